@@ -3,6 +3,7 @@
 from django.urls import path, re_path
 
 from sessions_app import addresses  # noqa: F401 (registers `id`)
+from sessions_app.api.experiments import endpoints as experiments
 from sessions_app.api.knowledge import endpoints as knowledge
 from sessions_app.api.knowledge import session_knowledge, workspace
 from sessions_app.api.sessions import contents as session_contents
@@ -42,6 +43,9 @@ urlpatterns = [
     path("sessions/<id:session_id>/explainability", turns.Explainability.as_view(), name="explainability"),
     path("sessions/<id:session_id>/turns/<id:request_id>", turns.OneTurn.as_view(), name="turn"),
     path("sessions/<id:session_id>/turns/<id:request_id>/cancel", turns.CancelTurn.as_view(), name="cancel"),
+    path("sessions/<id:session_id>/turns/<id:request_id>/replay", experiments.Replay.as_view(), name="replay"),
+    path("sessions/<id:session_id>/turns/<id:request_id>/trials", experiments.Trials.as_view(), name="trials"),
+    path("sessions/<id:session_id>/turns/<id:request_id>/diagnosis", experiments.Diagnoses.as_view(), name="diagnosis"),
     path("sessions/<id:session_id>/turns/<id:request_id>/details/<id:ref>", turns.TurnDetail.as_view(), name="detail"),
     path("sessions/<id:session_id>/model-config", model_settings.SessionModelConfig.as_view(), name="model-config"),
     path("sessions/<id:session_id>/skills", skills.SessionSkills.as_view(), name="skills"),

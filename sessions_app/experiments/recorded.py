@@ -111,9 +111,15 @@ def message_of(turn: ExplainabilityTurn, view: TurnView) -> str:
 def _until_stopped(records: Sequence[Record]) -> Iterator[Record]:
     """Return the events before the first that tells of the stop: the others were written by whoever stopped it."""
     for record in records:
-        if (record[2].get("error") or {}).get("code") in _STOPPED:
+        if error_code(record) in _STOPPED:
             return
         yield record
+
+
+def error_code(record: Record) -> str | None:
+    """Return the code of the error that an event tells of."""
+    error = record[2].get("error")
+    return error.get("code") if isinstance(error, Mapping) else None
 
 
 def knowledge_of(session: Session, view: TurnView) -> EffectiveView:

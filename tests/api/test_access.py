@@ -117,11 +117,15 @@ def test_lists_show_the_own_project_alone(path: str, talked: Session, editor: Ca
     assert talked.mounted_kb.kb_id not in others
 
 
+NOTHING_IS_STORED = ("/replay", "/trials", "/diagnosis")
+"""Ends of paths that run a recorded turn again and store nothing."""
+
+
 def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[..., Caller]) -> None:
     headers = caller("viewer").headers
     for method, path in calls(ROUTES, talked):
         answer = call(Client(), method, path, headers)
-        if method == "get":
+        if method == "get" or path.endswith(NOTHING_IS_STORED):
             assert answer.status_code == 200, path
         else:
             assert answer.status_code == 403, (method, path)

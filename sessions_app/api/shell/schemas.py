@@ -6,6 +6,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
+from sessions_app.api.experiments import requests as experiment_requests
+from sessions_app.api.experiments import responses as experiment_responses
 from sessions_app.api.knowledge import responses as knowledge_responses
 from sessions_app.api.sessions import skill_responses
 from sessions_app.api.shell import requests, responses
@@ -211,6 +213,34 @@ turn_cancel = _operation(
     {202: turn_responses.CancelAccepted},
     404,
     409,
+)
+
+turn_replay = _operation(
+    "replay_turn",
+    "experiments",
+    "Runs an ended turn again over what it saw and compares it with its record. Nothing is stored.",
+    {200: experiment_responses.ReplayObject},
+    404,
+    409,
+)
+turn_try = _operation(
+    "try_turn",
+    "experiments",
+    "Runs an ended turn again with changes and gives what it answers. Nothing is stored, and no model is asked that was"
+    " not asked in the recorded turn.",
+    {200: experiment_responses.TrialObject},
+    404,
+    409,
+    request=experiment_requests.TrialRequest,
+)
+turn_diagnose = _operation(
+    "diagnose_turn",
+    "experiments",
+    "Searches by trials for what the answer depends on, or for what makes an expectation come true. Nothing is stored.",
+    {200: experiment_responses.DiagnosisObject},
+    404,
+    409,
+    request=experiment_requests.DiagnosisRequest,
 )
 
 kb_list = _operation(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from itertools import batched
 from typing import Any
@@ -51,6 +52,19 @@ def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTu
         raise NotFound(f"There is no turn '{request_id}' in this session.", code="TURN_NOT_FOUND") from None
     found.session.project = project
     return found
+
+
+def ended_turns(session_id: str | None, since: datetime | None, until: datetime | None) -> QuerySet[ExplainabilityTurn]:
+    """Return the machine's ended turns of a session, or of all, that began within these times; the oldest first."""
+    found = ExplainabilityTurn.objects.filter(kind=ExplainabilityTurn.Kind.CHAT).order_by("created_at", "pk")
+    found = found.exclude(status=ExplainabilityTurn.Status.RUNNING)
+    if session_id is not None:
+        found = found.filter(session__session_id=session_id)
+    if since is not None:
+        found = found.filter(created_at__gte=since)
+    if until is not None:
+        found = found.filter(created_at__lt=until)
+    return found.select_related("session__project", "conditions")
 
 
 def events(turn: ExplainabilityTurn) -> list[Event]:

@@ -1,0 +1,1 @@
+"""Replay, trials and diagnosis of recorded turns."""

@@ -1,0 +1,73 @@
+"""What a replay says of turns that come out as they are recorded, and of those that do not."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from mrpvm import registry
+from mrpvm.contracts import Descriptor
+from sessions_app.experiments.recorded import NotReplayable
+from sessions_app.experiments.replay import replay
+from sessions_app.models import ExplainabilityTurn, LayerUnit, Message, PluginStatistics, Session, TurnEvents
+from tests.experiments.conftest import Talk, stored
+
+ASKED = ("My dog is called Rex.", "What is my dog called?")
+
+
+def rows() -> dict[str, int]:
+    tables = (ExplainabilityTurn, TurnEvents, Message, LayerUnit, PluginStatistics, Session)
+    return {table.__name__: table.objects.count() for table in tables}
+
+
+def test_a_replay_is_identical_and_writes_nothing(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    before, session = rows(), Session.objects.values().get(pk=turn.session_id)
+    assert replay(turn).result == "identical"
+    assert (rows(), Session.objects.values().get(pk=turn.session_id)) == (before, session)
+
+
+@pytest.mark.parametrize("part", ["event", "payload", "answer"])
+def test_the_first_difference_is_named_with_both_sides(talk: Talk, part: str) -> None:
+    turn = talk(*ASKED)
+    if part == "event":
+        batch = turn.event_batches.get()
+        batch.events = [[name, at, {**data, "label": "other"} if name == "frame.opened" else data]
+                        for name, at, data in batch.events]  # fmt: skip
+        batch.save()
+    elif part == "payload":
+        LayerUnit.objects.filter(unit_id__contains="session").update(topic="another topic")
+    else:
+        turn.messages.filter(role="assistant").update(content="My cat is called Rex.")
+    found = replay(stored(turn)).divergence
+    assert found is not None
+    assert found.difference.part in ({"payload", "ledger"} if part == "payload" else {part})
+    assert found.difference.recorded != found.difference.replayed
+    assert found.reason == "unexplained"
+
+
+def test_a_plugin_of_another_version_is_named(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = talk(*ASKED)
+    plugin: Any = registry.installed.get("gs-plugin", "gs-symbolic")
+    told = plugin.descriptor
+    newer = Descriptor(**{name: getattr(told, name) for name in told.__slots__} | {"version": "99.0", "name": "Newer"})
+    monkeypatch.setattr(type(plugin), "descriptor", newer)
+    found = replay(turn).divergence
+    assert found is not None
+    assert (found.reason, "99.0" in found.detail) == ("plugin-version", True)
+
+
+def test_a_turn_without_its_payloads_says_since_when(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    now = timezone.now()
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(payloads_removed_at=now)
+    with pytest.raises(NotReplayable) as refused:
+        replay(stored(turn))
+    assert refused.value.details == {"missing": "payloads", "since": now.isoformat()}
+
+
+def test_a_turn_from_before_replay_says_so(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(view=None, conditions=None)
+    with pytest.raises(NotReplayable, match="older than replay"):
+        replay(stored(turn))
