@@ -65,7 +65,8 @@ class Descriptor:
 
     A plugin that `is_quick` is called on the thread of the turn, which cannot leave it behind: its work is bounded, it
     asks no model, and of what may keep it waiting it uses `context.knowledge` alone. One that is not
-    `is_deterministic` may return something else for the same input: a replay takes what it returned then.
+    `is_deterministic` may return something else for the same input: a replay takes what it returned then. A KB plugin
+    that would skip every event says so by `heeds_events`, and hears of none.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Descriptor:
     timeout_ms: int = 30_000
     is_quick: bool = False
     is_deterministic: bool = True
+    heeds_events: bool = True
     planner_hints: PlannerHints | None = None
     provides: tuple[str, ...] = ()
     accepts: tuple[str, ...] = ("chat-turn",)

@@ -134,7 +134,7 @@ type News = (
     | tuple[Literal["turn.committed"], TurnCommitted]
     | tuple[Literal["turn.failed", "turn.cancelled", "turn.interrupted", "command.recorded"], TurnEnded]
     | tuple[Literal["turn.rated"], TurnRated]
-    | tuple[Literal["units.pending", "units.promoted", "units.discarded", "units.evicted"], UnitCount]
+    | tuple[Literal["units.promoted", "units.discarded", "units.evicted"], UnitCount]
     | tuple[Literal["context.loaded"], ContextLoaded]
     | tuple[Literal["preferences.changed"], PreferencesChanged]
     | tuple[Literal["model-config.changed"], ModelConfigChanged]
@@ -146,9 +146,9 @@ type News = (
     | tuple[Literal["kb.mounted"], BaseMounted]
     | tuple[Literal["kb.saved", "kb.forked"], BaseStored]
 )
-"""An event with a number and its payload [PL-46, O-37, O-50]. `turn.progressed` and `context.progressed` have none:
-they say how far something has come that is not there yet. Nor has `kb.revised`, which is about a base and not about
-one session."""
+"""An event with a number and its payload [PL-46, O-37, O-50]. `turn.progressed`, `units.pending` and
+`context.progressed` have none: they say how far something has come that is not there yet. Nor has `kb.revised`, which
+is about a base and not about one session."""
 
 
 def _kinds_of_news() -> tuple[str, ...]:
@@ -198,7 +198,7 @@ def append_all(session: Session, news: Sequence[News]) -> None:
     Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
     """
     add_to_row(session, event_sequence=len(news))
-    _insert(session, session.event_sequence - len(news) + 1, news)
+    append_counted(session, news)
 
 
 def append_to_locked(session: Session, news: Sequence[News]) -> None:
@@ -206,12 +206,16 @@ def append_to_locked(session: Session, news: Sequence[News]) -> None:
 
     Effects: those of `append_all`, without a query for the number.
     """
-    first = session.event_sequence + 1
     session.event_sequence += len(news)
-    _insert(session, first, news)
+    append_counted(session, news)
 
 
-def _insert(session: Session, first: int, news: Sequence[News]) -> None:
+def append_counted(session: Session, news: Sequence[News]) -> None:
+    """Add events that the session's `event_sequence` counts already.
+
+    Effects: those of `append_all`, without a query for the number.
+    """
+    first = session.event_sequence - len(news) + 1
     rows = [
         SessionEvent(session=session, sequence=first + place, kind=kind, payload=dict(payload))
         for place, (kind, payload) in enumerate(news)
@@ -240,6 +244,12 @@ def announce_progress(session_pk: int, request_id: str, event_count: int) -> Non
         "created_at": None,
     }
     send(session_pk, [progress])
+
+
+def announce_pending(session_pk: int, request_id: str, count: int) -> None:
+    """Tell open pages that a running turn stored units, which its end keeps or drops."""
+    payload = UnitCount(request_id=request_id, count=count)
+    send(session_pk, [{"sequence": None, "kind": "units.pending", "payload": payload, "created_at": None}])
 
 
 def announce_loading(session_pk: int, source_name: str, done_chunks: int, chunk_count: int) -> None:

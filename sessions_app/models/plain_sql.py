@@ -46,7 +46,7 @@ def insert_rows(rows: Sequence[Model]) -> None:
     if rows:
         statement, read, adapters = _insert(type(rows[0]), connection.vendor)
         with connection.cursor() as cursor:
-            cursor.executemany(statement, _adapted(map(read, rows), adapters))
+            cursor.executemany(statement, adapted(map(read, rows), adapters))
 
 
 def insert_values(model: type[Model], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> None:
@@ -54,7 +54,7 @@ def insert_values(model: type[Model], columns: tuple[str, ...], rows: Sequence[t
     if rows:
         statement, adapters = _insert_columns(model, columns, connection.vendor)
         with connection.cursor() as cursor:
-            cursor.executemany(statement, _adapted(rows, adapters))
+            cursor.executemany(statement, adapted(rows, adapters))
 
 
 def insert_keyed_rows(rows: Sequence[Model]) -> None:
@@ -74,7 +74,7 @@ def insert_keyed_values(model: type[Model], columns: tuple[str, ...], rows: Sequ
     keys: list[int] = []
     parameters_a_statement = connection.features.max_query_params or _PARAMETERS_A_STATEMENT
     for batch in batched(rows, parameters_a_statement // len(columns), strict=False):
-        parameters = list(chain.from_iterable(_adapted(batch, adapters)))
+        parameters = list(chain.from_iterable(adapted(batch, adapters)))
         with connection.cursor() as cursor:
             cursor.execute(
                 f"{start}VALUES {', '.join([values] * len(batch))} RETURNING {_column(model, 'pk')}", parameters
@@ -145,7 +145,7 @@ def update_rows(model: type[Model], changes: dict[str, Any], **where: Any) -> in
         return 0
     statement, adapters = _update(model, tuple(changes), shape, connection.vendor)
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*_adapted([changes.values()], adapters)[0], *values])
+        cursor.execute(statement, [*adapted([changes.values()], adapters)[0], *values])
         return int(cursor.rowcount)
 
 
@@ -219,7 +219,7 @@ def _column(model: type[Model], name: str) -> str:
 
 
 @_remembered
-def _insert(model: type[Model], vendor: str) -> tuple[str, Callable[[Model], tuple[Any, ...]], Sequence["_Place"]]:
+def _insert(model: type[Model], vendor: str) -> tuple[str, Callable[[Model], tuple[Any, ...]], Sequence["Place"]]:
     names = _written(model)
     statement, adapters = _insert_columns(model, names, vendor)
     return statement, attrgetter(*names), adapters
@@ -230,10 +230,10 @@ def _written(model: type[Model]) -> tuple[str, ...]:
 
 
 @_remembered
-def _insert_columns(model: type[Model], columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence["_Place"]]:
+def _insert_columns(model: type[Model], columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence["Place"]]:
     fields = [field_named(model, name) for name in columns]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
-    return f"INSERT INTO {table_name(model)} ({names}) VALUES ({_marks(len(fields))})", _places(fields)  # noqa: S608
+    return f"INSERT INTO {table_name(model)} ({names}) VALUES ({_marks(len(fields))})", places(fields)  # noqa: S608
 
 
 @_remembered
@@ -279,10 +279,10 @@ def _related(
 
 
 @_remembered
-def _update(model: type[Model], columns: tuple[str, ...], shape: Shape, vendor: str) -> tuple[str, Sequence["_Place"]]:
+def _update(model: type[Model], columns: tuple[str, ...], shape: Shape, vendor: str) -> tuple[str, Sequence["Place"]]:
     fields = [field_named(model, name) for name in columns]
     settings = ", ".join(f"{connection.ops.quote_name(str(field.column))} = %s" for field in fields)
-    return f"UPDATE {table_name(model)} SET {settings} WHERE {where_clause(model, shape)}", _places(fields)  # noqa: S608
+    return f"UPDATE {table_name(model)} SET {settings} WHERE {where_clause(model, shape)}", places(fields)  # noqa: S608
 
 
 @_remembered
@@ -294,12 +294,12 @@ def _add(model: type[Model], columns: tuple[str, ...], vendor: str) -> str:
     )
 
 
-type _Place = tuple[int, Adapter]
+type Place = tuple[int, Adapter]
 type ReadPlace = tuple[int, Converter]
 """A column's place in a row, and what its values go through."""
 
 
-def _places(fields: Sequence["Field[Any, Any]"]) -> list[_Place]:
+def places(fields: Sequence["Field[Any, Any]"]) -> list[Place]:
     return [(place, adapt) for place, field in enumerate(fields) if (adapt := _adapter(field)) is not None]
 
 
@@ -337,7 +337,7 @@ def _converted_by(convert: Callable[..., Any], column: Col, value: Any) -> Any:
     return convert(value, column, connection)
 
 
-def _adapted(rows: Iterable[Iterable[Any]], adapters: Sequence[_Place]) -> list[list[Any]]:
+def adapted(rows: Iterable[Iterable[Any]], adapters: Sequence[Place]) -> list[list[Any]]:
     found = [list(values) for values in rows]
     if adapters:
         operations = connection.ops  # looked up once: it belongs to the thread, and finding it costs more than its use

@@ -20,16 +20,19 @@ from mrpvm.values import Answer, Selection, TurnOutcome
 from sessions_app import events
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import (
+    NO_PROMOTION,
     Promotion,
     announce_promotion,
+    judge_units,
     promote_units,
 )
 from sessions_app.actions.sessions.conversation_points import mark_conversation
 from sessions_app.actions.sessions.memory import keep_memory
 from sessions_app.actions.sessions.session import set_preferences, trim_registry
-from sessions_app.actions.sessions.slots import relock_session
+from sessions_app.actions.sessions.slots import refusal_of
 from sessions_app.models import ExplainabilityTurn, Message, Session
-from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
+from sessions_app.models.named_sql import store_committed
+from sessions_app.models.plain_sql import insert_rows, update_rows
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import CHAIN_BROKEN
 from sessions_app.turns.close import end_failed, fill_end
@@ -70,11 +73,23 @@ def commit_turn(
     """
     turn, call = prepared.turn, prepared.call
     session = turn.session
-    relock_session(session)
     if outcome.answer is None:
         raise ValueError("a successful outcome holds an answer")
+    said = _said(call, outcome)
+    session.message_sequence += len(said)
     staged = outcome.staged_units
-    promotion = promote_units(turn, session, staged, call.message) if staged else Promotion()
+    promotion = judge_units(turn, session, staged, call.message) if staged else NO_PROMOTION
+    changed = set_preferences(session, _chosen(call, outcome.used, turn.deliberation_level))
+    if call.system_prompt is not None:
+        session.system_prompt = call.system_prompt
+    if prepared.new_summary is not None:
+        session.summary = prepared.new_summary.as_record()
+    touch(session)
+    news = _news_of_success(turn, outcome, promotion, changed)
+    # The session first, as whoever else changes its rows does: else two could wait for each other.
+    if not store_committed(session, (*_SESSION_FIELDS, *changed), len(news)):
+        raise refusal_of(session.pk)
+    promote_units(turn, session, promotion)
     turn.unit_changes = promotion.as_record()
     turn.response_document = response_document(outcome.answer, session.session_id)
     turn.assistant_preview = preview(outcome.answer_text)
@@ -85,22 +100,16 @@ def commit_turn(
         turn.client_request = {**turn.client_request, "finish_reason": finish_reason}
     fill_end(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used, outcome.answer.basis)
     _store_success(turn)
-    _add_messages(session, turn, call, outcome)
+    insert_rows(
+        [
+            Message(session=session, turn=turn, sequence=sequence, role=role, content=content)
+            for sequence, (role, content) in enumerate(said, start=session.message_sequence - len(said) + 1)
+        ]
+    )
     if call.chain is not None:
         mark_conversation(session, call.chain, call.message, outcome.answer_text)
     trace.finish(with_ledger=True)
-    insert_rows(promotion.ledger)
-    changed = set_preferences(session, _chosen(call, outcome.used, turn.deliberation_level))
-    if call.system_prompt is not None:
-        session.system_prompt = call.system_prompt
-    if prepared.new_summary is not None:
-        session.summary = prepared.new_summary.as_record()
-    touch(session)
-    events.append_to_locked(session, _news_of_success(turn, outcome, promotion, changed))
-    save_columns(
-        session, "system_prompt", "summary", "message_sequence", "event_sequence", "unit_count", *changed,
-        *ACTIVITY_FIELDS,
-    )  # fmt: skip
+    events.append_counted(session, news)
     trim_registry(turn)
     announce_promotion(session, promotion)
 
@@ -197,16 +206,14 @@ _ENTRY_FIELDS = (
 """What the end of a successful turn changes in its entry."""
 
 
-def _add_messages(session: Session, turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome) -> None:
-    said = [(item.role, item.content) for item in call.added]
-    said += [("user", call.message), ("assistant", outcome.answer_text)]
-    insert_rows(
-        [
-            Message(session=session, turn=turn, sequence=sequence, role=role, content=content)
-            for sequence, (role, content) in enumerate(said, start=session.message_sequence + 1)
-        ]
-    )
-    session.message_sequence += len(said)
+_SESSION_FIELDS = ("system_prompt", "summary", "message_sequence", "unit_count", *ACTIVITY_FIELDS)
+"""What a success changes in its session, beside preferences and the number of events."""
+
+
+def _said(call: TurnCall, outcome: TurnOutcome) -> list[tuple[str, str]]:
+    """Return the messages that a success leaves, each with the speaker's role."""
+    added = [(item.role, item.content) for item in call.added]
+    return [*added, ("user", call.message), ("assistant", outcome.answer_text)]
 
 
 def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:

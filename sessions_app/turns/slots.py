@@ -12,11 +12,12 @@ from django.utils.text import Truncator
 from mrpvm.errors import Conflict
 from sessions_app import events, shutdown
 from sessions_app.actions.knowledge import mounts as kb_mounts
-from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions.activity import expiry_after
 from sessions_app.actions.sessions.forks import fork_session
-from sessions_app.actions.sessions.slots import lock_session, running_turn, turn_in_progress, waiting_for_slot
+from sessions_app.actions.sessions.slots import refusal_of, running_turn, turn_in_progress, waiting_for_slot
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
-from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns
+from sessions_app.models.named_sql import advance_session
+from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, read_related
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import machine, turn_limits
@@ -125,18 +126,23 @@ def _insert_turn(
 ) -> ExplainabilityTurn:
     limits = turn_limits()
     mount()
-    session = lock_session(named.pk)
+    first_message = "" if named.first_message else Truncator(" ".join(call.message.split())).chars(FIRST_MESSAGE_CHARS)
+    now = timezone.now()
+    advanced = advance_session(named.pk, first_message, now, expiry_after(now))
+    if advanced is None:
+        raise refusal_of(named.pk)
+    session, has_leftovers = advanced
+    read_related(session, "mounted_kb", "draft", "journal")
     if "project" in named._state.fields_cache:
         session.project = named.project  # whoever called has read it
     if call.continues_at is not None and session.message_sequence != call.continues_at:
         raise SessionMovedOn("The conversation has gone on since.")
-    session.turn_sequence += 1
     level = call.choices.deliberation_level
     turn = ExplainabilityTurn(
         session=session,
         turn_index=session.turn_sequence,
         user_message=call.typed or call.message,
-        lease_until=timezone.now() + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
+        lease_until=now + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
         deliberation_level=session.preferred_deliberation_level if level is None else level,
         model=call.choices.model or session.preferred_model,
         client_request=call.client_request,
@@ -144,11 +150,8 @@ def _insert_turn(
     turn.trace_id = trace_id_of(turn.request_id)
     insert_keyed_rows([turn])
     take_place()
-    delete_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.PENDING)
-    if not session.first_message:
-        session.first_message = Truncator(" ".join(call.message.split())).chars(FIRST_MESSAGE_CHARS)
-    touch(session)
+    if has_leftovers:
+        delete_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.PENDING)
     started = events.TurnFacts(request_id=turn.request_id, turn_index=turn.turn_index)
-    events.append_to_locked(session, [("turn.started", started)])
-    save_columns(session, "turn_sequence", "event_sequence", "first_message", *ACTIVITY_FIELDS)
+    events.append_counted(session, [("turn.started", started)])
     return turn

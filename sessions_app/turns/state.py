@@ -8,14 +8,13 @@ from django.utils import timezone
 
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.preparation import ConversationState, Guidance, TurnInput
-from mrpvm.conversation.session_memory import Memory
 from mrpvm.conversation.summary import Said, Summary, summary_of
 from mrpvm.values import Selection, SessionState
 from sessions_app.language_model import grounding_of, is_configured
-from sessions_app.models import ExplainabilityTurn, Message, Session
-from sessions_app.models.plain_sql import select_rows
+from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.models.named_sql import select_conversation
 from sessions_app.queries.sessions.frozen_content import active_persona_of, agents_of
-from sessions_app.queries.sessions.memory import stored_memory
+from sessions_app.queries.sessions.memory import usable_memory
 from sessions_app.queries.sessions.remembered import remembered_texts
 from sessions_app.queries.settings.plugin_statistics import utilities_for
 from sessions_app.turns.call import TurnCall
@@ -32,6 +31,11 @@ def read_state(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, *, index_
     """
     session = turn.session
     summary = summary_of(session.summary)
+    said, memory = select_conversation(
+        session,
+        0 if call.history is not None else _message_count(session, flags, summary),
+        with_memory=_may_remember(turn, flags),
+    )
     return ConversationState(
         asked=_turn_input(turn, call, flags),
         session=SessionState(
@@ -50,10 +54,10 @@ def read_state(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, *, index_
         ),
         preferred_model=session.preferred_model,
         system_prompt=session.system_prompt,
-        messages=_messages(session, flags, summary) if call.history is None else (),
+        messages=tuple(stored_message(*message) for message in said),
         last_place=session.message_sequence,
         summary=summary,
-        memory=_memory(turn, flags),
+        memory=memory and usable_memory(session, memory, timezone.now(), flags.session_memory_ttl_hours),
         guidance=_guidance(session),
         utilities=utilities_for(session),
         warnings=(INDEX_OUTDATED,) if index_is_outdated else (),
@@ -84,21 +88,6 @@ def _turn_input(turn: ExplainabilityTurn, call: TurnCall, flags: Flags) -> TurnI
     )
 
 
-def _messages(session: Session, flags: Flags, summary: Summary) -> tuple[Said, ...]:
-    """Return the newest messages that a model may see, the newest first: a window, or all not yet summarised."""
-    limit = 2 * flags.history_max_turns + 1
-    if flags.enable_history_summarization:
-        limit = max(limit, session.message_sequence - summary.through)
-    rows = select_rows(
-        Message,
-        ("sequence", "role", "content", "payload"),
-        highest="sequence",
-        limit=limit,
-        session_id=session.pk,
-    )
-    return tuple(stored_message(*row) for row in rows)
-
-
 def stored_message(place: int, role: str, content: str, payload: Mapping[str, Any] | None) -> Said:
     """Return a message as a turn's preparation takes it."""
     called = payload or {}
@@ -108,12 +97,15 @@ def stored_message(place: int, role: str, content: str, payload: Mapping[str, An
     )  # fmt: skip
 
 
-def _memory(turn: ExplainabilityTurn, flags: Flags) -> Memory | None:
-    """Return what earlier turns left, None with the policy off; a session's first turn has none and asks for none."""
-    session = turn.session
-    if not flags.enable_session_memory or (turn.turn_index == 1 and session.forked_from_id is None):
-        return None
-    return stored_memory(session, timezone.now(), flags.session_memory_ttl_hours)
+def _message_count(session: Session, flags: Flags, summary: Summary) -> int:
+    """Return how many of the newest messages a model may see: a window, or all not yet summarised."""
+    window = 2 * flags.history_max_turns + 1
+    return max(window, session.message_sequence - summary.through) if flags.enable_history_summarization else window
+
+
+def _may_remember(turn: ExplainabilityTurn, flags: Flags) -> bool:
+    """Return whether earlier turns may have left a memory; a session's first turn has none and asks for none."""
+    return flags.enable_session_memory and (turn.turn_index > 1 or turn.session.forked_from_id is not None)
 
 
 def _guidance(session: Session) -> Guidance | None:

@@ -31,7 +31,7 @@ PARTS = {
     "enable_session_memory": (
         f"{PREPARATION}.need_of",
         f"{PREPARATION}.told_terms",
-        f"{STATE}.stored_memory",
+        f"{STATE}.usable_memory",
         f"{COMMIT}.after_turn",
         f"{COMMIT}.keep_memory",
     ),
@@ -56,7 +56,7 @@ def without_what_is_off(flags: dict[str, bool], monkeypatch: pytest.MonkeyPatch)
             removed.setattr(name, untouchable)
         if not flags["enable_session_memory"]:
             removed.setattr(f"{COMMIT}._remember", lambda prepared, answer, report: report)
-            removed.setattr(f"{STATE}._memory", lambda *given: None)
+            removed.setattr(f"{STATE}._may_remember", lambda *given: False)
         if not flags["enable_query_rewriting"] and not flags["enable_session_memory"]:
             removed.setattr(f"{PREPARATION}._recall", lambda *given: (Recall(), None, ()))
         yield

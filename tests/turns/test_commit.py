@@ -88,7 +88,7 @@ def test_events_are_numbered_without_gaps(session, plugins):
     numbers = list(SessionEvent.objects.filter(session=session).order_by("sequence").values_list("sequence", flat=True))
     assert numbers == list(range(1, len(numbers) + 1))
     kinds = list(SessionEvent.objects.filter(session=session).order_by("sequence").values_list("kind", flat=True))
-    assert kinds[2:5] == ["turn.started", "units.pending", "turn.committed"]
+    assert kinds[2:5] == ["turn.started", "turn.committed", "units.promoted"]
 
 
 def test_kb_plugins_hear_of_staged_and_of_committed_units(session, plugins):

@@ -274,11 +274,10 @@ def test_deleting_a_session_keeps_its_running_turn_from_committing(session, plug
     assert not session.messages.exists()
 
 
-def test_only_a_taken_slot_makes_a_session_busy(session, plugins, monkeypatch):
+def test_only_a_taken_slot_makes_a_session_busy(session, plugins):
     """Another constraint that is hurt is a defect, and waiting for the slot would not mend it."""
     plugins()
     run_turn(session, TurnCall(message="First?"))
-    monkeypatch.setattr("sessions_app.turns.slots.lock_session", lambda pk: Session.objects.get(pk=pk))
     Session.objects.update(turn_sequence=0)
     with pytest.raises(IntegrityError):
         run_turn(session, TurnCall(message="Second?"), wait_ms=10_000)

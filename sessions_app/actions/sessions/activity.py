@@ -1,6 +1,6 @@
 """Activity of a session: what keeps it from expiring [S-12, S-13]."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.utils import timezone
@@ -13,5 +13,10 @@ ACTIVITY_FIELDS = ("last_activity_at", "expires_at")
 def touch(session: Session) -> None:
     """Note activity on the unsaved `session`: expiry moves along with it, where a time to live is set [S-1]."""
     session.last_activity_at = timezone.now()
+    session.expires_at = expiry_after(session.last_activity_at)
+
+
+def expiry_after(activity: datetime) -> datetime | None:
+    """Return when a session expires that was last active then; None without a time to live."""
     minutes = settings.MRPVM_SESSION_IDLE_TTL_MINUTES
-    session.expires_at = session.last_activity_at + timedelta(minutes=minutes) if minutes else None
+    return activity + timedelta(minutes=minutes) if minutes else None

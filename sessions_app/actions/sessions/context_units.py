@@ -33,45 +33,45 @@ def stage_units(
 
     Only this turn's are pending: it took its slot with the leftovers of others gone [T-4].
 
-    Effects: pending rows and a ledger row each, `units.pending`, in one transaction of their own, so that an open
-    page sees them while the turn runs; afterwards `session-kus-added` with scope current-turn, within the turn's time.
+    Effects: pending rows and a ledger row each, in one transaction of their own, so that an open page sees them while
+    the turn runs; afterwards `units.pending`, and `session-kus-added` with scope current-turn, within the turn's time.
     """
+    session = turn.session
     with transaction.atomic():
-        session = turn.session
         insert_rows([ContextUnit.from_value(unit, session=session, turn=turn) for unit in units])
         insert_rows(_steps(turn, Step.STAGED, units, execution_id=execution_id))
-        events.append(session, ("units.pending", events.UnitCount(request_id=turn.request_id, count=len(units))))
+    events.announce_pending(session.pk, turn.request_id, len(units))
     notify(added_event(session, units, "current-turn", "seed-detection"), patience)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promotion:
-    """What a commit did with a turn's units [T-21 to T-24, S-35], and the ledger's rows of that, still to be stored."""
+    """What a commit does with a turn's units [T-21 to T-24, S-35]."""
 
-    ledger: tuple[UnitEvent, ...] = ()
     added: tuple[KnowledgeUnit, ...] = ()
-    deduplicated: tuple[str, ...] = ()
-    discarded: tuple[str, ...] = ()
+    deduplicated: tuple[KnowledgeUnit, ...] = ()
+    discarded: tuple[KnowledgeUnit, ...] = ()
     evicted: tuple[str, ...] = ()
 
     def as_record(self) -> dict[str, list[str]]:
         """Return the change as the explainability entry keeps it."""
         return {
             "added": [unit.id for unit in self.added],
-            "deduplicated": list(self.deduplicated),
-            "discarded": list(self.discarded),
+            "deduplicated": [unit.id for unit in self.deduplicated],
+            "discarded": [unit.id for unit in self.discarded],
             "evicted": list(self.evicted),
         }
 
 
-def promote_units(
-    turn: ExplainabilityTurn, session: Session, staged: Sequence[KnowledgeUnit], message: str
-) -> Promotion:
-    """Commit the units that the turn staged; must run inside the commit's transaction.
+NO_PROMOTION = Promotion()
+
+
+def judge_units(turn: ExplainabilityTurn, session: Session, staged: Sequence[KnowledgeUnit], message: str) -> Promotion:
+    """Return what becomes of the units that the turn staged; must run inside the commit's transaction.
 
     Equal hashes are not added again, turn-local guidance is dropped unless all is to be kept [O-49], the oldest chat
     units make room at the cap.
-    Effects: unit rows, journal index, `unit_count` on the unsaved session; the ledger's rows are left to the caller.
+    Effects: `unit_count` on the unsaved session; at the cap, units removed from the locked session.
     """
     kept, dropped = promotable(
         staged,
@@ -79,26 +79,34 @@ def promote_units(
         known_hashes=known_hashes(session, staged),
         keep_all_guidance=settings.MRPVM_GUIDANCE_PROMOTION == "all",
     )
-    duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
-    others = [item.unit for item in dropped if item.reason != "duplicate"]
     evicted = _make_room(session, len(kept))
-    pending: dict[str, Any] = {"turn_id": turn.pk, "state": State.PENDING}
-    if dropped:
-        delete_rows(ContextUnit, **pending, unit_id=[item.unit.id for item in dropped])
-    if kept:
-        update_rows(ContextUnit, {"state": State.COMMITTED.value, "committed_at": timezone.now()}, **pending)
-        index_units(session.journal, kept)
     session.unit_count += len(kept)
     return Promotion(
-        ledger=(
-            *_steps(turn, Step.COMMITTED, kept),
-            *_steps(turn, Step.DEDUPLICATED, duplicates, reason="the session knows it already"),
-            *_steps(turn, Step.DISCARDED, others, reason="guidance for this turn only"),
-        ),
         added=tuple(kept),
-        deduplicated=tuple(unit.id for unit in duplicates),
-        discarded=tuple(unit.id for unit in others),
+        deduplicated=tuple(item.unit for item in dropped if item.reason == "duplicate"),
+        discarded=tuple(item.unit for item in dropped if item.reason != "duplicate"),
         evicted=evicted,
+    )
+
+
+def promote_units(turn: ExplainabilityTurn, session: Session, promotion: Promotion) -> None:
+    """Commit or drop the turn's pending units; must run inside the transaction that has locked the session.
+
+    Effects: unit rows, journal index, ledger.
+    """
+    dropped = (*promotion.deduplicated, *promotion.discarded)
+    pending: dict[str, Any] = {"turn_id": turn.pk, "state": State.PENDING}
+    if dropped:
+        delete_rows(ContextUnit, **pending, unit_id=[unit.id for unit in dropped])
+    if promotion.added:
+        update_rows(ContextUnit, {"state": State.COMMITTED.value, "committed_at": timezone.now()}, **pending)
+        index_units(session.journal, promotion.added)
+    insert_rows(
+        [
+            *_steps(turn, Step.COMMITTED, promotion.added),
+            *_steps(turn, Step.DEDUPLICATED, promotion.deduplicated, reason="the session knows it already"),
+            *_steps(turn, Step.DISCARDED, promotion.discarded, reason="guidance for this turn only"),
+        ]
     )
 
 
@@ -146,10 +154,14 @@ def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
 
 
 def _make_room(session: Session, wanted: int) -> tuple[str, ...]:
-    """Evict the oldest chat units, then the oldest others, so that `wanted` fit under the cap [S-35]."""
+    """Evict the oldest chat units, then the oldest others, so that `wanted` fit under the cap [S-35].
+
+    Effects: where there is no room, the session is locked, and units, their index and a ledger row each change.
+    """
     surplus = session.unit_count + wanted - settings.MRPVM_MAX_SESSION_UNITS
     if surplus <= 0:
         return ()
+    Session.objects.select_for_update().only("pk").get(pk=session.pk)
     committed = session.context_units.filter(state=State.COMMITTED)
     chosen = list(committed.filter(turn__isnull=False).order_by("id")[:surplus])
     if len(chosen) < surplus:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired, NotFound
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.models.plain_sql import get_row, read_related, select_rows
+from sessions_app.models.plain_sql import get_row, read_related
 
 _POLL_SECONDS = 0.05
 
@@ -27,25 +27,10 @@ def lock_session(session_pk: int) -> Session:
     return session
 
 
-_CHANGE_DURING_TURNS = ("event_sequence", "expires_at", "expired_at", "deleted_at")
-
-
-def relock_session(session: Session) -> None:
-    """Lock the row again for the turn that holds the session's slot.
-
-    Read anew are the columns that change although the slot is held; all others, and what the session points at, are
-    as they were when the slot was taken [O-47]. A session does not expire under its turn, however long that takes
-    [S-14].
-
-    Raises:
-        NotFound, Expired: as for `lock_session`; a session counts as expired once the sweep has marked it.
-    """
-    found = select_rows(Session, _CHANGE_DURING_TURNS, lock=True, pk=session.pk)
-    if not found:
-        raise _not_found()
-    for name, value in zip(_CHANGE_DURING_TURNS, found[0], strict=True):
-        setattr(session, name, value)
-    _check_alive(session, is_expired=session.expired_at is not None)
+def refusal_of(session_pk: int) -> NotFound | Expired:
+    """Return why a session that was looked for among those alive takes no turn: it was deleted, or has expired."""
+    session = get_row(Session, pk=session_pk)
+    return _not_found() if session is None or session.deleted_at is not None else _expired(session)
 
 
 def _not_found() -> NotFound:
@@ -56,10 +41,14 @@ def _check_alive(session: Session, *, is_expired: bool) -> None:
     if session.deleted_at is not None:
         raise _not_found()
     if is_expired:
-        raise Expired(
-            "The session has expired. It can still be read; start a new one to go on.",
-            details={"expires_at": session.expires_at.isoformat() if session.expires_at else None},
-        )
+        raise _expired(session)
+
+
+def _expired(session: Session) -> Expired:
+    return Expired(
+        "The session has expired. It can still be read; start a new one to go on.",
+        details={"expires_at": session.expires_at.isoformat() if session.expires_at else None},
+    )
 
 
 def lock_idle_session(session_pk: int) -> Session:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from mrpvm.conversation.session_memory import Memory, memory_of
 from sessions_app.models import SessionMemory
-from sessions_app.models.plain_sql import select_rows
+from sessions_app.models.named_sql import MemoryColumns
 from sessions_app.queries.sessions.flags import flags_of
 
 if TYPE_CHECKING:
@@ -20,15 +20,19 @@ _COLUMNS = ("record", "turn_count", "created_at", "last_accessed_at")
 
 
 def stored_memory(session: "Session", now: datetime, ttl_hours: float) -> Memory | None:
-    """Return the session's memory, None if it has none or nobody used it for so long [K32]; one query.
+    """Return the session's memory, None if it has none or nobody used it for so long [K32]; one query."""
+    found = SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id)
+    columns = found.values_list(*_COLUMNS).first()
+    return None if columns is None else usable_memory(session, columns, now, ttl_hours)
+
+
+def usable_memory(session: "Session", columns: MemoryColumns, now: datetime, ttl_hours: float) -> Memory | None:
+    """Return what a row of memory holds, None if nobody used it for so long [K32].
 
     What cannot be read as one is none: it is a cache [K38].
     """
-    rows = select_rows(SessionMemory, _COLUMNS, project_id=session.project_id, owner=session.session_id)
-    if not rows:
-        return None
     try:
-        memory = memory_of(*rows[0])
+        memory = memory_of(*columns)
     except (AttributeError, TypeError, ValueError):
         logger.warning("the memory of session %s is damaged and not used", session.session_id)
         return None

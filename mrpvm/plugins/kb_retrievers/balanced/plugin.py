@@ -53,6 +53,7 @@ class BalancedKBRetriever:
         description="Finds more evidence than the fast search, not all of a kind, and as broad or narrow as asked."
         " Ranks by shared words (BM25), and by likeness of meaning where the embedding extra is installed.",
         cost_class="moderate",
+        heeds_events=False,  # nothing is cached, each call reads the view as it is [PL-44]
         tags=("lexical", "diverse", "deterministic"),
         planner_hints=PlannerHints(
             expected_latency_ms=120,
@@ -80,7 +81,7 @@ class BalancedKBRetriever:
         return retrieve_evidence(request, context, POLICY, partial(find_by_meaning, encoder))
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
-        """Skip every event: nothing is cached, each call reads the view as it is [PL-44]."""
+        """Skip every event."""
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:

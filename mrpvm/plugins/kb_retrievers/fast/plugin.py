@@ -42,6 +42,7 @@ class FastKBRetriever:
         version="1.0.0",
         description="Finds evidence by shared words (BM25) in the session and its mounted knowledge base. Cheapest.",
         cost_class="cheap",
+        heeds_events=False,  # nothing is cached, each call reads the view as it is [PL-44]
         is_quick=True,
         tags=("lexical", "deterministic"),
         planner_hints=PlannerHints(
@@ -64,7 +65,7 @@ class FastKBRetriever:
         return retrieve_evidence(request, context, POLICY, find_lexically)
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
-        """Skip every event: nothing is cached, each call reads the view as it is [PL-44]."""
+        """Skip every event."""
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:

@@ -60,6 +60,7 @@ class ThinkingDBKBRetriever:
         description="Follows subject-relation-object triples from unit to unit by a few fixed rules, within bounds, and"
         " notes the proof of every link. Also finds what a lexical search finds.",
         cost_class="expensive",
+        heeds_events=False,  # nothing is cached, each call reads the view as it is [PL-44]
         is_quick=True,
         tags=("lexical", "symbolic", "deterministic"),
         planner_hints=PlannerHints(
@@ -82,7 +83,7 @@ class ThinkingDBKBRetriever:
         return retrieve_evidence(request, context, POLICY, find_with_links)
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
-        """Skip every event: nothing is cached, each call reads the view as it is [PL-44]."""
+        """Skip every event."""
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:
