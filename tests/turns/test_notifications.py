@@ -5,7 +5,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from threading import Event
 from typing import Any
 
@@ -137,6 +137,7 @@ def test_every_enabled_plugin_hears_in_the_registry_s_order(
     heard: list[str] = []
     for kind in (BalancedKBRetriever, FastKBRetriever, ThinkingDBKBRetriever):
         monkeypatch.setattr(kind, "on_session_event", lambda self, event: heard.append(self.descriptor.id))
+        monkeypatch.setattr(kind, "descriptor", replace(kind.descriptor, heeds_events=True))
     settings.MRPVM_DISABLED_PLUGINS = ["kb-fast"]
     monkeypatch.setattr(registry, "installed", registry.Registry([]))
     install_plugins()
