@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import Enum
 from functools import cache
 from operator import attrgetter
-from typing import Any, TypeAliasType, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
@@ -30,14 +30,24 @@ def on_wire(name: str) -> Mapping[str, Any]:
 class _Fields:
     """What to read of a dataclass: `(name, name on the wire)` of each field, and the wire names of optional ones.
 
-    `values` reads all fields of an object at once, in their order.
+    `values` reads all fields of an object at once, in their order. `converted` are the wire names of the fields whose
+    values may be anything but text, numbers, truth or None, as their types say.
     """
 
     named: tuple[tuple[str, str], ...]
     wires: tuple[str, ...]
     values: Callable[[object], Iterable[Any]]
+    converted: tuple[str, ...]
     optional: tuple[str, ...]
-    frozen: bool
+    is_frozen: bool
+
+    def read(self, value: object) -> dict[str, Any]:
+        """Return the values of an object's fields by their names on the wire; what they hold is not converted."""
+        form = dict(zip(self.wires, self.values(value), strict=True))
+        for wire in self.optional:
+            if form[wire] is None:
+                del form[wire]
+        return form
 
 
 @cache
@@ -50,78 +60,111 @@ def _fields_of(kind: type) -> _Fields | None:
 
     if not is_dataclass(kind):
         return None
-    frozen = kind.__dataclass_params__.frozen  # type: ignore[attr-defined]  # typeshed leaves it out
     named = tuple((item.name, item.metadata.get("wire") or camel(item.name)) for item in fields(kind))
     optional = {item.name for item in fields(kind) if item.metadata.get("is_optional")}
     names = [name for name, _ in named]
-    # Of one name `attrgetter` reads its value and not a tuple, of none it is an error.
-    values = attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, name) for name in names]
+    try:
+        hints = get_type_hints(kind)
+    except NameError:  # a type that is imported for type checkers alone
+        hints = {}
     return _Fields(
         named=named,
         wires=tuple(wire for _, wire in named),
-        values=values,
+        # Of one name `attrgetter` reads its value and not a tuple, of none it is an error.
+        values=attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, name) for name in names],
+        converted=tuple(wire for name, wire in named if not _is_plain(hints.get(name))),
         optional=tuple(wire for name, wire in named if name in optional),
-        frozen=frozen,
+        is_frozen=kind.__dataclass_params__.frozen,  # type: ignore[attr-defined]  # typeshed leaves it out
     )
 
 
-class Forms:
-    """The JSON forms of one piece of work that converts the same objects again and again, as a turn's calls do.
-
-    A frozen object is converted once and its form shared by all values that hold it, so no form may be changed. One
-    kind of objects is told briefly: without what is None or empty in them.
-    """
-
-    def __init__(self, brief: type) -> None:
-        self._brief = brief
-        self._known: dict[int, tuple[object, dict[str, Any]]] = {}
-
-    def form_of(self, value: object, known: _Fields) -> dict[str, Any]:
-        """Return the JSON form of one object of a dataclass with these fields."""
-        if not known.frozen:
-            return self._converted(value, known)
-        found = self._known.get(id(value))  # the value is kept beside its form, so that no other can get its id
-        if found is None:
-            found = self._known[id(value)] = (value, self._converted(value, known))
-        return found[1]
-
-    def _converted(self, value: object, known: _Fields) -> dict[str, Any]:
-        form = dict(zip(known.wires, known.values(value), strict=True))
-        if type(value) is self._brief:
-            form = {wire: item for wire, item in form.items() if item or item == 0}
-        return _converted(form, known, self)
+def _is_plain(hint: Any) -> bool:
+    """Return whether values of this type are JSON as they are."""
+    if isinstance(hint, TypeAliasType):
+        return _is_plain(hint.__value__)
+    if get_origin(hint) in (Union, types.UnionType):
+        return all(map(_is_plain, get_args(hint)))
+    if get_origin(hint) is Literal:
+        return all(type(item) in _PLAIN for item in get_args(hint))
+    return isinstance(hint, type) and hint in _PLAIN
 
 
-def to_wire(value: Any, *, forms: Forms | None = None) -> Any:
+def to_wire(value: Any) -> Any:
     """Return `value` as JSON-ready data: dataclasses become objects with camelCase keys [N-4]."""
     # A turn converts some thousands of values, nearly all of them plain or fields of dataclasses: these come first.
     kind: type[object] = type(value)
     if kind in _PLAIN:
         return value
     if (known := _fields_of(kind)) is not None:  # type: ignore[arg-type]  # a class is hashable, whatever it defines
-        if forms is not None:
-            return forms.form_of(value, known)
-        return _converted(dict(zip(known.wires, known.values(value), strict=True)), known, None)
+        form = known.read(value)
+        for wire in known.converted:
+            if wire in form and type(item := form[wire]) not in _PLAIN:
+                form[wire] = [] if item is _EMPTY else to_wire(item)
+        return form
     if isinstance(value, tuple | list | set | frozenset):
-        return [item if type(item) in _PLAIN else to_wire(item, forms=forms) for item in value]
+        return [item if type(item) in _PLAIN else to_wire(item) for item in value]
     if isinstance(value, str | int | float):
         return value.value if isinstance(value, Enum) else value
     if isinstance(value, Mapping):
-        return {str(key): to_wire(item, forms=forms) for key, item in value.items()}
+        return {str(key): to_wire(item) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [to_wire(item, forms=forms) for item in value]
+        return [to_wire(item) for item in value]
     return str(value)
 
 
-def _converted(form: dict[str, Any], known: _Fields, forms: Forms | None) -> dict[str, Any]:
-    """Convert what an object's fields hold, in place, and leave out what is optional and None."""
-    for wire, item in form.items():
-        if type(item) not in _PLAIN:
-            form[wire] = [] if item is _EMPTY else to_wire(item, forms=forms)
-    for wire in known.optional:
-        if wire in form and form[wire] is None:
-            del form[wire]
-    return form
+def first_text(value: Any) -> str:
+    """Return what a value says first: itself, or the first text among the fields of a dataclass; else all of it."""
+    if isinstance(value, str):
+        return value
+    known = _fields_of(type(value))  # type: ignore[arg-type]  # a class is hashable, whatever it defines
+    texts = known.values(value) if known else value.values() if isinstance(value, Mapping) else ()
+    found = next((item for item in texts if isinstance(item, str) and item), None)
+    return found or ("" if value is None else str(to_wire(value)))
+
+
+class WireWriter:
+    """Writes values as JSON, with the same names as `to_wire` and without its copy of everything.
+
+    One kind of objects is told briefly: without what is None or empty in them. A frozen object that many values hold is
+    read once.
+    """
+
+    def __init__(self, brief: type | None = None) -> None:
+        self._brief = brief
+        self._known: dict[int, tuple[object, Any]] = {}
+
+    def json(self, value: Any) -> bytes:
+        """Return JSON without spaces, in UTF-8; half a surrogate pair is kept."""
+        try:
+            return orjson.dumps(value, default=self._form, option=_AS_HERE)
+        except TypeError:  # half a pair, a key that is no text, a number of more than 64 bits
+            form = to_wire(value)
+            return json.dumps(form, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+    def _form(self, value: object) -> Any:
+        """Return what stands for an object that is no JSON; what it holds is asked for in its turn."""
+        known = _fields_of(type(value))  # type: ignore[arg-type]  # as above
+        if known is None:
+            if isinstance(value, Mapping):
+                return {str(key): item for key, item in value.items()}
+            return list(value) if isinstance(value, Sequence | set | frozenset) else str(value)
+        found = self._known.get(id(value))  # the value is kept beside its form, so that no other can get its id
+        if found is None:
+            form = known.read(value)
+            if type(value) is self._brief:
+                form = {wire: item for wire, item in form.items() if item or item == 0}
+            if not known.is_frozen:
+                return form
+            found = self._known[id(value)] = (value, form)
+        return found[1]
+
+
+_AS_HERE = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return a value as JSON without spaces, in UTF-8, named as by `to_wire`; half a surrogate pair is kept."""
+    return WireWriter().json(value)
 
 
 def wire_names(kind: type) -> tuple[str, ...]:
@@ -172,14 +215,6 @@ def _reader_of(hint: Any) -> _Read:
 
 def _as_is(data: Any) -> Any:
     return data
-
-
-def json_bytes(value: Any) -> bytes:
-    """Return JSON data in writing, without spaces and in UTF-8; half a surrogate pair is kept."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:  # half a pair, a key that is no text, a number of more than 64 bits
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def wire_time(moment: datetime) -> str:

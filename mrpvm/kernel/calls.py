@@ -14,7 +14,7 @@ from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.trace.events import Cause, PluginStarted
 from mrpvm.values import LEGAL_STATUSES, Selection, StageRecord
-from mrpvm.wire import to_wire
+from mrpvm.wire import first_text, to_wire
 from mrpvm.wrappers.wrapper import Wrapper
 
 SNIPPET_CHARS = 300
@@ -110,7 +110,6 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     """
     descriptor = call.plugin.descriptor
     execution_id = frame.execution_id(call.slot, call.attempt)
-    given = to_wire(call.given, forms=run.forms)
     run.execution_started(
         PluginStarted(
             execution_id=execution_id,
@@ -121,7 +120,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
             plugin_type=descriptor.type,
             cause=call.cause,
             attempt=call.attempt,
-            input_snippet=_snippet(given),
+            input_snippet=_snippet(call.given),
         )
     )
     started_ms = run.budget.elapsed_ms
@@ -132,7 +131,6 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     metadata = run.metadata_of(execution_id, getattr(reply.value, "metadata", None) or CallMetadata())
     if call.warnings:
         metadata = replace(metadata, warnings=(*metadata.warnings, *call.warnings))
-    output = to_wire(reply.value, forms=run.forms)
     record = StageRecord(
         stage=call.stage,
         plugin_id=descriptor.id,
@@ -143,7 +141,12 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
         frame_id=frame.id,
     )
     run.execution_finished(
-        execution_id, record, metadata, to_wire(error), _snippet(output), {"input": given, "output": output}
+        execution_id,
+        record,
+        metadata,
+        to_wire(error),
+        _snippet(reply.value),
+        {"input": call.given, "output": reply.value},
     )
     frame.last_execution_id = execution_id
     frame.calls.settle(0, metadata.llm_calls)
@@ -173,7 +176,5 @@ def _status(
 
 
 def _snippet(value: Any) -> str:
-    if isinstance(value, dict):
-        value = next((item for item in value.values() if isinstance(item, str) and item), value)
-    text = value if isinstance(value, str) else "" if value is None else str(value)
+    text = first_text(value)
     return text if len(text) <= SNIPPET_CHARS else text[: SNIPPET_CHARS - 1] + "…"

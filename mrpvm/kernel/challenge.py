@@ -9,6 +9,7 @@ from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.retrieve import EvidenceView, Retrievals, next_view
 from mrpvm.kernel.stages.validate import validate
+from mrpvm.trace.details import FrameState
 from mrpvm.trace.events import ChallengeMade
 from mrpvm.values import Evidence, EvidenceEntry
 
@@ -47,7 +48,7 @@ def challenge_selection(
             cause = fresh.execution.then("flow")
     branch = replace(selected.branch, view=reduce(_merged, others, selected.branch.view))
     verdict = yield from validate(run, child, selected.answer, branch.view.evidence, cause)
-    run.close_frame(child, "succeeded", "policy_satisfied", {"rejectedBy": verdict.rejected_by})
+    run.close_frame(child, "succeeded", "policy_satisfied", FrameState(rejected_by=verdict.rejected_by))
     place = state.candidates.index(selected)
     if verdict.rejected_by is not None:
         del state.candidates[place]

@@ -1,8 +1,7 @@
 """Child frames: opened, run side by side and closed, whatever comes of them [K-4 to K-7, K-16]."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from mrpvm.english.requests import request_of
 from mrpvm.errors import MRPError
@@ -10,9 +9,9 @@ from mrpvm.kernel.calls import Execution, Fork, Program
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.knowledge.decomposition import decompose, profile_for
+from mrpvm.trace.details import NO_STATE, FrameState
 from mrpvm.trace.events import Cause
 from mrpvm.values import Answer, DecomposedIntent, Selection
-from mrpvm.wire import to_wire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +22,7 @@ class FrameResult:
     used: Selection
     closure_reason: str
     last: Execution
-    state: Mapping[str, Any] = field(default_factory=dict)
+    state: FrameState = NO_STATE
 
 
 type AnswerIntents = Callable[[TurnRun, Frame, Cause | None], Program[FrameResult]]
@@ -62,7 +61,7 @@ def run_children(
 
 
 def _child(run: TurnRun, child: Frame, opener_id: str, answer_intents: AnswerIntents) -> Program[FrameResult]:
-    run.open_frame(child, opener_id, {"intents": to_wire(child.intents)})
+    run.open_frame(child, opener_id, {"intents": child.intents})
     resolve_intents(child)
     try:
         result = yield from answer_intents(run, child, None)

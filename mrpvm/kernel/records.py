@@ -8,6 +8,7 @@ from mrpvm.kernel.deliberation import Candidate, Deliberation
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.solve import Branch
+from mrpvm.trace.details import FrameState
 from mrpvm.trace.events import (
     BranchFailed,
     BranchFinished,
@@ -142,13 +143,13 @@ def record_selection(run: TurnRun, frame: Frame, selected: Candidate, state: Del
         run.emit(UnitsJudged(frame_id=frame.id, execution_id=selected.branch.execution.id, rows=rows))
 
 
-def comparison_state(state: Deliberation, closure: Closure, comparisons: list[Comparison]) -> dict[str, object]:
+def comparison_state(state: Deliberation, closure: Closure, comparisons: list[Comparison]) -> FrameState:
     """Return the frame's comparison state as it stands when the frame closes [K-1, K-44]."""
-    return {
-        "openComparisons": [item.other.id for item in comparisons if item.is_open],
-        "resolvedDifferences": [item.summary for item in comparisons if not item.is_open],
-        "openQuestions": list(closure.open_questions),
-        "challenges": state.challenges,
-        "frontierSize": len(state.candidates),
-        "branchFamilies": list(state.covered_families),
-    }
+    return FrameState(
+        open_comparisons=tuple(item.other.id for item in comparisons if item.is_open),
+        resolved_differences=tuple(item.summary for item in comparisons if not item.is_open),
+        open_questions=tuple(closure.open_questions),
+        challenges=tuple(state.challenges),
+        frontier_size=len(state.candidates),
+        branch_families=tuple(state.covered_families),
+    )

@@ -13,6 +13,7 @@ from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.port import CallScope, LanguageModel, ModelSource
 from mrpvm.llm.recorder import Recorder
 from mrpvm.registry import Registry
+from mrpvm.trace.details import NO_STATE, CallMeta, FrameBudgets, FrameMeta, FrameState
 from mrpvm.trace.events import (
     BacktrackTaken,
     Emit,
@@ -26,10 +27,9 @@ from mrpvm.trace.events import (
 )
 from mrpvm.trace.order import in_frame_order
 from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
-from mrpvm.wire import Forms, to_wire
 
 type Payload = Mapping[str, Any]
-"""The input and output of a node as JSON data."""
+"""The input and output of a node."""
 
 _NO_MODEL = AbsentModel()
 """What quick plugins get: they ask none."""
@@ -58,7 +58,6 @@ class TurnRun:
         self.effective_level = request.deliberation_level if request.limits.comparison_enabled else 0
         self.stop = StopFlag()
         self.has_streamed = False
-        self.forms = Forms(brief=KnowledgeUnit)
         self._knowledge = knowledge
         self._model = model
         self._emit = emit
@@ -112,7 +111,7 @@ class TurnRun:
         return False
 
     def close_frame(
-        self, frame: Frame, status: str, reason: str, result: Any = None, state: Mapping[str, Any] | None = None
+        self, frame: Frame, status: str, reason: str, result: Any = None, state: FrameState = NO_STATE
     ) -> None:
         """Record that a frame ends, with exactly one closure reason [K-49], its comparison state and what it left."""
         self._open_frames.pop(frame.id)
@@ -120,23 +119,28 @@ class TurnRun:
             FrameClosed(frame_id=frame.id, status=status, closure_reason=reason),
             frame.id,
             {
-                "output": to_wire(result, forms=self.forms),
-                "meta": {
-                    "closureReason": reason,
-                    "depth": frame.depth,
-                    "maxDepth": self.request.limits.max_frame_depth,
-                    "budgets": {
-                        "remainingLLMCalls": frame.calls.remaining,
-                        "remainingTimeMs": self.budget.remaining_ms,
-                    },
-                    **(state or {}),
-                },
+                "output": result,
+                "meta": FrameMeta(
+                    closure_reason=reason,
+                    depth=frame.depth,
+                    max_depth=self.request.limits.max_frame_depth,
+                    budgets=FrameBudgets(
+                        remaining_llm_calls=frame.calls.remaining, remaining_time_ms=self.budget.remaining_ms
+                    ),
+                    open_comparisons=state.open_comparisons,
+                    resolved_differences=state.resolved_differences,
+                    open_questions=state.open_questions,
+                    challenges=state.challenges,
+                    frontier_size=state.frontier_size,
+                    branch_families=state.branch_families,
+                    rejected_by=state.rejected_by,
+                ),
             },
         )
 
     def fail_frame(self, frame: Frame, reason: str, error: Mapping[str, Any]) -> None:
         """Record that a frame ends without a result; its error is the question that stays open [K-49]."""
-        self.close_frame(frame, "failed", reason, {"error": error}, {"openQuestions": [error["message"]]})
+        self.close_frame(frame, "failed", reason, {"error": error}, FrameState(open_questions=(error["message"],)))
 
     def execution_started(self, started: PluginStarted) -> None:
         """Record that a plugin call begins."""
@@ -165,18 +169,15 @@ class TurnRun:
             usage=usage,
             finish_reason="length" if recorder is not None and recorder.answer_was_cut else None,
         )
-        meta: dict[str, Any] = {
-            "llmCalls": record.llm_calls,
-            "sufficient": record.sufficient,
-            "model": metadata.model,
-            "modelRole": metadata.model_role,
-        }
-        if metadata.warnings:
-            meta["warnings"] = list(metadata.warnings)
-        if usage is not None:
-            meta["usage"] = to_wire(usage)
-        if recorder is not None and (requests := recorder.as_records()):
-            meta["requests"] = requests
+        meta = CallMeta(
+            llm_calls=record.llm_calls,
+            sufficient=record.sufficient,
+            model=metadata.model,
+            model_role=metadata.model_role,
+            warnings=metadata.warnings or None,
+            usage=usage,
+            requests=(recorder.as_records() or None) if recorder is not None else None,
+        )
         self.emit(finished, execution_id, {**payload, "error": error, "meta": meta})
 
     def abandon(self, error: Mapping[str, Any], reason: str) -> None:

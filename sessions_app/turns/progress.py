@@ -55,8 +55,8 @@ def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None
         case FrameOpened(parent_frame_id=str()) as opened:
             message = f"Working on part {opened.frame_id}"
             return _payload(turn, event, "frame", "fanout", message, {"purpose": opened.purpose})
-        case FrameClosed() as closed if "frontierSize" in (state := event.detail["meta"]):
-            keys = {"status": closed.status, "frontierSize": state["frontierSize"]}
+        case FrameClosed() as closed if (size := event.detail["meta"].frontier_size) is not None:
+            keys = {"status": closed.status, "frontierSize": size}
             return _payload(turn, event, "frame", "info", f"Finished part {closed.frame_id}", keys)
         case BranchFailed() as failed:
             keys = {"pluginId": failed.plugin_id, "status": "retry"}

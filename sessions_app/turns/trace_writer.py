@@ -10,7 +10,8 @@ from django.db import transaction
 from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, UnitsJudged, record_of
 from mrpvm.trace.graph import path_key
 from mrpvm.trace.order import in_frame_order
-from mrpvm.values import LedgerEntry
+from mrpvm.values import KnowledgeUnit, LedgerEntry
+from mrpvm.wire import WireWriter
 from sessions_app.actions.turns.payloads import Judged, batch, judged_step, payload
 from sessions_app.events import announce_progress
 from sessions_app.models import ExplainabilityTurn
@@ -27,6 +28,7 @@ class TraceWriter:
         self._written_count = 0
         self._flushed_at = time.monotonic()
         self._partial: dict[str, dict[str, Any]] = {}
+        self._writer = WireWriter(brief=KnowledgeUnit)
         self._whole: list[Payload] = []
         self.events: list[Event] = []
         self._ledger: list[tuple[str, LedgerEntry]] = []
@@ -44,7 +46,7 @@ class TraceWriter:
             parts = self._partial.setdefault(event.detail_ref, {})
             parts.update(event.detail)
             if isinstance(event.data, PluginFinished | FrameClosed):  # the payload is whole
-                self._whole.append(payload(event.detail_ref, self._partial.pop(event.detail_ref)))
+                self._whole.append(payload(event.detail_ref, self._partial.pop(event.detail_ref), self._writer))
 
     def flush_if_due(self) -> None:
         """Write what is new if the last time is long enough ago, and tell open pages."""

@@ -4,7 +4,6 @@
 """
 
 import hashlib
-import json
 import random
 import time
 from collections import deque
@@ -22,8 +21,8 @@ from mrpvm.registry import Registry
 from mrpvm.testing import InMemoryKnowledge, ScriptedModel, unit
 from mrpvm.trace.events import Event, record_of
 from mrpvm.trace.order import in_frame_order
-from mrpvm.values import HistoryMessage, Limits, SessionState, TurnRequest
-from mrpvm.wire import to_wire
+from mrpvm.values import HistoryMessage, KnowledgeUnit, Limits, SessionState, TurnRequest
+from mrpvm.wire import WireWriter
 from tests.kernel.scripted import (
     REJECT,
     Ran,
@@ -203,8 +202,8 @@ def as_bytes(ran: Ran) -> bytes:
     for event in ran.events:
         if event.detail_ref is not None:
             payloads.setdefault(event.detail_ref, {}).update(event.detail)
-    left = [records, sorted(payloads.items()), graph_of(records), trace_of(records), to_wire(ran.outcome)]
-    return json.dumps(left, ensure_ascii=False).encode()
+    left = [records, sorted(payloads.items()), graph_of(records), trace_of(records), ran.outcome]
+    return WireWriter(brief=KnowledgeUnit).json(left)
 
 
 if __name__ == "__main__":

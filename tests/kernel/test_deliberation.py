@@ -12,6 +12,7 @@ from mrpvm.kernel.deliberation import OBJECTIVE, POLICIES, Candidate, criteria_o
 from mrpvm.testing import ScriptedModel
 from mrpvm.testing.conformance import intent_of, retrieve_input
 from mrpvm.values import Answer, AnswerGroup, Evidence, EvidenceEntry, Limits
+from mrpvm.wire import to_wire
 from tests.kernel.scripted import ACCEPT, REJECT, detection, graph_of, plan, plugin, retrieval, run, solution, unit
 
 
@@ -38,7 +39,7 @@ def closed(ran):
 
 def state(ran):
     ends = [event for event in ran.events if event.name == "frame.closed"]
-    return next(event for event in ends if event.frame_id == "frame-0").detail["meta"]
+    return to_wire(next(event for event in ends if event.frame_id == "frame-0").detail["meta"])
 
 
 TWO = (solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1))

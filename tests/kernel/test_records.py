@@ -98,7 +98,7 @@ def test_frames_close_once_truthfully_and_leave_nothing_open(ran_turn):
         reason = event.data.closure_reason
         assert reason in CLOSURES
         if reason in ("frontier_exhausted", "budget_exhausted"):
-            assert event.detail["meta"]["openQuestions"]
+            assert event.detail["meta"].open_questions
     suspended = {branch for data in ran.named("candidate.selected") for branch in data["suspendedBranchIds"]}
     for branch in trace_of(ran.records)["branches"]:
         assert branch["status"] in ("succeeded", "failed")

@@ -1,6 +1,7 @@
 """One turn through the machine: success, retries, failure; what the outcome and the graph then hold."""
 
 import itertools
+import json
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validation
 from mrpvm.errors import InvalidInput
 from mrpvm.trace.events import PluginStarted
-from mrpvm.values import Limits, Selection
+from mrpvm.values import KnowledgeUnit, Limits, Selection
+from mrpvm.wire import WireWriter
 from tests.kernel.scripted import (
     ACCEPT,
     REJECT,
@@ -47,8 +49,8 @@ def test_a_hash_that_a_detector_got_wrong_stands_with_its_execution():
         ran = run(detector(reply), kb(retrieval("fact")), solver(solution("Because.")))
         assert ran.outcome.status == "succeeded"
         details = [event.detail for event in ran.events if event.name == "plugin.finished"]
-        assert details[0]["meta"].get("warnings", [None]) == expected
-        assert not any("warnings" in detail["meta"] for detail in details[1:])
+        assert (details[0]["meta"].warnings or [None]) == expected
+        assert not any(detail["meta"].warnings for detail in details[1:])
 
 
 def statuses(ran):
@@ -90,10 +92,11 @@ def test_stages_follow_each_other_by_recorded_edges():
 
 def test_payloads_show_of_a_unit_what_it_has_and_of_everything_else_all():
     [solve] = [event for event in ok_turn().events if event.detail_ref == "exec-0.5~1" and "output" in event.detail]
-    [entry] = solve.detail["input"]["evidence"][0]["sessionUnits"]
+    payload = json.loads(WireWriter(brief=KnowledgeUnit).json(solve.detail))
+    [entry] = payload["input"]["evidence"][0]["sessionUnits"]
     assert entry["unit"]["claim"] == "fact"
     assert all(value or value == 0 for value in entry["unit"].values())
-    assert solve.detail["input"]["systemPrompt"] is None
+    assert payload["input"]["systemPrompt"] is None
 
 
 def test_the_next_detector_is_tried_when_a_document_is_refused():

@@ -11,7 +11,7 @@ from django.utils import timezone
 from mrpvm.llm.redaction import redacted_json
 from mrpvm.trace.events import Record
 from mrpvm.values import LedgerEntry
-from mrpvm.wire import json_bytes
+from mrpvm.wire import WireWriter
 from sessions_app.actions.sessions.session import TURNS_A_TRANSACTION
 from sessions_app.models import ExplainabilityTurn, TurnEvents
 from sessions_app.models.turns.payload_frames import Payload, framed
@@ -48,12 +48,16 @@ def judged_step(execution_id: str, row: LedgerEntry) -> Judged:
     return [row.unit_id, row.step, row.store, execution_id, row.rank, row.score, row.reason]
 
 
-def payload(ref: str, parts: Mapping[str, Any]) -> Payload:
+def payload(ref: str, parts: Mapping[str, Any], writer: WireWriter | None = None) -> Payload:
     """Return a node's payload `{input, output, error, meta}` without secrets [G-13].
 
     Beyond the setting's size the text is cut, and the payload says how long it was [O-22].
+
+    Args:
+        writer: that of the turn, which has read already what its payloads have in common.
     """
-    text = redacted_json(json_bytes({key: parts.get(key) for key in ("input", "output", "error", "meta")}))
+    text = (writer or WireWriter()).json({key: parts.get(key) for key in ("input", "output", "error", "meta")})
+    text = redacted_json(text)
     return Payload(ref, text[: settings.MRPVM_MAX_DETAIL_BYTES], len(text))
 
 
