@@ -243,7 +243,7 @@ def test_a_clients_own_history_needs_no_stored_one(editor: Caller, monkeypatch: 
     def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("the rows cannot be read")
 
-    monkeypatch.setattr("sessions_app.turns.state.select_rows", broken)
+    monkeypatch.setattr("sessions_app.turns.state.select_conversation", broken)
     history = [{"role": "user", "content": "My dog is called Rex."}]
     answer = editor.chat("And my cat is Tom.", session.session_id, conversation_history=history)
     assert answer.status_code == 200
