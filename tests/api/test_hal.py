@@ -9,6 +9,7 @@ from pytest_django import Settings
 from sessions_app.actions.settings.projects import create_project
 from sessions_app.api.turns import chat, turn_stream
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
+from sessions_app.models.named_sql import select_conversation
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import forget_chains
 from sessions_app.turns.pipeline import TurnResult, run_turn
@@ -240,10 +241,11 @@ def test_a_clients_own_history_needs_no_stored_one(editor: Caller, monkeypatch: 
     """[HV37]"""
     session = begun(editor, 4)
 
-    def broken(*arguments: object, **options: object) -> None:
-        raise RuntimeError("the rows cannot be read")
+    def without_messages(session: Session, limit: int, *, with_memory: bool) -> object:
+        assert limit == 0
+        return select_conversation(session, limit, with_memory=with_memory)
 
-    monkeypatch.setattr("sessions_app.turns.state.select_conversation", broken)
+    monkeypatch.setattr("sessions_app.turns.state.select_conversation", without_messages)
     history = [{"role": "user", "content": "My dog is called Rex."}]
     answer = editor.chat("And my cat is Tom.", session.session_id, conversation_history=history)
     assert answer.status_code == 200
