@@ -8,6 +8,10 @@ def new_id(prefix: str) -> str:
     return f"{prefix}-{secrets.token_hex(16)}"
 
 
+OWN_SESSIONS = "sess-"
+"""How the ids of sessions begin that no client has named."""
+
+
 def new_session_id() -> str:
     """Return a session id [S-1]."""
     return new_id("sess")

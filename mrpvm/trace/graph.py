@@ -7,6 +7,7 @@ recorded and never from time or order of arrival [G-11, O-23].
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from mrpvm.trace.events import (
@@ -128,6 +129,7 @@ def fold_graph(events: Iterable[Event]) -> Graph:
     return fold.graph()
 
 
+@lru_cache(maxsize=4_096)
 def path_key(node_id: str) -> tuple[tuple[int, ...], int, str]:
     """Return the sorting key of a path id such as `exec-0.2.1~2`."""
     kind, _, path = node_id.partition("-")

@@ -15,8 +15,8 @@ from mrpvm.trace.events import Event, UnitsJudged, record_of
 from mrpvm.trace.graph import path_key
 from mrpvm.trace.order import in_frame_order
 from mrpvm.trace.replay import Difference, first_different_event, first_different_item, without_times
-from mrpvm.values import Plan
-from mrpvm.wire import from_wire
+from mrpvm.values import KnowledgeUnit, Plan
+from mrpvm.wire import WireWriter, from_wire
 from mrpvm.wrappers.wrapper import Help
 from sessions_app.actions.turns.payloads import judged_step
 from sessions_app.experiments.models import models_of, recorded_exchanges
@@ -200,7 +200,8 @@ def _payloads(recorded: RecordedTurn, again: Rerun) -> tuple[Sequence[tuple[str,
             parts.setdefault(event.detail_ref, {}).update(event.detail)
     whole = {ref: payload for ref, detail in recorded.payloads.items() if (payload := detail.payload) is not None}
     refs = sorted((ref for ref in parts if ref in whole), key=path_key)
-    replayed = json.loads(json.dumps({ref: {name: parts[ref].get(name) for name in _SHOWN} for ref in refs}))
+    shown = {ref: {name: parts[ref].get(name) for name in _SHOWN} for ref in refs}
+    replayed = json.loads(WireWriter(brief=KnowledgeUnit).json(shown))
     return (
         [(ref, without_times({name: whole[ref].get(name) for name in _SHOWN})) for ref in refs],
         [(ref, without_times(replayed[ref])) for ref in refs],

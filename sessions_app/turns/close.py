@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from django.db import transaction
 from django.utils import timezone
@@ -88,8 +88,11 @@ def _phase_of(code: str) -> str | None:
     return "tool" if code in _OF_PLUGINS else None
 
 
-def undone(turn: ExplainabilityTurn, call: TurnCall, defect: Exception, phase: str | None = None) -> TurnError:
-    """Close a turn that failed outside the machine; gives the error to raise.
+def end_on_defect(turn: ExplainabilityTurn, call: TurnCall, defect: Exception, phase: str | None = None) -> NoReturn:
+    """Close a turn that failed outside the machine.
+
+    Raises:
+        TurnError: always; its cause is the defect.
 
     Effects: those of `end_turn`.
     """
@@ -99,7 +102,7 @@ def undone(turn: ExplainabilityTurn, call: TurnCall, defect: Exception, phase: s
         error = MRPError(f"The server has a defect ({type(defect).__name__}); the turn was undone.")
     command = skill_failure(call.commanded_skill, error.code)
     end_turn(turn, error.as_record(), command)
-    return TurnError(turn, error.as_record(), command, phase=phase)
+    raise TurnError(turn, error.as_record(), command, phase=phase) from defect
 
 
 def end_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], command: Mapping[str, Any] | None = None) -> None:

@@ -29,7 +29,7 @@ from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.cancel import Watch
 from sessions_app.turns.chains import as_sent, keep_chain
-from sessions_app.turns.close import TurnError, end_turn, undone
+from sessions_app.turns.close import TurnError, end_on_defect, end_turn
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
 from sessions_app.turns.ended import turn_ended
 from sessions_app.turns.machine import machine
@@ -106,7 +106,7 @@ def _run(prepared: Prepared, listen: Listener | None, read: Reader | None) -> Tu
         outcome, finish_reason = _bounded(outcome, prepared.call.sampling, trace)
         report = final_report(prepared, outcome)
     except Exception as defect:  # the trace cannot be written, say: the machine has no place of its own for that
-        raise undone(turn, prepared.call, defect) from defect
+        end_on_defect(turn, prepared.call, defect)
     error = outcome.error or _commit(prepared, outcome, report, finish_reason, trace)
     if error is None:
         keep_chain(turn, prepared.chain)

@@ -23,7 +23,7 @@ from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.sessions.flags import flags_of
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import chain_of
-from sessions_app.turns.close import undone
+from sessions_app.turns.close import end_on_defect
 from sessions_app.turns.preparation_model import PreparationModel
 from sessions_app.turns.skill_choice import with_chosen_skill
 from sessions_app.turns.state import read_state
@@ -79,7 +79,7 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
             chain=chain,
         )
     except Exception as defect:
-        raise undone(turn, call, defect, "context-pack") from defect
+        end_on_defect(turn, call, defect, "context-pack")
 
 
 def _said(state: ConversationState) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """What a client hears while a turn works: machine events as SSE `progress` payloads [API-15, API-17]."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
@@ -9,6 +10,7 @@ from mrpvm.trace.events import (
     BacktrackTaken,
     BranchFailed,
     BranchStarted,
+    ErrorRecord,
     Event,
     FrameClosed,
     FrameOpened,
@@ -18,8 +20,85 @@ from mrpvm.trace.events import (
     TurnFinished,
     TurnStarted,
 )
-from mrpvm.wire import wire_time
+from mrpvm.wire import to_wire, wire_time
 from sessions_app.models import ExplainabilityTurn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a payload says of its event beside when, where and what; each kind of them has fields of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallBegun(Facts):
+    stage: str
+    plugin_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallEnded(Facts):
+    status: str
+    llm_calls: int
+    sufficient: bool | None
+    model: str | None
+    error: ErrorRecord | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned(Facts):
+    phase: str
+    planner_plugin_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolverTried(CallBegun):
+    kb_plugin_id: str
+    planner_plugin_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameBegun(Facts):
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameEnded(Facts):
+    status: str
+    frontier_size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retried(Facts):
+    status: str = "retry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolverRetried(Retried):
+    plugin_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted(Facts):
+    plugin_id: str
+    execution_id: str
+    draft: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The payload of an event."""
+
+    timestamp: str
+    request_id: str
+    session_id: str
+    frame_id: str
+    frame_depth: int
+    type: str
+    step: str
+    message: str
+
+
+NO_FACTS = Facts()
 
 
 def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None:
@@ -29,66 +108,60 @@ def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None
             return _payload(turn, event, "request", "start", "Turn started")
         case PluginStarted() as call:
             kind = "planner" if call.stage == "planner" else "stage"
-            keys: dict[str, Any] = {"stage": call.stage, "pluginId": call.plugin_id}
-            return _payload(turn, event, kind, "start", f"{call.plugin_name} is working", keys)
+            facts: Facts = CallBegun(stage=call.stage, plugin_id=call.plugin_id)
+            return _payload(turn, event, kind, "start", f"{call.plugin_name} is working", facts)
         case PluginFinished() as ended:
-            keys = {
-                "status": ended.status,
-                "llmCalls": ended.llm_calls,
-                "sufficient": ended.sufficient,
-                "model": ended.model,
-                "error": ended.error,
-            }
-            return _payload(turn, event, "stage", "finish", f"Finished: {ended.status}", keys)
+            facts = CallEnded(
+                status=ended.status,
+                llm_calls=ended.llm_calls,
+                sufficient=ended.sufficient,
+                model=ended.model,
+                error=ended.error,
+            )
+            return _payload(turn, event, "stage", "finish", f"Finished: {ended.status}", facts)
         case PlanMade() as made:
-            keys = {"phase": made.phase, "plannerPluginId": made.plan.planner_plugin_id}
-            return _payload(turn, event, "planner", "info", "Decided what to try in which order", keys)
+            facts = Planned(phase=made.phase, planner_plugin_id=made.plan.planner_plugin_id)
+            return _payload(turn, event, "planner", "info", "Decided what to try in which order", facts)
         case BranchStarted() as branch:
-            keys = {
-                "stage": "goal-solver",
-                "pluginId": branch.plugin_id,
-                "kbPluginId": branch.kb_plugin_id,
-                "plannerPluginId": branch.planner_plugin_id,
-            }
+            facts = SolverTried(
+                stage="goal-solver",
+                plugin_id=branch.plugin_id,
+                kb_plugin_id=branch.kb_plugin_id,
+                planner_plugin_id=branch.planner_plugin_id,
+            )
             message = f"{branch.plugin_id} tries what {branch.kb_plugin_id} found"
-            return _payload(turn, event, "stage", "info", message, keys)
+            return _payload(turn, event, "stage", "info", message, facts)
         case FrameOpened(parent_frame_id=str()) as opened:
             message = f"Working on part {opened.frame_id}"
-            return _payload(turn, event, "frame", "fanout", message, {"purpose": opened.purpose})
+            return _payload(turn, event, "frame", "fanout", message, FrameBegun(purpose=opened.purpose))
         case FrameClosed() as closed if (size := event.detail["meta"].frontier_size) is not None:
-            keys = {"status": closed.status, "frontierSize": size}
-            return _payload(turn, event, "frame", "info", f"Finished part {closed.frame_id}", keys)
+            facts = FrameEnded(status=closed.status, frontier_size=size)
+            return _payload(turn, event, "frame", "info", f"Finished part {closed.frame_id}", facts)
         case BranchFailed() as failed:
-            keys = {"pluginId": failed.plugin_id, "status": "retry"}
-            return _payload(turn, event, "validation", "retry", f"What {failed.plugin_id} gave did not hold", keys)
+            message = f"What {failed.plugin_id} gave did not hold"
+            return _payload(turn, event, "validation", "retry", message, SolverRetried(plugin_id=failed.plugin_id))
         case BacktrackTaken() as backtrack:
-            message = f"Trying another {backtrack.step}"
-            return _payload(turn, event, "validation", "retry", message, {"status": "retry"})
+            return _payload(turn, event, "validation", "retry", f"Trying another {backtrack.step}", Retried())
         case AnswerDelta(is_draft=True) as piece:
-            keys = {"pluginId": piece.plugin_id, "executionId": piece.execution_id, "draft": piece.delta}
+            facts = Drafted(plugin_id=piece.plugin_id, execution_id=piece.execution_id, draft=piece.delta)
             message = "Writing an answer that has yet to be approved"
-            return _payload(turn, event, "response", "info", message, keys)
+            return _payload(turn, event, "response", "info", message, facts)
         case TurnFinished(status="succeeded"):
             return _payload(turn, event, "response", "ready", "Answer ready")
     return None
 
 
 def _payload(
-    turn: ExplainabilityTurn,
-    event: Event,
-    kind: str,
-    step: str,
-    message: str,
-    more: dict[str, Any] | None = None,
+    turn: ExplainabilityTurn, event: Event, kind: str, step: str, message: str, facts: Facts = NO_FACTS
 ) -> dict[str, Any]:
-    return {
-        "timestamp": wire_time(timezone.now()),
-        "requestId": turn.request_id,
-        "sessionId": turn.session.session_id,
-        "frameId": event.frame_id,
-        "frameDepth": event.frame_id.count("."),
-        "type": kind,
-        "event": step,
-        "message": message,
-        **(more or {}),
-    }
+    progress = Progress(
+        timestamp=wire_time(timezone.now()),
+        request_id=turn.request_id,
+        session_id=turn.session.session_id,
+        frame_id=event.frame_id,
+        frame_depth=event.frame_id.count("."),
+        type=kind,
+        step=step,
+        message=message,
+    )
+    return {**to_wire(progress), **to_wire(facts)}

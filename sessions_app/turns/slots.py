@@ -126,7 +126,8 @@ def _insert_turn(
 ) -> ExplainabilityTurn:
     limits = turn_limits()
     mount()
-    first_message = "" if named.first_message else Truncator(" ".join(call.message.split())).chars(FIRST_MESSAGE_CHARS)
+    words = call.message.split(maxsplit=FIRST_MESSAGE_CHARS)[:FIRST_MESSAGE_CHARS]
+    first_message = Truncator(" ".join(words)).chars(FIRST_MESSAGE_CHARS)
     now = timezone.now()
     advanced = advance_session(named.pk, first_message, now, expiry_after(now))
     if advanced is None:

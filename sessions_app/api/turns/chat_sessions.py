@@ -10,14 +10,14 @@ from sessions_app.actions.sessions.histories import begin_session
 from sessions_app.actions.sessions.recognition import Found, continue_after, resume_session
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.api.turns.response_ids import request_id_of
+from sessions_app.identifiers import OWN_SESSIONS
 from sessions_app.queries.sessions.conversations import response_turn
-from sessions_app.queries.sessions.lookups import session_reference
+from sessions_app.queries.sessions.lookups import known_session, session_reference
 
 if TYPE_CHECKING:
     from sessions_app.models import KnowledgeBase, Project, Session
 
 SESSION_HEADER = "X-Session-Id"
-OUR_START = "sess-"
 NAME_CHARS = 128
 _NO_ID = {"", "null", "undefined"}
 
@@ -39,9 +39,9 @@ def chat_session(
     session_id = usable_id(body.get("session_id")) or usable_id(header_id)
     if session_id is not None:
         try:
-            return session_reference(project, session_id)
+            return known_session(project, session_id) if base is None else session_reference(project, session_id)
         except NotFound:
-            if session_id.startswith(OUR_START) or (usable_id(header_id) is None and history is None):
+            if session_id.startswith(OWN_SESSIONS) or (usable_id(header_id) is None and history is None):
                 raise
             check_client_name(session_id)
     try:

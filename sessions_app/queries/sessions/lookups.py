@@ -2,15 +2,17 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from django.contrib.sessions.models import Session as Login
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from mrpvm.errors import NotFound
+from sessions_app.identifiers import OWN_SESSIONS
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
@@ -56,6 +58,32 @@ def session_reference(project: Project, session_id: str) -> Session:
         raise _unknown(session_id)
     found.project = project
     return found
+
+
+def known_session(project: Project, session_id: str) -> Session:
+    """Return one session of the project to a caller that locks it next, and is told then if it is gone by now.
+
+    What it returns of a session under our own id is read once in the life of the process: such an id is never used
+    twice. All but its names and keys is read when it is asked for.
+
+    Raises:
+        NotFound: as for `session`.
+    """
+    if not session_id.startswith(OWN_SESSIONS):
+        return session_reference(project, session_id)
+    values = (_own_key(project.pk, session_id), session_id, project.pk, False)
+    found = Session.from_db(DEFAULT_DB_ALIAS, ("id", "session_id", "project_id", "is_client_named"), values)
+    found.project = project
+    return found
+
+
+@lru_cache(maxsize=4_096)
+def _own_key(project_pk: int, session_id: str) -> int:
+    found = Session.objects.filter(project_id=project_pk, session_id=session_id, deleted_at__isnull=True)
+    key = found.values_list("pk", flat=True).first()
+    if key is None:
+        raise _unknown(session_id)
+    return key
 
 
 def _unknown(session_id: str) -> NotFound:
