@@ -1,6 +1,6 @@
 """What a client hears while a turn works: machine events as SSE `progress` payloads [API-15, API-17]."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils import timezone
@@ -20,7 +20,7 @@ from mrpvm.trace.events import (
     TurnFinished,
     TurnStarted,
 )
-from mrpvm.wire import to_wire, wire_time
+from mrpvm.wire import on_wire, to_wire, wire_time
 from sessions_app.models import ExplainabilityTurn
 
 
@@ -94,7 +94,7 @@ class Progress:
     frame_id: str
     frame_depth: int
     type: str
-    step: str
+    step: str = field(metadata=on_wire("event"))
     message: str
 
 
