@@ -18,6 +18,7 @@ from sessions_app.actions.sessions.session import delete_old_archives, expire_se
 from sessions_app.actions.settings.plugin_failures import sweep_failures
 from sessions_app.actions.turns.payloads import remove_old_payloads
 from sessions_app.actions.upkeep.compaction import compact_long_chains
+from sessions_app.actions.upkeep.copies import make_daily_copy
 from sessions_app.actions.upkeep.packing import pack_large_layers
 from sessions_app.actions.upkeep.staging import sweep_staged
 from sessions_app.background.precompute import derive_ahead
@@ -59,6 +60,7 @@ def sweep() -> dict[str, int]:
         "compacted": partial(compact_long_chains, pacer.pause),
         "forgotten": sweep_memories,
         "packed": partial(pack_large_layers, pacer.pause),
+        "copied": make_daily_copy,
         "derived": partial(derive_ahead, pacer.pause),
     }
     return {name: _swept(name, part) for name, part in parts.items()}

@@ -16,6 +16,11 @@ def latest_migration() -> str:
     return leaf[1]
 
 
+def is_known_migration(name: str) -> bool:
+    """Return whether this version of the server has the migration."""
+    return (_APP, name) in MigrationLoader(None).disk_migrations
+
+
 def unknown_migrations() -> Sequence[str]:
     """Return what was applied to the database and is no part of this version, as `app.name`; the newest last."""
     loader = MigrationLoader(connection)

@@ -92,7 +92,7 @@ def test_turns_left_open_are_closed_between_two_sweeps(monkeypatch: pytest.Monke
 PARTS = (
     "recover_abandoned", "expire_sessions", "delete_old_archives", "purge_deleted_sessions", "sweep_staged",
     "sweep_failures", "remove_unused_content", "remove_old_payloads", "compact_long_chains", "sweep_memories",
-    "pack_large_layers", "derive_ahead", "mend_noted_columns",
+    "pack_large_layers", "derive_ahead", "mend_noted_columns", "make_daily_copy",
 )  # fmt: skip
 
 

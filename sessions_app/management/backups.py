@@ -1,0 +1,236 @@
+"""Everything that a server keeps, as one file: the database, the operator's files, on request the signing key.
+
+The file is a ZIP archive. Its last member, `manifest.json`, names the version that wrote it and the SHA-256 of every
+other member, so that a damaged or shortened file is known before anything is replaced.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from django.conf import settings
+from django.db import connection, connections
+from django.utils import timezone
+
+from sessions_app.actions.upkeep.copies import copy_sqlite, database_file
+from sessions_app.queries.versions import is_known_migration, latest_migration
+
+_MANIFEST = "manifest.json"
+_KEY_FILE = "secret_key"
+_FOLDERS = ("skills", "personas", "agents", "workspace", "wrappers")
+"""What of the data directory is the operator's own."""
+_CHUNK_BYTES = 1_048_576
+_DATABASES = {"sqlite": "database.sqlite3", "postgresql": "database.pgdump"}
+
+
+class BackupError(Exception):
+    """A backup cannot be made or used; the message is one line for the operator."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a backup holds; `checksums` are those of its other members, in hexadecimal digits."""
+
+    version: str
+    latest_migration: str
+    database: str
+    made_at: str
+    has_secret_key: bool
+    checksums: dict[str, str]
+
+
+def make_backup(file: Path, *, with_secret_key: bool = False) -> Manifest:
+    """Write a backup; the server may go on meanwhile.
+
+    Raises:
+        BackupError: the file exists, or something cannot be read or written.
+    """
+    if file.exists():
+        raise BackupError(f"{file} exists already; name another file.")
+    unfinished = file.with_name(f".{file.name}.unfinished")
+    try:
+        with _owned(unfinished) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+            manifest = _write(archive, file.parent, with_secret_key=with_secret_key)
+        unfinished.replace(file)
+    except OSError as error:
+        raise BackupError(f"{file} cannot be written: {error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return manifest
+
+
+def verified(file: Path) -> Manifest:
+    """Return what a backup holds, after reading it whole.
+
+    Raises:
+        BackupError: it is none, is damaged, or lacks a part.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            manifest = Manifest(**json.loads(archive.read(_MANIFEST)))
+            wrong = [name for name, digest in manifest.checksums.items() if _digest(archive, name) != digest]
+            if unlisted := set(archive.namelist()) - {_MANIFEST, *manifest.checksums}:
+                raise BackupError(f"{file} holds what its manifest does not list: {min(unlisted)}.")
+    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
+        raise BackupError(f"{file} is no whole backup of mrpvm: {error}") from error
+    if wrong:
+        raise BackupError(f"{file} is damaged: {', '.join(wrong)} is not what was written.")
+    return manifest
+
+
+def restore_backup(file: Path, *, with_secret_key: bool = False) -> Manifest:
+    """Put what a backup holds in the place of what there is; nobody may serve the database meanwhile.
+
+    What was there stays beside it: SQLite's database and the folders under names that end in `before-restore`.
+
+    Raises:
+        BackupError: it is damaged, of another database or of a newer version; nothing was changed.
+    """
+    manifest = verified(file)
+    if manifest.database != connection.vendor:
+        raise BackupError(f"{file} is a backup of {manifest.database}; this server uses {connection.vendor}.")
+    if not is_known_migration(manifest.latest_migration):
+        raise BackupError(
+            f"{file} was made by mrpvm {manifest.version} ({manifest.latest_migration}), which is newer than this one:"
+            f" mrpvm {settings.MRPVM_VERSION} ({latest_migration()})."
+        )
+    if with_secret_key and not manifest.has_secret_key:
+        raise BackupError(f"{file} holds no signing key.")
+    data = Path(settings.MRPVM_DATA_DIR)
+    stamp = f"{timezone.now():%Y%m%d-%H%M%S}.before-restore"
+    try:
+        with zipfile.ZipFile(file) as archive, TemporaryDirectory(dir=data, prefix=".restore-") as scratch:
+            names = [name for name in manifest.checksums if with_secret_key or name != _KEY_FILE]
+            for name in names:
+                _extract(archive, name, Path(scratch) / name)
+            _put_database(Path(scratch) / _DATABASES[connection.vendor], stamp)
+            for folder in _FOLDERS:
+                _put(Path(scratch) / "files" / folder, data / folder, stamp)
+            if with_secret_key:
+                _put(Path(scratch) / _KEY_FILE, data / _KEY_FILE, stamp)
+    except OSError as error:
+        raise BackupError(f"the backup could not be put in place: {error}") from error
+    return manifest
+
+
+def _write(archive: zipfile.ZipFile, scratch_directory: Path, *, with_secret_key: bool) -> Manifest:
+    data = Path(settings.MRPVM_DATA_DIR)
+    checksums: dict[str, str] = {}
+    with TemporaryDirectory(dir=scratch_directory, prefix=".backup-") as scratch:
+        name = _DATABASES[connection.vendor]
+        _dump(Path(scratch) / name)
+        checksums[name] = _add(archive, Path(scratch) / name, name)
+    for folder in _FOLDERS:
+        for path in sorted((data / folder).rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                name = str(PurePosixPath("files", *path.relative_to(data).parts))
+                checksums[name] = _add(archive, path, name)
+    if with_secret_key:
+        checksums[_KEY_FILE] = _add_key(archive, data / _KEY_FILE)
+    manifest = Manifest(
+        version=settings.MRPVM_VERSION,
+        latest_migration=latest_migration(),
+        database=connection.vendor,
+        made_at=timezone.now().isoformat(timespec="seconds"),
+        has_secret_key=with_secret_key,
+        checksums=checksums,
+    )
+    archive.writestr(_MANIFEST, json.dumps(asdict(manifest), indent=1))
+    return manifest
+
+
+def _add_key(archive: zipfile.ZipFile, path: Path) -> str:
+    if not path.exists():
+        raise BackupError("The signing key is not in the data directory: it comes from SECRET_KEY; keep that yourself.")
+    return _add(archive, path, _KEY_FILE)
+
+
+def _dump(target: Path) -> None:
+    if connection.vendor == "sqlite":
+        copy_sqlite(target)
+        return
+    _run_postgresql("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={target}")
+
+
+def _put_database(source: Path, stamp: str) -> None:
+    connections.close_all()
+    if connection.vendor == "postgresql":
+        _run_postgresql(
+            "pg_restore", "--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction",
+            "--exit-on-error", str(source),
+        )  # fmt: skip
+        return
+    place = database_file()
+    for ending in ("-wal", "-shm"):  # they belong to the database that goes, and move with it
+        beside = place.with_name(place.name + ending)
+        if beside.exists():
+            beside.replace(place.with_name(f"{place.name}.{stamp}{ending}"))
+    _put(source, place, stamp)
+
+
+def _put(source: Path, place: Path, stamp: str) -> None:
+    if not source.exists():
+        return
+    if place.exists():
+        place.replace(place.with_name(f"{place.name}.{stamp}"))
+    shutil.move(source, place)
+
+
+def _run_postgresql(program: str, *arguments: str) -> None:
+    """Run a program of PostgreSQL on the configured database; the password is not on its command line."""
+    if shutil.which(program) is None:
+        raise BackupError(f"{program} is not installed; it comes with PostgreSQL's client programs.")
+    parts = connection.settings_dict
+    address = {
+        "PGHOST": parts["HOST"],
+        "PGPORT": parts["PORT"],
+        "PGUSER": parts["USER"],
+        "PGPASSWORD": parts["PASSWORD"],
+    }
+    environment = {**os.environ, **{name: str(value) for name, value in address.items() if value}}
+    command = [program, f"--dbname={parts['NAME']}", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise BackupError(f"{program} failed: {' '.join(done.stderr.split())[:500]}")
+
+
+def _add(archive: zipfile.ZipFile, path: Path, name: str) -> str:
+    """Add a file; returns its SHA-256."""
+    digest = hashlib.sha256()
+    with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as target:
+        while chunk := source.read(_CHUNK_BYTES):
+            digest.update(chunk)
+            target.write(chunk)
+    return digest.hexdigest()
+
+
+def _digest(archive: zipfile.ZipFile, name: str) -> str:
+    with archive.open(name) as member:
+        return hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type] # it reads as a file does
+
+
+def _extract(archive: zipfile.ZipFile, name: str, target: Path) -> None:
+    parts = PurePosixPath(name)
+    if parts.is_absolute() or ".." in parts.parts:
+        raise BackupError(f"The backup names a file outside of the data directory: {name}.")
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with archive.open(name) as source, _owned(target) as file:
+        shutil.copyfileobj(source, file, _CHUNK_BYTES)
+
+
+@contextmanager
+def _owned(path: Path) -> Iterator[IO[bytes]]:
+    """Open a new file that only its owner can read."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,33 @@
+"""`manage.py backup FILE`: everything that the server keeps, as one file, while it runs."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from sessions_app.management.backups import BackupError, make_backup, verified
+
+
+class Command(BaseCommand):
+    """Makes a backup, or checks one."""
+
+    help = "Write a backup of the database and the operator's files to FILE, beside a running server or without one."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the file, and what to do with it."""
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--with-secret-key", action="store_true", help="the signing key too: who has it can log in")
+        parser.add_argument("--verify", action="store_true", help="write nothing: read FILE and compare its checksums")
+
+    def handle(self, *args: Any, file: Path, with_secret_key: bool, verify: bool, **options: Any) -> None:
+        """Do it, and say what the file holds."""
+        try:
+            manifest = verified(file) if verify else make_backup(file, with_secret_key=with_secret_key)
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        key = "with" if manifest.has_secret_key else "without"
+        self.stdout.write(
+            f"{file}: {manifest.database} of mrpvm {manifest.version}, {len(manifest.checksums)} files, {key} the"
+            f" signing key, made at {manifest.made_at}."
+        )

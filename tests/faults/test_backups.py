@@ -1,0 +1,135 @@
+"""A backup of a running server brings its conversations back; a damaged or newer one changes nothing."""
+
+import json
+import shutil
+import urllib.request
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from pytest_django import Settings
+
+from sessions_app.actions.upkeep import copies
+from sessions_app.actions.upkeep.copies import copies_directory, make_daily_copy
+from tests.server import ServerProcess
+
+
+def ask(server: ServerProcess, key: str, message: str, session_id: str | None = None) -> tuple[str, str]:
+    """Return the session and the answer to one message."""
+    body = {"messages": [{"role": "user", "content": message}]} | ({"session_id": session_id} if session_id else {})
+    request = urllib.request.Request(  # noqa: S310
+        f"{server.url}/api/chat/completions",
+        data=json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310
+        answer = json.load(response)
+    return answer["session_id"], answer["choices"][0]["message"]["content"]
+
+
+def rewritten(file: Path, target: Path, **changes: str) -> Path:
+    """Return a copy of a backup whose manifest says something else."""
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(name, json.dumps(json.loads(data) | changes) if name == "manifest.json" else data)
+    return target
+
+
+def test_conversations_go_on_after_a_restore(tmp_path: Path, own_services: dict[str, str]) -> None:
+    data, file = tmp_path / "data", tmp_path / "backup.zip"
+    with ServerProcess(data, **own_services) as server:
+        key = server.api_key
+        assert key
+        session_id, _ = ask(server, key, "My dog is called Rex.")
+        (data / "workspace" / "default").mkdir(parents=True, exist_ok=True)
+        (data / "workspace" / "default" / "note.txt").write_text("kept")
+        code, output = server.manage("backup", str(file), "--with-secret-key")
+        assert code == 0, output
+        assert server.manage("backup", str(file))[0] == 1, "a file is never written over"
+        ask(server, key, "My dog is called Max now.", session_id)
+        code, output = server.manage("restore", str(file))
+        assert code == 1
+        assert "serves it already" in output
+        server.stop()
+    assert server.manage("backup", "--verify", str(file))[0] == 0
+    (data / "workspace" / "default" / "note.txt").write_text("changed")
+    code, output = server.manage("restore", str(file), "--with-secret-key")
+    assert code == 0, output
+    assert (data / "workspace" / "default" / "note.txt").read_text() == "kept"
+    with ServerProcess(data, **own_services) as again:
+        assert again.api_key is None, "it is no first start"
+        assert ask(again, key, "What is my dog called?", session_id)[1].startswith("My dog is called Rex.")
+        again.stop()
+
+
+def test_a_backup_moves_a_server_to_another_machine(tmp_path: Path) -> None:
+    file = tmp_path / "backup.zip"
+    with ServerProcess(tmp_path / "old") as server:
+        key = server.api_key
+        assert key
+        session_id, _ = ask(server, key, "My dog is called Rex.")
+        assert server.manage("backup", str(file))[0] == 0
+        server.stop()
+    shutil.rmtree(tmp_path / "old")
+    (tmp_path / "new").mkdir()
+    elsewhere = ServerProcess(tmp_path / "new")
+    code, output = elsewhere.manage("restore", str(file))
+    assert code == 0, output
+    with elsewhere as server:
+        assert ask(server, key, "What is my dog called?", session_id)[1].startswith("My dog is called Rex.")
+        server.stop()
+
+
+def test_a_bad_backup_changes_nothing(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "backup.zip"
+    data.mkdir()
+    server = ServerProcess(data)
+    assert server.manage("migrate", "--verbosity", "0")[0] == 0
+    assert server.manage("backup", str(file))[0] == 0
+    before = (data / "db.sqlite3").read_bytes()
+    whole = file.read_bytes()
+    torn, changed = tmp_path / "torn.zip", tmp_path / "changed.zip"
+    torn.write_bytes(whole[: len(whole) // 2])
+    changed.write_bytes(whole[:2_000] + bytes(100) + whole[2_100:])
+    cases = {
+        torn: "no whole backup",
+        changed: "",
+        rewritten(file, tmp_path / "newer.zip", version="9.0", latest_migration="9999_x"): "mrpvm 9.0 (9999_x)",
+        rewritten(file, tmp_path / "other.zip", database="postgresql"): "a backup of postgresql",
+        tmp_path / "none.zip": "no whole backup",
+    }
+    for bad, said in cases.items():
+        code, output = server.manage("restore", str(bad))
+        assert (code, said in output, "Traceback" in output) == (1, True, False), output
+    assert server.manage("restore", str(file), "--with-secret-key")[0] == 1, "it holds none"
+    assert (data / "db.sqlite3").read_bytes() == before
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL is not copied")
+def test_one_copy_a_day_is_made_and_seven_are_kept(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MRPVM_DATA_DIR = tmp_path
+
+    def on(day: int) -> None:
+        class Clock(datetime):
+            @classmethod
+            def now(cls, tz: object = None) -> datetime:
+                return datetime(2026, 11, day, tzinfo=UTC)
+
+        monkeypatch.setattr(copies, "datetime", Clock)
+
+    made = []
+    for day in range(1, 11):
+        on(day)
+        made.append((make_daily_copy(), make_daily_copy()))
+    assert made == [(1, 0)] * 10
+    names = sorted(path.name for path in copies_directory().iterdir())
+    assert names == [f"db-2026-11-{day:02}.sqlite3" for day in range(4, 11)]
+    settings.MRPVM_DAILY_COPIES = 0
+    on(12)
+    assert make_daily_copy() == 0
