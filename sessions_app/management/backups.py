@@ -190,17 +190,24 @@ def _run_postgresql(program: str, *arguments: str) -> None:
     if shutil.which(program) is None:
         raise BackupError(f"{program} is not installed; it comes with PostgreSQL's client programs.")
     parts = connection.settings_dict
-    address = {
-        "PGHOST": parts["HOST"],
-        "PGPORT": parts["PORT"],
-        "PGUSER": parts["USER"],
-        "PGPASSWORD": parts["PASSWORD"],
-    }
-    environment = {**os.environ, **{name: str(value) for name, value in address.items() if value}}
-    command = [program, f"--dbname={parts['NAME']}", *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    with TemporaryDirectory() as scratch:
+        passwords = Path(scratch) / "passwords"
+        password = str(parts["PASSWORD"] or "").replace("\\", "\\\\").replace(":", "\\:")
+        with _owned(passwords) as file:
+            file.write(f"*:*:*:*:{password}\n".encode())
+        named = {"dbname": "NAME", "host": "HOST", "port": "PORT", "user": "USER"}
+        address = {name: str(parts[key]) for name, key in named.items() if parts[key]} | {"passfile": str(passwords)}
+        database = " ".join(f"{name}={_quoted(value)}" for name, value in address.items())
+        command = [program, f"--dbname={database}", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise BackupError(f"{program} failed: {' '.join(done.stderr.split())[:500]}")
+
+
+def _quoted(value: str) -> str:
+    """Return a value as a connection string has it."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def _add(archive: zipfile.ZipFile, path: Path, name: str) -> str:

@@ -1,0 +1,37 @@
+"""`manage.py doctor`: looks whether what is stored holds together, and mends what can be mended if it is told to."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from sessions_app.background.doctor import findings
+
+
+class Command(BaseCommand):
+    """Prints a line for each finding; fails if one is left."""
+
+    help = (
+        "Check the tables, the files' disk, the clock and the settings. Writes nothing unless --mend is given. Safe"
+        " beside a running server, which it slows down."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take whether to mend."""
+        parser.add_argument("--mend", action="store_true", help="mend what can be mended")
+
+    def handle(self, *args: Any, mend: bool, **options: Any) -> None:
+        """Check, mend, and say how much is left."""
+        left = 0
+        for finding in findings():
+            done = ""
+            if finding.mend is None:
+                done = " (cannot be mended here)"
+            elif mend:
+                done = f" (mended: {finding.mend()} rows)"
+            left += not (mend and finding.mend)
+            self.stdout.write(f"{finding.check}: {finding.text}{done}")
+        if left:
+            hint = "" if mend else " Run doctor --mend after a backup to mend what can be mended."
+            raise CommandError(f"{left} finding{'' if left == 1 else 's'} left.{hint}")
+        self.stdout.write("Everything that was looked at holds together.")

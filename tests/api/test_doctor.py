@@ -1,0 +1,105 @@
+"""The doctor finds what does not hold together, mends it on request, and finds nothing in what the server left."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from sessions_app.background.doctor import findings
+from sessions_app.models import (
+    DamagedValue,
+    ExplainabilityTurn,
+    KnowledgeLayer,
+    LayerUnit,
+    Message,
+    Posting,
+    Session,
+    SessionEvent,
+)
+from tests.api.conftest import Caller
+
+
+def doctor(*options: str) -> str:
+    """Return what the command prints; the refusal at its end too."""
+    said = StringIO()
+    try:
+        call_command("doctor", *options, stdout=said)
+    except CommandError as left:
+        return f"{said.getvalue()}{left}"
+    return said.getvalue()
+
+
+def found() -> list[str]:
+    """Return the checks that find something, but for the disk of the machine that runs the tests."""
+    return [finding.check for finding in findings() if finding.check != "disk"]
+
+
+def break_counter(session: Session) -> None:
+    Session.objects.update(message_sequence=1)
+
+
+def break_count(session: Session) -> None:
+    Session.objects.update(unit_count=99)
+
+
+def leave_turn_running(session: Session) -> None:
+    running = ExplainabilityTurn.Status.RUNNING
+    ExplainabilityTurn.objects.filter(turn_index=2).update(
+        status=running, lease_until=timezone.now() - timedelta(hours=1)
+    )
+
+
+def leave_layer(session: Session) -> None:
+    KnowledgeLayer.objects.create(index_version="x", kind=KnowledgeLayer.Kind.DRAFT)
+
+
+def damage_value(session: Session) -> None:
+    table = connection.ops.quote_name(ExplainabilityTurn._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE {table} SET context_report = %s", [b"torn"])  # noqa: S608
+
+
+def lose_postings(session: Session) -> None:
+    Posting.objects.filter(unit=LayerUnit.objects.filter(length__gt=0).latest("pk")).delete()
+
+
+@pytest.mark.parametrize(
+    ("harm", "check"),
+    [
+        (break_counter, "sequences"),
+        (break_count, "counts"),
+        (leave_turn_running, "turns"),
+        (leave_layer, "layers"),
+        (damage_value, "values"),
+    ],
+)
+def test_what_can_be_mended_is_found_and_mended(talked: Session, harm: Callable[[Session], None], check: str) -> None:
+    assert found() == []
+    harm(talked)
+    assert found() == [check]
+    assert f"{check}: " in doctor()
+    assert found() == [check], "without --mend nothing is changed"
+    assert "mended: " in doctor("--mend")
+    assert found() == []
+
+
+def test_a_lost_index_is_written_again(talked: Session) -> None:
+    lose_postings(talked)
+    assert found() == ["index"]
+    doctor("--mend")
+    call_command("reindex", stdout=StringIO())
+    assert found() == []
+
+
+def test_what_nobody_can_mend_is_told(talked: Session, editor: Caller) -> None:
+    SessionEvent.objects.filter(session=talked, sequence=2).delete()
+    Message.objects.filter(sequence=1).update(created_at=timezone.now() + timedelta(days=2))
+    assert sorted(found()) == ["clock", "sequences"]
+    said = doctor("--mend")
+    assert said.count("cannot be mended here") >= 2
+    assert talked.session_id in said
+    assert not DamagedValue.objects.exists()
