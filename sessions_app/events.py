@@ -80,6 +80,7 @@ class PreferencesChanged(TypedDict, total=False):
     preferred_model: str
     style: str | None
     flags: Mapping[str, Any]
+    grounding: str | None
 
 
 class ModelConfigChanged(TypedDict):

@@ -8,7 +8,7 @@ from sessions_app.api.knowledge import endpoints as knowledge
 from sessions_app.api.knowledge import session_knowledge, workspace
 from sessions_app.api.sessions import contents as session_contents
 from sessions_app.api.sessions import endpoints as sessions
-from sessions_app.api.sessions import memory, skills
+from sessions_app.api.sessions import memory, policies, skills
 from sessions_app.api.settings import models as model_settings
 from sessions_app.api.settings import plugins
 from sessions_app.api.shell import docs, health
@@ -36,6 +36,7 @@ urlpatterns = [
     path("sessions/<id:session_id>/kb/mount", session_knowledge.MountKB.as_view(), name="session-kb-mount"),
     path("sessions/<id:session_id>/kb/save", session_knowledge.SaveKB.as_view(), name="session-kb-save"),
     path("sessions/<id:session_id>/kb/fork", session_knowledge.ForkKB.as_view(), name="session-kb-fork"),
+    path("sessions/<id:session_id>/policies", policies.SessionPolicies.as_view(), name="policies"),
     path("sessions/<id:session_id>/memory", memory.SessionMemory.as_view(), name="memory"),
     path("sessions/<id:session_id>/context", session_contents.Context.as_view(), name="context"),
     path("sessions/<id:session_id>/quarantine", session_contents.Quarantine.as_view(), name="session-quarantine"),

@@ -75,3 +75,42 @@ def test_a_change_that_cannot_be_made_changes_nothing(editor: Caller, body: dict
 def test_a_session_that_is_made_with_a_wrong_flag_is_not_made(editor: Caller) -> None:
     assert editor.post("/api/sessions", {"history_max_turns": 0}).status_code == 400
     assert not Session.objects.exists()
+
+
+def by_name(answer: Any) -> dict[str, dict[str, Any]]:
+    assert answer.status_code == 200, answer.content
+    return {policy["name"]: policy for policy in answer.json()["policies"]}
+
+
+def test_each_policy_says_who_chose_it(editor: Caller, project: Project, settings: Settings) -> None:
+    path = f"/api/sessions/{editor.post('/api/sessions', {}).json()['session_id']}/policies"
+    assert {policy["chosen_by"] for policy in by_name(editor.get(path)).values()} == {"server"}
+    change_project(project, project.name, project.slug, "open", {"verbatim_max_tokens": 400})
+    chosen = editor.patch(path, {"verbatim_max_tokens": 300, "query_rewriting_enabled": False, "grounding": "strict"})
+    found = by_name(chosen)
+    assert found == by_name(editor.get(path))
+    told = {name: (item["value"], item["chosen_by"], item["otherwise"]) for name, item in found.items()}
+    assert told["verbatim_max_tokens"] == (300, "session", 400)
+    assert told["enable_query_rewriting"] == (False, "session", True)
+    assert told["grounding"] == ("strict", "session", "open")
+    assert told["summary_max_tokens"] == (settings.MRPVM_SUMMARY_MAX_TOKENS, "server", 200)
+    assert (found["verbatim_max_tokens"]["least"], found["document_bias"]["choices"]) == (
+        100, ["off", "follow-ups", "always"],
+    )  # fmt: skip
+    back = by_name(editor.patch(path, {"verbatim_max_tokens": None, "grounding": None}))
+    assert (back["verbatim_max_tokens"]["value"], back["verbatim_max_tokens"]["chosen_by"]) == (400, "project")
+    assert (back["grounding"]["value"], back["grounding"]["chosen_by"]) == ("open", "project")
+
+
+@pytest.mark.parametrize(
+    "body", [{"grounding": "some"}, {"verbatim_max_tokens": 99}, {"grounding": "open", "document_bias": "x"}]
+)
+def test_policies_that_cannot_be_chosen_change_nothing(editor: Caller, body: dict[str, Any]) -> None:
+    path = f"/api/sessions/{editor.post('/api/sessions', {}).json()['session_id']}/policies"
+    before = editor.get(path).json()
+    assert editor.patch(path, body).status_code == 400
+    assert editor.get(path).json() == before
+
+
+def test_policies_of_a_foreign_session_are_not_there(editor: Caller) -> None:
+    assert editor.get("/api/sessions/sess-unknown/policies").status_code == 404

@@ -188,21 +188,26 @@ def rename_session(session: Session, title: str | None) -> Session:
 
 
 @transaction.atomic
-def choose_flags(session: Session, given: Mapping[str, Any]) -> Session:
-    """Choose policies for the session's turns from now on; null takes a choice back [K50].
+def choose_policies(session: Session, given: Mapping[str, Any]) -> Session:
+    """Choose policies for the session's turns from now on: flags and `grounding`; null takes a choice back.
+
+    Other names are not looked at [K50, O-12].
 
     Raises:
-        InvalidInput: a value is not one of the flag's.
+        InvalidInput: a value is not one of the policy's.
         Conflict: TURN_IN_PROGRESS [O-47].
 
-    Effects: the session's flags; `preferences.changed`.
+    Effects: the session's flags and grounding; `preferences.changed`.
     """
     locked = lock_idle_session(session.pk)
     flags = with_changes(locked.flags, given)
-    if flags != locked.flags:
-        locked.flags = flags
-        locked.save(update_fields=["flags"])
-        events.append(locked, ("preferences.changed", events.PreferencesChanged(flags=flags)))
+    grounding = given.get("grounding", locked.grounding) or ""
+    check_choices(Choices(grounding=grounding))
+    if (flags, grounding) != (locked.flags, locked.grounding):
+        locked.flags, locked.grounding = flags, grounding
+        locked.save(update_fields=["flags", "grounding"])
+        changed = events.PreferencesChanged(flags=flags, grounding=grounding or None)
+        events.append(locked, ("preferences.changed", changed))
     return locked
 
 
@@ -210,10 +215,10 @@ def choose_flags(session: Session, given: Mapping[str, Any]) -> Session:
 def change_session(session: Session, named: Mapping[str, Any]) -> None:
     """Change what is named, `flags` and `title`, or nothing at all.
 
-    Raises and effects: those of `choose_flags` and `rename_session`.
+    Raises and effects: those of `choose_policies` and `rename_session`.
     """
     if named.get("flags"):
-        choose_flags(session, named["flags"])
+        choose_policies(session, named["flags"])
     if "title" in named:
         rename_session(session, named["title"])
 

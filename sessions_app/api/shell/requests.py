@@ -141,6 +141,12 @@ class SessionPatchRequest(WaitFields):
         return attrs
 
 
+class PoliciesRequest(WaitFields):
+    """Policies of a session by their names: the flags of a chat request, and `grounding`; null takes one back [K50]."""
+
+    grounding = serializers.ChoiceField(("strict", "open"), required=False, allow_null=True)
+
+
 class SourceFields(Coded):
     """What may be said about a source, however its text comes [API-12]."""
 

@@ -96,6 +96,25 @@ class SessionMetadata(SessionCreated):
     failed_turn_count = Int()
 
 
+class PolicyObject(serializers.Serializer):
+    """A policy as it holds for the session's next turn."""
+
+    name = Str()
+    value = AnyValue()
+    chosen_by = serializers.ChoiceField(("session", "project", "server"))
+    otherwise = AnyValue(help_text="What holds without the session's own choice.")
+    choices = AnyValue(help_text="All values that it may have; null for a number.")
+    least = nullable(serializers.FloatField)
+    most = nullable(serializers.FloatField)
+
+
+class PolicyList(serializers.Serializer):
+    """The policies of a session."""
+
+    session_id = Str()
+    policies = PolicyObject(many=True)
+
+
 class Page(serializers.Serializer):
     """A page of a list."""
 

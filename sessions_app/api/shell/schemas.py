@@ -152,6 +152,23 @@ mount_list = _operation(
     404,
     query=requests.PageQuery,
 )
+policies_read = _operation(
+    "read_policies",
+    "sessions",
+    "Reads the policies of the session's turns, each with its value, who chose it, and what it may be.",
+    {200: responses.PolicyList},
+    404,
+)
+policies_patch = _operation(
+    "change_policies",
+    "sessions",
+    "Chooses policies for the session's later turns; null takes a choice back. What is not named stays.",
+    {200: responses.PolicyList},
+    404,
+    409,
+    410,
+    request=requests.PoliciesRequest,
+)
 memory_read = _operation(
     "read_memory",
     "sessions",

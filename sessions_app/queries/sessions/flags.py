@@ -1,12 +1,63 @@
 """Which policies a turn follows: the server's, unless project, session or request say otherwise [K50, X7]."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, Literal, cast
 
 from django.conf import settings
 
-from mrpvm.conversation.flags import DocumentBias, Flags, resolve_flags
+from mrpvm.conversation.flags import DOCUMENT_BIAS, LIMITS, NAMES, DocumentBias, Flags, resolve_flags
 from sessions_app.models import Session
+from sessions_app.models.settings.project import Grounding
+
+type PolicyValue = bool | int | float | str
+type PolicyLevel = Literal["session", "project", "server"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """A policy as it holds for a session's next turn, and who chose it.
+
+    `otherwise` is what holds without the session's own choice. `choices` are all values that it may have, None for one
+    with a number, which lies from `least` to `most`.
+    """
+
+    name: str
+    value: PolicyValue
+    chosen_by: PolicyLevel
+    otherwise: PolicyValue
+    choices: tuple[PolicyValue, ...] | None = None
+    least: float | None = None
+    most: float | None = None
+
+
+def policies_of(session: Session) -> tuple[Policy, ...]:
+    """Return the session's policies: its flags, and `grounding`, which only turns with a model look at."""
+    project, server = session.project, server_flags()
+    levels: tuple[tuple[PolicyLevel, Mapping[str, PolicyValue]], ...] = (
+        ("session", {**session.flags, "grounding": session.grounding}),
+        ("project", {**project.flags, "grounding": project.grounding}),
+        ("server", {name: getattr(server, name) for name in NAMES} | {"grounding": settings.MRPVM_GROUNDING}),
+    )
+    return tuple(_policy(name, levels) for name in (*NAMES, "grounding"))
+
+
+def _policy(name: str, levels: tuple[tuple[PolicyLevel, Mapping[str, PolicyValue]], ...]) -> Policy:
+    chosen = [(named, level[name]) for named, level in levels if level.get(name) not in (None, "")]
+    chosen_by, value = chosen[0]
+    _, otherwise = next(item for item in chosen if item[0] != "session")
+    least, most = LIMITS.get(name, (None, None))
+    return Policy(
+        name=name, value=value, chosen_by=chosen_by, otherwise=otherwise, choices=_choices(name), least=least, most=most
+    )
+
+
+def _choices(name: str) -> tuple[PolicyValue, ...] | None:
+    if name == "grounding":
+        return tuple(Grounding.values)
+    if name == "document_bias":
+        return DOCUMENT_BIAS
+    return None if name in LIMITS else (True, False)
 
 
 def server_flags() -> Flags:

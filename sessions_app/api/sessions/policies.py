@@ -1,0 +1,39 @@
+"""The policies of a session: read, each with who chose it, and chosen [K50, X7]."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.actions.sessions.session import choose_policies
+from sessions_app.actions.sessions.slots import waiting_for_slot
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.requests import PoliciesRequest
+from sessions_app.api.shell.views import ApiView
+from sessions_app.queries.sessions.flags import policies_of
+from sessions_app.queries.sessions.lookups import session
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+
+def _payload(found: "Session") -> dict[str, Any]:
+    return {"session_id": found.session_id, "policies": [asdict(policy) for policy in policies_of(found)]}
+
+
+class SessionPolicies(ApiView):
+    """The session's policies."""
+
+    @schemas.policies_read
+    def get(self, request: Request, session_id: str) -> Response:
+        """Read them."""
+        return Response(_payload(session(self.project, session_id)))
+
+    @schemas.policies_patch
+    def patch(self, request: Request, session_id: str) -> Response:
+        """Choose some, or take choices back."""
+        found = session(self.project, session_id)
+        body = self.body(PoliciesRequest)
+        named = {name: value for name, value in dict(request.data).items() if name != "wait_ms"}
+        return Response(_payload(waiting_for_slot(body["wait_ms"], lambda: choose_policies(found, named))))
