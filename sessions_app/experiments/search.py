@@ -373,7 +373,8 @@ class Search:
         outcome = self._try(Changes(without_units=tuple(ahead[:MOST_UNITS])))
         if self._is_news(outcome):
             unit = holding[0]
-            text = f"“{_short(unit.text)}” lost against {len(ahead)} others; with it alone: {_quoted(outcome)}."
+            against = _counted(len(ahead), "other unit")
+            text = f"“{_short(unit.text)}” lost against {against}; with it alone: {_quoted(outcome)}."
             link = Link(kind="unit", id=unit.id, name=_short(unit.text))
             yield self._finding("outranked", outcome, 20, text, "Look at why it was ranked lower", link)
 
@@ -424,6 +425,10 @@ class Search:
 
 class _OutOfBounds(MRPError):
     """The search may try no more."""
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _short(text: str) -> str:

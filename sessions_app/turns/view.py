@@ -158,7 +158,7 @@ def plugin_versions() -> dict[str, str]:
 
 def product_version() -> str:
     """Return the version of the product."""
-    return str(settings.SPECTACULAR_SETTINGS["VERSION"])
+    return str(settings.MRPVM_VERSION)
 
 
 class _Stored:

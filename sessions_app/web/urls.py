@@ -4,6 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
 from sessions_app import addresses  # noqa: F401 (registers `id`)
+from sessions_app.web.experiments import views as experiments
 from sessions_app.web.knowledge import unit_views as units
 from sessions_app.web.knowledge import views as knowledge
 from sessions_app.web.search import views as search
@@ -60,6 +61,10 @@ urlpatterns = [
     path(f"{_TURN}/sections/<int:place>", turns.section, name="turn-section"),
     path(f"{_TURN}/requests/<id:ref>", turns.requests, name="turn-requests"),
     path(f"{_TURN}/what-if", turn_choice.predict, name="turn-what-if"),
+    path(f"{_TURN}/try", experiments.trial, name="turn-try"),
+    path(f"{_TURN}/try/continue", experiments.continuation, name="turn-continue"),
+    path(f"{_TURN}/diagnosis", experiments.diagnosis, name="turn-diagnosis"),
+    path(f"{_TURN}/replay", experiments.replay, name="turn-replay"),
     path(f"{_TURN}/state", turns.state, name="turn-state"),
     path(f"{_TURN}/compare", turns.compare, name="turn-compare"),
     path(f"{_TURN}/choice", turns.choice, name="turn-choice"),

@@ -175,6 +175,8 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     ]
     found = [(address, "/" if address.endswith("/restore") else under) for address, under in found]
     found += [(reverse(name, args=[*of_session, turn.request_id]), page) for name in ("turn-cancel", "turn-rate")]
+    of_turn = [session.session_id, turn.request_id]
+    found.append((reverse("turn-continue", args=of_turn), reverse("turn-try", args=of_turn)))
     found += [(reverse(f"knowledge-{name}", args=[base.kb_id]), base_page) for name in ("upload", "restore", "compact")]
     found.append((reverse("api-key-revoke", args=[1]), reverse("api-keys")))
     return [*found, (reverse("session-skills-reload", args=of_session), skills), (reverse("logout"), "/")]
@@ -183,7 +185,14 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
 def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     listed = {entry.name for entry in urlpatterns if hasattr(entry.callback, "form_page")}
     tested = {"logout", "api-key-revoke", "session-skills-reload", "turn-cancel", "turn-rate", "session-take-models"}
-    tested |= {*WRITES, "session-memory-clear", "knowledge-upload", "knowledge-restore", "knowledge-compact"}
+    tested |= {
+        *WRITES,
+        "session-memory-clear",
+        "turn-continue",
+        "knowledge-upload",
+        "knowledge-restore",
+        "knowledge-compact",
+    }
     assert listed == tested
     views = Path("sessions_app/web")
     assert not [path for path in views.rglob("*.py") if "require_POST" in path.read_text()]

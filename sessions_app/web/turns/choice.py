@@ -77,7 +77,7 @@ def choice_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "command": command,
         "stages": stages,
         "plans_left_out": left_out,
-        "selectors": _selectors((begun and begun.pins) or Selection()),
+        "selectors": plugin_selectors((begun and begun.pins) or Selection()),
         "message": turn.user_message,
     }
 
@@ -192,7 +192,7 @@ def _candidate(
     )
 
 
-def _selectors(pins: Selection) -> list[dict[str, Any]]:
+def plugin_selectors(pins: Selection) -> list[dict[str, Any]]:
     """Return a selector for each stage: nothing pinned, or one of the registered plugins."""
     return [
         {

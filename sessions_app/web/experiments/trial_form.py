@@ -1,0 +1,70 @@
+"""A trial's changes as the query of a page's address, and back: who has the address runs the same trial again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.http import urlencode
+
+from mrpvm.values import Selection
+from sessions_app.experiments.changes import Changes
+
+WHOLE: dict[str, Any] = {"history_max_turns": 500, "enable_history_summarization": False}
+"""The policies of a trial that sees the whole conversation."""
+_PINS = {"planner": "planner", "seedDetector": "seed_detector", "kb": "kb", "goalSolver": "goal_solver"}
+_REWRITING = "enable_query_rewriting"
+
+
+def changes_of(query: QueryDict, message: str) -> Changes:
+    """Return the changes that an address names; the turn's own message is no change."""
+
+    def text(name: str) -> str:
+        return query.get(name, "").replace("\0", "").strip()
+
+    flags = dict(WHOLE) if text("history") == "whole" else {}
+    if text("rewriting"):
+        flags[_REWRITING] = text("rewriting") == "on"
+    asked, level = text("message"), text("level")
+    return Changes(
+        message=asked if asked and asked != message else None,
+        history_through=0 if text("history") == "none" else None,
+        without_units=_listed(query.getlist("unit")),
+        without_sources=_listed(query.getlist("source")),
+        base=text("base") or None,
+        pins=Selection(**{name: text(parameter) or None for parameter, name in _PINS.items()}),
+        without_preferences=text("preferences") == "none",
+        deliberation_level=int(level) if level in ("0", "1", "2", "3") else None,
+        flags=flags,
+        limits={name: int(text(name)) for name in _LIMITS if text(name).isascii() and text(name).isdigit()},
+        without_plugins=_listed(query.getlist("plugin")),
+    )
+
+
+_LIMITS = ("request_timeout_ms", "plugin_timeout_ms", "max_llm_calls")
+
+
+def _listed(values: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids of all values, each on a line of its own."""
+    lines = (line.strip() for value in values for line in value.replace("\0", "").splitlines())
+    return tuple(dict.fromkeys(line for line in lines if line))
+
+
+def query_of(changes: Changes) -> str:
+    """Return the query under which `changes_of` gives these changes."""
+    named: list[tuple[str, Any]] = [
+        ("message", changes.message), ("base", changes.base), ("level", changes.deliberation_level),
+        *((parameter, getattr(changes.pins, name)) for parameter, name in _PINS.items()),
+        *(("unit", unit_id) for unit_id in changes.without_units),
+        *(("source", source_id) for source_id in changes.without_sources),
+        *(("plugin", plugin_id) for plugin_id in changes.without_plugins),
+        *(changes.limits.items()),
+    ]  # fmt: skip
+    if changes.without_preferences:
+        named.append(("preferences", "none"))
+    if changes.history_through == 0:
+        named.append(("history", "none"))
+    if "history_max_turns" in changes.flags:
+        named.append(("history", "whole"))
+    if _REWRITING in changes.flags:
+        named.append(("rewriting", "on" if changes.flags[_REWRITING] else "off"))
+    return urlencode([(name, value) for name, value in named if value is not None])
