@@ -1,0 +1,85 @@
+"""`python -m bench.diagnosis [--turns N]`: how many turns replay identically, what trials and a diagnosis cost.
+
+In one process, on a SQLite file of its own, with the mixed talk of the table of costs. A trial is compared with the
+machine's part of its turn as it was recorded in this run.
+"""
+
+import argparse
+import statistics
+import time
+from itertools import islice
+
+from bench.growth import hold_talk, in_new_database, sessions_of_mixed_talk
+
+_TRIED = 100
+_TOLD = tuple(f"The {place} opens at {hour} am." for hour, place in enumerate(
+    ("museum", "library", "harbour", "castle", "market", "station", "theatre", "garden", "tower", "bakery", "mill",
+     "chapel"), start=1))  # fmt: skip
+
+
+def replayed() -> tuple[int, int, list[float]]:
+    """Return how many turns there are, how many replay identically, and what each replay took in milliseconds."""
+    from sessions_app.experiments.replay import replay
+    from sessions_app.queries.turns.registry import ended_turns
+
+    turns = list(ended_turns(None, None, None))
+    results = [replay(turn) for turn in turns]
+    return len(turns), sum(result.divergence is None for result in results), [item.duration_ms for item in results]
+
+
+def trial_ratio() -> float:
+    """Return the median of what a trial takes as a share of the machine's part of its turn."""
+    from sessions_app.experiments.changes import Changes
+    from sessions_app.experiments.recorded import recorded_turn
+    from sessions_app.experiments.trial import run_trial
+    from sessions_app.queries.turns.registry import ended_turns
+
+    ratios = []
+    for turn in islice(ended_turns(None, None, None).reverse(), _TRIED):
+        recorded = recorded_turn(turn)
+        machine_ms = recorded.records[-1][1]
+        _ = recorded.state, recorded.knowledge
+        if machine_ms > 0:
+            started = time.perf_counter()
+            run_trial(recorded, Changes())
+            ratios.append((time.perf_counter() - started) * 1000 / machine_ms)
+    return statistics.median(ratios)
+
+
+def diagnosed() -> tuple[int, int]:
+    """Return the trials and milliseconds of a diagnosis in a session of twelve units that goes through every step."""
+    from sessions_app.actions.sessions.session import create_session
+    from sessions_app.actions.settings.projects import ensure_default_project
+    from sessions_app.experiments.diagnosis import diagnose
+    from sessions_app.experiments.search import Expectation
+    from sessions_app.queries.turns.registry import turn as turn_of
+    from sessions_app.turns.call import TurnCall
+    from sessions_app.turns.pipeline import run_turn
+
+    project = ensure_default_project()
+    session = create_session(project)
+    for message in _TOLD:
+        run_turn(session, TurnCall(message=message))
+    turn = run_turn(session, TurnCall(message="When does the museum open?")).turn
+    found = diagnose(turn_of(project, session.session_id, turn.request_id), Expectation(should_contain="midnight"))
+    return found.tried_count, found.duration_ms
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m bench.diagnosis", description="Measure replays and diagnoses.")
+    parser.add_argument("--turns", type=int, default=200)
+    given = parser.parse_args()
+    with in_new_database():
+        hold_talk(sessions_of_mixed_talk(given.turns))
+        turn_count, identical_count, durations = replayed()
+        ratio = trial_ratio()
+        trial_count, diagnosis_ms = diagnosed()
+    print(f"{'turns that replay identically, of':42}{identical_count:>12,}{turn_count:>9,}")
+    print(f"{'replay of a turn, median ms':42}{statistics.median(durations):>12.1f}")
+    print(f"{'trial over the machine in its turn':42}{ratio:>12.2f}")
+    print(f"{'trials of a diagnosis, and its ms':42}{trial_count:>12}{diagnosis_ms:>9,}")
+
+
+if __name__ == "__main__":
+    main()
