@@ -19,7 +19,7 @@ from sessions_app.admin.sessions import (
 )
 from sessions_app.admin.settings import api_keys, model_roles, plugin_failures, plugin_statistics, projects
 from sessions_app.admin.shell.login import go_to_login
-from sessions_app.admin.turns import turn_ratings, turns
+from sessions_app.admin.turns import imported_spans, turn_ratings, turns
 
 __all__ = [
     "api_keys",
@@ -28,6 +28,7 @@ __all__ = [
     "damaged_values",
     "database_versions",
     "frozen_contents",
+    "imported_spans",
     "kb_mounts",
     "knowledge_bases",
     "knowledge_layers",

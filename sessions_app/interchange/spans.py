@@ -90,16 +90,16 @@ class _Spans:
             data = event.data
             assert isinstance(data, FrameOpened)  # noqa: S101 (chosen above)
             if data.parent_frame_id is None:
-                yield self._root(data.frame_id, data.label)
+                yield self._root(data.frame_id, data.label, data.purpose)
             else:
                 yield self._frame(event, data, closed.get(data.frame_id))
         if not opened:  # a turn that failed before its machine began
-            yield self._root("frame-0", "")
+            yield self._root("frame-0", "", "")
         for event in self._turn.events:
             if isinstance(event.data, PluginFinished):
                 yield from self._execution(event, event.data)
 
-    def _root(self, node_id: str, label: str) -> ReadableSpan:
+    def _root(self, node_id: str, label: str, purpose: str) -> ReadableSpan:
         turn = self._turn
         attributes: Attributes = {
             "gen_ai.operation.name": "invoke_agent",
@@ -113,6 +113,7 @@ class _Spans:
             "mrpvm.node.id": node_id,
             "mrpvm.node.kind": "frame",
             "mrpvm.node.label": label,
+            "mrpvm.frame.purpose": purpose,
         }
         if turn.answer_status:
             attributes["mrpvm.answer.status"] = turn.answer_status

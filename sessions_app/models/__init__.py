@@ -29,6 +29,7 @@ from sessions_app.models.settings.plugin_failure import PluginFailure
 from sessions_app.models.settings.plugin_statistics import PluginStatistics
 from sessions_app.models.settings.project import ApiKey, LoginLink, Membership, Project, Role
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn, TurnEvents
+from sessions_app.models.turns.imported_span import ImportedSpan
 from sessions_app.models.turns.turn_conditions import TurnConditions
 from sessions_app.models.turns.turn_rating import TurnRating
 
@@ -43,6 +44,7 @@ __all__ = [
     "ExplainabilityTurn",
     "FrozenContent",
     "HiddenUnit",
+    "ImportedSpan",
     "KBMount",
     "KBRevision",
     "KnowledgeBase",

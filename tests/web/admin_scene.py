@@ -21,6 +21,7 @@ from sessions_app.models import (
     Derivation,
     ExplainabilityTurn,
     HiddenUnit,
+    ImportedSpan,
     KBRevision,
     KnowledgeBase,
     KnowledgeLayer,
@@ -114,6 +115,9 @@ def _add_conversation(session: Session) -> None:
     Message.objects.create(session=session, sequence=1, role="user", content=HOSTILE, turn=turn)
     TurnConditions.objects.create(project=session.project, digest=secrets.token_hex(32), content={"state": HOSTILE})
     TurnRating.objects.create(turn=turn, value="down", note=HOSTILE)
+    ImportedSpan.objects.create(
+        project=session.project, turn=turn, trace_id="0" * 32, span_id=secrets.token_hex(8), span={"name": HOSTILE}
+    )
     RememberedText.objects.create(session=session, content=HOSTILE)
     ConversationPoint.objects.create(session=session, sequence=1, chain="0" * 64)
     SessionMemory.objects.create(

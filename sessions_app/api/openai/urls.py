@@ -6,6 +6,7 @@ from sessions_app import addresses  # noqa: F401 (registers `id`)
 from sessions_app.api.openai import conversations, models, one_response, responses
 from sessions_app.api.openai.chat import ChatCompletions
 from sessions_app.api.openai.views import UnknownOpenAIPath
+from sessions_app.api.traces.endpoints import Traces
 
 app_name = "openai"
 _RESPONSE = "responses/<id:response_id>"
@@ -13,6 +14,7 @@ _CONVERSATION = "conversations/<id:conversation_id>"
 
 urlpatterns = [
     path("chat/completions", ChatCompletions.as_view(), name="chat"),
+    path("traces", Traces.as_view(), name="traces"),
     path("models", models.Models.as_view(), name="models"),
     path("models/<path:name>", models.OneModel.as_view(), name="model"),
     path("responses", responses.Responses.as_view(), name="responses"),

@@ -35,10 +35,11 @@ class ExplainabilityTurn(models.Model):
         CANCELLED = "cancelled"
 
     class Kind(models.TextChoices):
-        """What ran: the machine, or a command answered without it [O-18]."""
+        """What ran: the machine, a command answered without it [O-18], or another application that sent its trace."""
 
         CHAT = "chat"
         COMMAND = "command"
+        IMPORTED = "imported"
 
     class AnswerStatus(models.TextChoices):
         """What became of the question [O-18]."""

@@ -1,0 +1,181 @@
+"""Stores what other applications send of their turns, and draws each trace as a turn as often as more of it comes."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from mrpvm.errors import TooLarge
+from mrpvm.preview import preview
+from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, record_of
+from mrpvm.wire import from_wire, to_wire
+from sessions_app import events
+from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions.session import create_session, delete_session
+from sessions_app.actions.sessions.slots import lock_session
+from sessions_app.actions.turns.payloads import batch, payload
+from sessions_app.identifiers import new_request_id
+from sessions_app.interchange.drawing import Drawing, draw
+from sessions_app.interchange.received import ReceivedSpan
+from sessions_app.models import ExplainabilityTurn, ImportedSpan, Message, Project, Session
+from sessions_app.models.plain_sql import insert_rows, save_columns
+
+SPANS_A_TRACE = 2_000
+SESSION_START = "otel-"
+_NAME_CHARS = 100
+
+
+def import_spans(project: Project, spans: Sequence[ReceivedSpan]) -> int:
+    """Store the spans and draw their traces; return how many of them were new. Spans that are known change nothing.
+
+    Raises:
+        TooLarge: a trace would hold more than `SPANS_A_TRACE` spans; those of other traces before it are stored.
+        Expired: the conversation's session has expired.
+
+    Effects: a transaction a trace: its spans; its session, if that is new; its turn, messages, events and payloads.
+    """
+    by_trace: dict[str, dict[str, ReceivedSpan]] = {}
+    for span in spans:
+        by_trace.setdefault(span.trace_id, {}).setdefault(span.span_id, span)
+    return sum(_import_trace(project, trace_id, list(found.values())) for trace_id, found in by_trace.items())
+
+
+def _import_trace(project: Project, trace_id: str, spans: Sequence[ReceivedSpan]) -> int:
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)  # two batches of one trace follow each other
+        stored = ImportedSpan.objects.filter(project=project, trace_id=trace_id).order_by("id")
+        known = {row.span_id: row for row in stored}
+        new = [span for span in spans if span.span_id not in known]
+        if not new:
+            return 0
+        if len(known) + len(new) > SPANS_A_TRACE:
+            raise TooLarge(f"The trace {trace_id} holds more than {SPANS_A_TRACE} spans.")
+        turn = next((row.turn for row in known.values() if row.turn is not None), None)
+        drawing = draw(
+            [*(from_wire(ReceivedSpan, row.span) for row in known.values()), *new],
+            turn.request_id if turn else new_request_id(),
+        )
+        turn = _store(project, trace_id, drawing, turn)
+        ImportedSpan.objects.bulk_create(
+            ImportedSpan(project=project, turn=turn, trace_id=trace_id, span_id=span.span_id, span=to_wire(span))
+            for span in new
+        )
+        return len(new)
+
+
+def _store(project: Project, trace_id: str, drawing: Drawing, turn: ExplainabilityTurn | None) -> ExplainabilityTurn:
+    if turn is None:
+        session = lock_session(_session(project, _session_name(drawing, trace_id)).pk)
+        session.turn_sequence += 1
+        turn = ExplainabilityTurn(session=session, turn_index=session.turn_sequence)
+        turn.request_id = str(getattr(drawing.events[0].data, "request_id", turn.request_id))
+    elif drawing.conversation and turn.session.session_id == _own_session(trace_id):
+        session = _moved(turn, _session(project, _session_name(drawing, trace_id)))
+    else:
+        session = lock_session(turn.session_id)
+        turn.session = session
+    _fill(turn, trace_id, drawing)
+    turn.save()
+    if not session.first_message:
+        session.first_message = preview(drawing.question)
+    _write_messages(session, turn, drawing)
+    _write_events(turn, drawing.events)
+    touch(session)
+    ended = events.TurnCommitted(
+        request_id=turn.request_id,
+        turn_index=turn.turn_index,
+        answer_status=turn.answer_status,
+        message_sequence=session.message_sequence,
+    )
+    events.append_to_locked(session, [("turn.committed", ended)])
+    save_columns(
+        session, "turn_sequence", "event_sequence", "message_sequence", "first_message", *ACTIVITY_FIELDS
+    )  # fmt: skip
+    return turn
+
+
+def _session_name(drawing: Drawing, trace_id: str) -> str:
+    """Return the id of the session: the sender's conversation under a beginning that no session of ours has."""
+    name = re.sub(r"[^\w.:@+-]", "-", drawing.conversation, flags=re.ASCII)[:_NAME_CHARS]
+    return SESSION_START + name if name else _own_session(trace_id)
+
+
+def _own_session(trace_id: str) -> str:
+    """Return the id of the session of a trace that names no conversation, or has not yet."""
+    return f"{SESSION_START}trace-{trace_id}"
+
+
+def _moved(turn: ExplainabilityTurn, target: Session) -> Session:
+    """Return the locked session of the conversation that a later batch has named, with the turn at its end."""
+    left, session = turn.session, lock_session(target.pk)
+    session.turn_sequence += 1
+    turn.messages.all().delete()  # they are written again at the end of that conversation
+    turn.session, turn.turn_index = session, session.turn_sequence
+    turn.save()
+    delete_session(left)
+    return session
+
+
+def _session(project: Project, name: str) -> Session:
+    """Return the session of this name, made if it is new; another project's session of the name is another one."""
+    found = Session.objects.filter(project=project, session_id=name).first()
+    if found is not None:
+        return found
+    try:
+        with transaction.atomic():
+            return create_session(project, client_name=name)
+    except IntegrityError:  # a request beside this one has made it
+        return Session.objects.get(project=project, session_id=name)
+
+
+def _fill(turn: ExplainabilityTurn, trace_id: str, drawing: Drawing) -> None:
+    turn.kind = ExplainabilityTurn.Kind.IMPORTED
+    turn.trace_id = trace_id
+    turn.status = ExplainabilityTurn.Status.FAILED if drawing.error else ExplainabilityTurn.Status.SUCCEEDED
+    statuses, bases = ExplainabilityTurn.AnswerStatus, ExplainabilityTurn.AnswerBasis
+    turn.answer_status = statuses.FAILED if drawing.error else statuses.ANSWERED
+    if not drawing.error and drawing.answer_status in statuses.values:
+        turn.answer_status = statuses(drawing.answer_status)
+    turn.answer_basis = drawing.basis if drawing.basis in bases.values else ""
+    turn.created_at, turn.finished_at = _time(drawing.started_ns), _time(drawing.ended_ns)
+    turn.duration_ms = min((drawing.ended_ns - drawing.started_ns) // 1_000_000, 2**31 - 1)
+    turn.user_message = drawing.question
+    turn.assistant_preview = preview(drawing.answer)
+    turn.model = drawing.model[:200] if drawing.model else None
+    turn.error = {"code": "IMPORTED_ERROR", "message": drawing.error, "details": {}} if drawing.error else None
+    turn.client_request = {"service": drawing.service, "trace_id": trace_id}
+
+
+def _time(moment_ns: int) -> datetime:
+    return datetime.fromtimestamp(moment_ns / 1_000_000_000, UTC)
+
+
+def _write_messages(session: Session, turn: ExplainabilityTurn, drawing: Drawing) -> None:
+    """Write what was asked and answered where the trace says it; messages that are there already get their text."""
+    said = {"user": drawing.question, **({"assistant": drawing.answer} if drawing.answer else {})}
+    stored = dict(turn.messages.values_list("role", "pk"))
+    for role, content in said.items():
+        if role in stored:
+            Message.objects.filter(pk=stored[role]).update(content=content)
+        else:
+            session.message_sequence += 1
+            Message.objects.create(
+                session=session, turn=turn, sequence=session.message_sequence, role=role, content=content
+            )
+
+
+def _write_events(turn: ExplainabilityTurn, found: Sequence[Event]) -> None:
+    """Write the turn's record again, in one batch."""
+    parts: dict[str, dict[str, object]] = {}
+    whole = []
+    for event in found:
+        if event.detail_ref is None or isinstance(event.data, AnswerDelta):
+            continue
+        parts.setdefault(event.detail_ref, {}).update(event.detail)
+        if isinstance(event.data, PluginFinished | FrameClosed):
+            whole.append(payload(event.detail_ref, parts.pop(event.detail_ref)))
+    first = (turn.event_batches.aggregate(Max("first_sequence"))["first_sequence__max"] or 0) + 1
+    turn.event_batches.all().delete()
+    insert_rows([batch(turn, first, [record_of(event) for event in found], whole)])

@@ -1,0 +1,210 @@
+"""Spans as other applications send them, by OTLP over HTTP: protobuf or JSON, plain or compressed."""
+
+import base64
+import binascii
+import json
+import time
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from mrpvm.errors import InvalidInput, TooLarge
+from mrpvm.llm.redaction import without_secrets
+from mrpvm.llm.storable import storable
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+PROTOBUF, JSON = "application/x-protobuf", "application/json"
+SPANS_A_REQUEST = 10_000
+ATTRIBUTES_A_SPAN = 256
+VALUE_CHARS = 64_000
+NAME_CHARS = 200
+FUTURE_NS = 24 * 3_600 * 1_000_000_000
+"""How far a sender's clock may be ahead."""
+_DEPTH = 20
+
+type Value = str | int | float | bool | list[Value] | dict[str, Value] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedLink:
+    """Another span of the same trace that this one follows, and why, where the sender says it."""
+
+    span_id: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedSpan:
+    """One span; ids are hexadecimal, times in ns since 1970. `parent_span_id` is empty for a root."""
+
+    trace_id: str
+    span_id: str
+    parent_span_id: str
+    name: str
+    start_ns: int
+    end_ns: int
+    error: str | None
+    attributes: Mapping[str, Value]
+    service: str = ""
+    links: Sequence[ReceivedLink] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """The spans of a request that can be used, and what was wrong with the first of those that cannot."""
+
+    spans: Sequence[ReceivedSpan]
+    rejected_count: int = 0
+    problem: str = ""
+
+
+def read_request(body: bytes, media_type: str, encoding: str) -> Received:
+    """Return the spans of an OTLP request.
+
+    Raises:
+        InvalidInput: the body is no such request.
+        TooLarge: it unpacks to more than `MRPVM_MAX_UPLOAD_BYTES`, or holds more than `SPANS_A_REQUEST` spans.
+    """
+    plain = _unpacked(body, encoding)
+    request = _of_json(plain) if media_type == JSON else _of_protobuf(plain)
+    count = sum(len(scope.spans) for resource in request.resource_spans for scope in resource.scope_spans)
+    if count > SPANS_A_REQUEST:
+        raise TooLarge(f"The request holds {count} spans; {SPANS_A_REQUEST} are allowed. Send smaller batches.")
+    return _usable(request)
+
+
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    if encoding in ("", "identity"):
+        return body
+    if encoding not in ("gzip", "deflate"):
+        raise InvalidInput(f"The encoding '{encoding[:40]}' is not known; send gzip, deflate or none.")
+    limit = settings.MRPVM_MAX_UPLOAD_BYTES
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either header
+    try:
+        plain = unpacking.decompress(body, limit + 1)
+    except zlib.error:
+        raise InvalidInput(f"The body is not {encoding}.") from None
+    if len(plain) > limit:
+        raise TooLarge(f"The body unpacks to more than {limit} bytes.", details={"max_bytes": limit})
+    if not unpacking.eof:
+        raise InvalidInput(f"The body's {encoding} is cut off.")
+    return plain
+
+
+def _of_protobuf(body: bytes) -> "ExportTraceServiceRequest":
+    from google.protobuf.message import DecodeError
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    try:
+        return ExportTraceServiceRequest.FromString(body)
+    except DecodeError:
+        raise InvalidInput("The body is not an OTLP trace request in protobuf.") from None
+
+
+def _of_json(body: bytes) -> "ExportTraceServiceRequest":
+    from google.protobuf.json_format import ParseDict, ParseError
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    try:
+        document = json.loads(body)
+        for resource in document.get("resourceSpans", ()):
+            for scope in resource.get("scopeSpans", ()):
+                for span in scope.get("spans", ()):
+                    _encode_ids(span)
+        return ParseDict(document, ExportTraceServiceRequest(), ignore_unknown_fields=True)
+    except (ValueError, AttributeError, TypeError, RecursionError, ParseError, binascii.Error):
+        raise InvalidInput("The body is not an OTLP trace request in JSON.") from None
+
+
+def _encode_ids(span: dict[str, Any]) -> None:
+    """Write ids as the protobuf library reads bytes: OTLP's own JSON has them in hexadecimal."""
+    for holder in (span, *span.get("links", ())):
+        for name in ("traceId", "spanId", "parentSpanId"):
+            if name in holder:
+                holder[name] = base64.b64encode(bytes.fromhex(holder[name])).decode()
+
+
+def _usable(request: "ExportTraceServiceRequest") -> Received:
+    spans: list[ReceivedSpan] = []
+    rejected_count, problem = 0, ""
+    latest = time.time_ns() + FUTURE_NS
+    for resource in request.resource_spans:
+        service = str(_attributes(resource.resource.attributes).get("service.name", ""))[:NAME_CHARS]
+        for scope in resource.scope_spans:
+            for span in scope.spans:
+                wrong = _what_is_wrong(span, latest)
+                if wrong:
+                    rejected_count, problem = rejected_count + 1, problem or wrong
+                else:
+                    spans.append(_read(span, service))
+    return Received(spans=spans, rejected_count=rejected_count, problem=problem)
+
+
+def _what_is_wrong(span: Any, latest: int) -> str:
+    if len(span.trace_id) != 16 or not any(span.trace_id) or len(span.span_id) != 8 or not any(span.span_id):
+        return "A span needs a trace id of 16 bytes and a span id of 8 bytes that are not all zero."
+    if len(span.parent_span_id) not in (0, 8):
+        return "A parent's span id has 8 bytes."
+    if not 0 < span.start_time_unix_nano <= latest or span.end_time_unix_nano > latest:
+        return "A span's times are nanoseconds since 1970 and not in the future."
+    return ""
+
+
+def _read(span: Any, service: str) -> ReceivedSpan:
+    attributes = _attributes(span.attributes)
+    for event in span.events:  # messages and errors come as events too
+        attributes |= {name: value for name, value in _attributes(event.attributes).items() if name not in attributes}
+    is_error = span.status.code == span.status.STATUS_CODE_ERROR
+    links = (
+        ReceivedLink(span_id=link.span_id.hex(), kind=str(_attributes(link.attributes).get("mrpvm.edge.kind", "")))
+        for link in span.links
+        if link.trace_id == span.trace_id
+    )
+    return ReceivedSpan(
+        trace_id=span.trace_id.hex(),
+        span_id=span.span_id.hex(),
+        parent_span_id=span.parent_span_id.hex(),
+        name=_text(span.name)[:NAME_CHARS],
+        start_ns=span.start_time_unix_nano,
+        end_ns=max(span.start_time_unix_nano, span.end_time_unix_nano),
+        error=_text(span.status.message or "The span ended with an error.") if is_error else None,
+        attributes=attributes,
+        service=service,
+        links=tuple(links),
+    )
+
+
+def _attributes(found: Any) -> dict[str, Value]:
+    pairs = list(_pairs(found))
+    cut = {"mrpvm.import.attributes_left_out": len(pairs) - ATTRIBUTES_A_SPAN} if len(pairs) > ATTRIBUTES_A_SPAN else {}
+    return {**dict(pairs[:ATTRIBUTES_A_SPAN]), **cut}
+
+
+def _pairs(found: Any) -> Iterator[tuple[str, Value]]:
+    for item in found:
+        yield _text(item.key)[:NAME_CHARS], _value(item.value, 0)
+
+
+def _value(value: Any, depth: int) -> Value:
+    kind = value.WhichOneof("value")
+    if kind is None or depth > _DEPTH:
+        return None
+    if kind == "array_value":
+        return [_value(item, depth + 1) for item in value.array_value.values]
+    if kind == "kvlist_value":
+        return {_text(item.key): _value(item.value, depth + 1) for item in value.kvlist_value.values}
+    plain = getattr(value, kind)
+    if kind == "bytes_value":
+        return f"{len(plain)} bytes"
+    return _text(plain) if isinstance(plain, str) else plain
+
+
+def _text(text: str) -> str:
+    kept = storable(without_secrets(text))
+    missing = len(kept) - VALUE_CHARS
+    return kept if missing <= 0 else f"{kept[:VALUE_CHARS]}... ({missing} more characters)"

@@ -1,0 +1,33 @@
+"""What another application sent of its turns: spans, kept until and after their turn is drawn from them."""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.settings.project import Project
+from sessions_app.models.turns.compression import CompressedJSONField
+from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
+
+
+class ImportedSpan(models.Model):
+    """One span as it was received (`ReceivedSpan` in its stored form); a trace of a project is one turn.
+
+    `turn` is null until the trace is drawn, and once the turn was deleted.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="imported_spans")
+    turn = models.ForeignKey(
+        ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, related_name="imported_spans"
+    )
+    trace_id = models.CharField(max_length=32)
+    span_id = models.CharField(max_length=16)
+    span = CompressedJSONField()
+    received_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "trace_id", "span_id"], name="imported_span_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.span_id
