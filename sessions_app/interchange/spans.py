@@ -18,6 +18,7 @@ from opentelemetry.trace.status import Status, StatusCode
 
 from mrpvm.llm.redaction import without_secrets
 from mrpvm.llm.trace_context import TraceContext
+from mrpvm.trace.details import CallMeta
 from mrpvm.trace.events import (
     Event,
     FrameClosed,
@@ -26,6 +27,8 @@ from mrpvm.trace.events import (
     PluginStarted,
 )
 from mrpvm.trace.graph import Edge, fold_graph
+from mrpvm.values import KnowledgeUnit
+from mrpvm.wire import WireWriter
 from sessions_app.turns.tracing import span_id_of
 
 type Attributes = dict[str, str | int | float | bool | Sequence[str]]
@@ -181,8 +184,8 @@ class _Spans:
             f"{operation} {began.data.plugin_id}", data.execution_id, attributes, start, end,
             parent=self._context(data.frame_id), error=data.error,
         )  # fmt: skip
-        requests: Sequence[Mapping[str, Any]] = (event.detail.get("meta") or {}).get("requests", ())
-        for place, request in enumerate(requests):
+        meta = event.detail.get("meta")
+        for place, request in enumerate((meta.requests or ()) if isinstance(meta, CallMeta) else ()):
             yield self._chat(data.execution_id, place, request, start, end)
             start = min(end, start + (request.get("durationMs") or 0) * MILLISECOND)
 
@@ -277,7 +280,7 @@ def _messages(role: str, text: str, finish_reason: str | None = None) -> str:
 
 
 def _content(value: Any) -> str:
-    return _cut(without_secrets(json.dumps(value, ensure_ascii=False, default=str)))
+    return _cut(without_secrets(WireWriter(brief=KnowledgeUnit).json(value).decode("utf-8", "replace")))
 
 
 def _cut(text: str) -> str:
