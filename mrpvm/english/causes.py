@@ -18,7 +18,7 @@ from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, word_class
 
 _CAUSAL = frozenset(("because", "since", "as"))
 _PHRASES = (("because", "of"), ("due", "to"), ("owing", "to"), ("thanks", "to"), ("for", "fear"), ("so", "that"),
-            ("in", "order"))  # fmt: skip
+            ("in", "order"), ("in", "response"))  # fmt: skip
 _CONTROL = frozenset(sense(word) for word in ATTITUDE_VERBS) | frozenset(
     sense(word)
     for word in word_class(

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrpvm.english.reading import read
+from mrpvm.english.rewordings import rewordings
 from mrpvm.english.statements import Statement
-from mrpvm.knowledge.corrections import new_home
 from mrpvm.knowledge.lexicon import AUXILIARIES, MONTHS, NUMBER_WORDS, PREPOSITIONS, REFERRING_PRONOUNS, WEEKDAYS
 from mrpvm.knowledge.text import words
 from mrpvm.knowledge.verbs import verb_forms
@@ -54,7 +54,7 @@ def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
     if statement.is_of_document or statement.speaker is not None:
         return statement
     before = next((item for item in reversed(earlier[-_REACH:]) if _is_of(item, statement)), None)
-    said, replaced = _as_home(statement), None
+    said, replaced = _with_rewordings(statement), None
     if before and statement.voiced.is_marked and is_value(statement.plain):
         said, replaced = _with_value(before, statement), before.text
     elif shifted := _SHIFTED.match(statement.reading.text):
@@ -114,10 +114,8 @@ def _with_value(earlier: Statement, later: Statement) -> str | None:
     return None
 
 
-def _as_home(statement: Statement) -> str | None:
-    """Return where somebody lives who says that he moved there."""
+def _with_rewordings(statement: Statement) -> str | None:
+    """Return a sentence with what it says besides, None where that is nothing."""
     said = statement.reading.text
-    if moved := new_home(said):
-        living = "; ".join(f"{who} now live in {moved[1]}" for who in dict.fromkeys((moved[0].lower(), "i")))
-        return f"{said.rstrip('.!')}; {living}."
-    return None
+    besides = "; ".join(found.said for found in rewordings(said))
+    return f"{said.rstrip('.!')}; {besides}." if besides else None

@@ -13,234 +13,30 @@ from math import log
 from typing import Protocol
 
 from mrpvm.english.weights import Weights, probability
-from mrpvm.knowledge.lexicon import STOP_WORDS
+from mrpvm.knowledge.lexicon import AUXILIARIES, NUMBER_WORDS, STOP_WORDS, TIME_WORDS, word_class
 from mrpvm.knowledge.text import stem, terms
 
 _TOKEN = re.compile(r"\d[\d.,]*\d|\w+(?:['\u2019]\w+)?|[%$\u20ac\u00a3]")
 _YEAR = re.compile(r"^(?:1\d{3}|20\d{2})s?$")
 _K1, _B = 1.2, 0.5
 _LEAST_WEIGHT = 0.05
-_NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "none",
-        "neither",
-        "nor",
-        "without",
-        "n't",
-        "cannot",
-        "unable",
-        "hardly",
-        "nobody",
-        "nothing",
-        "fail",
-        "failed",
-        "except",
-        "unlike",
-    ]
+_NEGATIONS = word_class(
+    "not no never none neither nor without n't cannot unable hardly nobody nothing fail failed except unlike"
 )
-_MODALS = frozenset(
-    [
-        "may",
-        "might",
-        "could",
-        "would",
-        "should",
-        "can",
-        "possibly",
-        "perhaps",
-        "probably",
-        "likely",
-        "if",
-        "unless",
-        "suppose",
-    ]
+_MODALS = word_class("may might could would should can possibly perhaps probably likely if unless suppose")
+_TIMES = TIME_WORDS | {"ago"}
+_NUMBERS = NUMBER_WORDS | word_class("third quarter percent % first second")
+_PLACES = word_class("in at from near to on into outside inside across through between")
+_REASONS = word_class("because since due so therefore thus result cause caused led reason as for to")
+_WAYS = word_class("by through using with via means")
+_EXTREMES = word_class(
+    "first last only most least best worst largest smallest highest lowest oldest youngest main primary"
 )
-_MONTHS = frozenset(
-    [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "spring",
-        "summer",
-        "autumn",
-        "winter",
-    ]
+_PERSONS = word_class(
+    "person people man woman king queen president author scientist leader engineer general group company"
 )
-_TIMES = _MONTHS | frozenset(
-    [
-        "century",
-        "centuries",
-        "decade",
-        "decades",
-        "year",
-        "years",
-        "day",
-        "days",
-        "month",
-        "months",
-        "week",
-        "weeks",
-        "today",
-        "yesterday",
-        "tomorrow",
-        "ago",
-        "morning",
-        "noon",
-        "evening",
-        "night",
-    ]
-)
-_NUMBERS = frozenset(
-    [
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-        "thirty",
-        "forty",
-        "fifty",
-        "sixty",
-        "seventy",
-        "eighty",
-        "ninety",
-        "hundred",
-        "thousand",
-        "million",
-        "billion",
-        "dozen",
-        "half",
-        "third",
-        "quarter",
-        "percent",
-        "%",
-        "once",
-        "twice",
-        "first",
-        "second",
-    ]
-)
-_PLACES = frozenset(
-    ["in", "at", "from", "near", "to", "on", "into", "outside", "inside", "across", "through", "between"]
-)
-_REASONS = frozenset(
-    [
-        "because",
-        "since",
-        "due",
-        "so",
-        "therefore",
-        "thus",
-        "result",
-        "cause",
-        "caused",
-        "led",
-        "reason",
-        "as",
-        "for",
-        "to",
-    ]
-)
-_WAYS = frozenset(["by", "through", "using", "with", "via", "means"])
-_EXTREMES = frozenset(
-    [
-        "first",
-        "last",
-        "only",
-        "most",
-        "least",
-        "best",
-        "worst",
-        "largest",
-        "smallest",
-        "highest",
-        "lowest",
-        "oldest",
-        "youngest",
-        "main",
-        "primary",
-    ]
-)
-_KINDS = ("who", "whose", "when", "where", "why", "many", "long", "how", "which", "yes", "what", "other")
-_AUXILIARIES = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "do",
-        "does",
-        "did",
-        "has",
-        "have",
-        "had",
-        "can",
-        "could",
-        "will",
-        "would",
-        "should",
-        "may",
-        "might",
-        "must",
-        "am",
-    ]
-)
-_PERSONS = frozenset(
-    [
-        "person",
-        "people",
-        "man",
-        "woman",
-        "king",
-        "queen",
-        "president",
-        "author",
-        "scientist",
-        "leader",
-        "engineer",
-        "general",
-        "group",
-        "company",
-    ]
-)
-_YEARS_ASKED = frozenset(["year", "date", "century", "decade", "month", "day", "time"])
-_AMOUNTS_ASKED = frozenset(
-    ["number", "percentage", "percent", "amount", "population", "rate", "cost", "price", "size", "height", "length"]
-)
+_YEARS_ASKED = word_class("year date century decade month day time")
+_AMOUNTS_ASKED = word_class("number percentage percent amount population rate cost price size height length")
 
 
 class Likeness(Protocol):
@@ -331,8 +127,8 @@ def kind_of(question: str) -> str:
                 return "when"
             if following in _AMOUNTS_ASKED:
                 return "many"
-            return "which" if word == "which" or following not in _AUXILIARIES else "what"
-    return "yes" if tokens and tokens[0] in _AUXILIARIES else "other"
+            return "which" if word == "which" or following not in AUXILIARIES else "what"
+    return "yes" if tokens and tokens[0] in AUXILIARIES else "other"
 
 
 def score(question: str, passages: Sequence[Passage], weights: Weights) -> list[Scored]:

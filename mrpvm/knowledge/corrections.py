@@ -21,10 +21,6 @@ _CHANGING = re.compile(
     r"|canceled|brought forward|pushed back|put off)\b|^since \w+,? ",
     re.IGNORECASE,
 )
-_MOVED = re.compile(
-    r"^(?:.*\b)?(?P<who>I|[Ww]e) (?:have |just )*(?:moved|relocated) (?:house |home )?(?:from .+? )?to "
-    r"(?P<place>[A-Z][\w' -]*?)(?:,| (?:in|last|on|at|this|because|for|with|two|three)\b.*)?[.!]*$"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +43,3 @@ def correction_in(text: str) -> Correction | None:
 def tells_change(text: str) -> bool:
     """Return whether a sentence sets something right, or says that something is otherwise than before."""
     return correction_in(text) is not None or _CHANGING.search(text) is not None
-
-
-def new_home(text: str) -> tuple[str, str] | None:
-    """Return who moved and where to: "we" and "Rome" for "Last spring we moved to Rome."."""
-    found = _MOVED.match(text)
-    return (found["who"], found["place"]) if found else None

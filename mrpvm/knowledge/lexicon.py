@@ -162,6 +162,13 @@ PERSON_WORDS = word_class(
     "queen prince princess doctor nurse captain colleague neighbour neighbor boss team crew people everyone "
     "police chief someone"
 )
+BELONGING = word_class(
+    "german french english american british italian spanish swiss austrian dutch belgian danish swedish norwegian "
+    "finnish polish czech greek turkish russian ukrainian portuguese irish scottish welsh canadian mexican brazilian "
+    "chinese japanese korean indian african european asian australian catholic protestant christian muslim jewish "
+    "hindu buddhist"
+)
+"""Words with a capital behind "I am" that name nobody."""
 NOW_WORDS = word_class("now currently nowadays meanwhile")
 DEFINITE = word_class("the this that these those")
 TOTAL = word_class("all every everybody everyone each always")

@@ -110,6 +110,26 @@ def act_of(sentence: str) -> str:
     return "evaluate" if opening.first in AUXILIARIES else "explain"
 
 
+_AUXILIARY = "|".join(sorted(AUXILIARIES))
+_PRONOUN = "|".join(sorted(SPEAKERS | {"they", "he", "she", "it", "there"}))
+_SUBJECT = f"{_PRONOUN}|{'|'.join(sorted(DETERMINERS))}"
+_PREPOSITION = "|".join(sorted(PREPOSITIONS))
+_ASKED_WITHIN = re.compile(
+    rf"^(?:{_PREPOSITION}) (?:what|which|whom|whose|how (?:many|much|long|far))\b"
+    rf"(?! (?:case|be[a-z]+|seem\w*|appear\w*|{_SUBJECT}|{_AUXILIARY})\b)"
+    r"|\b(?:whom|what|where|when|why|how|what \w+) (?:do|does|did|didn't|doesn't|don't)\b"
+    rf"|,\s(?:what|why|how (?:many|much|long|old|far|often)) [\w-]+(?: [\w-]+){{0,2}} (?:{_AUXILIARY})\b"
+    rf"|,\s(?:(?:who|where|when|how|what|why) (?:{_AUXILIARY}) (?:{_SUBJECT})|(?:{_AUXILIARY}) (?:{_PRONOUN}))\b"
+    rf"|\b(?:{_PREPOSITION}) (?:what|whom|whose|which)(?: (?!{_SUBJECT}|{_AUXILIARY})[\w-]+){{0,2}}\W*$"
+    r"|(?<!know )(?<!guess )(?<!see )(?<!that's )(?<!so )(?<!or )(?<!matter )\b(?:what|whom)\W*$"
+    r"|\b(?:thought|thinks|believed|believes|claimed|claims|wanted|wants) (?:what|which|who) "
+    r"(?!he\b|she\b|they\b|i\b|we\b)",
+    re.IGNORECASE,
+)
+"""Question words in the middle, as nobody puts them who states something: behind a preposition that begins or ends the
+sentence, before "did", in the main clause behind a comma."""
+
+
 def is_yes_no(sentence: str) -> bool:
     """Return whether the sentence asks for yes or no: it begins with an auxiliary verb [BP-5 rule 5]."""
     return _opening(sentence).first in AUXILIARIES and is_task_request(sentence)
@@ -131,7 +151,7 @@ def is_task_request(sentence: str) -> bool:
         return _inverts(opening, closed=bare.endswith((".", "!")))
     if opening.first in _TASK_VERBS:
         return not _reads_as_noun(opening, bare)
-    return bool(_FAVOUR.match(" ".join(opening.head)))
+    return bool(_FAVOUR.match(" ".join(opening.head)) or _ASKED_WITHIN.search(bare))
 
 
 def asks_reader(sentence: str) -> bool:

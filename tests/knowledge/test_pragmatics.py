@@ -58,7 +58,9 @@ def test_requests(sentence: str) -> None:
     ["Birds fly south.", "When it stalls, drain it.", "Where there is smoke, there is fire.", "Do not open the valve.",
      "Don't touch it.", "May 5 was wet.", "Will Smith is an actor.", "Check valves are closed.",
      "List prices have risen.", "Name: Rex", "Separate the parts.", "Open the valve.",
-     "Write the number on the label.", "Call me Sam.", "Draft letters are kept."],
+     "Write the number on the label.", "Call me Sam.", "Draft letters are kept.", "I know what.",
+     "We ate what we had, which was little.", "In what became a tradition, they met in May.",
+     "Anna, who did the work, was paid.", "The war, in which many died, was long."],
 )  # fmt: skip
 def test_statements(sentence: str) -> None:
     assert not is_task_request(sentence)

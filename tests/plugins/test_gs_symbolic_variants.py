@@ -141,3 +141,21 @@ def test_comparison_of_the_same_kind_keeps_its_direction(verb: str, cast: Cast, 
     assert talk.ask(f"Is the {nouns[0]} heavier than the {nouns[1]}?") is not None
     assert talk.ask(f"Is the {nouns[1]} heavier than the {nouns[0]}?") is None
     assert talk.ask(f"Who {verb} the {nouns[1]}?") is None
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "said"),
+    [
+        ("I'm Sofia.", "What is my name?", "Sofia"),
+        ("Hi, I'm Sofia and I work as a botanist in Turin.", "What is my job?", "botanist"),
+        ("Sandra went to the garden. Sandra went back to the kitchen.", "Where is Sandra?", "kitchen"),
+        ("In response to the strike, the plant closed.", "Why did the plant close?", "strike"),
+    ],
+)
+def test_what_a_statement_says_besides_answers(told: str, question: str, said: str) -> None:
+    assert said in (Conversation(told).ask(question) or "").split(". [")[0].split(" ", 1)[-1]
+
+
+@pytest.mark.parametrize("told", ["I'm German.", "I'm Sofia's sister.", "I'm tired.", "I'm in Rome."])
+def test_who_gives_no_name_has_none(told: str) -> None:
+    assert Conversation(told).ask("What is my name?") is None

@@ -14,6 +14,8 @@ from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.text import QUESTION_MARKS, sentences
 from mrpvm.values import AnswerGroup, Evidence, EvidenceEntry
 
+SCORER = "the scorer is sure"
+"""How the reason begins of what the scorer states."""
 _CANDIDATES_MAX = 16
 _PLAIN_WORDS = 15
 """The grammar reads sentences up to so many words whole."""
@@ -62,7 +64,7 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
             answer_markdown=f"{best.passage.text} [1]",
             cited_unit_ids=(best.entry.unit.id,),
             confidence=round(sure, 2),
-            reason=f"the scorer is sure ({sure:.2f}, needed {weights.stated:.2f}): {_signs(ranked[0], weights)}",
+            reason=f"{SCORER} ({sure:.2f}, needed {weights.stated:.2f}): {_signs(ranked[0], weights)}",
         )
     if not quotes or ranked[0].signs["bm25 whole"] < weights.quoted:
         return replace(group, reason=_joined(group.reason, reason), confidence=round(sure, 2))

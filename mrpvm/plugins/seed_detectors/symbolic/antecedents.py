@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from mrpvm.knowledge.corrections import correction_in, new_home
+from mrpvm.english.rewordings import rewordings
+from mrpvm.knowledge.corrections import correction_in
 from mrpvm.knowledge.lexicon import (
     AUXILIARIES,
     BE_FORMS,
@@ -35,17 +36,6 @@ _PRONOUNS = _PERSONAL | _THING | _GROUP
 _UNNAMED = word_class("nobody somebody someone everybody everyone anybody anyone nothing something everything")
 _IS = re.compile(r"\b(?:is|are|was|were|has|have|had)\b")
 _POSSESSIVE = word_class("his its their")
-_INTRODUCTION = re.compile(
-    r"^(?i:(?:hi|hello|hey)[,!.]? )?(?i:i am|i['\u2019]m) (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)(?=[,.!]|$| and )"
-)
-_BELONGING = word_class(
-    "german french english american british italian spanish swiss austrian dutch belgian danish swedish norwegian "
-    "finnish polish czech greek turkish russian ukrainian portuguese irish scottish welsh canadian mexican brazilian "
-    "chinese japanese korean indian african european asian australian catholic protestant christian muslim jewish "
-    "hindu buddhist"
-)
-"""Words with a capital behind "I am" that name nobody."""
-_OWN_AGE = re.compile(r"^(?:i am|i['\u2019]m) \d{1,3}(?: years old)?(?=[,.!]|$| and )", re.IGNORECASE)
 _PLACING = word_class("in at to from near into through via")
 _WORD = re.compile(r"[^\W_]+(?:[-'\u2019.][^\W_]+)*")
 _PHRASE_WORDS = 4
@@ -53,8 +43,8 @@ _PHRASE_WORDS = 4
 
 def topic_before(sentence: str, history: Sequence[HistoryMessage]) -> str | None:
     """Return what a statement is about that names it with a pronoun or not at all."""
-    if own := _of_sender(sentence):
-        return own
+    if own := dict.fromkeys(found.topic for found in rewordings(sentence) if found.topic):
+        return " and ".join(own)
     corrected = correction_in(sentence)
     said = corrected.said if corrected else sentence
     pronoun = _open_pronoun(said)
@@ -65,16 +55,6 @@ def topic_before(sentence: str, history: Sequence[HistoryMessage]) -> str | None
         if found:
             return found
     return None
-
-
-def _of_sender(sentence: str) -> str | None:
-    """Return what somebody tells of himself without the word by which it is asked for: his name, age or home."""
-    if moved := new_home(sentence):
-        return f"where {moved[0]} live"
-    introduced = _INTRODUCTION.match(sentence)
-    if introduced and introduced["name"].split()[0].lower() not in _BELONGING:
-        return "my name"
-    return "my age" if _OWN_AGE.match(sentence) else None
 
 
 def context_before(question: str, history: Sequence[HistoryMessage]) -> str | None:
