@@ -1,4 +1,6 @@
-"""How many SQL statements a plain turn sends, on all threads of the process together."""
+"""How many SQL statements a plain turn sends, on all threads of the process together; what begins a transaction is no
+statement here.
+"""
 
 import json
 from collections.abc import Callable
@@ -16,18 +18,27 @@ from bench.table.requests import STORY_TURNS
 from bench.table.rows import Row
 
 _WARM_TURNS = 6
+_QUESTIONS = ("What", "Where", "How")
 
 
 def statement_rows(own: Database) -> list[Row]:
-    """Return the median of a conversation's turns, without the first ones of the process."""
+    """Return the medians of a conversation's questions and of its facts, without the first turns of the process."""
     spawning = get_context("spawn")  # Django is set up for one database a process
     here, there = spawning.Pipe()
     process = spawning.Process(target=_count, args=(own, there))
     process.start()
     there.close()
-    counts: list[int] = here.recv()
+    counts: list[tuple[bool, int]] = here.recv()
     process.join()
-    return [Row(name="SQL statements of a plain turn", measured=median(counts), must=14, aim=10)]
+    return [
+        Row(
+            name=f"SQL statements of a {kind}",
+            measured=median(count for is_question, count in counts if is_question == asks),
+            must=14,
+            aim=10,
+        )
+        for kind, asks in (("question", True), ("fact that is told", False))
+    ]
 
 
 def _count(own: Database, told: Connection) -> None:
@@ -45,7 +56,8 @@ def _count(own: Database, told: Connection) -> None:
     statements: list[str] = []
 
     def count(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
-        statements.append(sql)
+        if not sql.startswith("BEGIN"):
+            statements.append(sql)
         return execute(sql, *rest)
 
     def attach(connection: Any, **_: Any) -> None:
@@ -61,5 +73,5 @@ def _count(own: Database, told: Connection) -> None:
             "/api/chat/completions", body | ({"session_id": session_id} if session_id else {}), "application/json"
         )
         session_id = json.loads(answer.content)["session_id"]
-        counts.append(len(statements) - before)
+        counts.append((said.message.startswith(_QUESTIONS), len(statements) - before))
     told.send(counts[_WARM_TURNS:])
