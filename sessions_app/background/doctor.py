@@ -180,8 +180,12 @@ def _counts() -> Iterator[Finding]:
 
 
 def _ownerless_layers() -> Iterator[Finding]:
-    """A layer that is not being filled belongs to a base, a revision, a mount or a session, or lies below one."""
+    """A layer that is not being filled belongs to a base, a revision, a mount or a session, or lies below one.
+
+    What was taken out of a layer belongs to the one that it goes with.
+    """
     owned = Q(pk__in=KnowledgeBase.objects.values("head")) | Q(pk__in=KBRevision.objects.values("layer"))
+    owned |= Q(removed_from__isnull=False)
     owned |= Q(pk__in=KBMount.objects.values("layer")) | Q(Exists(KnowledgeLayer.objects.filter(parent=OuterRef("pk"))))
     owned |= Q(Exists(KnowledgeLayer.objects.filter(postings_layer=OuterRef("pk"))))
     for name in ("mounted_layer", "draft", "journal"):

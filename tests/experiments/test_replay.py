@@ -7,9 +7,14 @@ from django.utils import timezone
 
 from mrpvm import registry
 from mrpvm.contracts import Descriptor
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.drafts import stage_source
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.background.doctor import findings
 from sessions_app.experiments.recorded import NotReplayable
 from sessions_app.experiments.replay import replay
 from sessions_app.models import ExplainabilityTurn, LayerUnit, Message, PluginStatistics, Session, TurnEvents
+from tests.actions.test_own_units import source
 from tests.experiments.conftest import Talk, stored
 
 ASKED = ("My dog is called Rex.", "What is my dog called?")
@@ -71,3 +76,13 @@ def test_a_turn_from_before_replay_says_so(talk: Talk) -> None:
     ExplainabilityTurn.objects.filter(pk=turn.pk).update(view=None, conditions=None)
     with pytest.raises(NotReplayable, match="older than replay"):
         replay(stored(turn))
+
+
+def test_what_was_removed_since_is_whole_to_the_doctor(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    session = Session.objects.get(pk=turn.session_id)
+    for number in range(2):
+        stage_source(session, source("notes", f"The pump needs oil {number}."))
+    mount_base(session, create_base(session.project, "Other"), reason="load-api", discard_draft=True)
+    assert LayerUnit.objects.filter(layer__kind="removed").count() == 2
+    assert [finding.text for finding in findings()] == []
