@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mrpvm.wire import on_wire
+from mrpvm.wire import OPTIONAL, on_wire
 
 ACTS = (
     "compare", "explain", "recommend", "diagnose", "implement", "verify", "define", "evaluate", "identify", "describe",
@@ -173,13 +173,15 @@ class ContextProfile:
 class EvidenceEntry:
     """A unit chosen for an intent, with the reasons it was chosen for [PL-11].
 
-    `score` is the fused score; `notes` say which backend and which boost made it.
+    `score` is the fused score; `notes` say which backend and which boost made it. `likeness` is the cosine of the
+    question's vector and the unit's own, None where there was no model or no vector yet.
     """
 
     unit: KnowledgeUnit
     score: float
     store: Store
     notes: tuple[str, ...] = ()
+    likeness: float | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -21,11 +21,13 @@ import numpy as np
 
 from bench.databases import new_database
 from mrpvm.english.scorer import Passage, Scored, signs_of, sure_signs
-from mrpvm.english.weights import PATH, Weights, probability
+from mrpvm.english.weights import PATH, Model, Weights, probability
 
 PROVENANCE = "bench/answers/training.py over SQuAD 2.0 (Rajpurkar et al., CC BY-SA 4.0), ten articles"
 FOLDS = 5
 LEAST_COUNT = 4
+ENCODED_SAMPLE = 16
+"""Paragraphs of an article whose questions the model with vectors is learned from."""
 RANK_PENALTY, SURE_PENALTY = 3.0, 10.0
 MOST_WRONG, MOST_MISLED = 0.015, 0.083
 """The risk that the cut is chosen for, grammar and scorer together: of the answerable questions stated wrongly, and of
@@ -158,11 +160,8 @@ def report(judged: Sequence[Judged], cut: float) -> Iterator[str]:
     yield f"unanswerable, stated  {sum(map(stated, others)) / len(others):.3f}"
 
 
-def learn(examples_for: Callable[[Weights], list[Example]], counts: Counter[str], paragraph_count: int) -> Weights:
+def learn(examples: Sequence[Example]) -> Model:
     """Return what is learned from the examples; prints how it does on held-out articles."""
-    known = {name: count for name, count in sorted(counts.items()) if count >= LEAST_COUNT}
-    empty = Weights(rank={}, sure={}, stated=1.0, quoted=LEAST_SHARED, counts=known, paragraph_count=paragraph_count)
-    examples = examples_for(empty)
     judged = list(held_out(examples))
     whole = [item for item in judged if item.example.is_whole]
     cut = chosen_cut(whole)
@@ -170,13 +169,10 @@ def learn(examples_for: Callable[[Weights], list[Example]], counts: Counter[str]
         print(name)
         for line in report(items, cut):
             print(line, flush=True)
-    return Weights(
-        rank=rank_model(examples), sure=sure_model(examples), stated=cut, quoted=LEAST_SHARED,
-        counts=known, paragraph_count=paragraph_count,
-    )  # fmt: skip
+    return Model(rank=rank_model(examples), sure=sure_model(examples), stated=cut)
 
 
-def examples_of(directory: Path, sample: int, weights: Weights) -> list[Example]:
+def examples_of(directory: Path, sample: int, weights: Weights, *, embeds: bool) -> list[Example]:
     """Return what the machine finds for the questions of the directory's articles."""
     from bench.answers.asking import Asked
     from bench.answers.collections import read_articles, sampled
@@ -184,7 +180,7 @@ def examples_of(directory: Path, sample: int, weights: Weights) -> list[Example]
     from mrpvm.plugins.goal_solvers.symbolic.quoting import SCORER, candidates_of, may_be_stated
 
     found = []
-    with Asked(embeds=False) as asked:
+    with Asked(embeds=embeds) as asked:
         for article in read_articles(directory):
             whole = asked.mounted_text("\n\n".join(passage.text for passage in article), "text.txt")
             for passage in sampled(article, sample):
@@ -219,7 +215,7 @@ def examples_of(directory: Path, sample: int, weights: Weights) -> list[Example]
 
 
 def main() -> None:
-    """Learn, print the held-out figures, and write the weights beside the scorer."""
+    """Learn, print the held-out figures, and write the weights beside the scorer; needs the embedding model."""
     parser = argparse.ArgumentParser(prog="python -m bench.answers.training", description="Learn the scorer's weights.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--sample", type=int, default=1000, help="paragraphs of an article")
@@ -236,7 +232,14 @@ def main() -> None:
         call_command("migrate", verbosity=0)
         texts = [passage.text for article in read_articles(given.directory) for passage in article]
         counts = Counter(term for text in texts for term in unique_terms(text))
-        learned = learn(lambda weights: examples_of(given.directory, given.sample, weights), counts, len(texts))
+        empty = Model(rank={}, sure={}, stated=1.0)
+        known = {name: count for name, count in sorted(counts.items()) if count >= LEAST_COUNT}
+        learned = Weights(words=empty, meaning=empty, quoted=LEAST_SHARED, counts=known, paragraph_count=len(texts))
+        models = {}
+        for name, count in (("words", given.sample), ("meaning", min(given.sample, ENCODED_SAMPLE))):
+            print(name, flush=True)
+            models[name] = learn(examples_of(given.directory, count, learned, embeds=name == "meaning"))
+    learned = replace(learned, **models)
     PATH.write_text(json.dumps({"provenance": PROVENANCE} | asdict(learned), indent=0) + "\n", encoding="utf-8")
 
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from math import log
-from typing import Protocol
 
-from mrpvm.english.weights import Weights, probability
+from mrpvm.english.weights import Model, Weights, probability
 from mrpvm.knowledge.lexicon import AUXILIARIES, NUMBER_WORDS, STOP_WORDS, TIME_WORDS, word_class
 from mrpvm.knowledge.text import stem, terms
 
@@ -39,22 +38,12 @@ _YEARS_ASKED = word_class("year date century decade month day time")
 _AMOUNTS_ASKED = word_class("number percentage percent amount population rate cost price size height length")
 
 
-class Likeness(Protocol):
-    """What an embedding model says of a question and one sentence."""
-
-    cosine: float
-    """Of the question and the sentence."""
-
-    def of_word(self, word: str) -> float:
-        """Return how like the sentence's most similar word is to a word of the question."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """A sentence that may answer, with what stands around it.
 
     `around` is what the sentences before and after it say, `heading` what stands above it, `score` what the retriever
-    gave its unit.
+    gave its unit, `likeness` the cosine of its unit's vector and the question's.
     """
 
     text: str
@@ -62,7 +51,7 @@ class Passage:
     heading: str = ""
     score: float = 0.0
     age: float = 0.0
-    likeness: Likeness | None = None
+    likeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +120,22 @@ def kind_of(question: str) -> str:
     return "yes" if tokens and tokens[0] in AUXILIARIES else "other"
 
 
+def model_of(passages: Sequence[Passage], weights: Weights) -> Model:
+    """Return the models for passages with vectors, or for words alone."""
+    return weights.meaning if any(passage.likeness is not None for passage in passages) else weights.words
+
+
 def score(question: str, passages: Sequence[Passage], weights: Weights) -> list[Scored]:
     """Return the passages, best first; the first one's probability is how sure the answer is."""
     rows = signs_of(question, passages, weights)
+    model = model_of(passages, weights)
     ranked = sorted(
-        (Scored(place, probability(weights.rank, row), row) for place, row in enumerate(rows)),
+        (Scored(place, probability(model.rank, row), row) for place, row in enumerate(rows)),
         key=lambda item: (-item.probability, item.place),
     )
     if not ranked:
         return []
-    sure = probability(weights.sure, sure_signs(ranked))
+    sure = probability(model.sure, sure_signs(ranked))
     return [Scored(ranked[0].place, sure, ranked[0].signs), *ranked[1:]]
 
 
@@ -173,6 +168,7 @@ def signs_of(question: str, passages: Sequence[Passage], weights: Weights) -> li
     best = max(bm25, default=0.0) or 1.0
     top = max((passage.score for passage in passages), default=0.0) or 1.0
     held = Counter(name for read in reads for name in wanted.keys() & read.content)
+    known = [passage.likeness for passage in passages if passage.likeness is not None]
     rows = []
     for passage, read, around, heading, own in zip(passages, reads, arounds, headings, bm25, strict=True):
         lacking = {name: weight for name, weight in wanted.items() if name not in read.content}
@@ -198,8 +194,9 @@ def signs_of(question: str, passages: Sequence[Passage], weights: Weights) -> li
         row |= _answer_signs(kind, asked, read)
         row |= _order_signs(asked, read, wanted)
         row |= _mood_signs(asked, read)
-        if passage.likeness is not None:
-            row |= _likeness_signs(asked, lacking, wanted, passage.likeness)
+        if known:
+            own = passage.likeness if passage.likeness is not None else sum(known) / len(known)
+            row |= {"compared by meaning": 1.0, "likeness": own}
         rows.append(row)
     return rows
 
@@ -307,20 +304,4 @@ def _mood_signs(asked: _Read, read: _Read) -> dict[str, float]:
         "negated otherwise": float(asks_not != says_not),
         "asks negated": float(asks_not),
         "only possible": float(bool(_MODALS & read.lowered) and not _MODALS & asked.lowered),
-    }
-
-
-def _likeness_signs(
-    asked: _Read, lacking: Mapping[str, float], wanted: Mapping[str, float], likeness: Likeness
-) -> dict[str, float]:
-    """Return what the embedding model adds: the whole sentence's likeness, and that of words it puts otherwise."""
-    by_stem = {found_stem: word for word, found_stem in zip(asked.tokens, asked.stems, strict=True)}
-    like = {name: likeness.of_word(by_stem.get(name, name)) for name in lacking}
-    total = sum(wanted.values()) or 1.0
-    covered = total - sum(weight * (1 - max(0.0, like[name])) for name, weight in lacking.items())
-    return {
-        "embedded": 1.0,
-        "cosine": likeness.cosine,
-        "soft coverage": covered / total,
-        "least like": max((weight * (1 - like[name]) for name, weight in lacking.items()), default=0.0),
     }

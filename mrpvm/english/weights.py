@@ -14,16 +14,27 @@ PATH = Path(__file__).with_name("weights.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """Weights of logistic models by the names of their signs, and in how many paragraphs a stem stood.
+class Model:
+    """Weights of two logistic models by the names of their signs.
 
     `rank` orders the sentences, `sure` says how likely the best one answers. An answer is stated from the probability
-    `stated` on, and quoted from `quoted` on.
+    `stated` on.
     """
 
     rank: Mapping[str, float]
     sure: Mapping[str, float]
     stated: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What was learned, by words alone and with vectors, and in how many paragraphs a stem stood.
+
+    A passage is quoted from the share `quoted` of what it could share with the question.
+    """
+
+    words: Model
+    meaning: Model
     quoted: float
     counts: Mapping[str, int]
     paragraph_count: int
@@ -43,4 +54,10 @@ def probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float
 def learned() -> Weights:
     """Return the weights that the product uses."""
     found = json.loads(PATH.read_text(encoding="utf-8"))
-    return Weights(**{name: value for name, value in found.items() if name != "provenance"})
+    return Weights(
+        words=Model(**found["words"]),
+        meaning=Model(**found["meaning"]),
+        quoted=found["quoted"],
+        counts=found["counts"],
+        paragraph_count=found["paragraph_count"],
+    )

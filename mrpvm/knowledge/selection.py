@@ -51,7 +51,7 @@ class Candidate:
 
     `proof` are notes that show, line by line, how the unit is linked to the question. `is_in_use`: earlier turns of the
     session used its document, and what its shared words scored counts more; `words` is their part of a score not
-    made by words alone.
+    made by words alone; `likeness` the cosine of the question's vector and the unit's own.
     """
 
     unit: KnowledgeUnit
@@ -61,6 +61,7 @@ class Candidate:
     proof: tuple[str, ...] = ()
     is_in_use: bool = False
     words: Mapping[str, float] = field(default_factory=dict)
+    likeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,11 @@ def choose(
         ranking.add("selected", rank, score, candidate, candidate.matched)
     entries = tuple(
         EvidenceEntry(
-            unit=item.unit, score=_shown(score), store=item.store, notes=(*ranking.notes_of[item.unit.id], *item.proof)
+            unit=item.unit,
+            score=_shown(score),
+            store=item.store,
+            notes=(*ranking.notes_of[item.unit.id], *item.proof),
+            likeness=item.likeness,
         )
         for score, item in chosen
     )

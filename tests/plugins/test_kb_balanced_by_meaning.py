@@ -128,6 +128,17 @@ def test_vectors_are_kept_for_the_plugin_alone() -> None:
     assert mine.knowledge.artifacts("another version", ["boat"]) == {}
 
 
+def test_few_units_are_encoded_while_a_question_waits() -> None:
+    many = [unit(f"dog-{place}", f"Dog {place} has a house.") for place in range(60)]
+    encoder, context = SynonymEncoder(), call_context(InMemoryKnowledge(many, "kb"))
+    found = find("Which dog has a home?", encoder, context)
+    assert len(encoder.texts) == 9  # the question is one
+    assert found.evidence[0].entries[0].likeness is not None
+    assert "intent 1: 52 units have no vector yet" in found.notes
+    context.knowledge.keep_artifacts(encoder.version, BalancedKBRetriever(lambda: encoder).artifacts_of(many))
+    assert "no vector" not in " ".join(find("Which dog has a home?", encoder, context).notes)
+
+
 def test_without_time_words_alone_decide_and_it_says_so() -> None:
     context = replace(call_context(InMemoryKnowledge(UNITS, "kb")), stopped=lambda: True)
     found = find("Where does the dog sleep?", SynonymEncoder(), context)

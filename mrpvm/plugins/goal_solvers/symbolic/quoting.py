@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
-from mrpvm.english.scorer import Passage, Scored, kind_of, score
-from mrpvm.english.weights import Weights, learned
+from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
+from mrpvm.english.weights import Model, learned
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.text import QUESTION_MARKS, sentences
 from mrpvm.values import AnswerGroup, Evidence, EvidenceEntry
@@ -55,7 +55,9 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
     ranked = score(evidence.intent.target, [item.passage for item in found], weights)
     best = found[ranked[0].place]
     sure = ranked[0].probability
-    reason = _against_stating(evidence, best, sure, weights)
+    model = model_of([item.passage for item in found], weights)
+    needed = model.stated
+    reason = _against_stating(evidence, best, sure, needed)
     if reason is None:
         return replace(
             group,
@@ -64,7 +66,7 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
             answer_markdown=f"{best.passage.text} [1]",
             cited_unit_ids=(best.entry.unit.id,),
             confidence=round(sure, 2),
-            reason=f"{SCORER} ({sure:.2f}, needed {weights.stated:.2f}): {_signs(ranked[0], weights)}",
+            reason=f"{SCORER} ({sure:.2f}, needed {needed:.2f}): {_signs(ranked[0], model)}",
         )
     if not quotes or ranked[0].signs["bm25 whole"] < weights.quoted:
         return replace(group, reason=_joined(group.reason, reason), confidence=round(sure, 2))
@@ -88,7 +90,8 @@ def candidates_of(entries: Sequence[EvidenceEntry]) -> list[Candidate]:
             if text.endswith(QUESTION_MARKS) and unit.unit_type != UTTERANCE:
                 continue  # a question states nothing
             around = " ".join((*said[max(0, place - 1) : place], *said[place + 1 : place + 2]))
-            passage = Passage(text=text, around=around, heading=unit.section_title or "", score=entry.score)
+            passage = Passage(text=text, around=around, heading=unit.section_title or "", score=entry.score,
+                              likeness=entry.likeness)  # fmt: skip
             found.append(Candidate(passage, entry, place))
     at = {(item.entry.unit.chunk_id, item.entry.unit.unit_index, item.position): item.passage.text for item in found}
     return [_beside(item, at) for item in found[:_CANDIDATES_MAX]]
@@ -110,14 +113,14 @@ def may_be_stated(question: str, candidate: Candidate) -> bool:
     return not is_plain and kind_of(question) not in ("yes", "other")
 
 
-def _against_stating(evidence: Evidence, best: Candidate, sure: float, weights: Weights) -> str | None:
+def _against_stating(evidence: Evidence, best: Candidate, sure: float, needed: float) -> str | None:
     """Return why the best sentence is not stated as the answer, None if it is."""
     if best.entry.unit.unit_type == UTTERANCE:
         return "refused: no rule fits, and the scorer does not judge conversations"
     if not may_be_stated(evidence.intent.target, best):
         return "refused: no rule fits, and the closest sentence is one that the grammar reads"
-    if sure < weights.stated:
-        return f"refused: no rule fits, and the scorer is not sure ({sure:.2f}, needed {weights.stated:.2f})"
+    if sure < needed:
+        return f"refused: no rule fits, and the scorer is not sure ({sure:.2f}, needed {needed:.2f})"
     return None
 
 
@@ -136,7 +139,7 @@ def _quoted(group: AnswerGroup, found: Sequence[Candidate], sure: float, reason:
     )
 
 
-def _signs(best: Scored, weights: Weights) -> str:
+def _signs(best: Scored, model: Model) -> str:
     """Return the signs that spoke most for the best sentence, in words."""
-    shares = sorted(((weights.sure.get(name, 0.0) * value, name) for name, value in best.signs.items()), reverse=True)
+    shares = sorted(((model.sure.get(name, 0.0) * value, name) for name, value in best.signs.items()), reverse=True)
     return ", ".join(name for share, name in shares[:3] if share > 0 and name != "always")

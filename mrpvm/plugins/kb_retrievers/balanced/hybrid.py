@@ -28,7 +28,9 @@ WHOLE_MATCH = 0.5
 word of the question, as in a handful of short facts, words tell less than likeness does."""
 NEIGHBOUR_SHARES = (1.0, 0.5, 0.3, 0.2, 0.1)
 """What an utterance means lies in what is said around it too, less with distance."""
-_ENCODED_AT_ONCE = 16
+_ENCODED_MAX = 8
+"""So many units are encoded while a question waits, the best by words first; the others are in the background."""
+_ENCODED_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class _Likened:
     words: float
     likeness: float
     meaning: float
+    cosine: float | None
 
     @property
     def score(self) -> float:
@@ -76,14 +79,22 @@ def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: Retrieve
     in_use = request.recall.documents if request.recall else ()
     ranked = []
     for hit in pool.scored:
-        around = [(share, vectors[other.unit.id]) for share, other in near.get(hit.unit.id, ())]
-        likeness = mean_similarity(asked, [(1.0, vectors[hit.unit.id]), *around])
+        known = [
+            (share, vectors[other.unit.id])
+            for share, other in ((1.0, hit), *near.get(hit.unit.id, ()))
+            if other.unit.id in vectors
+        ]
+        likeness = mean_similarity(asked, known) if known else 0.0
+        own = vectors.get(hit.unit.id)
         words = (1 - pool.weight) * hit.score / best if best else 0.0
-        ranked.append(_Likened(hit, words, likeness, pool.weight * max(0.0, likeness)))
+        cosine = asked.similarity(own) if own is not None else None
+        ranked.append(_Likened(hit, words, likeness, pool.weight * max(0.0, likeness), cosine))
     ranked.sort(key=lambda item: (-item.score, item.hit.unit.id))
     candidates = [_candidate(item, in_use) for item in ranked[: profile.max_results + SPARE_CANDIDATES]]
     note = f"{len(ranked)} units by shared words x{1 - pool.weight:.1f} and {encoder.name} x{pool.weight:.1f}"
-    return Found(candidates, len(pool.hits), (note,))
+    unknown = sum(hit.unit.id not in vectors for hit in pool.scored)
+    waiting = (f"{unknown} units have no vector yet",) if unknown else ()
+    return Found(candidates, len(pool.hits), (note, *waiting))
 
 
 def _asked(encoder: Encoder, profile: ContextProfile, recall: Recall | None) -> Vector:
@@ -131,12 +142,14 @@ def _place(unit: KnowledgeUnit, step: int = 0) -> tuple[str, str, int]:
 
 
 def _vectors(encoder: Encoder, hits: Sequence[ScoredUnit], context: CallContext) -> dict[str, Vector] | None:
-    """Return the units' vectors by id, None if there was no time to make those that are missing."""
+    """Return the units' vectors by id, of those that are missing the first ones'; None if there was no time to make
+    these.
+    """
     units = {hit.unit.id: hit.unit for hit in hits}
     kept = context.knowledge.artifacts(encoder.version, list(units))
     vectors = {unit_id: Vector.of(content) for unit_id, content in kept.items()}
     missing = [unit for unit_id, unit in units.items() if unit_id not in vectors]
-    for batch in batched(missing, _ENCODED_AT_ONCE, strict=False):
+    for batch in batched(missing[:_ENCODED_MAX], _ENCODED_AT_ONCE, strict=False):
         if context.stopped():
             return None
         made = unit_vectors(encoder, batch)
@@ -160,4 +173,5 @@ def _candidate(item: _Likened, in_use: Collection[str]) -> Candidate:
         matched=f"{told}; likeness {item.likeness:.2f} gives {item.meaning:.2f}",
         is_in_use=item.hit.unit.source_id in in_use,
         words={"hybrid": item.words},
+        likeness=item.cosine,
     )
