@@ -99,6 +99,7 @@ _FINDER = AhoCorasick([anchor for anchor, _ in _TRIED])
 
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
+_HALF_PAIRS = re.compile("[\ud800-\udfff]")
 _named: list[str] = []
 _met: ContextVar[set[str] | None] = ContextVar("met", default=None)
 """Parts of secrets that were found in this block of `secrets_remembered`, in lower case."""
@@ -188,6 +189,8 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     lower = text.lower()
     if len(lower) != len(text):  # some letters become two
         lower = "".join(char.lower() if char.isascii() else char for char in text)
+    if not lower.isascii():  # the finder takes UTF-8, which has no halves of a surrogate pair
+        lower = _HALF_PAIRS.sub("?", lower)
     met, done = _met.get(), 0
     for number, start, _ in _FINDER.find_matches_as_indexes(lower, overlapping=True):
         found = _TRIED[number][1].match(text, start) if start >= done else None
