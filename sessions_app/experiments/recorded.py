@@ -92,7 +92,7 @@ def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
             "payloads",
             turn.payloads_removed_at,
         )
-    if not turn.view or turn.conditions is None:
+    if not turn.view or turn.conditions is None or not turn.conditions.content:
         raise NotReplayable("What this turn saw was not recorded: it is older than replay, or it never began.", "view")
     batches = TurnEvents.objects.filter(turn=turn).order_by("first_sequence").values_list("events", flat=True)
     records = [record for batch in batches for record in batch]

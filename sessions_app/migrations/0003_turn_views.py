@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("digest", models.CharField(max_length=64)),
-                ("content", sessions_app.models.turns.compression.CompressedJSONField()),
+                ("content", sessions_app.models.turns.compression.CompressedJSONField(default=dict)),
             ],
             options={
                 "verbose_name_plural": "turn conditions",

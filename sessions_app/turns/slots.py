@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.text import Truncator
 
 from mrpvm.errors import Conflict
+from mrpvm.llm.redaction import without_secrets
 from sessions_app import events, shutdown
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.sessions.activity import expiry_after
@@ -126,7 +127,8 @@ def _insert_turn(
 ) -> ExplainabilityTurn:
     limits = turn_limits()
     mount()
-    words = call.message.split(maxsplit=FIRST_MESSAGE_CHARS)[:FIRST_MESSAGE_CHARS]
+    # Before it is cut: half a secret is recognised by nobody. The statement goes around the field, which would do it.
+    words = without_secrets(call.message).split(maxsplit=FIRST_MESSAGE_CHARS)[:FIRST_MESSAGE_CHARS]
     first_message = Truncator(" ".join(words)).chars(FIRST_MESSAGE_CHARS)
     now = timezone.now()
     advanced = advance_session(named.pk, first_message, now, expiry_after(now))

@@ -325,7 +325,7 @@ def test_an_explicit_history_comes_before_the_stored_one(editor: Caller) -> None
         editor.chat("What is my dog called?", session_id, conversation_history=told, **pinned)
         editor.chat("What is my dog called?", session_id, conversation_history=[], **pinned)
     assert seen[0][0] == "My dog is called Rex."
-    assert seen[1] == ["Mine."]
+    assert seen[1] == ["Mine.", "{}"]
     assert seen[2][0] == "My dog is called Rex."
 
 

@@ -62,7 +62,8 @@ def test_commands_reach_no_model(provider: Provider, editor: Caller, session_id:
         assert editor.chat(text, session_id).status_code == 200
     assert provider.asked == []
     ask(editor, session_id, "Hello, what is this?")
-    assert [item["role"] for item in solving(provider)[-1]] == ["system", "user"]
+    # What a tool gave stays part of the conversation; the command that called it does not.
+    assert [item["role"] for item in solving(provider)[-1]] == ["system", "assistant", "tool", "user"]
     assert "/calc" not in json.dumps(solving(provider))
 
 

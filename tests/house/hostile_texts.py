@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import product
 
+from mrpvm.commands import remembered as memory
 from mrpvm.conversation import facts
-from mrpvm.conversation import remembered as memory
 from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.rewriting import rewrite
 from mrpvm.conversation.session_memory import after_turn

@@ -49,7 +49,7 @@ def test_a_hash_that_a_detector_got_wrong_stands_with_its_execution():
         ran = run(detector(reply), kb(retrieval("fact")), solver(solution("Because.")))
         assert ran.outcome.status == "succeeded"
         details = [event.detail for event in ran.events if event.name == "plugin.finished"]
-        assert (details[0]["meta"].warnings or [None]) == expected
+        assert list(details[0]["meta"].warnings or [None]) == expected
         assert not any(detail["meta"].warnings for detail in details[1:])
 
 

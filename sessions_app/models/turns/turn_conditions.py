@@ -14,7 +14,7 @@ class TurnConditions(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="turn_conditions")
     digest = models.CharField(max_length=64)
-    content = CompressedJSONField()
+    content = CompressedJSONField(default=dict)
 
     class Meta:
         verbose_name_plural = "turn conditions"
