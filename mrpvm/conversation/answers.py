@@ -176,6 +176,16 @@ def cited_units(answer: Answer) -> list[str]:
     )
 
 
+def cited_sources(answer: Answer) -> list[str]:
+    """Return for each mark of `answer_text` the name of the source that it cites.
+
+    A unit that the conversation stated has the id of its chunk instead, which names the turn.
+    """
+    units = {entry.unit.id: entry.unit for group in answer.groups for entry in group.evidence}
+    cited = (units[unit_id] for unit_id in cited_units(answer) if unit_id in units)
+    return [unit.chunk_id if unit.source_id == "session" else unit.source_name or unit.source_id for unit in cited]
+
+
 def _marked(group: AnswerGroup, alone: bool) -> Iterable[str]:
     if alone:
         return group.cited_unit_ids

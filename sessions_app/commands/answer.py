@@ -171,6 +171,7 @@ def _entry(
         turn_index=session.turn_sequence,
         kind=ExplainabilityTurn.Kind.COMMAND,
         status=ExplainabilityTurn.Status.SUCCEEDED,
+        outcome=ExplainabilityTurn.Outcome.COMMAND,
         finished_at=timezone.now(),
         duration_ms=round((time.monotonic() - began) * 1000),
         user_message=text,

@@ -1,7 +1,7 @@
 """Closing a turn from outside: its process went away, or it failed where the machine could not see it [T-32, T-37]."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NoReturn
 
 from django.db import transaction
@@ -26,6 +26,7 @@ from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import discard_pending
 from sessions_app.database import as_unavailable, give_up_dead_connections
 from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
+from sessions_app.queries.turns.outcomes import outcome
 from sessions_app.queries.turns.registry import events as stored_events
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.unclosed import TurnEnd, unclosed
@@ -33,6 +34,7 @@ from sessions_app.turns.unclosed import TurnEnd, unclosed
 logger = logging.getLogger(__name__)
 
 Status = ExplainabilityTurn.Status
+Outcome = ExplainabilityTurn.Outcome
 _ENDINGS = {"TURN_CANCELLED": Status.CANCELLED, "TURN_INTERRUPTED": Status.INTERRUPTED}
 EVENT_OF_ENDING: dict[str, Literal["turn.failed", "turn.cancelled", "turn.interrupted"]] = {
     Status.FAILED: "turn.failed",
@@ -163,7 +165,8 @@ def end_failed(
     news: list[events.News] = [(EVENT_OF_ENDING[turn.status], ended)]
     if discarded:
         news.append(("units.discarded", events.UnitCount(request_id=turn.request_id, count=len(discarded))))
-    session.failed_turn_count += 1
+    if turn.status != Status.CANCELLED:  # whoever stopped it had a reason of their own
+        session.failed_turn_count += 1
     touch(session)
     events.append_to_locked(session, news)
     session.save(update_fields=["failed_turn_count", "event_sequence", *ACTIVITY_FIELDS])
@@ -179,6 +182,32 @@ def fill_end(
     turn.kb_plugin, turn.goal_solver_plugin = used.kb, used.goal_solver
     turn.finished_at, turn.lease_until = now, None
     turn.duration_ms = max(0, round((now - turn.created_at).total_seconds() * 1000))
+    turn.outcome = _outcome(turn)
+    report = turn.context_report or {}
+    turn.is_rewritten = bool((report.get("rewriting") or {}).get("was_rewritten"))
+    turn.left_out_count = sum(section.get("omitted_count", 0) for section in report.get("sections", ()))
+
+
+def tokens_of(events: Sequence[Event]) -> int | None:
+    """Return the tokens of all model calls of a turn, None if there were none."""
+    used = [event.data.usage for event in events if isinstance(event.data, PluginFinished)]
+    counts = [usage.input_tokens + usage.output_tokens for usage in used if usage is not None]
+    return sum(counts) if counts else None
+
+
+def _outcome(turn: ExplainabilityTurn) -> str:
+    """Return what lists tell of an ended turn."""
+    if turn.status != Status.SUCCEEDED:
+        return _OUTCOMES[turn.status]
+    found = outcome(turn)
+    return Outcome.NO_ANSWER if found in (None, "no-context") else Outcome(found)
+
+
+_OUTCOMES: dict[str, str] = {
+    Status.FAILED: Outcome.FAILED,
+    Status.CANCELLED: Outcome.STOPPED,
+    Status.INTERRUPTED: Outcome.INTERRUPTED,
+}
 
 
 def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:

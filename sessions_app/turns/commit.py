@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.commands.skill_envelope import skill_answer, skill_failure
-from mrpvm.conversation.answers import response_document
+from mrpvm.conversation.answers import cited_sources, response_document
 from mrpvm.conversation.context import ContextReport, MemoryReport
 from mrpvm.conversation.rewriting import term_of
 from mrpvm.conversation.session_memory import ResolvedTerm, after_turn
@@ -35,7 +35,7 @@ from sessions_app.models.named_sql import store_committed
 from sessions_app.models.plain_sql import insert_rows, update_rows
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import CHAIN_BROKEN
-from sessions_app.turns.close import end_failed, fill_end
+from sessions_app.turns.close import end_failed, fill_end, tokens_of
 from sessions_app.turns.prepare import Prepared
 from sessions_app.turns.trace_writer import TraceWriter
 
@@ -94,6 +94,8 @@ def commit_turn(
     turn.response_document = response_document(outcome.answer, session.session_id)
     turn.assistant_preview = preview(outcome.answer_text)
     turn.command_result = skill_answer(call.commanded_skill, outcome.answer_text)
+    turn.cited_sources = cited_sources(outcome.answer)
+    turn.token_count = tokens_of(trace.events)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     turn.context_report = _remember(prepared, outcome.answer, report).as_record()
     if finish_reason != "stop" and turn.client_request is not None:
@@ -182,6 +184,7 @@ def fail_turn(
         return
     turn.view, turn.conditions_id = view, conditions
     turn.session, turn.context_report = session, report.as_record()
+    turn.token_count = tokens_of(trace.events)
     trace.finish()
     end_failed(turn, session, error, used, skill_failure(call.commanded_skill, error["code"]))
     trim_registry(turn)
@@ -201,7 +204,8 @@ _ENTRY_FIELDS = (
     "status", "answer_status", "answer_basis", "finished_at", "duration_ms", "lease_until", "assistant_preview",
     "planner_plugin",
     "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "command_result", "unit_changes",
-    "is_grounded", "client_request", "context_report", "view", "conditions_id",
+    "is_grounded", "client_request", "context_report", "view", "conditions_id", "outcome", "is_rewritten",
+    "left_out_count", "token_count", "cited_sources",
 )  # fmt: skip
 """What the end of a successful turn changes in its entry."""
 

@@ -1,6 +1,6 @@
 // Completion in the composer: what begins with a slash is a command, and the session's snapshot says which there are.
 import { Combobox } from "./combobox.js";
-import { onElements } from "./dom.js";
+import { loadFragment, onElements } from "./dom.js";
 
 class CommandCompletion extends Combobox {
   constructor(list) {
@@ -18,6 +18,7 @@ class CommandCompletion extends Combobox {
   /** Show what goes on from the typed text; nothing once the command is written out. */
   show() {
     const typed = this.field.value;
+    if (typed.startsWith("/") && !this.isAsked) this.load();
     const isBeginning = typed.startsWith("/") && !typed.includes("\n");
     for (const item of this.root.children) {
       const { insert, after = "" } = item.dataset;
@@ -26,6 +27,13 @@ class CommandCompletion extends Combobox {
     const first = this.options[0];
     this.root.hidden = !first;
     this.activate(first ?? null);
+  }
+
+  /** Fetch what can be typed when it is first wanted. */
+  async load() {
+    this.isAsked = true;
+    await loadFragment(this.root.dataset.refreshUrl, this.root, "outerMorph").catch(() => (this.isAsked = false));
+    if (document.activeElement === this.field) this.show();
   }
 
   take(item) {

@@ -78,6 +78,7 @@ class Composer {
 
   /** Offer what may be chosen now that another base is mounted, or other plugins come first; choices stay. */
   async renewControls() {
+    if (!this.form.querySelector("[data-controls] select")) return; // not asked for yet
     const asked = (this.renewals += 1);
     const response = await fetch(this.form.closest("[data-refresh-url]").dataset.refreshUrl).catch(() => null);
     if (!response?.ok) return;
@@ -174,6 +175,7 @@ class Composer {
 
   fail(error, content) {
     this.giveBack(content);
+    if (error.code === "TURN_CANCELLED") return this.tellStopped();
     if (error.code === "UNAUTHENTICATED") return this.awaitLogin();
     if (error.code === "WORKSPACE_DIRTY") this.settle();
     else toastRefusal({ message: "The turn failed.", ...error });
@@ -181,6 +183,12 @@ class Composer {
     if (this.requestId) this.answer.finish();
     else this.answer.clear();
     dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: this.requestId } });
+  }
+
+  /** Stopping is no error: the text is in the field again, and the conversation says that the turn was stopped. */
+  tellStopped() {
+    this.answer.finish();
+    dispatch({ kind: "turn.cancelled", sequence: null, payload: { request_id: this.requestId } });
   }
 
   /** Nothing is fetched again: every fragment would be answered by the login page. */
@@ -241,6 +249,16 @@ class Composer {
     toast("The turn could not be stopped. Try again.", { failed: true });
   }
 }
+
+// A message that failed or was stopped is sent once more from the composer, with what is chosen there now.
+document.addEventListener("submit", (event) => {
+  const again = event.target.closest?.("[data-send-again]");
+  const form = document.querySelector("form[data-composer]");
+  if (!again || !form) return;
+  event.preventDefault();
+  form.elements.namedItem("content").value = again.elements.namedItem("content").value;
+  form.requestSubmit();
+});
 
 async function errorOf(response) {
   try {

@@ -19,13 +19,37 @@ export function keepOverLogin(form) {
   const written = kept(KEPT);
   if (written?.address === location.pathname) {
     sessionStorage.removeItem(KEPT);
-    for (const [name, value] of written.fields) form.elements.namedItem(name).value = value;
+    const missing = fill(form, written.fields);
+    if (missing.some(([, value]) => value)) fillOptions(form, missing);
   }
   addEventListener("pagehide", () => {
     if (!hasEnded) return;
     const fields = [...new FormData(form)].filter(([name]) => name !== "csrfmiddlewaretoken");
     keep(KEPT, { address: location.pathname, fields });
   });
+}
+
+/** Fill what the form has of the fields; give those that it has not. */
+const fill = (form, fields) =>
+  fields.filter(([name, value]) => {
+    const field = form.elements.namedItem(name);
+    if (field) field.value = value;
+    return !field;
+  });
+
+/** Open the options, whose fields come from the server, and fill them as soon as they are there. */
+function fillOptions(form, fields) {
+  const waiting = new AbortController();
+  form.addEventListener(
+    "htmx:after:swap",
+    () => {
+      if (fill(form, fields).length) return;
+      waiting.abort();
+      form.dispatchEvent(new Event("change"));
+    },
+    { signal: waiting.signal },
+  );
+  form.querySelector("[data-controls]").open = true;
 }
 
 const isWritten = (field) => field.value !== field.defaultValue;

@@ -30,7 +30,7 @@ def session(browser: Browser, files: Path) -> Session:
 
 
 def test_a_command_is_completed_answered_and_seen_by_the_state(browser: Browser, session: Session) -> None:
-    page = browser.open("session", session.session_id)
+    page = browser.open("session", session.session_id, query="?panel=settings")
     field, offered = page.get_by_label("Message", exact=True), page.get_by_role("listbox", name="Commands and skills")
     expect(offered).to_be_hidden()
     field.press_sequentially("/")
@@ -52,14 +52,14 @@ def test_a_command_is_completed_answered_and_seen_by_the_state(browser: Browser,
     field.fill("/calc 6*7")
     page.keyboard.press("Enter")
     expect(page.locator(".bubble--command").last).to_contain_text("42")
-    page.locator(".bubble--command").last.get_by_role("link", name="How it came about").click()
+    page.locator(".bubble--command").last.get_by_role("link", name="explain").click()
     expect(page.locator("svg.graph")).to_be_visible()
     expect(page.locator("svg.graph")).to_contain_text("command /calc")
 
 
 def test_arguments_are_completed_from_what_the_session_holds(browser: Browser, session: Session, files: Path) -> None:
     write_skill(files / "skills", "later", front())
-    page = browser.open("session", session.session_id)
+    page = browser.open("session", session.session_id, query="?panel=settings")
     field, options = page.get_by_label("Message", exact=True), page.get_by_role("option")
     for typed, names in (
         ("/help ", ["arithmetic", "checklist", "compare", "summarise"]),
@@ -79,7 +79,7 @@ def test_arguments_are_completed_from_what_the_session_holds(browser: Browser, s
 
 def test_what_another_client_commands_shows_without_a_reload(browser: Browser, session: Session, files: Path) -> None:
     """[O-50]"""
-    page = browser.open("session", session.session_id)
+    page = browser.open("session", session.session_id, query="?panel=settings")
     expect(page.locator("[data-live-state]").first).to_have_attribute("data-state", "open")
     answer(session, "/persona use companion")
     expect(page.locator("#session-state")).to_contain_text("companion")

@@ -49,7 +49,7 @@ def test_from_the_link_to_an_explained_answer(browser: Browser) -> None:
     expect(page.locator("#session-state")).to_contain_text("My cat is called Tom.")
     expect(page.locator("#session-state")).to_contain_text("from turn 1")
     expect(page.get_by_role("heading", level=1)).to_have_text("My dog is called Rex. My cat is called Tom.")
-    page.get_by_role("link", name="How it came about").last.click()
+    page.get_by_role("link", name="explain").last.click()
     expect(page.locator("svg.graph")).to_be_visible()
     ready(page)
     page.locator("svg.graph .node", has_text="Fast KB").click()
@@ -133,6 +133,7 @@ def test_choices_hold_for_the_message_they_stand_beside(browser: Browser, sessio
     say(page, "My dog is called Rex.")
     expect(page.locator("[data-ended]")).to_have_count(1)
     assert session.turns.get().deliberation_level == 2
+    page.get_by_role("link", name="Settings").last.click()
     expect(page.locator("#session-state")).to_contain_text(re.compile(r"Deliberation level\s*2"))
 
 

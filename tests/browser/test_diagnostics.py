@@ -26,7 +26,7 @@ def test_three_turns_are_sent_as_a_bounded_context_that_follows_the_last_respons
     Session.objects.filter(pk=session.pk).update(
         flags={"history_max_turns": 1, "enable_history_summarization": False, "enable_query_rewriting": False}
     )
-    page = browser.open("session", session.session_id)
+    page = browser.open("session", session.session_id, query="?panel=settings")
     page.get_by_text("Diagnostics", exact=True).click()
     panel = page.locator("#diagnostics")
     follows = panel.locator("dt", has_text="previous_response_id in last request").locator(

@@ -37,7 +37,7 @@ def test_a_wrong_answer_leads_to_its_cause_in_six_clicks(browser: Browser) -> No
     page.set_viewport_size({"width": 1180, "height": 860})
     expect(page.locator(".exchange").last).to_contain_text("gate C")
 
-    page.get_by_role("link", name="How it came about").last.click()
+    page.get_by_role("link", name="explain").last.click()
     expect(page.locator("svg.graph")).to_be_visible()
     expect(page.locator("#detail")).to_contain_text("gate C")
     picture(page, "pictures/cause-1-graph.png")
@@ -77,7 +77,7 @@ def test_the_turn_of_the_readme_shows_three_frames_and_what_one_plugin_gave(brow
         answer(session, message)
     page = browser.open("session", session.session_id)
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.get_by_role("link", name="How it came about").last.click()
+    page.get_by_role("link", name="explain").last.click()
     for number in (1, 2, 3):
         expect(page.locator("svg.graph")).to_contain_text(f"parallel-intent {number}")
     page.locator("svg.graph .node", has_text="Fast KB Retrieval").nth(1).click()

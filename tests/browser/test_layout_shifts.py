@@ -25,7 +25,7 @@ def test_a_turn_of_another_client_moves_nothing_on_the_page_of_its_session(
     browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
 ) -> None:
     browser.page.add_init_script(SHIFTS)
-    page = browser.open("session", session.session_id)
+    page = browser.open("session", session.session_id, query="?panel=turns")
     live(page)
     page.wait_for_load_state("networkidle")
     # What is measured is noticed: a bar that is pushed in above everything moves it.

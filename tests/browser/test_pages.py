@@ -40,6 +40,8 @@ def addresses(browser: Browser) -> dict[str, str]:
     return {
         "sessions": "/",
         "session": reverse("session", args=[of]),
+        "turns of a session": reverse("session", args=[of]) + "?panel=turns",
+        "settings of a session": reverse("session", args=[of]) + "?panel=settings&diagnostics=1",
         "empty session": reverse("session", args=[new_session(browser.project).session_id]),
         "turn": reverse("turn", args=[of, turns[1].request_id]) + "?sel=exec-0.1~1",
         "failed turn": reverse("turn", args=[of, turns[2].request_id]),
@@ -86,7 +88,7 @@ def test_no_page_has_a_serious_barrier(browser: Browser, addresses: dict[str, st
 def test_what_opens_on_a_page_is_no_barrier(browser: Browser, addresses: dict[str, str], theme: str) -> None:
     page = browser.page
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-    page.goto(browser.url + addresses["session"])
+    page.goto(browser.url + addresses["session"] + "?panel=turns")
     ready(page).get_by_role("button", name="Options").click()
     page.get_by_role("button", name="Bad answer").first.click()
     page.get_by_text("Add a note").click()
@@ -160,8 +162,9 @@ def test_pages_can_be_read_and_used_without_javascript(plain_browser: Browser, a
     expect(page.get_by_role("heading", name="Symbolic Goal Solver")).to_be_visible()
     page.goto(plain_browser.url + addresses["session"])
     page.get_by_label("Message", exact=True).fill("What is my dog called?")
-    page.get_by_role("button", name="Send").click()
+    page.get_by_role("button", name="Send", exact=True).click()
     expect(page.locator(".exchange").last).to_contain_text("My dog is called Rex.")
+    page.get_by_label("More actions").click()
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("is back.")).to_be_visible()
@@ -172,7 +175,7 @@ def test_memory_is_cleared_by_keys_after_a_question(browser: Browser, plain_brow
         session = new_session(browser.project)
         answer(session, "My dog is called Rex.")
         page = reader.page
-        page.goto(reader.url + reverse("session", args=[session.session_id]))
+        page.goto(reader.url + reverse("session", args=[session.session_id]) + "?panel=settings")
         memory = page.locator("#session-memory")
         sure = memory.get_by_role("button", name="Yes, clear for good")
         expect(sure).to_be_hidden()

@@ -44,8 +44,9 @@ def test_without_scripts_options_fold_and_nothing_is_said_that_only_scripts_make
 ) -> None:
     page = plain_browser.page
     page.goto(f"{plain_browser.url}/sessions/{session.session_id}")
-    expect(page.get_by_label("Planner")).to_be_hidden()
+    expect(page.get_by_role("link", name="Show them")).to_be_hidden()
     page.get_by_text("Options: plugins, level, knowledge").last.click()
+    page.get_by_role("link", name="Show them").click()
     expect(page.get_by_label("Planner")).to_be_visible()
     expect(page.get_by_text("Connecting")).to_be_hidden()
     expect(page.get_by_text("makes a new line")).to_be_hidden()

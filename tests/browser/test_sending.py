@@ -34,9 +34,9 @@ def test_a_running_turn_can_be_stopped(browser: Browser, session: Session, held:
     expect(stop).to_be_visible()
     assert held.started.wait(10)
     stop.click()
-    expect(page.locator(".exchange .notice")).to_contain_text("Stopped: the turn was stopped")
+    expect(page.locator(".exchange .way-in")).to_contain_text("Stopped after")
     expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
-    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
     expect(page.get_by_label("Message", exact=True)).to_have_value("Why is the sky blue?")
     assert session.turns.get().status == "cancelled"
 
@@ -50,7 +50,7 @@ def test_a_turn_started_elsewhere_can_be_watched_and_stopped(
     running = page.locator(".exchange.is-running")
     expect(running).to_contain_text("Working on it")
     running.get_by_role("button", name="Stop").click()
-    expect(page.locator(".exchange .notice")).to_contain_text("Stopped")
+    expect(page.locator(".exchange .way-in")).to_contain_text("Stopped after")
 
 
 def test_a_busy_session_gives_the_message_back(
@@ -83,7 +83,7 @@ def test_a_turn_is_stopped_that_had_not_begun_when_it_was_asked_to(
     expect(page.locator("[data-turn-progress]")).to_contain_text("Stopping")
     assert session.turns.count() == 0
     waiting[0].continue_()
-    expect(page.locator(".exchange .notice")).to_contain_text("Stopped: the turn was stopped")
+    expect(page.locator(".exchange .way-in")).to_contain_text("Stopped after")
     assert session.turns.get().status == "cancelled"
 
 
@@ -96,7 +96,7 @@ def test_a_stop_that_does_not_arrive_can_be_tried_again(browser: Browser, sessio
     stop.click()
     expect(page.locator("#toasts")).to_contain_text("could not be stopped")
     stop.click()
-    expect(page.locator(".exchange .notice")).to_contain_text("Stopped")
+    expect(page.locator(".exchange .way-in")).to_contain_text("Stopped after")
     browser.complaints.clear()  # the browser itself notes the lost request
 
 

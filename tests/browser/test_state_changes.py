@@ -67,11 +67,18 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
 }  # fmt: skip
 
 
+OF_SETTINGS = (
+    "preferences.changed", "memory.updated", "agent.changed", "persona.changed", "snapshot.reloaded",
+    "model-config.changed",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("kind", CHANGES)
 def test_an_open_page_shows_the_change(browser: Browser, tmp_path: Path, settings: Settings, kind: str) -> None:
     settings.MRPVM_DATA_DIR = tmp_path
     session = new_session(browser.project)
-    page = browser.open("session", session.session_id)
+    panel = "settings" if kind in OF_SETTINGS else "knowledge"
+    page = browser.open("session", session.session_id, query=f"?panel={panel}")
     live(page)
     change, place, words = CHANGES[kind]
     expect(page.locator(place)).not_to_contain_text(words)

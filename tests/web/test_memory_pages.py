@@ -81,22 +81,22 @@ def test_a_turn_without_the_policies_has_no_such_part(project: Project) -> None:
 
 def test_the_session_shows_what_it_remembers_and_for_how_long(project: Project) -> None:
     session = remembering(project)
-    html = page(member_client(project), "session", session.session_id)
+    html = page(member_client(project), "session", session.session_id, panel="settings")
     shown = html[html.index('id="state-memory"') : html.index('id="state-frozen"')]
     for text in ("Section 2.01", "Kept for", "Clear memory", "turn 1"):
         assert text in shown
-    assert "Clear memory" not in page(member_client(project, "viewer"), "session", session.session_id)
+    assert "Clear memory" not in page(member_client(project, "viewer"), "session", session.session_id, panel="settings")
 
 
 @pytest.mark.parametrize("hours", [5])
 def test_memory_that_has_expired_is_not_shown(project: Project, hours: int) -> None:
     session = remembering(project, last_accessed_at=timezone.now() - timedelta(hours=hours))
-    assert "Section 2.01" not in page(member_client(project), "session", session.session_id)
+    assert "Section 2.01" not in page(member_client(project), "session", session.session_id, panel="settings")
 
 
 def test_the_button_asks_first_and_says_what_is_lost(project: Project) -> None:
     session = remembering(project)
-    html = page(member_client(project), "session", session.session_id)
+    html = page(member_client(project), "session", session.session_id, panel="settings")
     form = html.index(f'action="{reverse("session-memory-clear", args=[session.session_id])}"')
     asked = html[html.rindex("<details", 0, form) : html.index("</details>", form)]
     assert asked.index("</summary>") < asked.index("<form")

@@ -89,12 +89,13 @@ def test_a_viewer_sees_and_a_stranger_does_not(project: Project) -> None:
 def test_the_session_page_shows_what_is_frozen_and_completes_from_it(project: Project, files: Path) -> None:
     session = create_session(project)
     write_skill(files / "skills", "later", front(command="later"))
-    html = shown(member_client(project), f"/sessions/{session.session_id}")
+    html = shown(member_client(project), f"/sessions/{session.session_id}?panel=settings")
     assert "4 in snapshot 1" in html
-    assert 'data-insert="/calc "' in html
-    assert 'data-insert="/style "' in html
     assert "/later" not in html
     completion = member_client(project).get(f"/sessions/{session.session_id}/completion").content.decode()
+    assert 'data-insert="/calc "' in completion
+    assert 'data-insert="/style "' in completion
+    assert "/later" not in completion
     assert 'data-insert="/summarise "' in completion
 
 
@@ -202,21 +203,22 @@ def test_a_session_shows_its_own_models_and_takes_the_projects_on_request(projec
     set_model_roles(project, {"roles": {"goal-fast": {"model": "m-newest"}}, "temperature": 0.7, "verbosity": "low"})
     client = member_client(project)
     address = f"/sessions/{session.session_id}"
-    before = shown(client, address)
+    before = shown(client, f"{address}?panel=settings")
     assert "m-newest" not in before
     assert "<dt>Temperature</dt><dd>0.1</dd>" in before
     assert member_client(project, "viewer").post(f"{address}/models").status_code == 403
     assert client.post(f"{address}/models").status_code == 302
-    after = shown(client, address)
+    after = shown(client, f"{address}?panel=settings")
     assert "<dt>goal-fast</dt><dd>m-newest</dd>" in after
     assert "<dt>Temperature</dt><dd>0.7</dd>" in after
     assert session.events.filter(kind="model-config.changed").count() == 1
-    assert "Take the project" not in shown(member_client(project, "viewer"), address)
+    assert "Take the project" not in shown(member_client(project, "viewer"), f"{address}?panel=settings")
 
 
 def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project) -> None:
     """[O-50]: but those after which the page is another one."""
-    html = shown(member_client(project), f"/sessions/{create_session(project).session_id}")
+    address, client = f"/sessions/{create_session(project).session_id}", member_client(project)
+    html = "".join(shown(client, f"{address}?panel={panel}") for panel in ("knowledge", "turns", "settings"))
     heard = {kind for kinds in re.findall(r'data-refresh-on="([^"]+)"', html) for kind in kinds.split()}
     assert set(EVENT_KINDS) - heard == {"session.created", "session.deleted", "session.restored"}
 

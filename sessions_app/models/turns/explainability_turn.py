@@ -22,7 +22,10 @@ class ExplainabilityTurn(models.Model):
     what the model got to see and what was cut [X2]. `trace_id` is the W3C trace that the turn belongs to, empty where
     nobody traces. `payloads_removed_at` says when the payloads became older than
     what the server keeps; the structure stays [O-5]. `view` is what the turn saw, as `TurnView` records it: with it the
-    turn can be run again; `conditions` is the part that it shares with other turns.
+    turn can be run again; `conditions` is the part that it shares with other turns. `is_rewritten` says that a
+    follow-up was searched for in other words, `left_out_count` how many messages and texts its context left out,
+    `token_count` what its model calls took and gave, None without one. `cited_sources` names for each mark of the
+    answer the turn or the source that it is of.
     """
 
     class Status(models.TextChoices):
@@ -56,6 +59,18 @@ class ExplainabilityTurn(models.Model):
         QUOTED = "quoted"
         NONE = "none"
 
+    class Outcome(models.TextChoices):
+        """What became of the turn, as lists tell it; empty while it runs."""
+
+        ANSWERED = "answered"
+        QUOTED = "quoted"
+        NO_ANSWER = "no-answer"
+        NOTHING_ASKED = "nothing-asked"
+        FAILED = "failed"
+        STOPPED = "stopped"
+        INTERRUPTED = "interrupted"
+        COMMAND = "command"
+
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="turns")
     request_id = models.CharField(max_length=64, unique=True, default=new_request_id, editable=False)
     turn_index = models.PositiveIntegerField()
@@ -64,6 +79,11 @@ class ExplainabilityTurn(models.Model):
     status = models.CharField(max_length=12, choices=Status, default=Status.RUNNING)
     answer_status = models.CharField(max_length=12, choices=AnswerStatus, null=True, blank=True)  # noqa: DJ001
     answer_basis = models.CharField(max_length=8, choices=AnswerBasis, default="", blank=True)
+    outcome = models.CharField(max_length=13, choices=Outcome, default="", blank=True)
+    is_rewritten = models.BooleanField(default=False)
+    left_out_count = models.PositiveIntegerField(default=0)
+    token_count = models.PositiveIntegerField(null=True, blank=True)
+    cited_sources = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
     duration_ms = models.PositiveIntegerField(null=True, blank=True)

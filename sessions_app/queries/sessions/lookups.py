@@ -42,9 +42,11 @@ def session(project: Project, session_id: str) -> Session:
         NotFound: SESSION_NOT_FOUND, also for another project's session [O-8].
     """
     try:
-        return sessions(project).select_related("journal").get(session_id=session_id)
+        found = sessions(project).select_related("journal").get(session_id=session_id)
     except Session.DoesNotExist:
         raise _unknown(session_id) from None
+    found.project = project
+    return found
 
 
 def session_reference(project: Project, session_id: str) -> Session:

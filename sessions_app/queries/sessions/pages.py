@@ -10,6 +10,7 @@ from django.db.models import Prefetch, Q, QuerySet, Subquery
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
+    KBMount,
     KnowledgeLayer,
     LayerUnit,
     Message,
@@ -19,7 +20,6 @@ from sessions_app.models import (
 from sessions_app.queries.search.filter_language import Filter
 from sessions_app.queries.search.results import session_turns
 from sessions_app.queries.turns.outcomes import outcome
-from sessions_app.queries.turns.registry import turns
 
 EXCHANGES_SHOWN = 30
 IMPORTED_SHOWN = 100
@@ -44,19 +44,21 @@ class Conversation:
     """A window of the conversation: turns with their messages, messages without a turn among them, oldest first.
 
     `older_before` is the turn index to ask for what came before, None at the beginning. `unanswered` are the response
-    documents of the turns that found no answer, by the turns' keys.
+    documents of the turns that found no answer, by the turns' keys. `mounts` are those that took another base's place
+    since the window's first turn, oldest first; of a part that is not the newest there are none.
     """
 
     entries: list[Entry]
     unanswered: dict[int, dict[str, Any]]
     imported_left_out: bool
     older_before: int | None
+    mounts: list[KBMount]
 
 
 def conversation(session: Session, before: int | None = None, count: int | None = None) -> Conversation:
     """Return the newest turns below turn index `before` with what was said in them, failed turns included."""
     limit = _window(count, EXCHANGES_SHOWN)
-    found = turns(session).select_related("rating").order_by("-turn_index")
+    found = session.turns.select_related("rating").only(*_SHOWN_OF_TURNS, *_RATING).order_by("-turn_index")
     if before is not None:
         found = found.filter(turn_index__lt=before)
     said = Prefetch("messages", queryset=Message.objects.order_by("sequence"))
@@ -69,7 +71,24 @@ def conversation(session: Session, before: int | None = None, count: int | None 
         unanswered=_unanswered(shown),
         imported_left_out=len(imported) > IMPORTED_SHOWN,
         older_before=shown[0].turn_index if has_older else None,
+        mounts=[] if before is not None else _mounts_since(session, shown[0] if has_older else None),
     )
+
+
+_SHOWN_OF_TURNS = (
+    "session_id", "request_id", "turn_index", "kind", "status", "answer_status", "answer_basis", "created_at",
+    "duration_ms", "user_message", "assistant_preview", "is_grounded", "command_result", "context_report", "error",
+    "cited_sources",
+)  # fmt: skip
+_RATING = ("rating__turn_id", "rating__value", "rating__note")
+
+
+def _mounts_since(session: Session, turn: ExplainabilityTurn | None) -> list[KBMount]:
+    """Return the newest mounts after a turn, without the one that the session began with; oldest first."""
+    found = session.mounts.exclude(reason__in=("session-create", "session-fork"))
+    if turn is not None:
+        found = found.filter(mounted_at__gt=turn.created_at)
+    return list(found.select_related("knowledge_base").order_by("-id")[:MOUNTS_SHOWN])[::-1]
 
 
 def _unanswered(turns: Iterable[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
@@ -135,6 +154,10 @@ def newest_units(
     """Return units newest first with the turn that brought each, and the row id below which to go on."""
     limit = _window(count, UNITS_SHOWN)
     found = session.context_units.select_related("turn").order_by("-id")
+    found = found.only(
+        "session_id", "state", "role", "topic", "claim", "procedure", "source_id", "unit_id", "created_at",
+        "turn__request_id", "turn__turn_index",
+    )  # fmt: skip
     if before is not None:
         found = found.filter(id__lt=before)
     rows = list(found[: limit + 1])

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from mrpvm import registry
 from sessions_app.language_model import NO_MODEL, is_configured
 from sessions_app.queries.knowledge.bases import offered_bases
-from sessions_app.web.sessions.skills import completion_context
 
 if TYPE_CHECKING:
     from mrpvm.contracts import Descriptor
@@ -47,24 +46,32 @@ _GROUNDINGS = (("strict", "strict: evidence or no answer"), ("open", "open: a mo
 
 
 def composer_context(
-    project: "Project", session: "Session", written: Mapping[str, str] = MappingProxyType({})
+    project: "Project",
+    session: "Session",
+    written: Mapping[str, str] = MappingProxyType({}),
+    *,
+    with_controls: bool = False,
 ) -> dict[str, Any]:
-    """Return the composer's selectors; leaving one open pins nothing [UI-10].
+    """Return the composer, and its selectors if they are asked for; leaving one open pins nothing [UI-10].
 
     Args:
-        written: what the fields hold already, by their names.
+        written: what the fields hold already, by their names; a choice among it shows the selectors.
     """
-    offered = [*_plugins(session), _level(session), _base(project, session), _grounding(session)]
-    controls = [replace(control, chosen=written.get(control.name, "")) for control in offered]
+    # What goes with the next message is not folded away.
+    has_choices = any(value for name, value in written.items() if name != "content")
     return {
-        **completion_context(session),
-        "controls": controls,
-        # What goes with the next message is not folded away.
-        "has_choices": bool(written.get("model")) or any(control.chosen for control in controls),
+        "session": session,
+        "controls": _controls(project, session, written) if with_controls or has_choices else None,
+        "has_choices": has_choices or with_controls,
         "written": written,
         "has_model": is_configured(),
         "no_model": NO_MODEL,
     }
+
+
+def _controls(project: "Project", session: "Session", written: Mapping[str, str]) -> list[Control]:
+    offered = [*_plugins(session), _level(session), _base(project, session), _grounding(session)]
+    return [replace(control, chosen=written.get(control.name, "")) for control in offered]
 
 
 def _plugins(session: "Session") -> list[Control]:

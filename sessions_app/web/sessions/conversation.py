@@ -1,6 +1,7 @@
 """The conversation as the session page shows it: exchanges, each with its turn, failed ones among them."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,10 @@ from sessions_app.queries.turns.outcomes import NOTHING_ASKED, outcome
 from sessions_app.web.sessions.closest import Statement, closest
 from sessions_app.web.shell.prose import prose
 from sessions_app.web.shell.words import BASIS_WORDS, ending, why
-from sessions_app.web.turns.graph.status import Tone, tone_of
+from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
 
 if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Message, Session, TurnRating
+    from sessions_app.models import ExplainabilityTurn, KBMount, Message, Session, TurnRating
     from sessions_app.queries.sessions.pages import Conversation
 
 
@@ -25,6 +26,14 @@ class Answer:
 
     message: "Message"
     html: SafeString | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """What an answer cites, by the turn or the source that it is from."""
+
+    name: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +49,26 @@ class Exchange:
     closest: tuple[Statement, ...]
     asked_model: bool
     basis: tuple[str, str] | None
+    url: str
+    duration: str
+    chips: tuple[Chip, ...]
+
+    @property
+    def is_stopped(self) -> bool:
+        """Return whether somebody stopped the turn, which is no error."""
+        return self.turn.status == "cancelled"
+
+    @property
+    def rate_url(self) -> str:
+        """Return the address that takes a verdict on the answer."""
+        return f"{self.url}/rate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divider:
+    """A change of the mounted base between two turns."""
+
+    mount: "KBMount"
 
 
 def exchanges_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
@@ -51,7 +80,7 @@ def exchanges_context(session: "Session", before: int | None, count: int | None 
     window = conversation(session, before, count)
     return {
         "session": session,
-        "entries": list(_entries(session, window)),
+        "entries": list(_with_dividers(_entries(session, window), window.mounts)),
         "imported_left_out": window.imported_left_out,
         "older_before": window.older_before,
         "is_window_moved": before is not None,
@@ -59,10 +88,25 @@ def exchanges_context(session: "Session", before: int | None, count: int | None 
 
 
 def _entries(session: "Session", window: "Conversation") -> Iterator[Answer | Exchange]:
+    turns = (turn for _, turn in window.entries if turn is not None)
+    turn_names = {f"session::{turn.request_id}": f"turn {turn.turn_index}" for turn in turns}
     for messages, turn in window.entries:
         yield from (_answer(message, "") for message in messages)
         if turn is not None:
-            yield _exchange(session, turn, window.unanswered.get(turn.pk))
+            yield _exchange(session, turn, window.unanswered.get(turn.pk), turn_names)
+
+
+def _with_dividers(
+    entries: Iterable[Answer | Exchange], mounts: Sequence["KBMount"]
+) -> Iterator[Answer | Exchange | Divider]:
+    """Return the entries with each mount before the first turn that ran over it."""
+    waiting = deque(mounts)
+    for entry in entries:
+        if isinstance(entry, Exchange):
+            while waiting and waiting[0].mounted_at <= entry.turn.created_at:
+                yield Divider(mount=waiting.popleft())
+        yield entry
+    yield from (Divider(mount=mount) for mount in waiting)
 
 
 def turn_tone(turn: "ExplainabilityTurn") -> Tone:
@@ -80,20 +124,42 @@ def rating_of(turn: "ExplainabilityTurn") -> "TurnRating | None":
     return getattr(turn, "rating", None)
 
 
-def _exchange(session: "Session", turn: "ExplainabilityTurn", unanswered: dict[str, Any] | None) -> Exchange:
-    sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "/sources/"
+def _exchange(
+    session: "Session",
+    turn: "ExplainabilityTurn",
+    unanswered: dict[str, Any] | None,
+    turn_names: Mapping[str, str],
+) -> Exchange:
+    url = reverse("turn", args=[session.session_id, turn.request_id])
+    sources_url = f"{url}/sources/"
     error = turn.error or {}
     return Exchange(
         turn=turn,
         answers=tuple(_answer(message, sources_url) for message in turn.messages.all() if message.role != "user"),
-        ending=ending(turn.status, outcome(turn), turn.kind),
+        ending="Noted" if outcome(turn) == NOTHING_ASKED else ending(turn.status, outcome(turn), turn.kind),
         tone=turn_tone(turn),
         reason=why(str(error.get("code", ""))),
         rating=rating_of(turn),
         closest=tuple(closest(session.session_id, unanswered)),
         asked_model=_asked_model(turn),
         basis=BASIS_WORDS.get(turn.answer_basis) if turn.answer_basis in ("stated", "composed") else None,
+        url=url,
+        duration=duration_badge(turn.duration_ms),
+        chips=tuple(_chips(turn, sources_url, turn_names)),
     )
+
+
+def _chips(turn: "ExplainabilityTurn", sources_url: str, turn_names: Mapping[str, str]) -> Iterator[Chip]:
+    """Return the turns and sources that the answer cites, each once, in the order of its marks.
+
+    Args:
+        turn_names: how the turns of the window are called, by the chunks of what they stated.
+    """
+    names = dict[str, int]()
+    for number, source in enumerate(turn.cited_sources, start=1):
+        usual = "an earlier turn" if source.startswith("session::") else source
+        names.setdefault(turn_names.get(source, usual), number)
+    return (Chip(name=name, url=f"{sources_url}{number}") for name, number in names.items())
 
 
 def _asked_model(turn: "ExplainabilityTurn") -> bool:

@@ -22,4 +22,4 @@ def clear(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
         tell_error(request, error)
     else:
         tell(request, "The session's memory is empty now; its messages and units are as they were.")
-    return back_to(request, reverse("session", args=[session.session_id]))
+    return back_to(request, reverse("session", args=[session.session_id]) + "?panel=settings")

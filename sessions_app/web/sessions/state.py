@@ -1,9 +1,11 @@
 """What the session holds right now: preferences, mount and draft, units with their origin, turns, mounts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sessions_app.queries.search.filter_language import parse
+from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.pages import newest_units, turn_registry
 from sessions_app.queries.settings.model_roles import session_config
 from sessions_app.queries.turns.outcomes import outcome
@@ -36,24 +38,54 @@ class RegistryRow:
     rating: "TurnRating | None"
 
 
-def state_context(
-    session: "Session", find: str = "", unit_count: int | None = None, turn_count: int | None = None
-) -> dict[str, Any]:
-    """Return everything the panel beside the conversation shows.
+type Panel = Literal["knowledge", "turns", "settings"]
+PANELS: Mapping[Panel, str] = {"knowledge": "Knowledge", "turns": "Turns", "settings": "Settings"}
+"""The tabs beside the conversation, and what they are called."""
 
-    Args:
-        find: which turns are wanted, in the filter language.
-        unit_count, turn_count: what the reader has loaded already.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelQuery:
+    """Which tab a reader looks at, and of that how much.
+
+    `find` says which turns are wanted, in the filter language; `unit_count` and `turn_count` what is loaded already.
     """
-    return {
-        **saving_context(session),
-        "preferences": _preferences(session),
-        "models": models_of(session_config(session)),
-        **units_context(session, None, unit_count),
-        **registry_context(session, find, None, turn_count),
-        **frozen_context(session),
-        **memory_context(session),
-    }
+
+    panel: Panel = "knowledge"
+    find: str = ""
+    unit_count: int | None = None
+    turn_count: int | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> "PanelQuery":
+        """Read the parameters of an address; a filter of turns shows the turns, and diagnostics the settings."""
+        find = given.get("find", "")
+        usual: Panel = "turns" if "find" in given else "settings" if "diagnostics" in given else "knowledge"
+        return cls(
+            panel=next((name for name in PANELS if name == given.get("panel")), usual),
+            find=find,
+            unit_count=whole_number(given.get("units")),
+            turn_count=whole_number(given.get("turns")),
+        )
+
+
+def state_context(session: "Session", query: PanelQuery) -> dict[str, Any]:
+    """Return what the tab beside the conversation shows."""
+    return {"session": session, "panels": PANELS, "panel": query.panel, **_panel_context(session, query)}
+
+
+def _panel_context(session: "Session", query: PanelQuery) -> dict[str, Any]:
+    match query.panel:
+        case "knowledge":
+            return {**saving_context(session), **units_context(session, None, query.unit_count)}
+        case "turns":
+            return registry_context(session, query.find, None, query.turn_count)
+        case "settings":
+            return {
+                "preferences": _preferences(session),
+                "models": models_of(session_config(session)),
+                **frozen_context(session),
+                **memory_context(session),
+            }
 
 
 def _preferences(session: "Session") -> list[tuple[str, str | int | None]]:

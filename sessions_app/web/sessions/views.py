@@ -25,7 +25,8 @@ from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.sessions.composer import composer_context
 from sessions_app.web.sessions.conversation import exchanges_context
 from sessions_app.web.sessions.diagnostics import diagnostics_context
-from sessions_app.web.sessions.state import registry_context, state_context, units_context
+from sessions_app.web.sessions.saving import saving_context
+from sessions_app.web.sessions.state import PanelQuery, registry_context, state_context, units_context
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of, keep_written, take
 from sessions_app.web.shell.pages import back_to, page, tell, tell_error
@@ -45,8 +46,9 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     written = take(request, f"written:{session_id}")
     context = {
         **exchanges_context(session, whole_number(request.GET.get("before"))),
-        **state_context(session, request.GET.get("find", "")),
-        **composer_context(member.project, session, written),
+        **state_context(session, PanelQuery.of(request.GET.dict())),
+        **composer_context(member.project, session, written, with_controls="options" in request.GET),
+        **(saving_context(session) | {"is_saving_asked": True} if "saving" in request.GET else {}),
         **(diagnostics_context(session) if "diagnostics" in request.GET else {}),
     }
     return page(request, TEMPLATE, member, context, section="sessions")
@@ -74,19 +76,15 @@ def messages(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
 @require_safe
 @member_view()
 def state(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Return the live state, or more of its units or turns."""
+    """Return one tab of the live state, or more of its units or turns."""
     session = session_of(member.project, session_id)
-    given = {name: whole_number(request.GET.get(name)) for name in _STATE_PARAMETERS}
-    units_before, turns_before = given["units_before"], given["turns_before"]
-    find = request.GET.get("find", "")
+    units_before, turns_before = (whole_number(request.GET.get(name)) for name in ("units_before", "turns_before"))
+    query = PanelQuery.of(request.GET.dict())
     if units_before is not None:
         return page(request, f"{TEMPLATE}#units", member, units_context(session, units_before))
     if turns_before is not None:
-        return page(request, f"{TEMPLATE}#registry", member, registry_context(session, find, turns_before))
-    return page(request, f"{TEMPLATE}#state", member, state_context(session, find, given["units"], given["turns"]))
-
-
-_STATE_PARAMETERS = ("units_before", "turns_before", "units", "turns")
+        return page(request, f"{TEMPLATE}#registry", member, registry_context(session, query.find, turns_before))
+    return page(request, f"{TEMPLATE}#state", member, state_context(session, query))
 
 
 @require_safe
@@ -100,9 +98,10 @@ def diagnostics(request: HttpRequest, member: Member, session_id: str) -> HttpRe
 @require_safe
 @member_view()
 def composer(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Return the composer, or why there is none."""
+    """Return the composer with its controls, or why there is none."""
     session = session_of(member.project, session_id)
-    return page(request, f"{TEMPLATE}#composer", member, composer_context(member.project, session))
+    context = composer_context(member.project, session, with_controls=True)
+    return page(request, f"{TEMPLATE}#composer", member, context)
 
 
 @form_of("session", "session_id")
@@ -153,7 +152,7 @@ def take_models(request: HttpRequest, member: Member, session_id: str) -> HttpRe
         tell_error(request, error)
     else:
         tell(request, "This session uses the project's current table of models now.")
-    return HttpResponseRedirect(reverse("session", args=[session.session_id]))
+    return HttpResponseRedirect(reverse("session", args=[session.session_id]) + "?panel=settings")
 
 
 @form_of("session", "session_id")

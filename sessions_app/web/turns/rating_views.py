@@ -29,5 +29,6 @@ def rate(request: HttpRequest, member: Member, session_id: str, request_id: str)
         place = reverse("session", args=[session_id]) + f"?before={turn.turn_index + 1}#turn-{turn.turn_index}"
         return HttpResponseRedirect(place)
     turn = turn_of(member.project, session_id, request_id)
-    context = {"session": turn.session, "turn": turn, "rating": rating_of(turn), "error": error, "note": note}
+    rate_url = reverse("turn-rate", args=[session_id, request_id])
+    context = {"turn": turn, "rating": rating_of(turn), "rate_url": rate_url, "error": error, "note": note}
     return page(request, "session/rating.html", member, context)
