@@ -14,6 +14,7 @@ from sessions_app.api.settings import plugins
 from sessions_app.api.shell import docs, health
 from sessions_app.api.shell.views import UnknownPath
 from sessions_app.api.turns import endpoints as turns
+from sessions_app.api.turns import listing as turn_list
 from sessions_app.api.turns.chat import ChatCompletions
 
 app_name = "api"
@@ -52,6 +53,7 @@ urlpatterns = [
     path("sessions/<id:session_id>/skills", skills.SessionSkills.as_view(), name="skills"),
     path("sessions/<id:session_id>/skills/difference", skills.SkillsDifference.as_view(), name="skills-difference"),
     path("sessions/<id:session_id>/skills/reload", skills.ReloadSkills.as_view(), name="skills-reload"),
+    path("turns", turn_list.Turns.as_view(), name="turns"),
     path("kbs", knowledge.KnowledgeBases.as_view(), name="kbs"),
     path("kbs/<id:kb_id>", knowledge.OneKnowledgeBase.as_view(), name="kb"),
     path("kbs/<id:kb_id>/revisions", knowledge.Revisions.as_view(), name="kb-revisions"),

@@ -31,6 +31,9 @@ class RailEntry:
 RAIL = (
     RailEntry(section="sessions", name="Sessions", url_name="sessions", drawing="M2.5 3.5h11v7h-6l-3 2.5v-2.5h-2z"),
     RailEntry(
+        section="turns", name="Turns", url_name="turns", drawing="M2.5 4h2M7 4h6.5M2.5 8h2M7 8h6.5M2.5 12h2M7 12h6.5"
+    ),
+    RailEntry(
         section="search",
         name="Search",
         url_name="search",

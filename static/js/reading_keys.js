@@ -1,22 +1,26 @@
-// Keys for reading a conversation: from turn to turn, and into one.
+// Keys for reading: from turn to turn of a conversation, or from row to row of a list, and into one.
 import { isTyping } from "./dom.js";
 
-const exchanges = () => [...document.querySelectorAll(".exchange")];
-
-function step(by) {
-  const all = exchanges();
+/** Go to the next or previous of some elements; `focusOf` gives what of one takes the focus. */
+function step(all, by, first, focusOf) {
   if (!all.length) return;
-  const at = all.indexOf(document.activeElement.closest(".exchange"));
-  // Nobody is at a turn yet: the newest is nearest.
-  const to = at < 0 ? all.length - 1 : Math.min(Math.max(at + by, 0), all.length - 1);
-  all[to].tabIndex = -1;
-  all[to].focus({ preventScroll: true });
-  all[to].scrollIntoView({ block: "nearest" });
+  const at = all.findIndex((one) => one.contains(document.activeElement));
+  const to = all[at < 0 ? first : Math.min(Math.max(at + by, 0), all.length - 1)];
+  focusOf(to).focus({ preventScroll: true });
+  to.scrollIntoView({ block: "nearest" });
+}
+
+function goTo(by) {
+  const exchanges = [...document.querySelectorAll(".exchange")];
+  for (const exchange of exchanges) exchange.tabIndex = -1;
+  // Nobody is at a turn yet: the newest is nearest, and it comes last in a conversation and first in a list.
+  step(exchanges, by, exchanges.length - 1, (exchange) => exchange);
+  step([...document.querySelectorAll("[data-row]")], by, 0, (row) => row.querySelector("[data-row-link]"));
 }
 
 document.addEventListener("keydown", (event) => {
   if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.key === "j") step(1);
-  else if (event.key === "k") step(-1);
+  if (event.key === "j") goTo(1);
+  else if (event.key === "k") goTo(-1);
   else if (event.key === "o") document.activeElement.closest(".exchange")?.querySelector("[data-open-turn]")?.click();
 });

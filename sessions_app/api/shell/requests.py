@@ -306,6 +306,12 @@ class SessionListQuery(PageQuery):
     kb_id = serializers.CharField(required=False, max_length=64)
 
 
+class TurnListQuery(PageQuery):
+    """A page of the project's turns."""
+
+    q = serializers.CharField(required=False, allow_blank=True, max_length=500, help_text="In the filter language.")
+
+
 class UnitListQuery(PageQuery):
     """A page of a session's units [O-52]."""
 

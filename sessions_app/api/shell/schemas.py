@@ -210,6 +210,15 @@ registry = _operation(
     404,
     query=requests.RegistryQuery,
 )
+turn_list = _operation(
+    "list_project_turns",
+    "turns",
+    "Lists the turns of all sessions, the newest first. `q` is the filter language of the pages: "
+    "`status:no-answer is:slow after:today`. A page that few of the rows fit may be short or empty and still have a "
+    "`next_cursor`: each looks at so many rows at most.",
+    {200: turn_responses.TurnPage},
+    query=requests.TurnListQuery,
+)
 turn_read = _operation(
     "read_turn",
     "turns",

@@ -8,6 +8,7 @@ from sessions_app.api.shell.responses import (
     AnyValue,
     Bool,
     Int,
+    Page,
     Str,
     Time,
     nullable,
@@ -253,6 +254,42 @@ class TurnEntry(serializers.Serializer):
     unitChanges = Anything()
     executionTrace = ExecutionTrace()
     error = nullable(Anything)
+
+
+class ListedTurn(serializers.Serializer):
+    """One turn of the project's list."""
+
+    request_id = Str()
+    session_id = Str()
+    session_label = Str()
+    turn_index = Int()
+    kind = Str()
+    status = Str(help_text="running, succeeded, failed, interrupted or cancelled.")
+    outcome = nullable(Str, help_text="What became of it; null while it runs.")
+    answer_basis = serializers.ChoiceField(BASES, allow_null=True)
+    created_at = Time()
+    duration_ms = nullable(Int)
+    user_message = Str()
+    assistant_preview = Str(allow_blank=True)
+    kb_id = nullable(Str, help_text="The base that was mounted when it ran.")
+    kb_name = nullable(Str)
+    planner_plugin = nullable(Str)
+    seed_detector_plugin = nullable(Str)
+    kb_plugin = nullable(Str)
+    goal_solver_plugin = nullable(Str)
+    deliberation_level = Int()
+    model = nullable(Str)
+    token_count = nullable(Int, help_text="What its model calls took and gave; null without one.")
+    is_rewritten = Bool(help_text="Whether a follow-up was searched for in other words.")
+    left_out_count = Int(help_text="How many messages and texts its context left out.")
+    rating = serializers.ChoiceField(("up", "down"), allow_null=True)
+    error = nullable(Anything)
+
+
+class TurnPage(Page):
+    """A page of turns."""
+
+    turns = ListedTurn(many=True)
 
 
 class Registry(serializers.Serializer):

@@ -65,7 +65,11 @@ class _NotUnderstoodError(Exception):
 type _Reader = Callable[[str, str], tuple[Operator, Value]]
 """Reads a value; takes the key, for proposals, and the text after the colon."""
 
-STATUSES = ("active", "running", "succeeded", "failed", "cancelled", "interrupted", "expired")
+OUTCOMES = ("answered", "quoted", "no-answer")
+STATUSES = ("active", "running", "succeeded", *OUTCOMES, "failed", "cancelled", "interrupted", "expired")
+MARKS = ("rewritten", "left-out", "slow")
+SLOW_MS = 1_000
+"""A turn that took longer is slow."""
 KINDS = ("sessions", "turns", "units", "errors")
 RATINGS = ("up", "down", "none")
 
@@ -142,6 +146,12 @@ class Key:
 
 KEYS: Mapping[str, Key] = {
     "status": Key(meaning="how it stands or ended", example="status:failed", read=_one_of(*STATUSES), values=STATUSES),
+    "is": Key(
+        meaning=f"searched for in other words, without a part of its context, longer than {SLOW_MS} ms",
+        example="is:rewritten",
+        read=_one_of(*MARKS),
+        values=MARKS,
+    ),
     "plugin": Key(meaning="a plugin that took part", example="plugin:kb-fast", read=_text),
     "kb": Key(meaning="the mounted knowledge base", example='kb:"Handbook"', read=_text),
     "level": Key(meaning="deliberation level", example="level:>=2", read=_level, values=("0", "1", "2", "3")),

@@ -9,13 +9,13 @@ from django.db.models.lookups import Exact
 
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeBase, Message, Project, Session
 from sessions_app.queries.knowledge.bases import knowledge_bases
-from sessions_app.queries.search.filter_language import Filter, Term
+from sessions_app.queries.search.filter_language import OUTCOMES, SLOW_MS, Filter, Term
 from sessions_app.queries.sessions.lookups import overdue
 
 _SUFFIX = {"=": "", "<": "__lt", "<=": "__lte", ">": "__gt", ">=": "__gte"}
 _PLUGIN_COLUMNS = ("planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin")
 _TURN_STATUSES = tuple(ExplainabilityTurn.Status.values)
-OF_TURNS = frozenset({"plugin", "level", "duration", "rating", "error", "model"})
+OF_TURNS = frozenset({"is", "plugin", "level", "duration", "rating", "error", "model"})
 """Keys that say something of turns only; of a session they hold if one of its turns fits."""
 
 
@@ -68,7 +68,7 @@ def _session_status(status: str) -> Q:
     running = Exists(ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status="running"))
     if status == "active":
         return ~expired & ~Q(running)
-    return Q(Exists(ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status=status)))
+    return Q(Exists(ExplainabilityTurn.objects.filter(_turn_status(status), session=OuterRef("pk"))))
 
 
 def found_turns(project: Project, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
@@ -96,6 +96,8 @@ def _of_turn(term: Term) -> Q:
             return _any(columns, "icontains", term.value) | Q(Exists(said))
         case "status":
             return _turn_status(str(term.value))
+        case "is":
+            return _MARKS[str(term.value)]
         case "plugin":
             return _any(_PLUGIN_COLUMNS, "exact", term.value)
         case "level":
@@ -111,7 +113,16 @@ def _of_turn(term: Term) -> Q:
     return _of_place(term, "session__", "created_at")
 
 
+_MARKS = {
+    "rewritten": Q(is_rewritten=True),
+    "left-out": Q(left_out_count__gt=0),
+    "slow": Q(duration_ms__gt=SLOW_MS),
+}
+
+
 def _turn_status(status: str) -> Q:
+    if status in OUTCOMES:
+        return Q(outcome=status)
     if status in _TURN_STATUSES:
         return Q(status=status)
     expired = overdue("session__")
@@ -130,8 +141,14 @@ def _of_unit(term: Term) -> Q:
         case "":
             return _any(("claim", "procedure", "topic"), "icontains", term.value)
         case "status":
-            return Q(turn__status=term.value) if term.value in _TURN_STATUSES else _turn_status(str(term.value))
+            return _unit_status(str(term.value))
     return _of_place(term, "session__", "created_at")
+
+
+def _unit_status(status: str) -> Q:
+    if status in OUTCOMES:
+        return Q(turn__outcome=status)
+    return Q(turn__status=status) if status in _TURN_STATUSES else _turn_status(status)
 
 
 def imported_messages(project: Project, wanted: Filter) -> QuerySet[Message]:

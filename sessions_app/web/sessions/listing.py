@@ -1,8 +1,9 @@
 """The list of sessions: its filter, its page, its rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -11,11 +12,16 @@ from sessions_app.queries.search.reach import latest_active, stretch_of
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.lookups import filtered_sessions, sessions, status_of
 from sessions_app.queries.sessions.pages import SESSIONS_SHOWN, SESSIONS_SHOWN_MAX, after_session
-from sessions_app.web.turns.graph.status import Tone
+from sessions_app.queries.turns.lists import latest_turns
+from sessions_app.web.sessions.conversation import rating_of, turn_tone
+from sessions_app.web.shell.words import OUTCOMES
+from sessions_app.web.turns.graph.status import Tone, duration_badge
 
 if TYPE_CHECKING:
-    from sessions_app.models import Project, Session
+    from sessions_app.models import ExplainabilityTurn, Project, Session
 
+LATEST = 10
+"""How many of a session's last turns its row tells of."""
 STATUSES = ("active", "running", "failed", "expired")
 TONES: Mapping[str, Tone] = {
     "active": Tone.OK,
@@ -68,6 +74,20 @@ class Row:
     session: "Session"
     status: str
     tone: Tone
+    latest: "Sequence[LatestTurn]"
+    p50: str
+    token_count: int
+    up_count: int
+    down_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatestTurn:
+    """What became of one of a session's last turns."""
+
+    index: int
+    outcome: str
+    tone: Tone
 
 
 def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
@@ -82,7 +102,8 @@ def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
     if query.after is not None:
         found = after_session(found, *query.after)
     shown = list(found[: query.limit + 1])
-    rows = [_row(session) for session in shown[: query.limit]]
+    turns = latest_turns(shown[: query.limit], LATEST)
+    rows = [_row(session, turns[session.pk]) for session in shown[: query.limit]]
     last = rows[-1].session if len(shown) > query.limit else None
     place = f"{last.last_activity_at.isoformat()}~{last.pk}" if last else ""
     return {
@@ -102,9 +123,23 @@ def filter_context(project: "Project", query: ListQuery) -> dict[str, Any]:
     return {"statuses": STATUSES, "bases": bases, "bases_go_on": goes_on}
 
 
-def _row(session: "Session") -> Row:
+def _row(session: "Session", turns: Sequence["ExplainabilityTurn"]) -> Row:
     status = status_of(session)
-    return Row(session=session, status=status, tone=TONES[status])
+    durations = [turn.duration_ms for turn in turns if turn.duration_ms is not None]
+    ratings = [rating.value for turn in turns if (rating := rating_of(turn))]
+    return Row(
+        session=session,
+        status=status,
+        tone=TONES[status],
+        latest=[
+            LatestTurn(index=turn.turn_index, outcome=OUTCOMES.get(turn.outcome, "Running"), tone=turn_tone(turn))
+            for turn in turns
+        ],
+        p50=duration_badge(median(durations)) if durations else "",
+        token_count=sum(turn.token_count or 0 for turn in turns),
+        up_count=ratings.count("up"),
+        down_count=ratings.count("down"),
+    )
 
 
 def _place(text: str) -> tuple[datetime, int] | None:

@@ -71,6 +71,19 @@ BASIS_WORDS: Mapping[str, tuple[str, str]] = {
 """What an answer rests on: a word, and what it means."""
 
 
+OUTCOMES: Mapping[str, str] = {
+    "answered": "Answered",
+    "quoted": "Closest passage",
+    "no-answer": "No answer",
+    "nothing-asked": "Noted",
+    "failed": "Failed",
+    "stopped": "Stopped",
+    "interrupted": "Interrupted",
+    "command": "Command",
+}
+"""What became of a turn, as lists tell it."""
+
+
 def ending(status: str, outcome: str | None, kind: str) -> str:
     """Return how a turn ended, in a few words; `outcome` is what became of its question."""
     if kind == "command":

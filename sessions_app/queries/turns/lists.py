@@ -1,0 +1,75 @@
+"""The turns of all sessions of a project, newest first, as lists and the API page through them."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.db.models import F, Max, OuterRef, QuerySet, Subquery
+
+from sessions_app.models import ExplainabilityTurn, KBMount, Project, Session
+from sessions_app.queries.search.filter_language import Filter
+from sessions_app.queries.search.reach import LOOKED_AT
+from sessions_app.queries.search.results import found_turns
+
+SHOWN = 50
+SHOWN_MAX = 200
+_COLUMNS = (
+    "session__session_id", "session__title", "session__first_message", "request_id", "turn_index", "kind", "status",
+    "outcome", "answer_status", "answer_basis", "created_at", "finished_at", "duration_ms", "user_message",
+    "assistant_preview", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin",
+    "deliberation_level", "model", "token_count", "is_rewritten", "left_out_count", "error",
+    "rating__turn_id", "rating__value", "rating__note",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnPage:
+    """Some turns with `base_name` and `base_id`, those of the base that each ran over.
+
+    `next_before` is the key below which to go on, None at the end. `is_cut_short`: as many rows as a page looks at were
+    looked at before it was full.
+    """
+
+    turns: Sequence[ExplainabilityTurn]
+    next_before: int | None
+    is_cut_short: bool = False
+
+
+def turn_page(project: Project, wanted: Filter, before: int | None = None, limit: int = SHOWN) -> TurnPage:
+    """Return the newest turns below the key `before` that fit.
+
+    At most `LOOKED_AT` rows are looked at, so that a page costs the same whatever is stored: one that few of them fit
+    may be short, or empty, and still say where to go on. At most three queries.
+    """
+    stored = ExplainabilityTurn.objects.order_by()
+    start = before or (stored.aggregate(newest=Max("pk"))["newest"] or 0) + 1
+    bound = start - LOOKED_AT
+    found = _with_base(found_turns(project, wanted).defer(None).only(*_COLUMNS))
+    rows = list(found.filter(pk__lt=start, pk__gte=bound)[: limit + 1])
+    if len(rows) > limit:
+        return TurnPage(turns=rows[:limit], next_before=rows[limit - 1].pk)
+    if not stored.filter(pk__lt=bound).exists():
+        return TurnPage(turns=rows, next_before=None)
+    return TurnPage(turns=rows, next_before=bound, is_cut_short=True)
+
+
+def latest_turns(sessions: Collection[Session], count: int) -> dict[int, list[ExplainabilityTurn]]:
+    """Return the last turns of each session under its key, oldest first, with their ratings; one query."""
+    found = ExplainabilityTurn.objects.filter(
+        session__in=[session.pk for session in sessions], turn_index__gt=F("session__turn_sequence") - count
+    )
+    columns = (
+        "session_id", "turn_index", "kind", "status", "outcome", "answer_status", "answer_basis", "user_message",
+        "assistant_preview", "command_result", "duration_ms", "token_count", "rating__turn_id", "rating__value",
+    )  # fmt: skip
+    turns: dict[int, list[ExplainabilityTurn]] = {session.pk: [] for session in sessions}
+    for turn in found.select_related("rating").only(*columns).order_by("session_id", "turn_index"):
+        turns[turn.session_id].append(turn)
+    return turns
+
+
+def _with_base(found: QuerySet[ExplainabilityTurn]) -> QuerySet[ExplainabilityTurn]:
+    mounts = KBMount.objects.filter(session=OuterRef("session"), mounted_at__lte=OuterRef("created_at")).order_by("-id")
+    return found.annotate(
+        base_name=Subquery(mounts.values("knowledge_base__name")[:1]),
+        base_id=Subquery(mounts.values("knowledge_base__kb_id")[:1]),
+    )

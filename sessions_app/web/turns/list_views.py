@@ -1,0 +1,25 @@
+"""The turns of all sessions: what went wrong today."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.pages import page
+from sessions_app.web.turns.listing import turn_list_context
+
+TEMPLATE = "turns/index.html"
+
+
+@require_safe
+@member_view()
+def index(request: HttpRequest, member: Member) -> HttpResponse:
+    """Show the newest turns that fit; for HTMX the list, or with `before` the rows that follow."""
+    context = turn_list_context(member.project, request.GET.dict())
+    if "HX-Request" not in request.headers:
+        return page(request, TEMPLATE, member, context, section="turns")
+    if not context["is_first"]:
+        return page(request, f"{TEMPLATE}#rows", member, context)
+    response = page(request, f"{TEMPLATE}#list", member, context)
+    response["HX-Replace-Url"] = reverse("turns") + (f"?{context['here']}" if context["here"] else "")
+    return response

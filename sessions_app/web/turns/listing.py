@@ -1,0 +1,93 @@
+"""The list of turns over all sessions: its filters, its rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from sessions_app.queries.search.filter_language import parse
+from sessions_app.queries.search.reach import LOOKED_AT
+from sessions_app.queries.search.row_numbers import whole_number
+from sessions_app.queries.turns.lists import turn_page
+from sessions_app.web.sessions.conversation import rating_of, turn_tone
+from sessions_app.web.shell.words import BASIS_WORDS, OUTCOMES
+from sessions_app.web.turns.graph.status import Tone, duration_badge
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn, Project, TurnRating
+
+FILTERS: Mapping[str, str] = {
+    "": "All",
+    "status:no-answer": "No answer",
+    "status:quoted": "Quoted",
+    "status:failed": "Failed",
+    "is:rewritten": "Rewritten",
+    "is:left-out": "Left out",
+    "is:slow": "Slow",
+    "rating:down": "Rated down",
+}
+"""What is looked for most, in the filter language, and what it is called."""
+_WITH_BASIS = ("stated", "composed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRow:
+    """One turn of the list."""
+
+    turn: "ExplainabilityTurn"
+    url: str
+    outcome: str
+    basis: str
+    tone: Tone
+    duration: str
+    rating: "TurnRating | None"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A filter that is one click away."""
+
+    name: str
+    url: str
+    is_chosen: bool
+
+
+def turn_list_context(project: "Project", given: Mapping[str, str]) -> dict[str, Any]:
+    """Return the turns that an address asks for, newest first, and the way to older ones."""
+    wanted = parse(given.get("q", ""))
+    before = whole_number(given.get("before"))
+    found = turn_page(project, wanted, before)
+    rows = [_row(turn) for turn in found.turns]
+    more = _query(q=wanted.text, before=str(found.next_before)) if found.next_before else ""
+    return {
+        "wanted": wanted,
+        "rows": rows,
+        "more": more,
+        "is_cut_short": found.is_cut_short,
+        "looked_at": f"{LOOKED_AT:,}",
+        "here": _query(q=wanted.text),
+        "is_first": before is None,
+        "choices": [
+            Choice(name=name, url=f"{reverse('turns')}?{_query(q=text)}", is_chosen=wanted.text == text)
+            for text, name in FILTERS.items()
+        ],
+    }
+
+
+def _row(turn: "ExplainabilityTurn") -> TurnRow:
+    basis = BASIS_WORDS[turn.answer_basis][0].lower() if turn.answer_basis in _WITH_BASIS else ""
+    return TurnRow(
+        turn=turn,
+        url=reverse("turn", args=[turn.session.session_id, turn.request_id]),
+        outcome=OUTCOMES.get(turn.outcome, "Running"),
+        basis=basis if turn.outcome == "answered" else "",
+        tone=turn_tone(turn),
+        duration=duration_badge(turn.duration_ms),
+        rating=rating_of(turn),
+    )
+
+
+def _query(**given: str) -> str:
+    return urlencode({name: value for name, value in given.items() if value})

@@ -1,0 +1,128 @@
+"""The list of turns over all sessions: what it shows, what it finds, how far it looks."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.turns.ratings import rate_turn
+from sessions_app.models import ExplainabilityTurn, Project
+from sessions_app.queries.turns import lists as turn_lists
+from tests.web.page_scene import add_turns, admin_of_another_project, check_html, member_client, new_session, project
+from tests.web.test_turn_panels import text_of
+
+__all__ = ["project"]
+
+
+def rows(client: Client, **query: object) -> list[str]:
+    """Return the rows of the list."""
+    answer = client.get(reverse("turns"), query)
+    assert answer.status_code == 200
+    check_html(answer.text)
+    return rows_of(answer.text)
+
+
+def rows_of(html: str) -> list[str]:
+    return re.findall(r"<tr id=\"turn-\d+\" data-row>.*?</tr>", html, re.S)
+
+
+def asked(found: list[str]) -> list[str]:
+    return [re.findall(r"data-row-link[^>]*>([^<]*)<", row)[0] for row in found]
+
+
+@pytest.fixture
+def turns(project: Project) -> list[ExplainabilityTurn]:
+    """Return six turns of two sessions, one with each thing that the list finds."""
+    made = add_turns(new_session(project, title="One"), 3) + add_turns(new_session(project, title="Two"), 3)
+    changes = (
+        {"outcome": "no-answer"},
+        {"outcome": "quoted"},
+        {"outcome": "failed", "status": "failed"},
+        {"is_rewritten": True, "outcome": "answered", "answer_basis": "stated"},
+        {"left_out_count": 4, "outcome": "answered"},
+        {"duration_ms": 2_500, "outcome": "answered", "token_count": 672, "goal_solver_plugin": "gs-llm-fast"},
+    )
+    for number, (turn, columns) in enumerate(zip(made, changes, strict=True), start=1):
+        ExplainabilityTurn.objects.filter(pk=turn.pk).update(user_message=f"Q{number}?", **columns)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ["Q6?", "Q5?", "Q4?", "Q3?", "Q2?", "Q1?"]),
+        ("status:no-answer", ["Q1?"]),
+        ("status:quoted", ["Q2?"]),
+        ("status:failed", ["Q3?"]),
+        ("is:rewritten", ["Q4?"]),
+        ("is:left-out", ["Q5?"]),
+        ("is:slow", ["Q6?"]),
+        ("rating:down", ["Q2?"]),
+        ("-status:answered is:slow", []),
+    ],
+)
+def test_turns_are_found_by_what_became_of_them(
+    project: Project, turns: list[ExplainabilityTurn], text: str, expected: list[str]
+) -> None:
+    rate_turn(turns[1], "down", "No.")
+    assert asked(rows(member_client(project, "viewer"), q=text)) == expected
+
+
+def test_a_row_tells_outcome_base_solver_tokens_and_time(project: Project, turns: list[ExplainabilityTurn]) -> None:
+    newest, *_ = rows(member_client(project))
+    told = text_of(newest)
+    for words in ("Answered", "Q6?", "Two", turns[-1].session.mounted_kb.name, "gs-llm-fast", "672", "2.5 s"):
+        assert words in told
+    assert f'href="{reverse("turn", args=[turns[-1].session.session_id, turns[-1].request_id])}"' in newest
+
+
+def test_a_turn_is_listed_with_the_base_that_it_ran_over(project: Project) -> None:
+    session = new_session(project)
+    add_turns(session, 1)
+    mount_base(session, create_base(project, "Handbook"), reason="user")
+    session.refresh_from_db()
+    add_turns(session, 1)
+    later, earlier = rows(member_client(project))
+    assert "Handbook" in later
+    assert "Handbook" not in earlier
+
+
+def test_pages_follow_each_other_without_gaps(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn_lists, "LOOKED_AT", 7)
+    add_turns(new_session(project), 20)
+    client = member_client(project)
+    address, seen = reverse("turns"), []
+    for _ in range(20):
+        html = client.get(address).text
+        seen += asked(rows_of(html))
+        more = re.search(r'id="more-turns".*?href="([^"]*)".*?>Look further back<', html, re.S)
+        if more is None:
+            break
+        address = more[1]
+    assert [int(re.sub(r"\D", "", text)) for text in seen] == list(range(20, 0, -1))
+
+
+def test_the_list_costs_the_same_for_many_turns(
+    project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    client = member_client(project)
+    for _ in range(3):
+        add_turns(new_session(project), 25)
+    rows(client)
+    with django_assert_max_num_queries(6):
+        assert len(rows(client)) == turn_lists.SHOWN
+
+
+def test_turns_of_other_projects_are_not_listed(project: Project, turns: list[ExplainabilityTurn]) -> None:
+    assert rows(admin_of_another_project()) == []
+
+
+def test_an_empty_list_says_what_to_do(project: Project) -> None:
+    client = member_client(project)
+    assert "No turn yet" in client.get(reverse("turns")).text
+    assert "No turn fits" in client.get(reverse("turns"), {"q": "rex"}).text
+    assert "Not understood" in client.get(reverse("turns"), {"q": "status:no-anser"}).text
