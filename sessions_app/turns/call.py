@@ -30,7 +30,8 @@ class TurnCall:
     `client_request` is kept with the turn as it is.
     `flags` are the request's own choices of policies. `skill_choice` is what a model was offered and chose, where it
     was asked [L-114]. `continues_at` is the place of the last message that the request goes on from, where it
-    goes on from a certain one: if the session holds more by the time of the turn, that runs in a fork [O-31].
+    goes on from a certain one: if the session holds more by the time of the turn, that runs in a fork [O-31]. Without
+    `remembers_choices` the session's preferences stay as they are, whatever answered.
     """
 
     message: str
@@ -49,6 +50,7 @@ class TurnCall:
     flags: Mapping[str, Any] = field(default_factory=dict)
     skill_choice: SkillChoice | None = None
     continues_at: int | None = None
+    remembers_choices: bool = True
 
     @property
     def commanded_skill(self) -> Orchestration | None:

@@ -225,7 +225,7 @@ def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]
 
     A command for a skill leaves none [C-1], a skill that a model chose none of the solver that it asked for.
     """
-    if call.commanded_skill is not None:
+    if call.commanded_skill is not None or not call.remembers_choices:
         return []
     return [
         ("preferred_planner_plugin", used.planner),

@@ -41,6 +41,7 @@ urlpatterns = [
     path(f"{_SESSION}/skills", session_skills.show, name="session-skills"),
     path(f"{_SESSION}/skills/reload", session_skills.reload, name="session-skills-reload"),
     path(f"{_SESSION}/models", session.take_models, name="session-take-models"),
+    path(f"{_SESSION}/preferences/clear", session.clear, name="session-clear-preference"),
     path(f"{_SESSION}/memory/clear", session_memory.clear, name="session-memory-clear"),
     path(f"{_SESSION}/kb/saving", session_knowledge.saving, name="session-kb-saving"),
     path(f"{_SESSION}/kb/mount", session_knowledge.mount, name="session-kb-mount"),

@@ -304,3 +304,13 @@ def test_lists_cost_the_same_for_any_number_of_rows(
     editor.get(f"/api/sessions/{many[0]}")  # what it keeps of files is read once a process
     with django_assert_num_queries(4):  # the session, what it points at, what is counted, the latest save
         editor.get(f"/api/sessions/{many[0]}")
+
+
+def test_a_turn_may_leave_the_preferences_as_they_are(editor: Caller) -> None:
+    choices = {"goal_solver_plugin": "gs-symbolic", "deliberation_level": 2}
+    session_id = editor.chat("My dog is called Rex.", remember_choices=False, **choices).json()["session_id"]
+    read = editor.get(f"/api/sessions/{session_id}").json()
+    assert (read["goal_solver_plugin"], read["deliberation_level"]) == (None, 0)
+    editor.chat("My cat is called Tom.", session_id, **choices)
+    read = editor.get(f"/api/sessions/{session_id}").json()
+    assert (read["goal_solver_plugin"], read["deliberation_level"]) == ("gs-symbolic", 2)

@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import stage_source
+from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.histories import append_messages
-from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.sessions.session import Choices, create_session
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.models import Message, Project
 from sessions_app.queries.sessions.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
@@ -369,3 +370,57 @@ def test_choices_of_the_form_are_pins(live_project: Project, scripted_plugins: I
         assert "INVALID_INPUT" in client.post(ask, {"content": "Why?", name: value}, follow=True).content.decode()
     assert "INVALID_CONTENT" in client.post(ask, {"content": "  "}, follow=True).content.decode()
     assert session.turns.count() == 1
+
+
+def test_a_preference_is_shown_where_it_began_and_can_be_cleared(project: Project) -> None:
+    session = new_session(project, choices=Choices(goal_solver="gs-b"))
+    for turn, solver in zip(add_turns(session, 3), ("gs-a", "gs-b", "gs-b"), strict=True):
+        turn.goal_solver_plugin = solver
+        turn.save()
+    client = member_client(project)
+    html = session_html(client, session)
+    assert html.count("From now on: gs-b") == 1
+    assert html.index('id="turn-2"') < html.index("From now on: gs-b") < html.index('id="turn-3"')
+    assert "from turn 2" in session_html(client, session, "session-state", panel="settings")
+    clear = reverse("session-clear-preference", args=[session.session_id])
+    assert member_client(project, "viewer").post(clear).status_code == 403
+    assert "There is no preference" in client.post(clear, {"name": "title"}, follow=True).text
+    assert client.post(clear, {"name": "preferred_goal_solver_plugin"}).status_code == 302
+    session.refresh_from_db()
+    assert session.preferred_goal_solver_plugin is None
+    assert session.events.filter(kind="preferences.changed").count() == 1
+    assert "From now on" not in session_html(client, session)
+
+
+def test_an_answer_names_the_turns_and_sources_that_it_cites(project: Project) -> None:
+    session = new_session(project)
+    first, second = add_turns(session, 2)
+    second.cited_sources = [f"session::{first.request_id}", "handbook.md", "handbook.md"]
+    second.save()
+    html = session_html(member_client(project), session)
+    address = reverse("turn", args=[session.session_id, second.request_id])
+    chips = re.findall(r'class="source-chip" href="([^"]*)">([^<]*)<', html)
+    assert chips == [(f"{address}/sources/1", "turn 1"), (f"{address}/sources/2", "handbook.md")]
+
+
+def test_a_mount_stands_between_the_turns_as_a_divider(project: Project) -> None:
+    session = new_session(project)
+    add_turns(session, 1)
+    mount_base(session, create_base(project, "Handbook"), reason="mount-page")
+    session.refresh_from_db()
+    add_turns(session, 1)
+    html = session_html(member_client(project), session)
+    assert html.count("chat__divider") == 1
+    assert html.index('id="turn-1"') < html.index("chat__divider") < html.index('id="turn-2"')
+
+
+def test_what_failed_or_was_stopped_can_be_sent_again(project: Project) -> None:
+    session = new_session(project)
+    for status in ("succeeded", "failed", "cancelled"):
+        add_turns(session, 1, status)
+    html = session_html(member_client(project), session)
+    assert html.count("data-send-again") == 2
+    assert "data-send-again" not in session_html(member_client(project, "viewer"), session)
+    stopped = html[html.index('id="turn-3"') :]
+    assert "Stopped after" in stopped
+    assert "Nothing of it was remembered" not in stopped

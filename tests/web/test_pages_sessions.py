@@ -23,7 +23,7 @@ def client(project: Project) -> Client:
 
 
 def titles(html: str) -> list[str]:
-    return re.findall(r'<a class="table__title" href="/sessions/[^"]*">([^<]*)</a>', html)
+    return re.findall(r'<a class="table__title truncate" data-row-link href="/sessions/[^"]*">([^<]*)</a>', html)
 
 
 def test_an_empty_list_teaches_the_first_call(client: Client) -> None:
@@ -42,8 +42,10 @@ def test_a_row_shows_what_the_session_holds(client: Client, project: Project) ->
     row = client.get("/").content.decode().partition("<tbody")[2].partition("</tbody>")[0]
     assert titles(row) == ["Talk"]
     assert ">failed</span>" in row
-    assert 'data-label="Turns">3<' in row
-    assert '<strong class="is-failed">1</strong>' in row
+    assert 'data-label="Turns">3 ' in row
+    assert 'title="1 failed">(1)</span>' in row
+    assert row.count("dots__dot") == 3
+    assert f'title="{session.session_id}"' in row
     assert '<time datetime="' in row
     assert session.mounted_kb.name in row
 

@@ -368,6 +368,37 @@ def set_preferences(session: Session, chosen: Sequence[tuple[str, Any]]) -> even
     return cast(events.PreferencesChanged, changed)
 
 
+PREFERENCES: Mapping[str, str | int | None] = {
+    "preferred_planner_plugin": "planner-default",
+    "preferred_seed_detector_plugin": None,
+    "preferred_kb_plugin": None,
+    "preferred_goal_solver_plugin": None,
+    "preferred_deliberation_level": 0,
+    "preferred_model": None,
+}
+"""What a session prefers, and what it does as long as nothing was preferred."""
+
+
+@transaction.atomic
+def clear_preference(session: Session, name: str) -> Session:
+    """Take a preference back, as if no turn had left one.
+
+    Raises:
+        InvalidInput: there is no such preference.
+        Conflict, Expired, NotFound: the session is busy or over [O-47].
+
+    Effects: the column; `preferences.changed`.
+    """
+    if name not in PREFERENCES:
+        raise InvalidInput(f"There is no preference '{name}'.")
+    locked = lock_idle_session(session.pk)
+    setattr(locked, name, PREFERENCES[name])
+    locked.save(update_fields=[name])
+    changed = cast(events.PreferencesChanged, {name: PREFERENCES[name]})
+    events.append(locked, ("preferences.changed", changed))
+    return locked
+
+
 def trim_registry(turn: ExplainabilityTurn) -> None:
     """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES` [S-36, O-5].
 

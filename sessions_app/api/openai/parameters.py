@@ -14,7 +14,7 @@ from sessions_app.language_model import is_configured, model_names
 
 NATIVE = (
     "session_id", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level",
-    "grounding", "kb_id", "wait_ms",
+    "grounding", "kb_id", "wait_ms", "remember_choices",
 )  # fmt: skip
 """Fields of the native API that the dialect takes too, beside the flags [O-42]."""
 _OURS = {*NATIVE, *FLAGS, *ALIASES}

@@ -65,6 +65,7 @@ def asked_in(view: ApiView, body: Mapping[str, Any], said: Said, api: str) -> As
         takes_commands=view.request.headers.get(COMMANDS_HEADER, "").strip().lower() == "on",
         sampling=sampling,
         flags=flags_in(body),
+        remembers_choices=native["remember_choices"],
         client_request={
             "api": api,
             "model": model,

@@ -119,6 +119,7 @@ class ChatRequest(ChoicesFields, WaitFields):
     conversation_history = HistoryMessages(required=False, allow_null=True)
     conversation_context = HistoryMessages(required=False, allow_null=True)
     conversationHistory = HistoryMessages(required=False, allow_null=True)  # as [O-44] spells it
+    remember_choices = Truth(required=False, default=True)
     previous_response_id = TextOrNothing(required=False, allow_null=True, allow_blank=True, max_length=128)
 
 

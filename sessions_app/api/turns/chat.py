@@ -58,6 +58,7 @@ class ChatCompletions(ApiView):
             base=None if kb_id is None else knowledge_base(self.project, kb_id),
             is_streamed=body["stream"],
             flags=flags_in(dict(self.request.data)),
+            remembers_choices=body["remember_choices"],
             history=tuple(HistoryMessage(**message) for message in explicit_history(body) or ()) or None,
         )
 

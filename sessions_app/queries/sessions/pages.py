@@ -78,7 +78,7 @@ def conversation(session: Session, before: int | None = None, count: int | None 
 _SHOWN_OF_TURNS = (
     "session_id", "request_id", "turn_index", "kind", "status", "answer_status", "answer_basis", "created_at",
     "duration_ms", "user_message", "assistant_preview", "is_grounded", "command_result", "context_report", "error",
-    "cited_sources",
+    "cited_sources", "goal_solver_plugin",
 )  # fmt: skip
 _RATING = ("rating__turn_id", "rating__value", "rating__note")
 

@@ -1,7 +1,8 @@
 """The turns of all sessions of a project, newest first, as lists and the API page through them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from django.db.models import F, Max, OuterRef, QuerySet, Subquery
 
@@ -65,6 +66,20 @@ def latest_turns(sessions: Collection[Session], count: int) -> dict[int, list[Ex
     for turn in found.select_related("rating").only(*columns).order_by("session_id", "turn_index"):
         turns[turn.session_id].append(turn)
     return turns
+
+
+def used_since(session: Session, used: Mapping[str, str | int | None]) -> dict[str, int | None]:
+    """Return for each column of a turn since which turn all that answered used the value; one query.
+
+    None where the latest did not. At most `SHOWN_MAX` turns are looked at.
+    """
+    answered = session.turns.filter(status=ExplainabilityTurn.Status.SUCCEEDED, kind=ExplainabilityTurn.Kind.CHAT)
+    rows = list(answered.order_by("-turn_index").values("turn_index", *used)[:SHOWN_MAX])
+    since: dict[str, int | None] = {}
+    for column, value in used.items():
+        alike = [row["turn_index"] for row in takewhile(lambda row: row[column] == value, rows)]  # noqa: B023
+        since[column] = alike[-1] if alike else None
+    return since
 
 
 def _with_base(found: QuerySet[ExplainabilityTurn]) -> QuerySet[ExplainabilityTurn]:

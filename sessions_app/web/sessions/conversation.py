@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
@@ -52,6 +53,7 @@ class Exchange:
     url: str
     duration: str
     chips: tuple[Chip, ...]
+    prefers: str
 
     @property
     def is_stopped(self) -> bool:
@@ -90,10 +92,23 @@ def exchanges_context(session: "Session", before: int | None, count: int | None 
 def _entries(session: "Session", window: "Conversation") -> Iterator[Answer | Exchange]:
     turns = (turn for _, turn in window.entries if turn is not None)
     turn_names = {f"session::{turn.request_id}": f"turn {turn.turn_index}" for turn in turns}
+    preferring = _preferring(session, [turn for _, turn in window.entries if turn is not None])
     for messages, turn in window.entries:
         yield from (_answer(message, "") for message in messages)
         if turn is not None:
-            yield _exchange(session, turn, window.unanswered.get(turn.pk), turn_names)
+            yield _exchange(session, turn, window.unanswered.get(turn.pk), turn_names, preferring.get(turn.pk, ""))
+
+
+def _preferring(session: "Session", turns: Sequence["ExplainabilityTurn"]) -> Mapping[int, str]:
+    """Return the solver that the session prefers now, under the key of the turn that took another's place by it."""
+    preferred = session.preferred_goal_solver_plugin or ""
+    answered = [turn for turn in turns if turn.status == "succeeded" and turn.goal_solver_plugin]
+    for before, turn in reversed(list(pairwise(answered))):
+        if turn.goal_solver_plugin != preferred:
+            break
+        if before.goal_solver_plugin != preferred:
+            return {turn.pk: preferred}
+    return {}
 
 
 def _with_dividers(
@@ -129,6 +144,7 @@ def _exchange(
     turn: "ExplainabilityTurn",
     unanswered: dict[str, Any] | None,
     turn_names: Mapping[str, str],
+    prefers: str,
 ) -> Exchange:
     url = reverse("turn", args=[session.session_id, turn.request_id])
     sources_url = f"{url}/sources/"
@@ -145,6 +161,7 @@ def _exchange(
         basis=BASIS_WORDS.get(turn.answer_basis) if turn.answer_basis in ("stated", "composed") else None,
         url=url,
         duration=duration_badge(turn.duration_ms),
+        prefers=prefers,
         chips=tuple(_chips(turn, sources_url, turn_names)),
     )
 

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from sessions_app.actions.sessions.session import PREFERENCES
 from sessions_app.queries.search.filter_language import parse
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.pages import newest_units, turn_registry
 from sessions_app.queries.settings.model_roles import session_config
+from sessions_app.queries.turns.lists import used_since
 from sessions_app.queries.turns.outcomes import outcome
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
 from sessions_app.web.sessions.memory import memory_context
@@ -88,14 +90,40 @@ def _panel_context(session: "Session", query: PanelQuery) -> dict[str, Any]:
             }
 
 
-def _preferences(session: "Session") -> list[tuple[str, str | int | None]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preference:
+    """What the session tries first; `since` is the turn that left it, None where none did or it is not known."""
+
+    column: str
+    name: str
+    value: str | int | None
+    since: int | None
+    is_usual: bool
+
+
+_NAMES = {
+    "preferred_planner_plugin": ("Planner", "planner_plugin"),
+    "preferred_seed_detector_plugin": ("Seed detector", "seed_detector_plugin"),
+    "preferred_kb_plugin": ("KB plugin", "kb_plugin"),
+    "preferred_goal_solver_plugin": ("Goal solver", "goal_solver_plugin"),
+    "preferred_deliberation_level": ("Deliberation level", "deliberation_level"),
+    "preferred_model": ("Model", "model"),
+}
+"""Each preference on screen, and the column of a turn that says what it used."""
+
+
+def _preferences(session: "Session") -> list[Preference]:
+    used = {column: getattr(session, preference) for preference, (_, column) in _NAMES.items()}
+    since = used_since(session, used)
     return [
-        ("Planner", session.preferred_planner_plugin),
-        ("Seed detector", session.preferred_seed_detector_plugin),
-        ("KB plugin", session.preferred_kb_plugin),
-        ("Goal solver", session.preferred_goal_solver_plugin),
-        ("Deliberation level", session.preferred_deliberation_level),
-        ("Model", session.preferred_model),
+        Preference(
+            column=preference,
+            name=name,
+            value=used[column],
+            since=since[column],
+            is_usual=used[column] == PREFERENCES[preference],
+        )
+        for preference, (name, column) in _NAMES.items()
     ]
 
 

@@ -1,7 +1,7 @@
 """One session: the conversation, its live state, and what can be done with the whole."""
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -9,6 +9,7 @@ from mrpvm.errors import MRPError, Unavailable
 from sessions_app.actions.sessions.session import (
     Choices,
     clean_title,
+    clear_preference,
     delete_session,
     rename_session,
     restore_session,
@@ -152,6 +153,25 @@ def take_models(request: HttpRequest, member: Member, session_id: str) -> HttpRe
         tell_error(request, error)
     else:
         tell(request, "This session uses the project's current table of models now.")
+    return HttpResponseRedirect(reverse("session", args=[session.session_id]) + "?panel=settings")
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def clear(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Take a preference back; a script that asks for JSON gets what the page would say."""
+    session = session_of(member.project, session_id)
+    is_script = request.headers.get("Accept") == "application/json"
+    try:
+        clear_preference(session, request.POST.get("name", ""))
+    except MRPError as error:
+        if is_script:
+            return JsonResponse({"error": {"message": error.message, "code": error.code}}, status=400)
+        tell_error(request, error)
+    else:
+        if is_script:
+            return JsonResponse({"message": "Cleared: it is chosen by the planner again."})
+        tell(request, "Cleared: it is chosen by the planner again.")
     return HttpResponseRedirect(reverse("session", args=[session.session_id]) + "?panel=settings")
 
 
