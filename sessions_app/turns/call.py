@@ -53,6 +53,11 @@ class TurnCall:
     remembers_choices: bool = True
 
     @property
+    def remembered_choices(self) -> Choices:
+        """Return what a session that is made for the turn prefers from the start."""
+        return self.choices if self.remembers_choices else Choices()
+
+    @property
     def commanded_skill(self) -> Orchestration | None:
         """Return the skill that the user asked for by a command, None where a model chose it."""
         return self.skill if self.typed is not None else None

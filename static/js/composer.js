@@ -41,6 +41,8 @@ class Composer {
     });
     this.text.addEventListener("keydown", (event) => this.onKey(event));
     this.stopButton.addEventListener("click", () => this.stop());
+    this.showElsewhere();
+    document.addEventListener("htmx:after:swap", () => this.showElsewhere());
     const renewing = ["kb.mounted", "preferences.changed"];
     for (const kind of renewing) document.addEventListener(`live:${kind}`, () => this.renewControls());
   }
@@ -51,6 +53,17 @@ class Composer {
 
   get sendButton() {
     return this.form.querySelector("[type=submit]");
+  }
+
+  /** Tell whether another tab's turn, or another client's, is running in this session. */
+  get isElsewhere() {
+    const running = document.querySelector("[data-messages] .exchange.is-running");
+    return !this.isRunning && running !== null && running.dataset.requestId !== this.requestId;
+  }
+
+  showElsewhere() {
+    this.sendButton.disabled = this.isElsewhere;
+    this.sendButton.title = this.isElsewhere ? "Another turn is running in this session" : "";
   }
 
   get controls() {
@@ -113,6 +126,7 @@ class Composer {
   async send() {
     const content = this.text.value.trimEnd(); // its first character decides whether it is a command
     if (!content || this.isRunning) return;
+    if (this.isElsewhere) return toastRefusal({ message: "Another turn is running in this session.", code: "TURN_IN_PROGRESS" });
     this.begin(content);
     const patience = new AbortController();
     const silence = setTimeout(() => patience.abort(), SILENT_MS);

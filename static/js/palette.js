@@ -29,7 +29,11 @@ class Palette extends Combobox {
   /** Give what the page offers now: its links to other pages and whatever names itself a command. */
   get offers() {
     const links = [...document.querySelectorAll(".nav a")].map((link) => [link.textContent.trim(), "page", link]);
-    const acts = [...document.querySelectorAll("[data-command]")].filter((act) => !act.disabled).map((act) => [act.dataset.command, "command", act]);
+    // What can be done with what the page shows comes first, then what is everywhere.
+    const here = document.querySelectorAll("main :is([data-command], a[data-key], .menu__list > a, .tabs a)");
+    const acts = [...here, ...document.querySelectorAll("[data-command]")]
+      .filter((act) => !act.disabled)
+      .map((act) => [act.dataset.command || act.title || act.textContent.trim(), "command", act]);
     return [...new Map([...acts, ...links].map((offer) => [offer[0], offer])).values()];
   }
 

@@ -38,7 +38,7 @@ def sessions(project: Project) -> list[Session]:
     [
         ("session", {}, EXCHANGES_SHOWN, "data-ended"),
         ("session-messages", {"before": 50}, EXCHANGES_SHOWN, "data-ended"),
-        ("session-state", {}, TURNS_SHOWN, 'id="registry-'),
+        ("session-state", {"panel": "turns"}, TURNS_SHOWN, 'id="registry-'),
         ("session-state", {"turns_before": 50}, TURNS_SHOWN, 'id="registry-'),
         ("session-state", {"find": "status:failed"}, 3, 'id="registry-'),
         ("session-state", {"find": "colour 41"}, 1, 'id="registry-'),

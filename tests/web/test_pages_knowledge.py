@@ -94,7 +94,10 @@ def test_fields_offer_the_first_of_many_bases_and_the_chosen_one(
     monkeypatch.setattr(knowledge, "BASES_OFFERED", 2)
     bases = [create_base(project, f"Hall {number}") for number in range(4)]
     session = create_session(project, base=bases[3])
-    for address, chosen in ((reverse("sessions"), bases[2]), (reverse("session", args=[session.session_id]), None)):
+    for address, chosen in (
+        (reverse("sessions"), bases[2]),
+        (reverse("session-composer", args=[session.session_id]), None),
+    ):
         html = admin.get(address, {"kb": chosen.kb_id} if chosen else {}).content.decode()
         check_html(html)
         offered = re.findall(r'<option value="kb-[0-9a-f]{32}"[^>]*>([^<]*)<', html)
@@ -366,3 +369,31 @@ def test_an_open_page_hears_of_changes_by_others(admin: Client, project: Project
     assert fresh
     assert admin.get(fresh[1].replace("&amp;", "&")).status_code == 204
     assert admin_of_another_project().get(again).status_code == 404
+
+
+def test_a_base_is_renamed_forked_and_unmounted_from_its_page(project: Project) -> None:
+    base = create_base(project, "Handbook")
+    session = create_session(project, base=base)
+    client, address = member_client(project), reverse("knowledge-base", args=[base.kb_id])
+    assert client.post(f"{address}/rename", {"name": "Manual"}).status_code == 302
+    assert ">Manual</h1>" in client.get(address).text
+    assert "KB_VALIDATION_MISSING_NAME" in client.post(f"{address}/rename", {"name": " "}, follow=True).text
+    forked = client.post(f"{address}/fork", {"name": "Copy"}, follow=True).text
+    assert ">Copy</h1>" in forked
+    unmount = reverse("session-kb-unmount", args=[session.session_id])
+    assert f'action="{unmount}"' in client.get(address).text
+    told = client.post(unmount, {"next": address}, follow=True)
+    assert told.redirect_chain[0][0] == address
+    session.refresh_from_db()
+    assert session.mounted_kb.is_default
+    viewer = member_client(project, "viewer")
+    assert {viewer.post(url).status_code for url in (f"{address}/rename", f"{address}/fork", unmount)} == {403}
+
+
+def test_another_base_is_mounted_from_the_session(project: Project) -> None:
+    base = create_base(project, "Handbook")
+    session = create_session(project)
+    client = member_client(project)
+    form = client.get(reverse("session-kb-mounting", args=[session.session_id])).text
+    assert f'<option value="{base.kb_id}">Handbook</option>' in form
+    assert session.mounted_kb.name not in form

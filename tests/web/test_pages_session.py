@@ -12,7 +12,7 @@ from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.histories import append_messages
-from sessions_app.actions.sessions.session import Choices, create_session
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.models import Message, Project
 from sessions_app.queries.sessions.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
@@ -373,7 +373,7 @@ def test_choices_of_the_form_are_pins(live_project: Project, scripted_plugins: I
 
 
 def test_a_preference_is_shown_where_it_began_and_can_be_cleared(project: Project) -> None:
-    session = new_session(project, choices=Choices(goal_solver="gs-b"))
+    session = new_session(project, preferred_goal_solver_plugin="gs-b")
     for turn, solver in zip(add_turns(session, 3), ("gs-a", "gs-b", "gs-b"), strict=True):
         turn.goal_solver_plugin = solver
         turn.save()
@@ -424,3 +424,25 @@ def test_what_failed_or_was_stopped_can_be_sent_again(project: Project) -> None:
     stopped = html[html.index('id="turn-3"') :]
     assert "Stopped after" in stopped
     assert "Nothing of it was remembered" not in stopped
+
+
+def test_policies_are_seen_with_their_source_and_chosen(project: Project) -> None:
+    project.flags = {"enable_query_rewriting": False}
+    project.save()
+    session = new_session(project)
+    client, address = member_client(project), reverse("session-policies", args=[session.session_id])
+    before = session_html(client, session, panel="settings")
+    assert "no, from the project" in before
+    assert "10, from the server" in before
+    assert client.post(address, {"history_max_turns": "3", "enable_query_rewriting": "yes"}).status_code == 302
+    after = session_html(client, session, panel="settings")
+    assert "3, from this session" in after
+    assert "yes, from this session" in after
+    client.post(address, {"history_max_turns": ""})
+    session.refresh_from_db()
+    assert session.flags == {"enable_query_rewriting": True}
+    for value in ("many", "0"):
+        assert "INVALID_INPUT" in client.post(address, {"history_max_turns": value}, follow=True).text
+    viewer = member_client(project, "viewer")
+    assert viewer.post(address, {"history_max_turns": "3"}).status_code == 403
+    assert "Save policies" not in session_html(viewer, session, panel="settings")

@@ -103,7 +103,7 @@ def named_session(view: ApiView, asked: Asked) -> Found | None:
 
 def session_under(view: ApiView, asked: Asked, name: str) -> "Session":
     """Return the session of this id; a client's own name is made on its first use [O-42]."""
-    return chat_session(view.project, {}, name, asked.call.choices, asked.call.base)
+    return chat_session(view.project, {}, name, asked.call.remembered_choices, asked.call.base)
 
 
 def found_session(view: ApiView, asked: Asked, access: Access) -> Found:
@@ -120,7 +120,7 @@ def found_session(view: ApiView, asked: Asked, access: Access) -> Found:
     start = chain_start(str(view.project.pk), access.caller, user_of(asked.body))
     chain = extend_chain(start, before)
     asked.call = replace(asked.call, chain=chain)
-    return recognise_session(view.project, chain, before, asked.call.choices, asked.call.base)
+    return recognise_session(view.project, chain, before, asked.call.remembered_choices, asked.call.base)
 
 
 def settle(view: ApiView, asked: Asked, found: Found) -> "Session":

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 
 from sessions_app.api.shell.authentication import PROJECT_HEADER, MemberAuthentication
 from sessions_app.api.shell.views import ApiView
+from sessions_app.queries.settings.projects import is_at_least, membership_of
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):
@@ -82,4 +83,9 @@ class Docs(SpectacularSwaggerSplitView):
         """Show the pages to those who are logged in, the login to others."""
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
-        return super().get(request, *args, **kwargs)
+        response = super().get(request, *args, **kwargs)
+        membership = membership_of(request.user)
+        if membership is not None:
+            response.data |= {"project": membership.project, "is_admin": is_at_least(membership.role, "admin")}
+        response.data["section"] = "api-docs"
+        return response

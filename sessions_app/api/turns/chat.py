@@ -65,7 +65,7 @@ class ChatCompletions(ApiView):
     def _placed(self, body: dict[str, Any], call: TurnCall) -> "tuple[Session, TurnCall]":
         """Return the session, and the call that says what it goes on from: another turn may come before it [O-31]."""
         header = self.request.headers.get(SESSION_HEADER)
-        found = talking_session(self.project, body, header, call.choices, call.base)
+        found = talking_session(self.project, body, header, call.remembered_choices, call.base)
         self.session_id = found.session.session_id
         told = {"session": found.how, "warnings": list(found.warnings)} if found.warnings else None
         return found.session, replace(call, continues_at=found.continues_at, client_request=told)

@@ -13,6 +13,7 @@ _WORDS = {
     "mount-api": "mounted",
     "mount-page": "mounted on the session's page",
     "mount-admin": "mounted in the admin",
+    "unmount-page": "another base was unmounted on its page",
     "unmount-admin": "another base was unmounted in the admin",
 }
 _RESTORED = "restore-"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from mrpvm.contracts import ScoredUnit
+from sessions_app.actions.knowledge.forks import fork_name
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.layers.retrieval.words import ASKED_WORDS, asked_for, units_holding
 from sessions_app.queries.knowledge.bases import outdated_layers, revisions, sources, stale_source_keys
@@ -64,6 +65,7 @@ def base_context(
     fork = newest_fork(base)
     return {
         "base": base,
+        "fork_name": fork_name(base),
         "seen": _seen(base.revision, fork.pk if fork else 0),
         "is_outdated": outdated_layers(base.head.chain).exists(),
         "forks": forks_of(base)[:FORKS_NAMED],

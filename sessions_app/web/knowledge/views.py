@@ -6,7 +6,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from mrpvm.errors import Conflict, MRPError, NotFound
-from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.bases import create_base, rename_base
+from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.queries.knowledge.bases import knowledge_base
@@ -114,6 +115,36 @@ def restore(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     else:
         tell(request, f"Revision {revision} is back, as revision {restored.revision}.")
     return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
+
+
+@form_of("knowledge-base", "kb_id")
+@member_view("editor")
+def rename(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Give the base another name."""
+    base = knowledge_base(member.project, kb_id)
+    try:
+        rename_base(base, _posted_name(request))
+    except MRPError as refused:
+        tell_error(request, refused)
+    return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
+
+
+@form_of("knowledge-base", "kb_id")
+@member_view("editor")
+def fork(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Make a base that starts with what this one holds, and go there."""
+    base = knowledge_base(member.project, kb_id)
+    try:
+        made = fork_base(base, _posted_name(request) or None, actor=member.user)
+    except MRPError as refused:
+        tell_error(request, refused)
+        return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
+    tell(request, f"Forked “{base.name}” into “{made.name}”.")
+    return HttpResponseRedirect(reverse("knowledge-base", args=[made.kb_id]))
+
+
+def _posted_name(request: HttpRequest) -> str:
+    return request.POST.get("name", "").replace("\0", "")
 
 
 @form_of("knowledge-base", "kb_id")

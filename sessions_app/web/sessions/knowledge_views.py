@@ -12,13 +12,13 @@ from django.views.decorators.http import require_safe
 
 from mrpvm.errors import InvalidInput, MRPError
 from sessions_app.actions.knowledge.forks import fork_name, fork_session_kb, save_session_kb
-from sessions_app.actions.knowledge.mounts import mount_base
-from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
+from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
 from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.web.sessions.saving import saving_context
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
-from sessions_app.web.shell.pages import page, tell, tell_error
+from sessions_app.web.shell.pages import back_to, page, tell, tell_error
 
 if TYPE_CHECKING:
     from sessions_app.models import KnowledgeBase
@@ -45,6 +45,32 @@ def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
         return f"{gone}The session sees revision {mounted.revision} of “{base.name}” now.", base
 
     return _told(request, session_id, act)
+
+
+@require_safe
+@member_view("editor")
+def mounting(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Return the form that mounts another base."""
+    session = session_of(member.project, session_id)
+    bases, goes_on = offered_bases(member.project)
+    others = [base for base in bases if base.pk != session.mounted_kb_id]
+    context = {"session": session, "bases": others, "bases_go_on": goes_on}
+    return page(request, "session/mounting.html", member, context)
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def unmount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Mount the project's default base in place of the present one; refused over an unsaved draft."""
+    session = session_of(member.project, session_id)
+    before = session.mounted_kb
+    try:
+        unmount_base(session, reason="unmount-page", actor=member.user)
+    except MRPError as error:
+        tell_error(request, error)
+    else:
+        tell(request, f"“{before.name}” is no longer mounted in “{session.label}”.")
+    return back_to(request, reverse("session", args=[session_id]))
 
 
 @form_of("session", "session_id")

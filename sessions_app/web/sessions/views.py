@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from mrpvm.errors import MRPError, Unavailable
 from sessions_app.actions.sessions.session import (
     Choices,
+    choose_flags,
     clean_title,
     clear_preference,
     delete_session,
@@ -26,6 +27,7 @@ from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.sessions.composer import composer_context
 from sessions_app.web.sessions.conversation import exchanges_context
 from sessions_app.web.sessions.diagnostics import diagnostics_context
+from sessions_app.web.sessions.policies import chosen_policies
 from sessions_app.web.sessions.saving import saving_context
 from sessions_app.web.sessions.state import PanelQuery, registry_context, state_context, units_context
 from sessions_app.web.shell.access import Member, member_view
@@ -153,6 +155,20 @@ def take_models(request: HttpRequest, member: Member, session_id: str) -> HttpRe
         tell_error(request, error)
     else:
         tell(request, "This session uses the project's current table of models now.")
+    return HttpResponseRedirect(reverse("session", args=[session.session_id]) + "?panel=settings")
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def policies(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Choose the session's policies; an empty field takes a choice back."""
+    session = session_of(member.project, session_id)
+    try:
+        choose_flags(session, chosen_policies(request.POST.dict()))
+    except MRPError as error:
+        tell_error(request, error)
+    else:
+        tell(request, "Saved. The policies hold for turns from now on.")
     return HttpResponseRedirect(reverse("session", args=[session.session_id]) + "?panel=settings")
 
 
