@@ -12,6 +12,7 @@ from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import UNDO_PERIOD
 from sessions_app.models import Project, Session
 from sessions_app.queries.sessions.pages import SESSIONS_SHOWN
+from sessions_app.web.sessions import listing
 from tests.web.page_scene import add_turns, check_html, counted_queries, member_client, new_session, project
 
 __all__ = ["project"]
@@ -191,3 +192,16 @@ def test_the_queries_do_not_grow_with_the_rows(client: Client, project: Project)
             client.get("/")
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 6
+
+
+def test_sessions_are_ordered_by_turns_and_failures_page_by_page(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "SESSIONS_SHOWN", 2)
+    for name, turns, failures in (("a", 1, 0), ("b", 3, 1), ("c", 2, 5), ("d", 3, 0)):
+        new_session(project, title=name, turn_sequence=turns, failed_turn_count=failures)
+    for sort, expected in (("turns", ["d", "b", "c", "a"]), ("failed", ["c", "b", "d", "a"])):
+        first = client.get("/", {"sort": sort}).text
+        more = re.search(r'id="more-sessions".*?href="([^"]*)"', first, re.S)
+        assert more is not None
+        assert titles(first) + titles(client.get(more[1].replace("&amp;", "&")).text) == expected

@@ -220,10 +220,10 @@ def _texts_only[Row: (ContextUnit, LayerUnit)](rows: QuerySet[Row]) -> Iterable[
     return rows.only("unit_id", "claim", "procedure", "topic")
 
 
-def after_session(found: QuerySet[Session], moment: datetime, pk: int) -> QuerySet[Session]:
-    """Return the sessions that follow the named row in the order of the list."""
+def after_session(found: QuerySet[Session], column: str, value: datetime | int, pk: int) -> QuerySet[Session]:
+    """Return the sessions that follow the named row in a list by this column, the greatest first."""
     # The first condition says nothing new: it is what lets the index be entered at the place.
-    return found.filter(Q(last_activity_at__lte=moment), Q(last_activity_at__lt=moment) | Q(pk__lt=pk))
+    return found.filter(Q(**{f"{column}__lte": value}), Q(**{f"{column}__lt": value}) | Q(pk__lt=pk))
 
 
 def deleted_session(session_id: str, project_pk: int) -> Session | None:

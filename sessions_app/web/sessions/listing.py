@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 LATEST = 10
 """How many of a session's last turns its row tells of."""
 STATUSES = ("active", "running", "failed", "expired")
+SORTS: Mapping[str, str] = {"turns": "turn_sequence", "failed": "failed_turn_count"}
+"""The columns that the list can be ordered by in place of the last activity."""
+SORT_WORDS: Mapping[str, str] = {"": "Last activity", "turns": "Most turns", "failed": "Most failures"}
 TONES: Mapping[str, Tone] = {
     "active": Tone.OK,
     "running": Tone.ACTIVE,
@@ -38,19 +41,22 @@ class ListQuery:
     words: str = ""
     status: str = ""
     kb_id: str = ""
-    after: tuple[datetime, int] | None = None
+    sort: str = ""
+    after: tuple[datetime | int, int] | None = None
     limit: int = SESSIONS_SHOWN
     back: int = 1
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> "ListQuery":
         """Read the parameters of an address."""
-        status = given.get("status", "")
+        status, sort = given.get("status", ""), given.get("sort", "")
+        sort = sort if sort in SORTS else ""
         return cls(
             words=given.get("q", "").strip().replace("\0", "")[:200],
             status=status if status in STATUSES else "",
             kb_id=given.get("kb", "").replace("\0", "")[:64],
-            after=_place(given.get("after", "")),
+            sort=sort,
+            after=_place(given.get("after", ""), sort),
             limit=min(max(whole_number(given.get("limit")) or 0, SESSIONS_SHOWN), SESSIONS_SHOWN_MAX),
             back=stretch_of(whole_number(given.get("back"))),
         )
@@ -63,7 +69,7 @@ class ListQuery:
     def address(self, **more: str) -> str:
         """Return the parameters again as a query string, empty ones left out."""
         back = str(self.back) if self.back > 1 else ""
-        given = {"q": self.words, "status": self.status, "kb": self.kb_id, "back": back, **more}
+        given = {"q": self.words, "status": self.status, "kb": self.kb_id, "sort": self.sort, "back": back, **more}
         return urlencode({name: value for name, value in given.items() if value})
 
 
@@ -90,26 +96,38 @@ class LatestTurn:
     tone: Tone
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sort:
+    """An order of the list."""
+
+    name: str
+    words: str
+    is_chosen: bool
+
+
 def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
     """Return the rows after the reader's place, and the address of the next ones."""
     found = filtered_sessions(
         project, words=query.words or None, status=query.status or None, kb_id=query.kb_id or None
     )
     looked_at = 0
-    if query.is_filtered:
+    if query.is_filtered or query.sort:
         reach = latest_active(found, project, query.back)
         found, looked_at = reach.rows, reach.looked_at
+    if query.sort:
+        found = found.order_by(f"-{SORTS[query.sort]}", "-pk")
     if query.after is not None:
-        found = after_session(found, *query.after)
+        found = after_session(found, SORTS.get(query.sort, "last_activity_at"), *query.after)
     shown = list(found[: query.limit + 1])
     turns = latest_turns(shown[: query.limit], LATEST)
     rows = [_row(session, turns[session.pk]) for session in shown[: query.limit]]
     last = rows[-1].session if len(shown) > query.limit else None
-    place = f"{last.last_activity_at.isoformat()}~{last.pk}" if last else ""
+    place = f"{_sorted_by(last, query.sort)}~{last.pk}" if last else ""
     return {
         "rows": rows,
         "query": query,
         "here": query.address(),
+        "sorts": [Sort(name=name, words=words, is_chosen=query.sort == name) for name, words in SORT_WORDS.items()],
         "more": query.address(after=place) if place else "",
         "further": query.address(back=str(2 * query.back)) if looked_at and not place else "",
         "looked_at": f"{looked_at:,}",
@@ -142,9 +160,16 @@ def _row(session: "Session", turns: Sequence["ExplainabilityTurn"]) -> Row:
     )
 
 
-def _place(text: str) -> tuple[datetime, int] | None:
+def _sorted_by(session: "Session", sort: str) -> str:
+    return str(getattr(session, SORTS[sort])) if sort else session.last_activity_at.isoformat()
+
+
+def _place(text: str, sort: str) -> tuple[datetime | int, int] | None:
     moment, _, pk = text.partition("~")
     number = whole_number(pk)
+    if sort:
+        count = whole_number(moment)
+        return None if number is None or count is None else (count, number)
     try:
         at = datetime.fromisoformat(moment)
     except ValueError:
