@@ -31,6 +31,7 @@ _TURN = f"{_SESSION}/turns/<id:request_id>"
 urlpatterns = [
     path("", sessions.index, name="sessions"),
     path("list", sessions.rows, name="sessions-list"),
+    path("start", sessions.start, name="start"),
     path("sessions", sessions.create, name="session-create"),
     path(_SESSION, session.show, name="session"),
     path(f"{_SESSION}/head", session.head, name="session-head"),

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import UNDO_PERIOD
-from sessions_app.models import Project, Session
+from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.sessions.pages import SESSIONS_SHOWN
 from sessions_app.web.sessions import listing
 from tests.web.page_scene import add_turns, check_html, counted_queries, member_client, new_session, project
@@ -205,3 +205,15 @@ def test_sessions_are_ordered_by_turns_and_failures_page_by_page(
         more = re.search(r'id="more-sessions".*?href="([^"]*)"', first, re.S)
         assert more is not None
         assert titles(first) + titles(client.get(more[1].replace("&amp;", "&")).text) == expected
+
+
+def test_the_first_steps_lead_to_turns_worth_opening(client: Client, project: Project) -> None:
+    assert "There is no turn yet." in client.get(reverse("start")).text
+    session = new_session(project)
+    answered, failed = *add_turns(session, 1), *add_turns(session, 1, "failed")
+    ExplainabilityTurn.objects.filter(pk=answered.pk).update(outcome="answered")
+    html = client.get(reverse("start")).text
+    check_html(html)
+    for turn in (answered, failed):
+        assert f'href="{reverse("turn", args=[session.session_id, turn.request_id])}"' in html
+    assert "curl http://testserver/api/chat/completions" in html

@@ -7,7 +7,7 @@ from itertools import takewhile
 from django.db.models import F, Max, OuterRef, QuerySet, Subquery
 
 from sessions_app.models import ExplainabilityTurn, KBMount, Project, Session
-from sessions_app.queries.search.filter_language import Filter
+from sessions_app.queries.search.filter_language import Filter, parse
 from sessions_app.queries.search.reach import LOOKED_AT
 from sessions_app.queries.search.results import found_turns
 
@@ -88,3 +88,13 @@ def _with_base(found: QuerySet[ExplainabilityTurn]) -> QuerySet[ExplainabilityTu
         base_name=Subquery(mounts.values("knowledge_base__name")[:1]),
         base_id=Subquery(mounts.values("knowledge_base__kb_id")[:1]),
     )
+
+
+def newest_by_outcome(project: Project, outcomes: Collection[str]) -> dict[str, ExplainabilityTurn]:
+    """Return the newest turn of each outcome that the newest `LOOKED_AT` turns hold; at most two queries an outcome."""
+    found = {}
+    for outcome in outcomes:
+        page = turn_page(project, parse(f"status:{outcome}"), limit=1)
+        if page.turns:
+            found[outcome] = page.turns[0]
+    return found

@@ -8,6 +8,7 @@ from mrpvm.errors import MRPError
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.web.sessions.listing import ListQuery, filter_context, list_context
+from sessions_app.web.sessions.start import start_context
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.pages import page, tell_error
 
@@ -25,6 +26,14 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         "server_url": request.build_absolute_uri("/").rstrip("/"),
     }
     return page(request, TEMPLATE, member, context, section="sessions")
+
+
+@require_safe
+@member_view()
+def start(request: HttpRequest, member: Member) -> HttpResponse:
+    """Show the first three steps."""
+    context = {**start_context(member.project), "server_url": request.build_absolute_uri("/").rstrip("/")}
+    return page(request, "sessions/start.html", member, context, section="start")
 
 
 @require_safe
