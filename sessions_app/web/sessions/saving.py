@@ -16,8 +16,10 @@ STAGED_SHOWN = 20
 """Sources of a draft that its session's page lists."""
 
 
-def saving_context(session: "Session") -> dict[str, Any]:
+def saving_context(session: "Session", *, names_told: bool = True) -> dict[str, Any]:
     """Return what is staged, what was told, the base that would get it, and what a fork would be called.
+
+    Without `names_told` what was told is counted and not named.
 
     `is_behind`: the base has gone on since the session mounted it, so a save is refused. `ways` says what can be done
     with what is not saved; empty where everything is.
@@ -32,7 +34,7 @@ def saving_context(session: "Session") -> dict[str, Any]:
         "unsaved": changes,
         "staged": list(draft_sources(session)[:STAGED_SHOWN]) if changes else [],
         "staged_unnamed": max(0, changes["own_source_count"] - NAMED) if changes else 0,
-        "told": list(told_units(session)[:NAMED]) if told_count else [],
+        "told": list(told_units(session)[:NAMED]) if told_count and names_told else [],
         "told_count": told_count,
         "told_unnamed": max(0, told_count - NAMED),
         "forgotten_count": forgotten_count,

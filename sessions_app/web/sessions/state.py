@@ -79,7 +79,7 @@ def state_context(session: "Session", query: PanelQuery) -> dict[str, Any]:
 def _panel_context(session: "Session", query: PanelQuery) -> dict[str, Any]:
     match query.panel:
         case "knowledge":
-            return {**saving_context(session), **units_context(session, None, query.unit_count)}
+            return {**saving_context(session, names_told=False), **units_context(session, None, query.unit_count)}
         case "turns":
             return registry_context(session, query.find, None, query.turn_count)
         case "settings":
