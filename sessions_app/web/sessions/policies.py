@@ -1,12 +1,11 @@
 """The policies of a session on its page: what holds, where that comes from, and what may be chosen instead."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mrpvm.conversation.flags import DOCUMENT_BIAS, LIMITS
 from mrpvm.errors import InvalidInput
-from sessions_app.queries.sessions.flags import server_flags
+from sessions_app.queries.sessions.flags import Policy, PolicyValue, policies_of
 
 if TYPE_CHECKING:
     from sessions_app.models import Session
@@ -23,13 +22,15 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "document_bias": ("Document bias", "Which searches prefer the documents in use"),
     "enable_quotes": ("Quotations", "The closest passage is shown where nothing states the answer"),
     "enable_skill_selection": ("Skill choice", "A model may choose a skill"),
+    "grounding": ("Grounding", "Whether a model may answer without evidence"),
 }
 _SWITCH = {"yes": True, "no": False}
+_SOURCES = {"session": "this session", "project": "the project", "server": "the server"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
-    """One policy: `value` holds now and comes from `source`; `chosen` is the session's own value, empty without one.
+class PolicyField:
+    """One policy with its field: `chosen` is the session's own value, empty without one.
 
     `choices` are values and their words; a policy without any is a number within `limits`.
     """
@@ -41,49 +42,34 @@ class Policy:
     source: str
     inherited: str
     chosen: str
-    choices: Sequence[tuple[str, str]]
-    limits: tuple[float, float] | None
+    choices: Sequence[str]
+    limits: tuple[float | None, float | None]
 
 
-def policies_of(session: "Session") -> list[Policy]:
-    """Return the session's policies, each as the most specific level that names it says."""
-    server = asdict(server_flags())
-    return [_policy(session, server, key) for key in _WORDS]
+def policy_fields(session: "Session") -> list[PolicyField]:
+    """Return the session's policies in the order of the page, each with where its value comes from."""
+    policies = {policy.name: policy for policy in policies_of(session)}
+    return [_field(policies[key], name, hint) for key, (name, hint) in _WORDS.items()]
 
 
-def _policy(session: "Session", server: Mapping[str, Any], key: str) -> Policy:
-    name, hint = _WORDS[key]
-    levels: Sequence[tuple[str, Mapping[str, Any]]] = (
-        ("this session", session.flags),
-        ("the project", session.project.flags),
-        ("the server", server),
-    )
-    source, value = next((source, flags[key]) for source, flags in levels if key in flags)
-    inherited = next(flags[key] for _, flags in levels[1:] if key in flags)
-    own = session.flags.get(key)
-    return Policy(
-        key=key,
+def _field(policy: Policy, name: str, hint: str) -> PolicyField:
+    return PolicyField(
+        key=policy.name,
         name=name,
         hint=hint,
-        value=_text(value),
-        source=source,
-        inherited=_text(inherited),
-        chosen="" if own is None else _text(own),
-        choices=_choices(key),
-        limits=LIMITS.get(key),
+        value=_text(policy.value),
+        source=_SOURCES[policy.chosen_by],
+        inherited=_text(policy.otherwise),
+        chosen=_text(policy.value) if policy.chosen_by == "session" else "",
+        choices=[_text(value) for value in policy.choices or ()],
+        limits=(policy.least, policy.most),
     )
 
 
-def _choices(key: str) -> Sequence[tuple[str, str]]:
-    if key.startswith("enable_"):
-        return [("yes", "yes"), ("no", "no")]
-    return [(value, value) for value in DOCUMENT_BIAS] if key == "document_bias" else ()
-
-
-def _text(value: Any) -> str:
+def _text(value: PolicyValue) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+    return f"{value:g}" if isinstance(value, int | float) else value
 
 
 def chosen_policies(given: Mapping[str, str]) -> dict[str, Any]:
@@ -100,7 +86,7 @@ def _value(key: str, text: str) -> Any:
         return None
     if key.startswith("enable_"):
         return _SWITCH.get(text, text)
-    if key == "document_bias":
+    if key in ("document_bias", "grounding"):
         return text
     try:
         number = float(text)

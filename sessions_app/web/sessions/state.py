@@ -13,7 +13,7 @@ from sessions_app.queries.turns.lists import used_since
 from sessions_app.queries.turns.outcomes import outcome
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
 from sessions_app.web.sessions.memory import memory_context
-from sessions_app.web.sessions.policies import policies_of
+from sessions_app.web.sessions.policies import policy_fields
 from sessions_app.web.sessions.saving import saving_context
 from sessions_app.web.sessions.skills import frozen_context
 from sessions_app.web.settings.model_roles import models_of
@@ -85,7 +85,7 @@ def _panel_context(session: "Session", query: PanelQuery) -> dict[str, Any]:
         case "settings":
             return {
                 "preferences": _preferences(session),
-                "policies": policies_of(session),
+                "policies": policy_fields(session),
                 "models": models_of(session_config(session)),
                 **frozen_context(session),
                 **memory_context(session),

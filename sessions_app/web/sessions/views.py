@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from mrpvm.errors import MRPError, Unavailable
 from sessions_app.actions.sessions.session import (
     Choices,
-    choose_flags,
+    choose_policies,
     clean_title,
     clear_preference,
     delete_session,
@@ -164,7 +164,7 @@ def policies(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
     """Choose the session's policies; an empty field takes a choice back."""
     session = session_of(member.project, session_id)
     try:
-        choose_flags(session, chosen_policies(request.POST.dict()))
+        choose_policies(session, chosen_policies(request.POST.dict()))
     except MRPError as error:
         tell_error(request, error)
     else:
