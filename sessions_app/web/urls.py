@@ -76,7 +76,6 @@ urlpatterns = [
     path(f"{_TURN}/choice", turns.choice, name="turn-choice"),
     path(f"{_TURN}/turn.json", turn_files.export, name="turn-export"),
     path(f"{_TURN}/graph.svg", turn_files.picture, name="turn-picture"),
-    path(f"{_TURN}/overview", turns.overview, name="turn-overview"),
     path(f"{_TURN}/details/<id:ref>", turns.detail, name="turn-detail"),
     path(f"{_TURN}/cancel", turns.cancel, name="turn-cancel"),
     path(f"{_TURN}/rate", ratings.rate, name="turn-rate"),

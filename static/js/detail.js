@@ -1,6 +1,6 @@
 // The detail panel: it loads the chosen node alone, searches within it, shows its texts, and goes to siblings.
 import { build, isTyping, loadFragment, onElements } from "./dom.js";
-import { selectedId } from "./selection.js";
+import { select, selectedId } from "./selection.js";
 
 const LONG_TEXT = 60;
 
@@ -8,11 +8,11 @@ onElements("#detail", (detail) => {
   document.addEventListener("turn:selected", (event) => {
     const { id } = event.detail;
     detail.classList.toggle("is-open", Boolean(id));
-    loadFragment(id ? detail.dataset.detailUrl.replace("__ref__", encodeURIComponent(id)) : detail.dataset.overviewUrl, detail);
+    if (id) loadFragment(detail.dataset.detailUrl.replace("__ref__", encodeURIComponent(id)), detail);
+    else detail.replaceChildren();
   });
   detail.addEventListener("click", (event) => {
-    // The bottom sheet on a phone.
-    if (event.target.closest("[data-detail-close]")) detail.classList.remove("is-open");
+    if (event.target.closest("[data-detail-close]")) select(null);
     const kind = event.target.closest("[data-show-as]");
     if (kind) showAs(kind.closest("[role=tabpanel]"), kind.dataset.showAs);
   });

@@ -86,8 +86,10 @@ class GraphView {
 
   onResize() {
     if (!this.svg || !this.canvas.clientWidth) return;
-    if (this.pan.view && this.pan.touched) this.map.update(this.pan.view);
+    // The details of a choice take room beside the picture, which stays where it is.
+    if (this.pan.view && (this.pan.touched || this.chosen)) this.map.update(this.pan.view);
     else this.start();
+    if (this.chosen) this.reveal(this.chosen);
   }
 
   /** Tell whether the whole graph is in sight: a picture that grows then stays where it is. */

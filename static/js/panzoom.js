@@ -30,7 +30,7 @@ export class PanZoom {
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
-      this.draw(this.view);
+      if (this.view) this.draw(this.view);
     });
   }
 
@@ -46,7 +46,7 @@ export class PanZoom {
 
   glide(target) {
     cancelAnimationFrame(this.gliding);
-    if (reducedMotion()) return this.show(target);
+    if (reducedMotion() || !this.view) return this.show(target);
     const from = this.view;
     const began = performance.now();
     const step = (now) => {

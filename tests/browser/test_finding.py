@@ -52,7 +52,7 @@ def test_a_search_is_completed_explained_and_kept_in_the_address(browser: Browse
     expect(search).to_have_value("rex status:succeeded")
     expect(page.get_by_text("Not understood:")).to_have_count(0)
     page.locator("#results").get_by_role("link", name="Turn 1").first.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Turn 1")
+    expect(page.locator(".crumbs")).to_contain_text("Turn 1")
 
 
 def test_arrow_up_with_nothing_chosen_goes_to_the_last_option(browser: Browser, session: Session) -> None:
@@ -108,7 +108,7 @@ def test_j_and_k_go_from_turn_to_turn_and_o_opens_one(browser: Browser, session:
         page.keyboard.press(key)
         expect(page.locator(f"#turn-{turn}")).to_be_focused()
     page.keyboard.press("o")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Turn 2")
+    expect(page.locator(".crumbs")).to_contain_text("Turn 2")
     page.get_by_label("Where you are").get_by_role("link", name="Pets").click()
     expect(page.locator("#turn-2")).to_be_in_viewport()
     expect(page).to_have_url(re.compile("#turn-2$"))

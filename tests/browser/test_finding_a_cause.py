@@ -39,7 +39,7 @@ def test_a_wrong_answer_leads_to_its_cause_in_six_clicks(browser: Browser) -> No
 
     page.get_by_role("link", name="explain").last.click()
     expect(page.locator("svg.graph")).to_be_visible()
-    expect(page.locator("#detail")).to_contain_text("gate C")
+    expect(page.locator("#verdict")).to_contain_text("ferry-handbook.md says gate B")
     picture(page, "pictures/cause-1-graph.png")
 
     page.locator("svg.graph .node", has_text="Symbolic Goal Solver").click()

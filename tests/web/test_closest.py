@@ -50,7 +50,7 @@ def test_the_closest_statements_lead_to_their_units(live_project: Project) -> No
     turn = asked(client, session, "Why was the lilac pump in the cellar painted?")
     assert turn.answer_status == "no-context"
     (shown,) = lists_of(client, reverse("session", args=[session.session_id]))
-    assert lists_of(client, reverse("turn-overview", args=[session.session_id, turn.request_id])) == [shown]
+    assert lists_of(client, reverse("turn", args=[session.session_id, turn.request_id])) == [shown]
     assert "&lt;b&gt;lilac" in shown
     assert "pumps.md" in shown
     addresses = [unescape(found) for found in re.findall(r'href="([^"]*)"', shown)]
@@ -80,7 +80,7 @@ def test_where_nothing_was_asked_no_answer_is_missing(live_project: Project, mes
     assert turn.answer_status == "no-context"  # as stored and told by the API [R-7]
     assert outcome(turn) == NOTHING_ASKED
     page, of_turn = reverse("session", args=[session.session_id]), [session.session_id, turn.request_id]
-    for address in (page, reverse("turn", args=of_turn), reverse("turn-overview", args=of_turn)):
+    for address in (page, reverse("turn", args=of_turn), reverse("turn-head", args=of_turn)):
         assert lists_of(client, address) == []
         assert "No answer found" not in client.get(address).content.decode()
     conversation, _, state = client.get(page).content.decode().partition('id="session-state"')

@@ -21,7 +21,7 @@ __all__ = ["project"]
 PLAIN = ("sessions", "sessions-list", "knowledge", "plugins", "settings", "model-names")
 OF_SESSION = ("session", "session-head", "session-messages", "session-state", "session-composer")
 OF_TURN = (
-    "turn", "turn-head", "turn-graph", "turn-timeline", "turn-outline", "turn-overview", "turn-context", "turn-state",
+    "turn", "turn-head", "turn-graph", "turn-timeline", "turn-outline", "turn-context", "turn-state",
     "turn-choice", "turn-what-if",
 )  # fmt: skip
 FILES = ("turn-export", "turn-picture")

@@ -72,19 +72,15 @@ def reader(live_project: Project) -> Client:
     return member_client(live_project, "viewer")
 
 
-def test_the_graph_comes_first_and_shows_every_execution(reader: Client, answered: ExplainabilityTurn) -> None:
+def test_the_question_heads_a_graph_of_every_execution(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered)
     graph = html[html.index('<svg class="graph"') : html.index("</svg>", html.index('<svg class="graph"'))]
     executions = stored_executions(answered)
     assert len(executions) >= 5
     for ref in executions:
         assert f'data-id="{ref}"' in html
-    assert "What is my dog called?" not in text_of(html[: html.index('<svg class="graph"')]).replace(
-        answered.session.label, ""
-    )
+    assert "What is my dog called?</h1>" in html
     assert "What is my dog called?" not in text_of(graph)
-    for status in ("Succeeded", "Refused", "Weak or open", "Failed", "Not run", "Running"):
-        assert status in html
 
 
 def test_the_outline_is_a_tree_of_the_same_items(reader: Client, answered: ExplainabilityTurn) -> None:
@@ -276,7 +272,7 @@ def test_a_payload_that_storage_cut_or_retention_removed_says_so(
 
 @pytest.mark.parametrize(
     ("name", "limit"),
-    [("turn", 8), ("turn-context", 11), ("turn-state", 20), ("turn-choice", 6), ("turn-overview", 6)],
+    [("turn", 10), ("turn-context", 11), ("turn-state", 20), ("turn-choice", 6), ("turn-head", 9)],
 )
 def test_the_queries_do_not_grow_with_the_turn(project: Project, name: str, limit: int) -> None:
     client = member_client(project)

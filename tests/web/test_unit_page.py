@@ -60,9 +60,9 @@ def test_a_citation_leads_to_the_source_s_own_words(live_project: Project) -> No
     session = create_session(live_project, base=base)
     turn = talk(session, "Where do vehicles wait?")
     client = member_client(live_project, "viewer")
-    overview = client.get(reverse("turn-overview", args=[session.session_id, turn.request_id])).content.decode()
-    assert "<dt>Asked</dt><dd>Where do vehicles wait?</dd>" in overview
-    (address,) = set(re.findall(r'class="cite" href="([^"]+)"', overview))
+    head = client.get(reverse("turn-head", args=[session.session_id, turn.request_id])).content.decode()
+    assert "Where do vehicles wait?</h1>" in head
+    (address,) = set(re.findall(r'class="cite" href="([^"]+)"', head))
     html = client.get(address, follow=True).content.decode()
     check_html(html)
     assert re.search(r'<mark id="place">Vehicles wait at gate B\.</mark>', html)

@@ -7,12 +7,15 @@ from django.http import HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mrpvm.trace.record import execution_trace
+from mrpvm.trace.verdict import verdict_of
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import DetailQuery, RegistryQuery
 from sessions_app.api.shell.views import ApiView
 from sessions_app.queries.sessions.lookups import session
 from sessions_app.queries.turns import registry as turns
 from sessions_app.queries.turns.entries import entry, inline_detail, with_details
+from sessions_app.queries.turns.verdicts import mounted_bases, recorded, verdict
 from sessions_app.turns.cancel import request_cancel
 
 if TYPE_CHECKING:
@@ -28,14 +31,19 @@ class Explainability(ApiView):
         query = self.parameters(RegistryQuery)
         owner = session(self.project, session_id)
         found, has_more = turns.registry_page(owner, query["limit"], query.get("before"))
-        traces = turns.traces(found)
+        events = turns.all_events(found)
+        traces = {turn_pk: execution_trace(recorded_events) for turn_pk, recorded_events in events.items()}
+        bases = mounted_bases(found)
         if query.get("details") == "full":
             with_details((turn, traces[turn.pk]) for turn in found)
         return Response(
             {
                 "session_id": owner.session_id,
                 "turn_count": turns.turns(owner).count(),
-                "turns": [entry(turn, traces[turn.pk]) for turn in found],
+                "turns": [
+                    entry(turn, traces[turn.pk], verdict_of(recorded(turn, events[turn.pk], bases[turn.pk])))
+                    for turn in found
+                ],
                 "has_more": has_more,
             }
         )
@@ -48,7 +56,8 @@ class OneTurn(ApiView):
     def get(self, request: Request, session_id: str, request_id: str) -> Response:
         """Read the entry with the structure of its graph, also while the turn runs."""
         found = turns.turn(self.project, session_id, request_id)
-        return Response(entry(found, turns.trace(found)))
+        events = turns.events(found)
+        return Response(entry(found, execution_trace(events), verdict(found, events)))
 
 
 class TurnDetail(ApiView):

@@ -2,6 +2,7 @@
 
 from rest_framework import serializers
 
+from mrpvm.trace.verdict import LEADS
 from mrpvm.values import BASES
 from sessions_app.api.shell.responses import (
     Anything,
@@ -229,6 +230,23 @@ class ChatCompletion(serializers.Serializer):
     response_markdown = Str(required=False)
 
 
+class VerdictClause(serializers.Serializer):
+    """One reason in a verdict, with the execution, unit or part of the record that it rests on."""
+
+    text = Str()
+    executionId = Str(allow_blank=True)
+    unitId = Str(allow_blank=True)
+    aspect = serializers.ChoiceField(("", "context", "choice", "state", "base"), allow_blank=True)
+
+
+class VerdictObject(serializers.Serializer):
+    """How the turn ended and what decided it, in one line."""
+
+    kind = serializers.ChoiceField(tuple(LEADS))
+    text = Str()
+    clauses = VerdictClause(many=True)
+
+
 class TurnEntry(serializers.Serializer):
     """One turn of the registry [T-25]."""
 
@@ -254,6 +272,7 @@ class TurnEntry(serializers.Serializer):
     unitChanges = Anything()
     executionTrace = ExecutionTrace()
     error = nullable(Anything)
+    verdict = VerdictObject()
 
 
 class ListedTurn(serializers.Serializer):

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from mrpvm.trace.verdict import Verdict
+from mrpvm.wire import to_wire
 from sessions_app.queries.turns.registry import Detail, all_details
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
 
 
-def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any]) -> dict[str, Any]:
+def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
     """Return a turn's entry [T-25]."""
     return {
         "requestId": turn.request_id,
@@ -34,6 +36,7 @@ def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any]) -> dict[s
         "unitChanges": turn.unit_changes,
         "executionTrace": structure(execution_trace),
         "error": turn.error,
+        "verdict": {"kind": verdict.kind, "text": verdict.text, "clauses": to_wire(verdict.clauses)},
     }
 
 

@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+from mrpvm.trace.record import execution_trace
 from sessions_app.queries.turns import registry as turns
 from sessions_app.queries.turns.entries import entry, whole_detail, with_details
+from sessions_app.queries.turns.verdicts import verdict
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
@@ -11,7 +13,8 @@ if TYPE_CHECKING:
 
 def turn_document(turn: "ExplainabilityTurn") -> dict[str, Any]:
     """Return everything stored of a turn: the entry [T-25], payloads whole as far as they were stored, the ledger."""
-    trace = turns.trace(turn)
+    events, judged = turns.events_and_judgements(turn)
+    trace = execution_trace(events)
     with_details([(turn, trace)], whole_detail)
     ledger = [
         {
@@ -24,6 +27,6 @@ def turn_document(turn: "ExplainabilityTurn") -> dict[str, Any]:
             "reason": event.reason,
             "text": event.text,
         }
-        for event in turns.unit_events(turn)
+        for event in (*turns.own_unit_events(turn), *judged)
     ]
-    return {"sessionId": turn.session.session_id, **entry(turn, trace), "ledger": ledger}
+    return {"sessionId": turn.session.session_id, **entry(turn, trace, verdict(turn, events)), "ledger": ledger}

@@ -1,126 +1,159 @@
-"""The turn page: its head, and the one structure in three views: graph, timeline, outline."""
+"""The head of the turn page: question, answer, verdict in one line, and what the turn ran with."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.utils.safestring import SafeString
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from mrpvm.text_cache import TextCache
-from sessions_app.queries.sessions.pages import neighbours
-from sessions_app.queries.turns.outcomes import outcome
-from sessions_app.queries.turns.registry import discarded_texts
-from sessions_app.web.sessions.conversation import turn_tone
-from sessions_app.web.shell.words import ending, why
-from sessions_app.web.turns.graph import (
-    GraphStructure,
-    Outline,
-    ShownGraph,
-    render_outline,
-    render_shown,
-    render_timeline,
-    show_structure,
+from mrpvm.trace.events import Event, PluginFinished, said
+from mrpvm.trace.verdict import (
+    Clause,
+    MountedBase,
+    RecordedTurn,
+    Verdict,
+    omitted_messages,
+    pins_of,
+    preferences_of,
+    readings,
+    verdict_of,
 )
-from sessions_app.web.turns.graph.outline import ROWS_AT_FIRST
-from sessions_app.web.turns.graph.shown import OPEN_AT_MOST
+from sessions_app.models import ExplainabilityTurn
+from sessions_app.queries.sessions.pages import neighbours
+from sessions_app.queries.turns.registry import answer_of, discarded_texts, events
+from sessions_app.queries.turns.verdicts import mounted_bases, recorded
+from sessions_app.web.sessions.closest import closest
+from sessions_app.web.sessions.conversation import turn_tone
+from sessions_app.web.shell.prose import prose
+from sessions_app.web.turns.drawing import turn_addresses
 from sessions_app.web.turns.graph.status import duration_badge
-from sessions_app.web.turns.structure import ended_structure, structure_of
 
 if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
+    from django.utils.safestring import SafeString
 
-VIEWS = ("graph", "timeline", "outline")
-TABS = ("run", "context", "state", "choice")
 DISCARDED_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
-    """What the address says of the reader's own choices."""
+class Chip:
+    """One fact about how the turn ran; `query` leads to the part of the page that shows more."""
 
-    view: str = "graph"
-    tab: str = "run"
-    selected: str = ""
-    opened: tuple[str, ...] = ()
-    shut: tuple[str, ...] = ()
+    text: str
+    title: str
+    query: str = ""
+    url: str = ""
 
 
-def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Return what stands above the graph: how the turn ended, its neighbours, what it ran with."""
-    error = turn.error or {}
-    discarded = discarded_texts(turn) if error else []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedClause:
+    """A reason of the verdict, and the address of what it rests on; empty where there is none."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the record of a turn tells at a glance."""
+
+    verdict: Verdict
+    chips: tuple[Chip, ...]
+
+
+def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
+    """Return what stands above the graph; what the record of an ended turn tells is worked out once."""
+    told = _told(turn) if turn.is_running else _ended_told(turn.pk, turn.request_id, turn.session.event_sequence)
+    discarded = discarded_texts(turn) if turn.error else []
+    is_open = told.verdict.kind in ("no-context", "quoted")
+    addresses = turn_addresses(turn)
     return {
         "turn": turn,
         "session": turn.session,
-        "ending": ending(turn.status, outcome(turn), turn.kind),
+        **addresses,
         "tone": turn_tone(turn),
+        "verdict": told.verdict,
+        "clauses": [_linked(turn, clause) for clause in told.verdict.clauses],
+        "chips": told.chips,
         "duration": duration_badge(turn.duration_ms),
+        "answer": _answer(turn, addresses["turn_url"]),
+        "closest": closest(turn.session.session_id, turn.response_document) if is_open else (),
         "neighbours": neighbours(turn),
-        "error": error,
-        "error_words": why(str(error.get("code", ""))),
         "discarded": discarded[:DISCARDED_SHOWN],
         "discarded_left_out": max(0, len(discarded) - DISCARDED_SHOWN),
     }
 
 
-def shown_graph(turn: "ExplainabilityTurn", reader: Reader) -> ShownGraph:
-    """Return what the reader sees of the turn's graph."""
-    return _show(structure_of(turn), reader.opened, reader.shut, reader.selected)
-
-
-def _show(structure: GraphStructure, opened: Collection[str], shut: Collection[str], selected: str) -> ShownGraph:
-    return show_structure(structure, opened=opened, shut=shut, selected=selected)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
-    """The turn as graph and outline, as markup."""
-
-    graph: SafeString
-    outline: Outline
-    execution_count: int
-    frame_count: int
-
-
-def drawing(turn: "ExplainabilityTurn", reader: Reader) -> Drawing:
-    """Return the turn's graph and outline; those of an ended turn are drawn once for many looks at them."""
-    if turn.is_running:
-        return _drawn(shown_graph(turn, reader))
-    return _ended_drawing(turn.pk, turn.request_id, reader.opened, reader.shut, reader.selected)
-
-
 @TextCache
-def _ended_drawing(
-    turn_pk: int, request_id: str, opened: tuple[str, ...], shut: tuple[str, ...], selected: str
-) -> Drawing:
-    return _drawn(_show(ended_structure(turn_pk, request_id), opened, shut, selected))
+def _ended_told(turn_pk: int, request_id: str, event_sequence: int) -> Told:
+    # What a session's event may change, such as a text that is forgotten, is told anew after it.
+    return _told(ExplainabilityTurn.objects.get(pk=turn_pk))
 
 
-def _drawn(shown: ShownGraph) -> Drawing:
-    return Drawing(
-        graph=render_shown(shown),
-        outline=render_outline(shown, limit=ROWS_AT_FIRST),
-        execution_count=len(shown.whole.executions),
-        frame_count=len(shown.whole.frames),
+def _told(turn: ExplainabilityTurn) -> Told:
+    found, base = events(turn), mounted_bases([turn])[turn.pk]
+    record = recorded(turn, found, base)
+    return Told(verdict=verdict_of(record), chips=tuple(_chips(turn, record)))
+
+
+def _answer(turn: ExplainabilityTurn, turn_url: str) -> "SafeString | str":
+    answer = answer_of(turn)
+    return prose(answer, f"{turn_url}/sources/") if answer else ""
+
+
+def _linked(turn: ExplainabilityTurn, clause: Clause) -> LinkedClause:
+    if clause.unit_id:
+        unit_url = reverse("unit", args=[turn.session.session_id])
+        return LinkedClause(text=clause.text, url=f"{unit_url}?{urlencode({'id': clause.unit_id})}")
+    if clause.execution_id:
+        return LinkedClause(text=clause.text, url="?" + urlencode({"sel": clause.execution_id}))
+    tab = {"base": "context"}.get(clause.aspect, clause.aspect)
+    return LinkedClause(text=clause.text, url=f"?tab={tab}" if tab else "")
+
+
+def _chips(turn: ExplainabilityTurn, record: RecordedTurn) -> Iterator[Chip]:
+    if record.base is not None:
+        yield _base_chip(record.base)
+    pins, preferences = pins_of(record.events), preferences_of(record.events)
+    solver = turn.goal_solver_plugin or pins.get("solver")
+    if solver:
+        chosen = (
+            "pinned" if solver == pins.get("solver") else "preferred" if solver == preferences.get("solver") else ""
+        )
+        title = {"pinned": "Goal solver, pinned by the request", "preferred": "Goal solver, the session's preference"}
+        yield Chip(text=f"{solver} {chosen}".rstrip(), title=title.get(chosen, "Goal solver"), query="tab=choice")
+    if turn.model:
+        yield Chip(text=turn.model, title="Model", query="tab=context")
+    yield from _model_chips(record.events)
+    if turn.deliberation_level:
+        yield Chip(text=f"level {turn.deliberation_level}", title="Deliberation level", query="tab=choice")
+    if readings(record.report, turn.user_message):
+        yield Chip(text="rewritten", title="The message was read as something else", query="tab=context")
+    omitted = omitted_messages(record.report)
+    if omitted:
+        yield Chip(text=f"{omitted} left out", title="Messages that the window left out", query="tab=context")
+
+
+def _base_chip(base: MountedBase) -> Chip:
+    empty = "" if base.unit_count else " (empty)"
+    return Chip(
+        text=f"{base.name}@{base.revision}{empty}",
+        title="Mounted base and its revision",
+        url=reverse("knowledge-base", args=[base.kb_id]),
     )
 
 
-def stage_context(turn: "ExplainabilityTurn", reader: Reader) -> dict[str, Any]:
-    """Return the graph, the timeline in its place if that is looked at, and the outline beside them."""
-    drawn = drawing(turn, reader)
-    return {
-        "turn": turn,
-        "session": turn.session,
-        "graph": drawn.graph,
-        "timeline": render_timeline(shown_graph(turn, reader)) if reader.view == "timeline" else "",
-        "outline": drawn.outline,
-        "execution_count": drawn.execution_count,
-        "frame_count": drawn.frame_count,
-        "can_open_all": drawn.execution_count <= OPEN_AT_MOST,
-    }
-
-
-def one_of(wanted: str | None, known: Iterable[str]) -> str:
-    """Return the wanted name if it is one of the known, else their first."""
-    names = tuple(known)
-    return wanted if wanted in names else names[0]
+def _model_chips(found: Sequence[Event]) -> Iterator[Chip]:
+    runs = [run for run in said(PluginFinished, found) if run.llm_calls]
+    calls = sum(run.llm_calls for run in runs)
+    used = [run.usage for run in runs if run.usage]
+    if used:
+        total = sum(used[1:], used[0])
+        about = "about " if total.is_estimated else ""
+        title = f"Tokens: {about}{total.input_tokens} in, {total.output_tokens} out"
+        yield Chip(text=f"{about}{total.input_tokens + total.output_tokens} tokens", title=title, query="tab=context")
+    if calls:
+        yield Chip(
+            text=f"{calls} model call{'' if calls == 1 else 's'}", title="Cost in model calls", query="tab=context"
+        )

@@ -14,7 +14,7 @@ from sessions_app.web.turns.structure import structure_of
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
-    from sessions_app.web.turns.head import Reader
+    from sessions_app.web.turns.drawing import Reader
 
 ROWS_SHOWN = 200
 WHOLE_UNTIL = 60

@@ -20,17 +20,16 @@ from sessions_app.web.turns.choice import choice_context
 from sessions_app.web.turns.comparison import compared_turn, comparison_context
 from sessions_app.web.turns.context import context_context
 from sessions_app.web.turns.detail import detail_context
-from sessions_app.web.turns.graph import render_outline, render_timeline
-from sessions_app.web.turns.head import (
+from sessions_app.web.turns.drawing import (
     TABS,
     VIEWS,
     Reader,
-    head_context,
     one_of,
     shown_graph,
     stage_context,
 )
-from sessions_app.web.turns.overview import overview_context
+from sessions_app.web.turns.graph import render_outline, render_timeline
+from sessions_app.web.turns.head import head_context
 from sessions_app.web.turns.requests import PREPARING, requests_context
 from sessions_app.web.turns.runs import SIDES, runs_context, side_svg
 from sessions_app.web.turns.state import state_context
@@ -73,13 +72,13 @@ def _panel(turn: "ExplainabilityTurn", tab: str) -> dict[str, Any]:
 
 
 def _detail(turn: "ExplainabilityTurn", selected: str) -> dict[str, Any]:
-    """Return the chosen node, or without one what the turn ran with and answered."""
+    """Return the chosen node, if one is chosen."""
     if selected:
         try:
             return {**detail_context(turn, turns.detail(turn, selected)), "has_detail": True}
         except NotFound:
             pass  # an old address, or a node that a running turn has not reached yet
-    return {**overview_context(turn), "has_detail": False}
+    return {"has_detail": False}
 
 
 @require_safe
@@ -135,7 +134,6 @@ head = _part(f"{TEMPLATE}#head", head_context)
 context = _part("turn/context.html", context_context)
 state = _part("turn/state.html", state_context)
 choice = _part("turn/choice.html", choice_context)
-overview = _part("turn/overview.html", overview_context)
 
 
 @require_safe

@@ -1,0 +1,351 @@
+"""One line that says how a turn ended and what decided it, made from what the turn recorded.
+
+A pure function: no row and no clock is read. Each clause names the execution, the unit or the part of the record that
+it rests on, so that a page can link it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Literal
+
+from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, said
+from mrpvm.values import Selection
+
+type Aspect = Literal["", "context", "choice", "state", "base"]
+
+LEADS: Mapping[str, str] = {
+    "command": "Command",
+    "running": "Running",
+    "failed": "Failed",
+    "cancelled": "Stopped",
+    "interrupted": "Interrupted",
+    "nothing-asked": "Nothing was asked",
+    "no-context": "No answer",
+    "quoted": "Closest passage",
+    "stated": "Stated",
+    "composed": "Composed",
+    "answered": "Answered",
+}
+"""The kinds of verdicts, and how the line of each begins."""
+_WEAK = ("no-context", "quoted")
+_STAGES = (("seed_detector", "detector"), ("planner", "planner"), ("kb", "retriever"), ("goal_solver", "solver"))
+_CONVERSATION = "this conversation"
+_MESSAGE = "this message"
+_SAID_CHARS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class MountedBase:
+    """The base that a session had mounted; `unit_count` is that of the revision."""
+
+    kb_id: str
+    name: str
+    revision: int
+    unit_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTurn:
+    """What a verdict is made from; `outcome` is what became of the question, `groups` are the response document's."""
+
+    kind: str
+    status: str
+    outcome: str | None
+    basis: str
+    message: str
+    error: Mapping[str, Any] = field(default_factory=dict)
+    groups: Sequence[Mapping[str, Any]] = ()
+    report: Mapping[str, Any] = field(default_factory=dict)
+    events: Sequence[Event] = ()
+    base: MountedBase | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """One reason; `aspect` is the part of the record that shows it."""
+
+    text: str
+    execution_id: str = ""
+    unit_id: str = ""
+    aspect: Aspect = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How a turn ended (`kind`, in words `lead`), and why."""
+
+    kind: str
+    lead: str
+    clauses: tuple[Clause, ...]
+
+    @property
+    def text(self) -> str:
+        """Return the line."""
+        reasons = "; ".join(clause.text for clause in self.clauses)
+        return f"{self.lead}: {reasons}." if reasons else f"{self.lead}."
+
+
+def verdict_of(turn: RecordedTurn) -> Verdict:
+    """Return the verdict over a turn, whatever its end."""
+    kind = _kind(turn)
+    reasons = {
+        "command": _command,
+        "running": _running,
+        "failed": _failed,
+        "cancelled": _ended_early,
+        "interrupted": _ended_early,
+        "nothing-asked": _nothing_asked,
+        "no-context": _unanswered,
+        "quoted": _unanswered,
+    }.get(kind, _answered)
+    return Verdict(kind=kind, lead=LEADS[kind], clauses=tuple(reasons(turn)))
+
+
+def pins_of(events: Iterable[Event]) -> dict[str, str]:
+    """Return the plugin that the request allowed alone, by stage."""
+    return _selected(started.pins for started in said(TurnStarted, events))
+
+
+def preferences_of(events: Iterable[Event]) -> dict[str, str]:
+    """Return the plugin that the session preferred, by stage."""
+    return _selected(started.preferences for started in said(TurnStarted, events))
+
+
+def omitted_messages(report: Mapping[str, Any]) -> int:
+    """Return how many older messages the window left out."""
+    return sum(
+        section.get("omitted_count", 0) for section in report.get("sections", ()) if section["name"] == "conversation"
+    )
+
+
+def readings(report: Mapping[str, Any], message: str) -> list[str]:
+    """Return what the message was taken for, where that is not the message itself."""
+    rewriting = report.get("rewriting") or {}
+    taken = [rewriting.get("rewritten_query", "")] if rewriting.get("was_rewritten") else []
+    return [text for text in (*taken, *rewriting.get("read_as", ())) if text and text != message]
+
+
+def other_value(text: str, other: str) -> str:
+    """Return what another statement says in the place where it departs from a text; empty if they do not meet.
+
+    They meet in two or more words in a row, one of them longer than three letters, each followed by another word:
+    "Cars board at gate C." and "Vehicles board at gate B, because ..." meet in "board at gate", and it is "gate B".
+    """
+    words, others = _words(text), _words(other)
+    best = ""
+    longest = 1
+    for start in range(len(words)):
+        for place in range(len(others)):
+            length = 0
+            while (
+                start + length < len(words)
+                and place + length < len(others)
+                and words[start + length].lower() == others[place + length].lower()
+            ):
+                length += 1
+            ends = start + length >= len(words) or place + length >= len(others)
+            run = others[place : place + length]
+            if length > longest and not ends and any(len(word) > 3 for word in run):
+                longest, best = length, f"{run[-1]} {others[place + length]}"
+    return best
+
+
+def _kind(turn: RecordedTurn) -> str:
+    if turn.kind == "command":
+        return "command"
+    if turn.status != "succeeded":
+        return turn.status
+    if turn.outcome in ("nothing-asked", *_WEAK):
+        return str(turn.outcome)
+    return turn.basis if turn.basis in ("stated", "composed") else "answered"
+
+
+def _command(turn: RecordedTurn) -> Iterable[Clause]:
+    yield Clause(text="answered from the session's own state; no plugin was chosen and no model was asked")
+
+
+def _running(turn: RecordedTurn) -> Iterable[Clause]:
+    ended = {run.execution_id for run in said(PluginFinished, turn.events)}
+    running = [run for run in said(PluginStarted, turn.events) if run.execution_id not in ended]
+    if running:
+        yield Clause(text=running[-1].plugin_name, execution_id=running[-1].execution_id)
+
+
+def _failed(turn: RecordedTurn) -> Iterable[Clause]:
+    details = turn.error.get("details") or {}
+    diagnostics = details.get("diagnostics") or ()
+    culprit: Mapping[str, Any] = next((each for each in reversed(diagnostics) if each.get("message")), {})
+    plugin_id = culprit.get("pluginId", "")
+    message = culprit.get("message") or turn.error.get("message") or turn.error.get("code", "")
+    yield Clause(text=_inside(message), execution_id=_failed_execution(turn.events, plugin_id))
+    tried = (plugin_id, *details.get("pluginsTried", ()))
+    for stage, plugin in pins_of(turn.events).items():
+        yield Clause(text=f"you pinned {f'this {stage} alone' if plugin in tried else plugin}", aspect="choice")
+    for stage, plugin in preferences_of(turn.events).items():
+        if plugin in tried and plugin not in pins_of(turn.events).values():
+            yield Clause(text=f"the session prefers this {stage}", aspect="choice")
+
+
+def _failed_execution(events: Sequence[Event], plugin_id: str) -> str:
+    names = {run.execution_id: run.plugin_id for run in said(PluginStarted, events)}
+    failed = [
+        run.execution_id
+        for run in said(PluginFinished, events)
+        if (run.error or run.status == "rejected") and plugin_id in ("", names.get(run.execution_id))
+    ]
+    return failed[-1] if failed else ""
+
+
+def _ended_early(turn: RecordedTurn) -> Iterable[Clause]:
+    by_whom = "by who asked" if turn.status == "cancelled" else "the server stopped while it ran"
+    yield Clause(text=f"{by_whom}; nothing of it was kept")
+
+
+def _nothing_asked(turn: RecordedTurn) -> Iterable[Clause]:
+    yield Clause(text="a civil reply stands in the place of an answer")
+
+
+def _unanswered(turn: RecordedTurn) -> Iterable[Clause]:
+    found = {unit["id"]: unit for group in turn.groups for unit in _units(group) if not unit.get("childUnitIds")}
+    if not found:
+        knows = "neither the session nor its base knows anything" if turn.base else "the session knows nothing"
+        yield Clause(text=f"{knows} that shares a word with the question", aspect="context")
+    else:
+        count = "one statement was" if len(found) == 1 else f"{len(found)} statements were"
+        first = next(iter(found)) if len(found) == 1 else ""
+        yield Clause(text=f"{count} found", unit_id=first, aspect="" if first else "context")
+        for reason in _reasons(turn.groups):
+            yield Clause(text=reason, execution_id=_last_solver(turn.events))
+        yield from _disagreeing(turn.groups)
+    yield from _influences(turn, is_weak=True)
+    if turn.base is None:
+        yield Clause(text="no base is mounted", aspect="base")
+    elif not turn.base.unit_count:
+        yield Clause(text=f"the mounted base {turn.base.name} is empty", aspect="base")
+
+
+def _disagreeing(groups: Sequence[Mapping[str, Any]]) -> Iterable[Clause]:
+    """Return what two sources say in the same place, of the first two that differ."""
+    for group in groups:
+        found = [(unit, source) for unit, source in _sourced(group) if not unit.get("childUnitIds")]
+        for (one, its_source), (another, other_source) in combinations(found, 2):
+            value, other = other_value(_said(another), _said(one)), other_value(_said(one), _said(another))
+            if its_source != other_source and value and other:
+                yield Clause(text=f"{its_source} says {value}", unit_id=one["id"])
+                yield Clause(text=f"{other_source} says {other}", unit_id=another["id"])
+                return
+
+
+def _answered(turn: RecordedTurn) -> Iterable[Clause]:
+    solved = [group for group in turn.groups if group["status"] != "no-context"]
+    if len(solved) < len(turn.groups):
+        yield Clause(text=f"{len(solved)} of {len(turn.groups)} questions", aspect="context")
+    cited = [(unit, source) for group in solved for unit, source in _sourced(group) if unit["id"] in _cited(group)]
+    model = next((run.model for run in reversed(said(PluginFinished, turn.events)) if run.model), "")
+    if model:
+        yield Clause(text=f"by the model {model}", aspect="context")
+    if cited:
+        yield _cited_clause(cited)
+        yield from _contradicted(solved)
+    yield from _influences(turn, is_weak=False)
+
+
+def _cited_clause(cited: Sequence[tuple[Mapping[str, Any], str]]) -> Clause:
+    units = list(dict.fromkeys(unit["id"] for unit, _ in cited))
+    sources = list(dict.fromkeys(source for _, source in cited))
+    count = "one sentence" if len(units) == 1 else f"{len(units)} sentences"
+    unit_id = units[0] if len(units) == 1 else ""
+    return Clause(text=f"by {count} of {_listed(sources)}", unit_id=unit_id, aspect="" if unit_id else "context")
+
+
+def _contradicted(groups: Sequence[Mapping[str, Any]]) -> Iterable[Clause]:
+    """Return what another source says in the place of what was cited, the best of each source."""
+    for group in groups:
+        cited = [(unit, source) for unit, source in _sourced(group) if unit["id"] in _cited(group)]
+        sources = {source for _, source in cited}
+        if sources == {_MESSAGE}:
+            continue
+        for unit, source in _sourced(group):
+            if source in sources or unit.get("childUnitIds"):
+                continue
+            values = (other_value(_said(each), _said(unit)) for each, _ in cited)
+            value = next(filter(None, values), "")
+            if value:
+                sources.add(source)
+                yield Clause(text=f"{source} says {value}", unit_id=unit["id"])
+
+
+def _influences(turn: RecordedTurn, *, is_weak: bool) -> Iterable[Clause]:
+    """Return what the request, the session and the conversation did to the outcome."""
+    for reading in readings(turn.report, turn.message):
+        yield Clause(text=f"read as “{_cut(reading)}”", aspect="context")
+    omitted = omitted_messages(turn.report)
+    if omitted and (is_weak or any(run.llm_calls for run in said(PluginFinished, turn.events))):
+        count = "one older message was" if omitted == 1 else f"{omitted} older messages were"
+        yield Clause(text=f"{count} left out of the window", aspect="context")
+    for plugin in pins_of(turn.events).values():
+        yield Clause(text=f"you pinned {plugin}", aspect="choice")
+
+
+def _selected(selections: Iterable[Selection | None]) -> dict[str, str]:
+    chosen = next(iter(selections), None) or Selection()
+    return {name: value for attribute, name in _STAGES if (value := getattr(chosen, attribute))}
+
+
+def _last_solver(events: Sequence[Event]) -> str:
+    solvers = [run.execution_id for run in said(PluginStarted, events) if run.stage == "goal-solver"]
+    return solvers[-1] if solvers else ""
+
+
+def _reasons(groups: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what decided first in each group without an answer, each reason once."""
+    told = [
+        (group.get("reason") or "").partition(";")[0].removeprefix("refused: ").strip()
+        for group in groups
+        if group["status"] == "no-context"
+    ]
+    return list(dict.fromkeys(filter(None, told)))
+
+
+def _sourced(group: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:
+    """Return the units that a group was answered from, each with the words for its source."""
+    current = [(unit, _MESSAGE) for unit in group.get("currentTurnContext", ())]
+    entries = (*group.get("sessionSources", ()), *group.get("kbSources", ()))
+    return current + [(entry["unit"], _source(entry["unit"])) for entry in entries]
+
+
+def _units(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [unit for unit, _ in _sourced(group)]
+
+
+def _source(unit: Mapping[str, Any]) -> str:
+    return _CONVERSATION if unit.get("sourceId") == "session" else unit.get("sourceName") or unit.get("sourceId") or ""
+
+
+def _said(unit: Mapping[str, Any]) -> str:
+    return unit.get("claim") or unit.get("textBody") or ""
+
+
+def _cited(group: Mapping[str, Any]) -> Sequence[str]:
+    cited: Sequence[str] = group.get("citedUnitIds", ())
+    return cited
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+(?:['’.,:-]\w+)*", text)
+
+
+def _inside(sentence: str) -> str:
+    """Return a sentence as a clause: without its full stop, and beginning small unless its first word is a name."""
+    text = _cut(" ".join(sentence.split()).rstrip("."))
+    return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SAID_CHARS else text[: _SAID_CHARS - 1].rstrip() + "…"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,0 +1,44 @@
+"""What a turn's verdict is made from, read for one turn or for many of one session."""
+
+from collections.abc import Collection, Sequence
+
+from mrpvm.trace.events import Event
+from mrpvm.trace.verdict import MountedBase, RecordedTurn, Verdict, verdict_of
+from sessions_app.models import ExplainabilityTurn, KBMount
+from sessions_app.queries.turns.outcomes import outcome
+
+
+def verdict(turn: ExplainabilityTurn, events: Sequence[Event]) -> Verdict:
+    """Return the line that says how the turn ended and what decided it; one query."""
+    return verdict_of(recorded(turn, events, mounted_bases([turn])[turn.pk]))
+
+
+def recorded(turn: ExplainabilityTurn, events: Sequence[Event], base: MountedBase | None) -> RecordedTurn:
+    """Return what the turn's verdict is made from."""
+    return RecordedTurn(
+        kind=turn.kind,
+        status=turn.status,
+        outcome=outcome(turn),
+        basis=turn.answer_basis,
+        message=turn.user_message,
+        error=turn.error or {},
+        groups=tuple((turn.response_document or {}).get("groups", ())),
+        report=turn.context_report or {},
+        events=events,
+        base=base,
+    )
+
+
+def mounted_bases(turns: Collection[ExplainabilityTurn]) -> dict[int, MountedBase | None]:
+    """Return what each turn's session had mounted when the turn began, under the turn's key; one query."""
+    rows = KBMount.objects.filter(session__in={turn.session_id for turn in turns}).order_by("id")
+    mounts = list(
+        rows.values_list(
+            "session_id", "mounted_at", "knowledge_base__kb_id", "knowledge_base__name", "revision", "layer__unit_count"
+        )
+    )
+    found: dict[int, MountedBase | None] = {}
+    for turn in turns:
+        seen = [row for row in mounts if row[0] == turn.session_id and row[1] <= turn.created_at]
+        found[turn.pk] = MountedBase(*seen[-1][2:]) if seen else None
+    return found

@@ -1,0 +1,109 @@
+"""The turn's one structure in three views: graph, timeline, outline."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from mrpvm.text_cache import TextCache
+from sessions_app.web.turns.graph import (
+    GraphStructure,
+    Outline,
+    ShownGraph,
+    render_outline,
+    render_shown,
+    render_timeline,
+    show_structure,
+)
+from sessions_app.web.turns.graph.outline import ROWS_AT_FIRST
+from sessions_app.web.turns.graph.shown import OPEN_AT_MOST
+from sessions_app.web.turns.structure import ended_structure, structure_of
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+VIEWS = ("graph", "timeline", "outline")
+TABS = ("run", "context", "state", "choice")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """What the address says of the reader's own choices."""
+
+    view: str = "graph"
+    tab: str = "run"
+    selected: str = ""
+    opened: tuple[str, ...] = ()
+    shut: tuple[str, ...] = ()
+
+
+def turn_addresses(turn: "ExplainabilityTurn") -> dict[str, str]:
+    """Return the addresses of the turn and of its session; those of the turn's parts begin with its own."""
+    session_url = reverse("session", args=[turn.session.session_id])
+    return {"session_url": session_url, "turn_url": f"{session_url}/turns/{turn.request_id}"}
+
+
+def shown_graph(turn: "ExplainabilityTurn", reader: Reader) -> ShownGraph:
+    """Return what the reader sees of the turn's graph."""
+    return _show(structure_of(turn), reader.opened, reader.shut, reader.selected)
+
+
+def _show(structure: GraphStructure, opened: Collection[str], shut: Collection[str], selected: str) -> ShownGraph:
+    return show_structure(structure, opened=opened, shut=shut, selected=selected)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """The turn as graph and outline, as markup."""
+
+    graph: SafeString
+    outline: Outline
+    execution_count: int
+    frame_count: int
+
+
+def drawing(turn: "ExplainabilityTurn", reader: Reader) -> Drawing:
+    """Return the turn's graph and outline; those of an ended turn are drawn once for many looks at them."""
+    if turn.is_running:
+        return _drawn(shown_graph(turn, reader))
+    return _ended_drawing(turn.pk, turn.request_id, reader.opened, reader.shut, reader.selected)
+
+
+@TextCache
+def _ended_drawing(
+    turn_pk: int, request_id: str, opened: tuple[str, ...], shut: tuple[str, ...], selected: str
+) -> Drawing:
+    return _drawn(_show(ended_structure(turn_pk, request_id), opened, shut, selected))
+
+
+def _drawn(shown: ShownGraph) -> Drawing:
+    return Drawing(
+        graph=render_shown(shown),
+        outline=render_outline(shown, limit=ROWS_AT_FIRST),
+        execution_count=len(shown.whole.executions),
+        frame_count=len(shown.whole.frames),
+    )
+
+
+def stage_context(turn: "ExplainabilityTurn", reader: Reader) -> dict[str, Any]:
+    """Return the graph, the timeline in its place if that is looked at, and the outline beside them."""
+    drawn = drawing(turn, reader)
+    return {
+        "turn": turn,
+        "session": turn.session,
+        **turn_addresses(turn),
+        "graph": drawn.graph,
+        "timeline": render_timeline(shown_graph(turn, reader)) if reader.view == "timeline" else "",
+        "outline": drawn.outline,
+        "execution_count": drawn.execution_count,
+        "frame_count": drawn.frame_count,
+        "can_open_all": drawn.execution_count <= OPEN_AT_MOST,
+    }
+
+
+def one_of(wanted: str | None, known: Iterable[str]) -> str:
+    """Return the wanted name if it is one of the known, else their first."""
+    names = tuple(known)
+    return wanted if wanted in names else names[0]

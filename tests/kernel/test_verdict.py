@@ -1,0 +1,141 @@
+"""The line that says what decided a turn: made from the record alone."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted
+from mrpvm.trace.verdict import LEADS, MountedBase, RecordedTurn, other_value, verdict_of
+from mrpvm.values import Selection
+
+BASE = MountedBase("kb-1", "Handbook", 2, 40)
+QUESTION = RecordedTurn(
+    kind="question", status="succeeded", outcome="answered", basis="stated", message="Where do cars board?", base=BASE
+)
+
+
+def unit(unit_id: str, text: str, source: str = "") -> dict[str, Any]:
+    return {"id": unit_id, "claim": text, "sourceId": source or "session", "sourceName": source or None}
+
+
+def group(*units: dict[str, Any], cited: tuple[str, ...] = (), reason: str = "") -> dict[str, Any]:
+    status = "answered" if cited else "no-context"
+    entries = [{"unitId": each["id"], "score": 1.0, "unit": each} for each in units]
+    return {"status": status, "citedUnitIds": cited, "kbSources": entries, "reason": reason}
+
+
+def started(**selections: Selection) -> Event:
+    data = TurnStarted(
+        request_id="r", session_id="s", input_message="", deliberation_level=0, effective_level=0, **selections
+    )
+    return Event(at_ms=0, data=data)
+
+
+def ran(plugin_id: str, status: str, *, stage: str = "goal-solver", llm_calls: int = 0) -> list[Event]:
+    begun = PluginStarted(
+        execution_id="exec-0.5~1", frame_id="frame-0", stage=stage, plugin_id=plugin_id, plugin_name=plugin_id,
+        plugin_type="gs-plugin",
+    )  # fmt: skip
+    error = {"code": "X", "message": "x"} if status == "error" else None
+    ended = PluginFinished(
+        execution_id="exec-0.5~1", frame_id="frame-0", status=status, duration_ms=1, llm_calls=llm_calls, error=error,
+        model="m-1" if llm_calls else None,
+    )  # fmt: skip
+    return [Event(at_ms=0, data=begun), Event(at_ms=1, data=ended)]
+
+
+TOLD = unit("u1", "Cars board at gate C.")
+WRITTEN = unit("u2", "Vehicles board at gate B, because the quay is there.", "handbook.md")
+NO_MODEL = {
+    "message": "No plugin delivered.",
+    "details": {"pluginsTried": ["gs-x"], "diagnostics": [{"pluginId": "gs-x", "message": "No model is configured."}]},
+}
+WINDOW = {"sections": [{"name": "conversation", "omitted_count": 14}]}
+REWRITTEN = {"rewriting": {"was_rewritten": True, "rewritten_query": "Where does Anna work?"}}
+UNANSWERED = replace(QUESTION, outcome="no-context", basis="none", groups=(group(TOLD, reason="refused: no place"),))
+FAILED = replace(QUESTION, status="failed", outcome="failed", basis="", error=NO_MODEL)
+
+
+@pytest.mark.parametrize(
+    ("turn", "line"),
+    [
+        (
+            replace(QUESTION, groups=(group(TOLD, WRITTEN, cited=("u1",)),)),
+            "Stated: by one sentence of this conversation; handbook.md says gate B.",
+        ),
+        (
+            replace(QUESTION, basis="composed", groups=(group(TOLD, WRITTEN, cited=("u1", "u2")),)),
+            "Composed: by 2 sentences of this conversation and handbook.md.",
+        ),
+        (
+            replace(QUESTION, groups=(group(TOLD, cited=("u1",)), group(TOLD))),
+            "Stated: 1 of 2 questions; by one sentence of this conversation.",
+        ),
+        (UNANSWERED, "No answer: one statement was found; no place."),
+        (
+            replace(UNANSWERED, groups=(), base=None),
+            "No answer: the session knows nothing that shares a word with the question; no base is mounted.",
+        ),
+        (
+            replace(UNANSWERED, base=replace(BASE, unit_count=0)),
+            "No answer: one statement was found; no place; the mounted base Handbook is empty.",
+        ),
+        (
+            replace(UNANSWERED, report=WINDOW),
+            "No answer: one statement was found; no place; 14 older messages were left out of the window.",
+        ),
+        (
+            replace(UNANSWERED, report=REWRITTEN),
+            "No answer: one statement was found; no place; read as “Where does Anna work?”.",
+        ),
+        (
+            replace(FAILED, events=[started(pins=Selection(goal_solver="gs-x")), *ran("gs-x", "error")]),
+            "Failed: no model is configured; you pinned this solver alone.",
+        ),
+        (
+            replace(FAILED, events=[started(preferences=Selection(goal_solver="gs-x")), *ran("gs-x", "error")]),
+            "Failed: no model is configured; the session prefers this solver.",
+        ),
+        (
+            replace(QUESTION, basis="", report=WINDOW, events=ran("gs-llm", "success", llm_calls=1)),
+            "Answered: by the model m-1; 14 older messages were left out of the window.",
+        ),
+        (replace(QUESTION, report=WINDOW), "Stated."),
+        (replace(QUESTION, status="cancelled"), "Stopped: by who asked; nothing of it was kept."),
+        (replace(QUESTION, status="running", events=ran("gs-x", "success")[:1]), "Running: gs-x."),
+    ],
+)
+def test_the_line_says_what_decided(turn: RecordedTurn, line: str) -> None:
+    assert verdict_of(turn).text == line
+
+
+def test_every_clause_of_a_failure_names_its_place() -> None:
+    events = [started(pins=Selection(goal_solver="gs-x")), *ran("gs-x", "error")]
+    clauses = verdict_of(replace(FAILED, events=events)).clauses
+    assert [(clause.execution_id, clause.aspect) for clause in clauses] == [("exec-0.5~1", ""), ("", "choice")]
+
+
+@pytest.mark.parametrize("status", ["running", "failed", "cancelled", "interrupted", "succeeded"])
+@pytest.mark.parametrize("kind", ["question", "command"])
+@pytest.mark.parametrize("outcome", [None, "answered", "no-context", "quoted", "nothing-asked", "failed"])
+def test_every_end_has_a_verdict_without_a_document(kind: str, status: str, outcome: str | None) -> None:
+    found = verdict_of(RecordedTurn(kind=kind, status=status, outcome=outcome, basis="", message=""))
+    assert found.kind in LEADS
+    assert found.text.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "value"),
+    [
+        ("Cars board at gate C.", "Vehicles board at gate B, because of the quay.", "gate B"),
+        ("Maria works at Contoso.", "Maria works at Fabrikam since May.", "at Fabrikam"),
+        ("The store opens at 9:00.", "On Sundays the store opens at 11:00 sharp.", "at 11:00"),
+        ("Cars board at gate C.", "Cars board at gate C.", ""),
+        ("Cars board at gate C.", "Dogs travel on the upper deck.", ""),
+        ("It is at a shop.", "He was at a fair.", ""),
+        ("", "", ""),
+    ],
+)
+def test_another_value_stands_after_the_same_words(text: str, other: str, value: str) -> None:
+    assert other_value(text, other) == value

@@ -1,0 +1,75 @@
+"""The head of the turn page: question, answer and verdict, on the page as in the API."""
+
+import re
+from html import unescape
+
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.session import Choices, create_session
+from sessions_app.ingest.load import Upload, load_source
+from sessions_app.models import ExplainabilityTurn, Project, Session
+from sessions_app.queries.turns.registry import events
+from sessions_app.queries.turns.verdicts import verdict
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.close import TurnError
+from sessions_app.turns.pipeline import run_turn
+from tests.web.page_scene import live_project, member_client
+
+__all__ = ["live_project"]
+
+
+def ask(session: Session, message: str, **choices: str) -> ExplainabilityTurn:
+    try:
+        turn = run_turn(session, TurnCall(message=message, choices=Choices(**choices))).turn
+    except TurnError as failure:
+        turn = failure.turn
+    return ExplainabilityTurn.objects.select_related("session").get(pk=turn.pk)
+
+
+def line_of(client: Client, turn: ExplainabilityTurn) -> str:
+    """Return the markup of the verdict's line."""
+    html = client.get(reverse("turn", args=[turn.session.session_id, turn.request_id])).content.decode()
+    return re.findall(r'<p class="verdict[^"]*" id="verdict">.*?</p>', html, re.DOTALL)[0]
+
+
+def text_of(line: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", line)).split())
+
+
+def links_of(line: str) -> list[str]:
+    return [unescape(address) for address in re.findall(r'<a href="([^"]*)"', line)]
+
+
+def test_sources_that_disagree_are_named_with_their_units(live_project: Project) -> None:
+    base = create_base(live_project, "Handbook")
+    load_source(base, Upload(name="handbook.md", data=b"# Boarding\n\nCars board at gate B on all days."))
+    base.refresh_from_db()
+    session = create_session(live_project, base=base)
+    ask(session, "Cars board at gate C.")
+    turn = ask(session, "Where do cars board?")
+    client = member_client(live_project, "viewer")
+    line = line_of(client, turn)
+    assert text_of(line) == verdict(turn, events(turn)).text
+    assert text_of(line).endswith("this conversation says gate C; handbook.md says gate B.")
+    told, written = (client.get(address).content.decode() for address in links_of(line)[-2:])
+    assert "Cars board at gate C." in told
+    assert "Cars board at gate B on all days." in written
+
+
+def test_an_empty_base_and_a_pinned_plugin_are_named(live_project: Project) -> None:
+    session, client = create_session(live_project), member_client(live_project, "viewer")
+    unanswered = line_of(client, ask(session, "Where do cars board?"))
+    assert "is empty" in text_of(unanswered)
+    failed = line_of(client, ask(session, "Where do cars board?", goal_solver="gs-llm-fast"))
+    assert "you pinned this solver alone" in text_of(failed)
+    assert links_of(failed)[-1] == "?tab=choice"
+
+
+def test_what_is_told_of_an_ended_turn_follows_the_session(live_project: Project) -> None:
+    session, client = create_session(live_project), member_client(live_project, "viewer")
+    turn = ask(session, "My dog is called Rex.")
+    before = line_of(client, turn)
+    ask(session, "What is my dog called?")
+    assert line_of(client, turn) == before
