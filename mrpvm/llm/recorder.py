@@ -34,6 +34,7 @@ class ModelExchange(TypedDict):
 
     `leftOut` are parameters that the model has refused before, and that were not sent for that reason.
     `traceparent` is the header that put the provider's own spans below the turn's, where it is traced.
+    `purpose` names what prepared the turn by the call.
     """
 
     url: str
@@ -44,6 +45,7 @@ class ModelExchange(TypedDict):
     traceparent: NotRequired[str]
     response: ModelResponse | None
     durationMs: int | None
+    purpose: NotRequired[str]
 
 
 @dataclass(slots=True)

@@ -76,7 +76,7 @@ class PreparationModel:
             give_up()
             raise
         finally:
-            self.exchanges += recorder.as_records()
+            self.exchanges += [{**record, "purpose": plugin_id} for record in recorder.as_records()]
 
     def raise_if_ended(self) -> None:
         """Raise what a call found that ends the turn, for callers that go on without a model that fails."""

@@ -6,8 +6,8 @@ import { Minimap } from "./minimap.js";
 import { MIN_ZOOM, PanZoom } from "./panzoom.js";
 import { noteAll, noteToggle, select, selectedId, withShown } from "./selection.js";
 
-// Below this zoom labels cannot be read: a large graph then begins at its top left corner instead of wholly in view.
-const READABLE_ZOOM = 0.55;
+// The smallest text is 11 px at this zoom: a larger graph begins at its top left corner and is scrolled.
+const READABLE_ZOOM = 1;
 const FAR_ZOOM = 0.45;
 const FIT_PADDING = 16;
 // A small graph is not blown up, but a very large screen is read from farther away.
@@ -111,7 +111,7 @@ class GraphView {
     const across = (clientWidth - 2 * FIT_PADDING) / this.size.width;
     const down = (clientHeight - 2 * FIT_PADDING) / this.size.height;
     let zoom = Math.min(across, down, clientWidth > WIDE_PX ? FIT_ZOOM_WIDE : FIT_ZOOM);
-    if (readable && zoom < READABLE_ZOOM) zoom = Math.max(READABLE_ZOOM, Math.min(across, 1));
+    if (readable && zoom < READABLE_ZOOM) zoom = READABLE_ZOOM;
     zoom = Math.max(zoom, MIN_ZOOM);
     this.pan.show({
       zoom,

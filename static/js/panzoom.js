@@ -73,10 +73,11 @@ export class PanZoom {
 
   onWheel(event) {
     event.preventDefault();
-    // A wheel zooms, a two-finger swipe sideways pans; pinching arrives as a wheel with Ctrl.
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return this.by(-event.deltaX, 0);
-    const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 16 : event.deltaY;
-    this.zoomBy(Math.exp(-pixels * (event.ctrlKey ? 0.01 : 0.0016)), this.at(event));
+    // A wheel scrolls, with Ctrl it zooms; pinching arrives as a wheel with Ctrl.
+    const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
+    if (event.ctrlKey || event.metaKey) return this.zoomBy(Math.exp(-event.deltaY * unit * 0.01), this.at(event));
+    const [dx, dy] = event.shiftKey ? [event.deltaY, event.deltaX] : [event.deltaX, event.deltaY];
+    this.by(-dx * unit, -dy * unit);
   }
 
   onDown(event) {

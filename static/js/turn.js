@@ -48,6 +48,17 @@ onElements(".turn", (turn) => {
   });
 });
 
+// --- how long a running turn has taken so far -----------------------------------------------------------------------
+
+onElements("[data-elapsed-since]", (place) => {
+  const since = Date.parse(place.dataset.elapsedSince);
+  const tick = () => {
+    if (!place.isConnected) return clearInterval(timer);
+    place.textContent = `${Math.max(0, (Date.now() - since) / 1000).toFixed(1)} s`;
+  };
+  const timer = setInterval(tick, 100);
+});
+
 // --- the graph as PNG ---------------------------------------------------------------------------------------------------
 
 document.addEventListener("click", (event) => {

@@ -146,7 +146,7 @@ def test_a_turn_that_ends_meanwhile_is_told_as_it_is_now(talked: Session) -> Non
     assert refused.value.details == {"status": "succeeded"}
 
 
-@pytest.mark.parametrize(("query", "count"), [("", 4), ("?details=full", 6)])
+@pytest.mark.parametrize(("query", "count"), [("", 5), ("?details=full", 7)])
 def test_the_registry_costs_the_same_for_any_number_of_turns(
     editor: Caller,
     registry: str,
@@ -158,5 +158,5 @@ def test_the_registry_costs_the_same_for_any_number_of_turns(
     mark = "&" if query else "?"
     editor.get(registry)
     for limit in (1, 5):
-        with django_assert_num_queries(count):  # session, page, events, count; payloads, events again
+        with django_assert_num_queries(count):  # session, page, events, mounts, count; payloads, events again
             editor.get(f"{registry}{query}{mark}limit={limit}")

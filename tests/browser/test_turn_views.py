@@ -75,6 +75,7 @@ def test_what_is_chosen_in_a_shut_frame_opens_it(browser: Browser, session: Sess
 def test_a_map_comes_when_the_graph_does_not_fit_and_moves_it(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2)
     expect(page.locator(".viewport")).to_have_attribute("transform", re.compile("scale"))
+    page.get_by_role("button", name="Fit the whole graph").click()
     expect(page.locator(".minimap")).to_have_count(0)
     for _ in range(6):
         page.get_by_role("button", name="Zoom in").click()
@@ -124,7 +125,10 @@ def test_tabs_stay_on_the_page_and_lead_to_executions(browser: Browser, session:
 
 def test_a_section_of_the_context_opens_from_its_bar_and_by_keyboard(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2, "?tab=context")
-    conversation, message = (page.locator(".budget__section", has_text=name) for name in ("Conversation", "Message"))
+    names = page.locator(".budget__name")
+    conversation, message = (
+        page.locator(".budget__section", has=names.filter(has_text=name)) for name in ("Conversation", "Message")
+    )
     expect(message.locator("pre")).to_have_count(0)
     page.locator(".budget__bar .budget__part--message").click()
     expect(message.locator("pre")).to_have_text("1. What is my dog called?\n2. What is my cat called?")

@@ -123,7 +123,7 @@ def test_what_ran_stands_side_by_side_with_what_differs(live_project: Project) -
     split = rows_of(both)
     assert split["Frame parallel-intent 2"][:2] == ["only in turn 5", "none"]
     assert "Constraint Validator only in turn 4" in text_of(both)
-    assert split["Frame chat-turn"][0] == "input: message; output: groups"
+    assert split["Frame Turn"][0] == "input: message; output: groups"
     assert rows_of(followed)["Symbolic Seed Detector"][0].startswith("input: message, history")
     for html, change in ((compare(client, again), "same"), (followed, "input: message, history")):
         sides = re.findall(r'<svg class="graph" data-uid="(?:left|right)".*?</svg>', html, re.S)

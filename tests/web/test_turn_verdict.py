@@ -73,3 +73,22 @@ def test_what_is_told_of_an_ended_turn_follows_the_session(live_project: Project
     before = line_of(client, turn)
     ask(session, "What is my dog called?")
     assert line_of(client, turn) == before
+
+
+def test_the_base_that_would_have_answered_is_mounted_from_the_turn(live_project: Project) -> None:
+    base = create_base(live_project, "Handbook")
+    load_source(base, Upload(name="handbook.md", data=b"# Boarding\n\nCars board at gate B on all days."))
+    create_base(live_project, "Cooking")
+    session = create_session(live_project)
+    turn = ask(session, "Where do cars board?")
+    client, address = member_client(live_project, "editor"), [session.session_id, turn.request_id]
+    assert reverse("turn-remedies", args=address) in client.get(reverse("turn", args=address)).text
+    html = client.get(reverse("turn-remedies", args=address)).text
+    assert "Cars board at gate B on all days." in html
+    assert "Cooking" not in html
+    (kb_id,) = re.findall(r'name="kb_id" value="([^"]+)"', html)
+    client.post(reverse("session-kb-mount", args=[session.session_id]), {"kb_id": kb_id})
+    again = ask(Session.objects.get(pk=session.pk), "Where do cars board?")
+    assert "gate B" in again.assistant_preview
+    reader = member_client(live_project, "viewer", name="reader")
+    assert "kb_id" not in reader.get(reverse("turn-remedies", args=address)).text

@@ -67,6 +67,11 @@ def ended_turns(session_id: str | None, since: datetime | None, until: datetime 
     return found.select_related("session__project", "conditions")
 
 
+def turn_by_key(turn_pk: int) -> ExplainabilityTurn:
+    """Return a turn by its key, without asking whose it is."""
+    return ExplainabilityTurn.objects.get(pk=turn_pk)
+
+
 def events(turn: ExplainabilityTurn) -> list[Event]:
     """Return the turn's machine events as far as they are stored."""
     return _events_of(turn.pk)
@@ -162,10 +167,32 @@ def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
     stored = details(turn, [ref])
     if ref in stored:
         return stored[ref]
-    recorded = next((item for item in _recorded(events(turn)) if item.ref == ref), None)
+    recorded = _prepared(turn, ref) or next((item for item in _recorded(events(turn)) if item.ref == ref), None)
     if recorded is None:
         raise NotFound(f"The turn has no node '{ref}'.", code="DETAIL_NOT_FOUND")
     return recorded
+
+
+def _prepared(turn: ExplainabilityTurn, ref: str) -> Detail | None:
+    """Return what one model call sent and got that prepared the turn, by its number in `prepare-1`."""
+    exchanges = (turn.context_report or {}).get("requests", ())
+    number = ref.removeprefix(PREPARED) if ref.startswith(PREPARED) else ""
+    if not number.isdecimal() or not 1 <= int(number) <= len(exchanges):
+        return None
+    exchange = exchanges[int(number) - 1]
+    response = exchange.get("response") or {}
+    payload = {
+        "input": exchange.get("body"),
+        "output": response.get("text"),
+        "error": response.get("error"),
+        "meta": {"requests": [exchange]},
+    }
+    text = json.dumps(payload, ensure_ascii=False)
+    return Detail(ref=ref, text=text, size=len(text.encode("utf-8", "replace")), cut_bytes=0)
+
+
+PREPARED = "prepare-"
+"""Begins the names of the calls that prepared a turn."""
 
 
 def details(turn: ExplainabilityTurn, refs: Collection[str]) -> dict[str, Detail]:

@@ -11,9 +11,12 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from mrpvm.text_cache import TextCache
+
 _CITATION = re.compile(r"\[(\d{1,3})\]")
 
 
+@TextCache
 def prose(text: str, sources_url: str = "") -> SafeString:
     """Return the text as safe HTML: HTML in it is shown as text, images are shown as their Markdown.
 

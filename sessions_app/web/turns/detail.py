@@ -13,7 +13,7 @@ from sessions_app.web.shell.words import bytes_in_words, why
 from sessions_app.web.turns.graph import GraphStructure
 from sessions_app.web.turns.graph.parts import seen
 from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
-from sessions_app.web.turns.structure import structure_of
+from sessions_app.web.turns.structure import whole_structure_of
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
@@ -58,7 +58,7 @@ class Siblings:
 
 def detail_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]:
     """Return the node's head and its tabs; long parts are cut, and say so [O-22]."""
-    structure, tabs = structure_of(turn), _tabs(detail)
+    structure, tabs = whole_structure_of(turn), _tabs(detail)
     node = _node(graph(turn), structure, detail.ref)
     return {
         "turn": turn,
@@ -136,7 +136,7 @@ def _tab(name: str, shown: ShownJson) -> Tab:
 
 
 def _node(graph: Graph, structure: GraphStructure, ref: str) -> Node:
-    for run in graph.plugin_executions:
+    for run in structure.executions.values():
         if run.detail_ref == ref:
             facts = {"Plugin": run.plugin_id, "Type": run.plugin_type, "Stage": run.stage, "Phase": run.phase}
             return _of(run, "Execution", run.plugin_name, facts)

@@ -1,6 +1,6 @@
 """The turn's one structure in three views: graph, timeline, outline."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,8 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from mrpvm.text_cache import TextCache
+from mrpvm.trace.outputs import outputs_of
+from sessions_app.queries.turns.registry import events_and_judgements, turn_by_key
 from sessions_app.web.turns.graph import (
     GraphStructure,
     Outline,
@@ -19,10 +21,10 @@ from sessions_app.web.turns.graph import (
 )
 from sessions_app.web.turns.graph.outline import ROWS_AT_FIRST
 from sessions_app.web.turns.graph.shown import OPEN_AT_MOST
-from sessions_app.web.turns.structure import ended_structure, structure_of
+from sessions_app.web.turns.structure import structure_of, whole_structure_of
 
 if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
+    from sessions_app.models import ExplainabilityTurn, UnitEvent
 
 VIEWS = ("graph", "timeline", "outline")
 TABS = ("run", "context", "state", "choice")
@@ -47,11 +49,8 @@ def turn_addresses(turn: "ExplainabilityTurn") -> dict[str, str]:
 
 def shown_graph(turn: "ExplainabilityTurn", reader: Reader) -> ShownGraph:
     """Return what the reader sees of the turn's graph."""
-    return _show(structure_of(turn), reader.opened, reader.shut, reader.selected)
-
-
-def _show(structure: GraphStructure, opened: Collection[str], shut: Collection[str], selected: str) -> ShownGraph:
-    return show_structure(structure, opened=opened, shut=shut, selected=selected)
+    whole = whole_structure_of(turn)
+    return show_structure(whole, opened=reader.opened, shut=reader.shut, selected=reader.selected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,24 +66,46 @@ class Drawing:
 def drawing(turn: "ExplainabilityTurn", reader: Reader) -> Drawing:
     """Return the turn's graph and outline; those of an ended turn are drawn once for many looks at them."""
     if turn.is_running:
-        return _drawn(shown_graph(turn, reader))
-    return _ended_drawing(turn.pk, turn.request_id, reader.opened, reader.shut, reader.selected)
+        return _drawn(turn, reader)
+    return _ended_drawing(turn.pk, turn.request_id, reader)
 
 
 @TextCache
-def _ended_drawing(
-    turn_pk: int, request_id: str, opened: tuple[str, ...], shut: tuple[str, ...], selected: str
-) -> Drawing:
-    return _drawn(_show(ended_structure(turn_pk, request_id), opened, shut, selected))
+def _ended_drawing(turn_pk: int, request_id: str, reader: Reader) -> Drawing:
+    return _drawn(turn_by_key(turn_pk), reader)
 
 
-def _drawn(shown: ShownGraph) -> Drawing:
+def _drawn(turn: "ExplainabilityTurn", reader: Reader) -> Drawing:
+    shown = shown_graph(turn, reader)
+    outputs = _outputs(turn) if turn.is_running else _ended_outputs(turn.pk, turn.request_id)
     return Drawing(
-        graph=render_shown(shown),
+        graph=render_shown(shown, outputs=outputs),
         outline=render_outline(shown, limit=ROWS_AT_FIRST),
         execution_count=len(shown.whole.executions),
         frame_count=len(shown.whole.frames),
     )
+
+
+@TextCache
+def _ended_outputs(turn_pk: int, request_id: str) -> dict[str, str]:
+    return _outputs(turn_by_key(turn_pk))
+
+
+def _outputs(turn: "ExplainabilityTurn") -> dict[str, str]:
+    events, judged = events_and_judgements(turn)
+    return outputs_of(events, _scores(structure_of(turn), judged))
+
+
+def _scores(structure: GraphStructure, judged: Iterable["UnitEvent"]) -> dict[str, list[float]]:
+    """Return the scores of the units that each retrieval selected."""
+    scores: dict[str, list[float]] = {}
+    for event in judged:
+        run = structure.executions.get(event.execution_id)
+        if run is not None and run.stage == "kb":
+            found = scores.setdefault(run.id, [])
+            if event.step == "selected":
+                found.append(event.score or 0.0)
+    return scores
 
 
 def stage_context(turn: "ExplainabilityTurn", reader: Reader) -> dict[str, Any]:

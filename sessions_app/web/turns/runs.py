@@ -116,7 +116,7 @@ def _picture(turn: "ExplainabilityTurn", side: str, rows: Sequence[Row], reader:
     own = {ran.id: row for row in rows if (ran := getattr(row, side)) is not None}
     structure = renamed(structure_of(turn), {name: row.id for name, row in own.items()})
     shown = show_structure(structure, opened=reader.opened, shut=reader.shut, selected=reader.selected)
-    remarks = {row.id: Remark(row.words, f"is-{row.verdict}") for row in own.values()}
+    remarks = {row.id: Remark(row.words, f"is-{row.verdict}", row.verdict != Verdict.SAME) for row in own.values()}
     return render_shown(shown, uid=side, remarks=remarks)
 
 

@@ -30,6 +30,7 @@ from sessions_app.web.turns.drawing import (
 )
 from sessions_app.web.turns.graph import render_outline, render_timeline
 from sessions_app.web.turns.head import head_context
+from sessions_app.web.turns.remedies import bases_that_know
 from sessions_app.web.turns.requests import PREPARING, requests_context
 from sessions_app.web.turns.runs import SIDES, runs_context, side_svg
 from sessions_app.web.turns.state import state_context
@@ -134,6 +135,16 @@ head = _part(f"{TEMPLATE}#head", head_context)
 context = _part("turn/context.html", context_context)
 state = _part("turn/state.html", state_context)
 choice = _part("turn/choice.html", choice_context)
+
+
+@require_safe
+@member_view()
+def remedies(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Return which other bases know something of the question, each with a button that mounts it."""
+    turn = turns.turn(member.project, session_id, request_id)
+    knowing = bases_that_know(turn.session, turn.user_message)
+    context = {"turn": turn, "session": turn.session, "knowing": knowing}
+    return page(request, "turn/remedies.html", member, context)
 
 
 @require_safe

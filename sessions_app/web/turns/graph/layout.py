@@ -15,11 +15,11 @@ from sessions_app.web.turns.graph.rows import Link, column_guides, links_of, row
 from sessions_app.web.turns.graph.shapes import Box, Grid, Row, Stack
 from sessions_app.web.turns.graph.structure import GraphStructure
 
-BOX_WIDTH, BOX_HEIGHT = 196.0, 40.0
+BOX_WIDTH, BOX_HEIGHT = 220.0, 44.0
 COLUMN_GAP, ROW_GAP, STACK_GAP = 22.0, 22.0, 36.0
 FRAME_PAD, FRAME_TOP_GUTTER, FRAME_BOTTOM_GUTTER = 16.0, 18.0, 16.0
 HEADER_HEIGHT = 44.0
-MARK_WIDTH, MARK_HEIGHT, MARK_GAP, MARK_LINES = 150.0, 18.0, 6.0, 4
+MARK_WIDTH, MARK_HEIGHT, MARK_GAP, MARK_LINES = 160.0, 20.0, 6.0, 4
 EMPTY_BODY_HEIGHT = 24.0
 MAX_HEADER_WIDTH = 320.0
 LABEL_FONT_PX = 13.0

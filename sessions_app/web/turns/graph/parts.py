@@ -9,7 +9,7 @@ from sessions_app.web.turns.graph.markup import element
 from sessions_app.web.turns.graph.shapes import Box
 from sessions_app.web.turns.graph.status import Tone
 
-NAME_PX, SMALL_PX = 11.5, 10.5
+NAME_PX, SMALL_PX = 12.5, 11.0
 SIGN_PX = 14.0
 # One sign a colour, so that no status is told by colour alone. Drawn in a field of 14 by 14.
 _SIGN_PATHS = {

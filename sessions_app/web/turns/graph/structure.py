@@ -42,7 +42,9 @@ def read_structure(graph: Graph) -> GraphStructure:
     """Return the graph in reading order, with texts that can be shown on one line."""
     if graph.root_frame_id is None:
         return GraphStructure("", {}, {}, ())
-    frames = {frame.id: _shown(frame, "label", frame.id, "purpose", "intent", "status") for frame in graph.frames}
+    frames = {
+        frame.id: _shown(_titled(frame), "label", frame.id, "purpose", "intent", "status") for frame in graph.frames
+    }
     executions = {
         run.id: _shown(run, "plugin_name", run.plugin_id or run.id, "plugin_id", "stage", "status", "phase")
         for run in _as_begun(graph.plugin_executions)
@@ -123,6 +125,10 @@ def frames_to_collapse(structure: GraphStructure, *, box_limit: int = VISIBLE_BO
 def id_path(item_id: str) -> tuple[int, ...]:
     """Return the numbers of an id, so that `frame-0.10` sorts after `frame-0.2` [O-23]."""
     return tuple(int(number) for number in _NUMBER.findall(item_id))
+
+
+def _titled(frame: Frame) -> Frame:
+    return replace(frame, label="Turn") if frame.label == "chat-turn" else frame
 
 
 def _as_begun(executions: Sequence[Execution]) -> list[Execution]:

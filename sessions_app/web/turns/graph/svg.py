@@ -4,14 +4,16 @@ Three layers, so that edges lie above the frames that they cross and below every
 what can be focused, in reading order. Input, output and messages never appear here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from django.utils.safestring import SafeString
 
 from mrpvm.trace.graph import ControlNode, Edge, Execution, Frame
 from sessions_app.web.turns.graph.error_path import error_path
-from sessions_app.web.turns.graph.labels import fit, fit_words, text_width
+from sessions_app.web.turns.graph.folding import FoldedGraph, fold_planners
+from sessions_app.web.turns.graph.labels import clean, fit, fit_words, text_width
 from sessions_app.web.turns.graph.layout import (
     BOX_WIDTH,
     FRAME_PAD,
@@ -43,9 +45,9 @@ from sessions_app.web.turns.graph.routes import Route
 from sessions_app.web.turns.graph.shapes import Box
 from sessions_app.web.turns.graph.shown import ShownGraph
 from sessions_app.web.turns.graph.status import duration_badge, tone_of
-from sessions_app.web.turns.graph.structure import GraphStructure
 
-_MARK_PX = 10.0
+_MARK_PX = 11.0
+_BADGE_WIDTH, _BADGE_HEIGHT = 22.0, 16.0
 _NAME_LEFT = 27.0
 _NAME_WIDTH = BOX_WIDTH - _NAME_LEFT - 6
 _SHORTEST_BAR = 4.0
@@ -60,20 +62,34 @@ class Remark:
 
     words: str
     css_class: str
+    is_exception: bool = True
 
 
+NO_OUTPUTS: Mapping[str, str] = {}
 NO_REMARKS: Mapping[str, Remark] = {}
 
 
-def render_shown(shown: ShownGraph, *, uid: str = "graph", remarks: Mapping[str, Remark] = NO_REMARKS) -> SafeString:
+def render_shown(
+    shown: ShownGraph,
+    *,
+    uid: str = "graph",
+    outputs: Mapping[str, str] = NO_OUTPUTS,
+    remarks: Mapping[str, Remark] = NO_REMARKS,
+) -> SafeString:
     """Return the picture of what a reader sees of a graph [G-8].
 
+    Planners that did their work are badges on the edges that led through them.
+
     Args:
+        outputs: what came out of an execution, in a few words, by id.
         uid: begins the ids inside the SVG; two graphs on one page need two.
         remarks: say more of some items, by id.
     """
-    structure, layout = shown.visible, layout_graph(shown.visible)
-    picture = _Picture(structure, layout, uid, shown.collapsed, remarks)
+    folded = fold_planners(shown.visible, kept=[key for key, remark in remarks.items() if remark.is_exception])
+    structure = folded.structure
+    layout = layout_graph(structure)
+    picture = _Picture(folded, layout, uid, shown.collapsed, outputs, remarks)
+    run_count = len(shown.visible.executions)
     size: dict[str, str | float] = {"width": max(layout.width, 1), "height": max(layout.height, 1)}
     return element(
         "svg",
@@ -85,7 +101,7 @@ def render_shown(shown: ShownGraph, *, uid: str = "graph", remarks: Mapping[str,
             "viewBox": f"0 0 {size['width']:g} {size['height']:g}",
             **size,
             "role": "group",
-            "aria-label": f"Execution graph: {len(structure.frames)} frames, {len(structure.executions)} executions",
+            "aria-label": f"Execution graph: {len(structure.frames)} frames, {run_count} executions",
         },
         picture.definitions(),
         element(
@@ -93,7 +109,7 @@ def render_shown(shown: ShownGraph, *, uid: str = "graph", remarks: Mapping[str,
             {"class": "viewport"},
             element("g", {"class": "layer-frames", "aria-hidden": "true"}, *picture.backgrounds()),
             element("g", {"class": "layer-edges"}, *(picture.edge(route) for route in layout.routes)),
-            element("g", {"class": "layer-nodes"}, *picture.nodes()),
+            element("g", {"class": "layer-nodes"}, *picture.nodes(), *picture.badges()),
         ),
     )
 
@@ -103,12 +119,17 @@ class _Picture:
 
     def __init__(
         self,
-        structure: GraphStructure,
+        folded: FoldedGraph,
         layout: GraphLayout,
         uid: str,
         collapsed: frozenset[str],
+        outputs: Mapping[str, str],
         remarks: Mapping[str, Remark],
     ) -> None:
+        structure = folded.structure
+        self._badges = folded.badges
+        self._ends = folded.ends
+        self._outputs = outputs
         self._structure = structure
         self._remarks = remarks
         self._layout = layout
@@ -185,7 +206,8 @@ class _Picture:
         box = self._layout.boxes[execution.id]
         active = self._structure.frames[execution.frame_id].is_active
         tone = tone_of(execution.status, frame_active=active)
-        time, stage = duration_badge(execution.duration_ms), stage_of(execution)
+        time = duration_badge(execution.duration_ms)
+        stage = clean(self._outputs.get(execution.id, "")) or stage_of(execution)
         words = spoken(run_words(execution, seen(execution.plugin_name, stage, time)), self._said(execution.id))
         stage_room = _NAME_WIDTH - text_width(time, SMALL_PX) - 8
         return element(
@@ -194,12 +216,37 @@ class _Picture:
             element("title", {}, words),
             element("rect", {"class": "node-box", **rectangle(box), "rx": 7}),
             self._time_bar(box, execution.duration_ms),
-            sign(self._uid, tone, box.x + 8, box.y + 6),
+            sign(self._uid, tone, box.x + 8, box.y + 7),
             text_at(
-                "node-name", box.x + _NAME_LEFT, box.y + 17, fit(execution.plugin_name, _NAME_WIDTH, NAME_PX, bold=True)
+                "node-name", box.x + _NAME_LEFT, box.y + 18, fit(execution.plugin_name, _NAME_WIDTH, NAME_PX, bold=True)
             ),
-            text_at("node-stage", box.x + _NAME_LEFT, box.y + 31, fit(stage, stage_room, SMALL_PX)),
-            text_at("node-time", box.right - 9, box.y + 31, time, anchor="end"),
+            text_at("node-stage", box.x + _NAME_LEFT, box.y + 34, fit(stage, stage_room, SMALL_PX)),
+            text_at("node-time", box.right - 9, box.y + 34, time, anchor="end"),
+        )
+
+    def badges(self) -> Iterable[SafeString]:
+        """Return the planner calls that were folded: in the middle of their edge, or at the foot of what fed them."""
+        for route in self._layout.routes:
+            runs = self._badges.get(Edge(route.source, route.target, route.kind), ())
+            x, y = _middle(route.points)
+            for place, run in enumerate(runs):
+                yield self._badge(run, x + (place - (len(runs) - 1) / 2) * (_BADGE_WIDTH + 4), y)
+
+        for source, runs in self._ends.items():
+            box = self._layout.boxes[source]
+            for place, run in enumerate(reversed(runs)):
+                yield self._badge(run, box.right - 18 - place * (_BADGE_WIDTH + 2), box.bottom)
+
+    def _badge(self, run: Execution, x: float, y: float) -> SafeString:
+        box = Box(x - _BADGE_WIDTH / 2, y - _BADGE_HEIGHT / 2, _BADGE_WIDTH, _BADGE_HEIGHT)
+        output, time = clean(self._outputs.get(run.id, "")), duration_badge(run.duration_ms)
+        words = spoken("Pl", run.plugin_name, stage_of(run), output, time, run.status, self._said(run.id))
+        return element(
+            "g",
+            focusable("node badge-node" + self._fate(run.id), tone_of(run.status), run.id, run.detail_ref, words),
+            element("title", {}, words),
+            element("rect", {"class": "node-box", **rectangle(box), "rx": 8}),
+            text_at("badge-label", x, y + 4, "Pl", anchor="middle"),
         )
 
     def _time_bar(self, box: Box, duration_ms: float | None) -> SafeString:
@@ -268,8 +315,8 @@ class _Picture:
             focusable(f"mark mark-{mark.type}", tone, mark.id, mark.detail_ref, spoken(shown, mark.status)),
             element("title", {}, spoken(shown, mark.status)),
             element("rect", {"class": "mark-box", **rectangle(box), "rx": 9}),
-            element("circle", {"class": "mark-dot", "cx": box.x + 10, "cy": box.y + 9, "r": 3}),
-            text_at("mark-label", box.x + 18, box.y + 12.5, fit(shown, box.width - 26, _MARK_PX)),
+            element("circle", {"class": "mark-dot", "cx": box.x + 10, "cy": box.y + 10, "r": 3}),
+            text_at("mark-label", box.x + 18, box.y + 13.5, fit(shown, box.width - 26, _MARK_PX)),
         )
 
     def _placed_marks(self, frame_id: str) -> list[ControlNode]:
@@ -284,7 +331,7 @@ class _Picture:
                 last = placed[-1]
                 fits = last.right + MARK_GAP + MARK_WIDTH <= self._layout.boxes[frame.id].right - FRAME_PAD
                 x, y = (last.right + MARK_GAP, last.y) if fits else (x, last.bottom + MARK_GAP)
-            yield text_at("mark-more", x + 4, y + 12.5, f"+{count} more")
+            yield text_at("mark-more", x + 4, y + 13.5, f"+{count} more")
 
 
 def _below(frame: Frame, room: float) -> str:
@@ -293,3 +340,15 @@ def _below(frame: Frame, room: float) -> str:
         return fit_words(frame.intent, room, SMALL_PX)
     is_said = not frame.purpose or frame.label.startswith(frame.purpose)
     return fit(frame.detail_ref if is_said else frame.purpose, room, SMALL_PX, mono=is_said)
+
+
+def _middle(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the point halfway along a line."""
+    lengths = [abs(after[0] - before[0]) + abs(after[1] - before[1]) for before, after in pairwise(points)]
+    left = sum(lengths) / 2
+    for (before, after), length in zip(pairwise(points), lengths, strict=True):
+        if left <= length and length:
+            share = left / length
+            return before[0] + (after[0] - before[0]) * share, before[1] + (after[1] - before[1]) * share
+        left -= length
+    return points[-1]

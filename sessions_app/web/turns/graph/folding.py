@@ -1,0 +1,68 @@
+"""Planner calls taken out of the picture: each becomes a badge on the edge that led through it."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from mrpvm.trace.graph import Edge, Execution
+from sessions_app.web.turns.graph.status import Tone, tone_of
+from sessions_app.web.turns.graph.structure import GraphStructure, id_path
+
+_PLANNER = "planner"
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedGraph:
+    """The structure without the planners that worked.
+
+    `badges` are they by the edge on which each sits; `ends` are those that nothing followed, by what fed them.
+    """
+
+    structure: GraphStructure
+    badges: Mapping[Edge, tuple[Execution, ...]]
+    ends: Mapping[str, tuple[Execution, ...]]
+
+
+def fold_planners(structure: GraphStructure, *, kept: Collection[str] = ()) -> FoldedGraph:
+    """Return the graph with each planner that did its work on the edge from what fed it to what followed.
+
+    A planner that failed, that was tried in another's place, or that nothing fed stays a box.
+
+    Args:
+        kept: ids of executions that stay boxes whatever they are.
+    """
+    edges = set(structure.edges)
+    badges: dict[Edge, tuple[Execution, ...]] = {}
+    ends: dict[str, tuple[Execution, ...]] = {}
+    gone: set[str] = set()
+    for run in structure.executions.values():
+        if run.stage != _PLANNER or run.id in kept or tone_of(run.status) is not Tone.OK:
+            continue
+        fed = [edge for edge in edges if edge.target == run.id]
+        followed = sorted(
+            (edge for edge in edges if edge.source == run.id), key=lambda edge: (id_path(edge.target), edge)
+        )
+        if len(fed) != 1 or fed[0].kind != "flow":
+            continue
+        carried = badges.pop(fed[0], ())
+        if not followed:
+            ends[fed[0].source] = (*ends.get(fed[0].source, ()), *carried, run)
+        edges -= {fed[0], *followed}
+        gone.add(run.id)
+        for place, edge in enumerate(followed):
+            through = Edge(fed[0].source, edge.target, edge.kind)
+            edges.add(through)
+            # Of several edges the first carries the badge, so that a call is drawn once.
+            badges[through] = (*badges.pop(edge, ()), *badges.get(through, ()), *((*carried, run) if not place else ()))
+    shown = {edge: runs for edge, runs in badges.items() if runs}
+    return FoldedGraph(_without(structure, gone, edges), shown, ends)
+
+
+def _without(structure: GraphStructure, gone: set[str], edges: set[Edge]) -> GraphStructure:
+    if not gone:
+        return structure
+    return replace(
+        structure,
+        executions={key: run for key, run in structure.executions.items() if key not in gone},
+        items={frame: tuple(item for item in items if item not in gone) for frame, items in structure.items.items()},
+        edges=tuple(sorted(edges, key=lambda edge: (id_path(edge.source), id_path(edge.target), edge))),
+    )

@@ -1,0 +1,39 @@
+"""Which bases know something of a question that the mounted one does not."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mrpvm.knowledge.text import unique_terms
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.queries.knowledge.bases import knowledge_bases
+
+if TYPE_CHECKING:
+    from sessions_app.models import KnowledgeBase, Session
+
+BASES_SEARCHED = 20
+BASES_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowingBase:
+    """A base, what it says that is closest to the question, and how many of the question's words that has."""
+
+    base: "KnowledgeBase"
+    text: str
+    matched_count: int
+    score: float
+
+
+def bases_that_know(session: "Session", question: str) -> list[KnowingBase]:
+    """Return the bases of the project, other than the mounted one, whose best unit shares most with the question."""
+    terms = dict.fromkeys(unique_terms(question), 1.0)
+    if not terms:
+        return []
+    found: list[KnowingBase] = []
+    for base in knowledge_bases(session.project).exclude(pk=session.mounted_kb_id)[:BASES_SEARCHED]:
+        hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(terms, 3)
+        hit = next((each for each in hits if not each.unit.child_unit_ids), None)
+        if hit is not None:
+            matched = len(hit.term_scores)
+            found.append(KnowingBase(base=base, text=hit.unit.text, matched_count=matched, score=hit.score))
+    return sorted(found, key=lambda each: (-each.matched_count, -each.score, each.base.pk))[:BASES_SHOWN]
