@@ -51,6 +51,12 @@ def test_what_the_question_says_itself_counts_more_than_another_word_for_it() ->
     assert ids(find(view, "What is its weight?")) == ["noun", "adjective"]
 
 
+def test_a_word_counts_as_often_as_the_question_says_it() -> None:
+    view = knowledge(unit("a", "The pump is blue."), unit("b", "The valve is green."))
+    assert ids(find(view, "Is it the pump, the pump again, or the valve?")) == ["a", "b"]
+    assert ids(find(view, "Is it the valve, the valve again, or the pump?")) == ["b", "a"]
+
+
 def test_every_intent_has_its_own_evidence() -> None:
     found = find(PETS, "What is my dog called?", "What colour is my car?")
     assert ids(found, 0)[0] == "dog"

@@ -13,6 +13,7 @@ from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.measures import measure_terms
 from mrpvm.knowledge.selection import Candidate, Choice, SelectionPolicy, choose, is_sufficient, turn_candidates
 from mrpvm.knowledge.spelling import spelling_terms
+from mrpvm.knowledge.text import terms as text_terms
 from mrpvm.values import (
     KU_TYPES,
     ContextProfile,
@@ -153,9 +154,11 @@ def lexical_hits(
     """Return the units that share a term with the intent, or with what it means besides, best first [BP-20, BP-22].
 
     Whoever asks how heavy a thing is may find its weight, who asks when a house closes its opening hours.
-    Unless `limit` says otherwise, they are a few more than the intent asks for.
+    A term counts as often as the question says it. Unless `limit` says otherwise, they are a few more than the intent
+    asks for.
     """
-    terms = dict.fromkeys(profile.query_terms[:MAX_QUERY_TERMS], 1.0)
+    said = Counter(text_terms(profile.query_text))
+    terms = {term: float(max(1, said[term])) for term in profile.query_terms[:MAX_QUERY_TERMS]}
     if terms:
         related = (*measure_terms(profile.query_text), *hours_terms(profile.query_text))
         terms = dict.fromkeys(related, _RELATED_WEIGHT) | dict.fromkeys(spelling_terms(profile.query_text), 1.0) | terms
