@@ -151,7 +151,8 @@ def is_task_request(sentence: str) -> bool:
         return _inverts(opening, closed=bare.endswith((".", "!")))
     if opening.first in _TASK_VERBS:
         return not _reads_as_noun(opening, bare)
-    return bool(_FAVOUR.match(" ".join(opening.head)) or _ASKED_WITHIN.search(bare))
+    is_closed = bare.endswith((".", "!"))  # "Anna, who did the work, was paid." states
+    return bool(_FAVOUR.match(" ".join(opening.head)) or (not is_closed and _ASKED_WITHIN.search(bare)))
 
 
 def asks_reader(sentence: str) -> bool:

@@ -60,6 +60,7 @@ NOT_FROM_DOORS = {
     "PLUGIN_REGISTRY_INVALID_DESCRIPTOR",  # at the start of the server
     "PLUGIN_REGISTRY_UNSUPPORTED_TYPE",
     "CONTROL_SYNTAX_ERROR",
+    "IMPORTED_ERROR",  # of a turn that ran elsewhere
 }
 
 

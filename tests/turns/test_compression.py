@@ -12,7 +12,7 @@ from sessions_app.models.turns.compression import compress, decompress
 from sessions_app.models.turns.payload_frames import Payload, framed, payload_texts, places
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
 )
 
