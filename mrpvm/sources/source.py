@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from mrpvm.errors import TooLarge
 from mrpvm.knowledge.indexing import IndexEntry, index_entry
+from mrpvm.llm.redaction import without_secrets
 from mrpvm.sources.chunking import Chunk, chunk_source
 from mrpvm.sources.documents.reading import read_document
 from mrpvm.sources.limits import IngestLimits
@@ -15,7 +16,10 @@ from mrpvm.values import KnowledgeUnit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A file that is to become a source, as it came; `id_root` as for `SourceInfo`."""
+    """A file that is to become a source, as it came; `id_root` as for `SourceInfo`.
+
+    `is_redacted`: secrets in its text are blacked out before anything is made of it.
+    """
 
     source_id: str
     name: str
@@ -23,6 +27,7 @@ class SourceFile:
     declared_type: str | None = None
     ingested_at: str | None = None
     id_root: str = ""
+    is_redacted: bool = False
     limits: IngestLimits = field(default_factory=IngestLimits)
 
 
@@ -80,6 +85,8 @@ def read_source(file: SourceFile) -> ReadSource:
             headings than there may be units; KB_INGEST_TOO_MANY_CHUNKS.
     """
     document = read_document(file.data, file.name, file.declared_type)
+    if file.is_redacted:
+        document = replace(document, text=without_secrets(document.text))
     check_source_size(document.text, file.limits)
     info = describe_source(file.source_id, file.name, document.text, ingested_at=file.ingested_at)
     is_markdown = document.is_markdown or info.source_type == "markdown"

@@ -50,12 +50,18 @@ class CommandTurn:
 
 @transaction.atomic
 def answer_command(
-    session: Session, text: str, chain: str | None = None, client_request: Mapping[str, Any] | None = None
+    session: Session,
+    text: str,
+    chain: str | None = None,
+    client_request: Mapping[str, Any] | None = None,
+    *,
+    sent: str | None = None,
 ) -> CommandTurn | Orchestration:
     """Answer a command, or give the turn that it asks a model for.
 
     Args:
         chain: the chain hash of the conversation before it, where that shall be recognised by it too [O-31].
+        sent: the text as the client sent it, where it is not stored like that.
         client_request: kept with the entry as it is.
 
     Raises:
@@ -78,7 +84,7 @@ def answer_command(
     if outcome.tool_call is not None:
         _add_tool_message(locked, turn, outcome.tool_call)
     if chain is not None:
-        mark_conversation(locked, chain, text, outcome.result.message)
+        mark_conversation(locked, chain, sent or text, outcome.result.message)
     touch(locked)
     recorded = events.TurnEnded(request_id=turn.request_id, turn_index=turn.turn_index, code=outcome.result.code)
     events.append_to_locked(locked, [*news, ("command.recorded", recorded)])

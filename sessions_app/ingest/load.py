@@ -41,7 +41,7 @@ from sessions_app.ingest.derive import derive_summaries
 from sessions_app.ingest.hooks import tell_readers
 from sessions_app.ingest.normalise import Normaliser, normalise_chunks
 from sessions_app.language_model import is_configured, model_source
-from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Session
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Project, Session
 from sessions_app.pacing import Pacer
 from sessions_app.queries.settings.model_roles import shared_config
 
@@ -98,7 +98,7 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
     told = _told(session, upload)
     # A base may have or get a source of an id that a client chose; unit ids are unique in a view all the same [KU-7].
     id_root = f"session::{upload.source_id}" if upload.source_id else ""
-    work = _Work(upload, source_id, session.model_config, told, session, id_root)
+    work = _Work(upload, source_id, session.model_config, told, session.project, session, id_root)
     found = work.ingested()
     material = Material(
         units=found.units,
@@ -145,7 +145,7 @@ def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stag
         InvalidInput, Unreadable, TooLarge, MRPError: as for `load_context`; the base stays as it is.
     """
     source_id = upload.source_id or free_source_id(base.head, upload.name)
-    work = _Work(upload, source_id, shared_config(base.project)[0], told)
+    work = _Work(upload, source_id, shared_config(base.project)[0], told, base.project)
     found = work.ingested()
     head = KnowledgeLayer.objects.filter(headed_bases=base).first()  # the base may have gone on while the file was read
     present = shown_unchanged(head, _new_source(upload, source_id, found)) if head else None
@@ -203,7 +203,7 @@ def stage_file(
     """
     session = waiting_for_slot(wait_ms, lambda: _idle(session.pk))
     source_id = upload.source_id or free_source_id(session.draft, upload.name)
-    work = _Work(upload, source_id, session.model_config, told, session)
+    work = _Work(upload, source_id, session.model_config, told, session.project, session)
     found = work.ingested()
     new = _new_source(upload, source_id, found)
     session = Session.objects.select_related("draft", "mounted_kb").get(pk=session.pk)
@@ -251,6 +251,7 @@ class _Work:
         source_id: str,
         roles: Mapping[str, Any],
         told: OnStage,
+        project: Project,
         session: Session | None = None,
         id_root: str = "",
     ) -> None:
@@ -271,6 +272,7 @@ class _Work:
             declared_type=upload.declared_type,
             ingested_at=timezone.now().isoformat(),
             id_root=id_root,
+            is_redacted=project.redacts_conversations,
             limits=IngestLimits(
                 source_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
                 chunks_per_source=settings.MRPVM_MAX_SOURCE_CHUNKS,

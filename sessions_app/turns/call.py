@@ -11,6 +11,7 @@ from mrpvm.commands import Orchestration
 from mrpvm.conversation.guardrails import denial
 from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.llm.port import Sampling
+from mrpvm.llm.redaction import without_secrets
 from mrpvm.values import HistoryMessage
 from sessions_app.actions.sessions.session import Choices, check_choices
 from sessions_app.models import KnowledgeBase
@@ -24,6 +25,8 @@ class TurnCall:
 
     `is_streamed`: the answer is read while it is written [O-1]. `typed` is what the user really typed where that was
     a command for a `skill`; the message is then its payload, so that no model ever sees a command [L-70].
+    `sent` is the message as the client sent it, where secrets were blacked out in it: it is never stored, and the
+    conversation is recognised by it.
     `takes_commands`: a message may be one at all [O-31]. `history` is what was said before as the request tells
     it; without it the session's own messages are taken [O-17]. `added` was said since and is stored with the
     answer. `chain` is the chain hash of all that, where the conversation shall be recognised again [O-31];
@@ -36,6 +39,7 @@ class TurnCall:
 
     message: str
     typed: str | None = None
+    sent: str | None = None
     skill: Orchestration | None = None
     system_prompt: str | None = None
     choices: Choices = field(default_factory=Choices)
@@ -62,6 +66,17 @@ class TurnCall:
         """Return the skill that the user asked for by a command, None where a model chose it."""
         return self.skill if self.typed is not None else None
 
+    def without_secrets(self) -> Self:
+        """Return the call with secrets blacked out in all that is said in it."""
+        return replace(
+            self,
+            message=without_secrets(self.message),
+            sent=self.message,
+            system_prompt=None if self.system_prompt is None else without_secrets(self.system_prompt),
+            history=None if self.history is None else _redacted(self.history),
+            added=_redacted(self.added),
+        )
+
     def guided_by(self, chosen: Orchestration) -> Self:
         """Return the call with its skill; a solver without a model could not follow it [L-24]."""
         solver = self.choices.goal_solver or GUIDED_SOLVER
@@ -70,6 +85,10 @@ class TurnCall:
     def commanded(self, chosen: Orchestration) -> Self:
         """Return the turn that a command for a skill asks for."""
         return replace(self.guided_by(chosen), message=chosen.message, typed=self.message)
+
+
+def _redacted(said: tuple[HistoryMessage, ...]) -> tuple[HistoryMessage, ...]:
+    return tuple(replace(item, content=without_secrets(item.content)) for item in said)
 
 
 def check_call(call: TurnCall) -> None:

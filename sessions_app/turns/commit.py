@@ -75,7 +75,7 @@ def commit_turn(
     session = turn.session
     if outcome.answer is None:
         raise ValueError("a successful outcome holds an answer")
-    said = _said(call, outcome)
+    said = _said(session, call, outcome)
     session.message_sequence += len(said)
     staged = outcome.staged_units
     promotion = judge_units(turn, session, staged, call.message) if staged else NO_PROMOTION
@@ -109,7 +109,7 @@ def commit_turn(
         ]
     )
     if call.chain is not None:
-        mark_conversation(session, call.chain, call.message, outcome.answer_text)
+        mark_conversation(session, call.chain, call.sent or call.message, outcome.answer_text)
     trace.finish(with_ledger=True)
     events.append_counted(session, news)
     trim_registry(turn)
@@ -214,10 +214,13 @@ _SESSION_FIELDS = ("system_prompt", "summary", "message_sequence", "unit_count",
 """What a success changes in its session, beside preferences and the number of events."""
 
 
-def _said(call: TurnCall, outcome: TurnOutcome) -> list[tuple[str, str]]:
+def _said(session: Session, call: TurnCall, outcome: TurnOutcome) -> list[tuple[str, str]]:
     """Return the messages that a success leaves, each with the speaker's role."""
     added = [(item.role, item.content) for item in call.added]
-    return [*added, ("user", call.message), ("assistant", outcome.answer_text)]
+    # A source that was loaded before the project chose so may hold secrets.
+    is_redacted = session.project.redacts_conversations
+    answer = without_secrets(outcome.answer_text) if is_redacted else outcome.answer_text
+    return [*added, ("user", call.message), ("assistant", answer)]
 
 
 def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:

@@ -86,8 +86,14 @@ def run_turn(
     """
     shutdown.refuse_new_turns()
     check_call(call)
+    if session.project.redacts_conversations:
+        call = call.without_secrets()
     if call.takes_commands and is_command(call.message):
-        answered = in_slot(wait_ms, lambda: answer_command(session, call.message, call.chain, call.client_request))
+        typed = call
+        answered = in_slot(
+            wait_ms,
+            lambda: answer_command(session, typed.message, typed.chain, typed.client_request, sent=typed.sent),
+        )
         if isinstance(answered, CommandTurn):
             return TurnResult(turn=answered.turn, outcome=answered.outcome, events=answered.events)
         call = call.commanded(answered)

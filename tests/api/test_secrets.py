@@ -3,14 +3,17 @@
 import logging
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
+from django.db import connection
 from django.db.models import BinaryField, Model, TextField
 from django.db.models.functions import Cast
 
 from mrpvm.llm.redaction import REDACTED
+from sessions_app.actions.settings.projects import change_project
 from sessions_app.logs import PlainFormatter
 from sessions_app.models import Project, Session, TurnEvents
 from sessions_app.models.turns.compression import CompressedJSONField, decompress
@@ -177,3 +180,32 @@ def test_what_a_model_was_sent_and_answered_is_kept_without_secrets(
     assert any(item.secret in str(asked.body) for item in planted for asked in provider.asked)
     for place, text in stored_texts(CONVERSATION):
         assert_nowhere(planted, place, text)
+
+
+def test_a_project_may_black_them_out_in_its_conversations_too(
+    editor: Caller, project: Project, log_lines: list[str]
+) -> None:
+    change_project(project, project.name, project.slug, "", redacts_conversations=True)
+    planted = planted_secrets(seed=3, a_form=2)
+    sessions = tell(editor, planted)
+    for place, text in stored_texts({}):
+        assert_nowhere(planted, place, text)
+    browser = member_client(project)
+    for page in ("", "/state", "/messages"):
+        assert_nowhere(planted, "a page", browser.get(f"/sessions/{sessions[0]}{page}").content)
+    if connection.vendor == "sqlite":
+        file = Path(connection.settings_dict["NAME"])
+        for path in (file, file.with_name(f"{file.name}-wal")):
+            content = path.read_bytes()
+            assert not [item.form for item in planted if item.secret.encode() in content]
+
+
+def test_a_conversation_is_recognised_by_what_the_client_sent(editor: Caller, project: Project) -> None:
+    change_project(project, project.name, project.slug, "", redacts_conversations=True)
+    said = [{"role": "user", "content": "The password of the robot is k9-tiger-77."}]
+    first = editor.post("/v1/chat/completions", {"model": "mrpvm", "messages": said})
+    answer = first.json()["choices"][0]["message"]
+    said += [{"role": "assistant", "content": answer["content"]}, {"role": "user", "content": "And now?"}]
+    again = editor.post("/v1/chat/completions", {"model": "mrpvm", "messages": said})
+    assert again.headers["x-session-id"] == first.headers["x-session-id"]
+    assert "k9-tiger-77" not in str(list(Session.objects.get().messages.values_list("content", flat=True)))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
+from mrpvm.llm.redaction import without_secrets
 from sessions_app import events
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.session import Choices, create_session, note_metadata
@@ -66,9 +67,10 @@ def append_messages(session: Session, messages: Sequence[Mapping[str, str]]) -> 
 
 def _append(locked: Session, messages: Sequence[Mapping[str, str]]) -> list[Message]:
     first = locked.message_sequence + 1
+    stored = without_secrets if locked.project.redacts_conversations else str
     made = Message.objects.bulk_create(
         (
-            Message(session=locked, sequence=sequence, role=message["role"], content=message["content"])
+            Message(session=locked, sequence=sequence, role=message["role"], content=stored(message["content"]))
             for sequence, message in enumerate(messages, start=first)
         ),
         batch_size=500,

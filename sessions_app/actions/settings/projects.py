@@ -54,12 +54,14 @@ def change_project(
     grounding: str,
     flags: Mapping[str, Any] | None = None,
     session_memory_limit: int | None = None,
+    redacts_conversations: bool | None = None,
 ) -> Project:
     """Name the project, say whether its models may answer without evidence [O-12], and choose its policies [K50].
 
     Args:
         flags: all of the project's choices, the limit of memories with them; as they are when None.
         session_memory_limit: how many sessions at most keep what their turns left; None for all [K31].
+        redacts_conversations: black out secrets in conversations and sources too, from now on; as it is when None.
 
     Raises:
         InvalidInput, Conflict: as for `create_project`.
@@ -69,6 +71,8 @@ def change_project(
         if session_memory_limit is not None and session_memory_limit < 1:
             raise InvalidInput("The limit of session memories is 1 or more, or none.")
         locked.flags, locked.session_memory_limit = _checked_flags(flags), session_memory_limit
+    if redacts_conversations is not None:
+        locked.redacts_conversations = redacts_conversations
     _write(locked, name, slug, grounding)
     return locked
 

@@ -74,6 +74,13 @@ class ChangeProject(_ProjectForm):
         help_text="How many of its sessions remember their turns, those used last. Empty: all.",
     )
 
+    redacts_conversations = forms.BooleanField(
+        required=False,
+        label="Black out secrets in conversations too",
+        help_text="Keys, tokens and passwords in messages and sources are replaced before anything is made of them,"
+        " from now on. They can then not be asked for. Traces, logs and exports never hold them.",
+    )
+
     def get_initial_for_field(self, field: forms.Field, field_name: str) -> Any:
         """Start from what there is."""
         return getattr(self.row, "slug" if field_name == "short_name" else field_name)
@@ -84,7 +91,13 @@ class ChangeProject(_ProjectForm):
         if not isinstance(flags, dict):
             raise InvalidInput("The flags are an object.")
         limit = self.cleaned_data["session_memory_limit"]
-        project = change_project(self.row, *self.entered(), flags=flags, session_memory_limit=limit)
+        project = change_project(
+            self.row,
+            *self.entered(),
+            flags=flags,
+            session_memory_limit=limit,
+            redacts_conversations=self.cleaned_data["redacts_conversations"],
+        )
         return Done(message=f"“{project.name}” is saved.", log=f"Changed to “{project.name}” ({project.slug}).")
 
 

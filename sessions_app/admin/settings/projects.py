@@ -23,7 +23,10 @@ class ProjectAdmin(ActionAdmin):
     list_display = ("name", "slug", "is_default", "created_at")
     list_filter = ("is_default",)
     search_fields = ("name", "slug")
-    fields = ("name", "slug", "grounding", "flags", "session_memory_limit", "is_default", "created_at", "lists")
+    fields = (
+        "name", "slug", "grounding", "flags", "session_memory_limit", "redacts_conversations", "is_default",
+        "created_at", "lists",
+    )  # fmt: skip
 
     @admin.display(description="belonging to it")
     def lists(self, project: Project) -> SafeString:

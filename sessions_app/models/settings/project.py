@@ -37,6 +37,7 @@ class Grounding(models.TextChoices):
 class Project(models.Model):
     """The owner of sessions, knowledge bases and API keys.
 
+    With `redacts_conversations` secrets are blacked out in what is said and loaded too, before anything is made of it.
     Of its sessions only the `session_memory_limit` used last keep what their turns left; all where it is None [K31].
     """
 
@@ -45,6 +46,7 @@ class Project(models.Model):
     is_default = models.BooleanField(default=False)
     grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
     flags = StoredJSONField(default=dict, blank=True)
+    redacts_conversations = models.BooleanField(default=False)
     session_memory_limit = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
