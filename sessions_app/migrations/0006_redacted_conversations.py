@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0004_trace_id"),
+        ("sessions_app", "0005_imported_spans"),
     ]
 
     operations = [
