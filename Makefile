@@ -15,7 +15,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test browser fuzz check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings requirements vendor clean
+.PHONY: help rules run test browser fuzz check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings requirements vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ check: sync ## Check style, types, layers, migrations and the production setting
 format: sync ## Format the code
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
+
+rules: sync ## Print which tests show each rule of docs/spec
+	@$(PYTHON) -c 'from tests.house.test_rules import marks, rules; [print(rule, *marks().get(rule, ["-"])) for rule in rules()]'
 
 bench: sync ## Measure a turn against its floor; prints ratios
 	$(PYTHON) -m bench $(ARGS)

@@ -1,1 +1,1 @@
-"""Benchmarks that print ratios: `make bench`, or `python -m bench --help`. They judge nothing and never fail [O-38]."""
+"""Benchmarks that print ratios: `make bench`, or `python -m bench --help`. They judge nothing and never fail."""

@@ -1,4 +1,4 @@
-"""What was measured, as lines: figures first, then ratios with their targets [O-38]."""
+"""What was measured, as lines: figures first, then ratios with their targets."""
 
 import platform
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,8 @@
     planner  ->  seed detector  ->  KB retriever  ->  goal solver  ->  response validator
 
 A plugin is any object with a `descriptor` and its family's verb. Expected outcomes are statuses in the returned
-value, never exceptions [PL-23]; an exception that escapes is recorded as `error` and answered by backtracking.
-Plugins get everything by argument, treat it as read-only and keep no conversation state of their own [PL-28].
+value, never exceptions; an exception that escapes is recorded as `error` and answered by backtracking.
+Plugins get everything by argument, treat it as read-only and keep no conversation state of their own.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from mrpvm.conversation.helping import with_helper as with_helper
 from mrpvm.knowledge.port import KnowledgePort as KnowledgePort  # and the next two: the ports' place for plugins
 from mrpvm.knowledge.port import ScoredUnit as ScoredUnit
 from mrpvm.knowledge.source_text import SourceReader as SourceReader  # and the next two: an optional hook of
-from mrpvm.knowledge.source_text import SourceReply as SourceReply  # KB plugins [PL-10]
+from mrpvm.knowledge.source_text import SourceReply as SourceReply  # KB plugins
 from mrpvm.knowledge.source_text import SourceText as SourceText
 from mrpvm.knowledge.unit_artifacts import UnitReader as UnitReader  # another of these hooks
 from mrpvm.llm.port import LanguageModel as LanguageModel
@@ -46,7 +46,7 @@ PluginType = Literal["sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-p
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerHints:
-    """Priors a planner uses until statistics have accumulated [PL-2]."""
+    """Priors a planner uses until statistics have accumulated."""
 
     expected_latency_ms: int
     expected_llm_calls: float
@@ -61,7 +61,7 @@ class PlannerHints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptor:
-    """What a plugin says about itself [PL-1]. `timeout_ms` is enforced for every call [K-19].
+    """What a plugin says about itself. `timeout_ms` is enforced for every call.
 
     A plugin that `is_quick` is called on the thread of the turn, which cannot leave it behind: its work is bounded, it
     asks no model, and of what may keep it waiting it uses `context.knowledge` alone. One that is not
@@ -103,11 +103,11 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext:
-    """What every plugin call gets beside its own input [PL-5].
+    """What every plugin call gets beside its own input.
 
     `remaining_ms` is the time left for this call. `stopped()` turns true when the turn was cancelled or ran out of
     time: long plugins look at it and return early. A solver with one intent may hand its answer's text to `write`
-    piece by piece while it comes; joined, the pieces begin what it returns [O-1].
+    piece by piece while it comes; joined, the pieces begin what it returns.
     """
 
     request_id: str
@@ -124,7 +124,7 @@ class CallContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallMetadata:
-    """What a call used: logical model calls, and the model's name, None if no model was called [PL-26]."""
+    """What a call used: logical model calls, and the model's name, None if no model was called."""
 
     llm_calls: int = 0
     model: str | None = None
@@ -146,7 +146,7 @@ class PluginError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalSummary:
-    """What one KB plugin found, as planners see it [PL-18]."""
+    """What one KB plugin found, as planners see it."""
 
     plugin_id: str
     sufficient: bool
@@ -156,10 +156,10 @@ class RetrievalSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInput:
-    """What a planner decides from [PL-18]. Pins and preferences stay apart [S-22].
+    """What a planner decides from. Pins and preferences stay apart.
 
-    `utilities` are learned, by type and id of a plugin; one that was never tried has none [K-54]. `covered_families`
-    were tried in the frame, and the results of `suspended_branch_ids` wait to be selected [V-16, K-45].
+    `utilities` are learned, by type and id of a plugin; one that was never tried has none. `covered_families`
+    were tried in the frame, and the results of `suspended_branch_ids` wait to be selected.
     """
 
     phase: Literal["post-seed", "post-kb", "post-solve"]
@@ -184,12 +184,12 @@ class PlanInput:
 
 @runtime_checkable
 class Planner(Protocol):
-    """Orders the KB and goal-solver candidates of a frame [PL-17]."""
+    """Orders the KB and goal-solver candidates of a frame."""
 
     descriptor: Descriptor
 
     def plan(self, request: PlanInput, context: CallContext) -> Plan | None:
-        """Return a plan, or None to keep the earlier one [K-52]."""
+        """Return a plan, or None to keep the earlier one."""
 
 
 # -- seed detector ---------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class Planner(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectInput:
-    """The message and its surroundings [PL-7]."""
+    """The message and its surroundings."""
 
     message: str
     history: tuple[HistoryMessage, ...] = ()
@@ -208,7 +208,7 @@ class DetectInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
-    """Two control documents from one pass: the intents, and what the message told us [PL-7, PL-8].
+    """Two control documents from one pass: the intents, and what the message told us.
 
     `intent_document` is needed for `success`; `context_document` is None when the message states nothing.
     """
@@ -222,7 +222,7 @@ class Detection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkInput:
-    """One chunk of a source to be normalised into units [PL-7]; at most 8000 characters [IN-7]."""
+    """One chunk of a source to be normalised into units; at most 8000 characters."""
 
     text: str
     source_id: str
@@ -248,10 +248,10 @@ class SeedDetector(Protocol):
     descriptor: Descriptor
 
     def detect(self, request: DetectInput, context: CallContext) -> Detection:
-        """Return intents and units of the message as control text; `unsupported` if no intent can be found [BP-4]."""
+        """Return intents and units of the message as control text; `unsupported` if no intent can be found."""
 
     def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
-        """Return the units a chunk of a source states, as control text [IN-1]."""
+        """Return the units a chunk of a source states, as control text."""
 
 
 # -- KB retriever ----------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ class SeedDetector(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrieveInput:
-    """What to look for, the units the running turn staged [PL-9], and what the conversation adds, if anything."""
+    """What to look for, the units the running turn staged, and what the conversation adds, if anything."""
 
     intents: tuple[Intent, ...]
     decomposed: tuple[DecomposedIntent, ...]
@@ -284,7 +284,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleEvent:
-    """What happened [PL-42]; `event_type`: session-created, kb-loaded, session-kus-added, kb-saved, kb-forked."""
+    """What happened; `event_type`: session-created, kb-loaded, session-kus-added, kb-saved, kb-forked."""
 
     event_type: str
     session_id: str | None = None  # like all below: None where the event has no such thing
@@ -305,18 +305,18 @@ class LifecycleEvent:
 class KBRetriever(Protocol):
     """Finds evidence for intents in the session's effective view, and hears what happens to it.
 
-    One that is a `SourceReader` too is given every source that was stored [PL-10], a `UnitReader` the units of bases.
+    One that is a `SourceReader` too is given every source that was stored, a `UnitReader` the units of bases.
     """
 
     descriptor: Descriptor
 
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
-        """Return evidence per intent; `insufficient` when another plugin should look too [BP-31]."""
+        """Return evidence per intent; `insufficient` when another plugin should look too."""
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped", "error"] | PluginError:
-        """Take notice of a change; whatever is derived from it is the plugin's own affair [PL-44].
+        """Take notice of a change; whatever is derived from it is the plugin's own affair.
 
-        A `PluginError` is status `error` with its reason; either is recorded, and stops nothing [T-41].
+        A `PluginError` is status `error` with its reason; either is recorded, and stops nothing.
         """
 
 
@@ -325,7 +325,7 @@ class KBRetriever(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveInput:
-    """The resolved intents to answer [PL-13]; `grounding` tells whether an answer may go beyond evidence [O-12],
+    """The resolved intents to answer; `grounding` tells whether an answer may go beyond evidence,
     `quotes` whether the closest passage is shown where there is no answer.
 
     `helpers` is what external programs said about the intents, failures included; `with_helper` shows it in a group.
@@ -344,9 +344,9 @@ class SolveInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """An answer per intent; `success` needs at least one answered group [PL-14].
+    """An answer per intent; `success` needs at least one answered group.
 
-    After `needs-decomposition` the parts of the task get a frame each, and their answers come back as one [K-4, K-6].
+    After `needs-decomposition` the parts of the task get a frame each, and their answers come back as one.
     """
 
     status: Literal["success", "no-context", "needs-decomposition", "error"]
@@ -362,7 +362,7 @@ class GoalSolver(Protocol):
     descriptor: Descriptor
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
-        """Return one group per intent; nothing is asserted that the evidence does not say [BP-37, R-9]."""
+        """Return one group per intent; nothing is asserted that the evidence does not say."""
 
 
 # -- response validator ----------------------------------------------------------------------------------
@@ -370,7 +370,7 @@ class GoalSolver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidateInput:
-    """The answer and what it may rest on [PL-15]."""
+    """The answer and what it may rest on."""
 
     message: str
     answer: Answer
@@ -379,7 +379,7 @@ class ValidateInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """A verdict; `error` means the validator could not judge, which never counts as acceptance [PL-16]."""
+    """A verdict; `error` means the validator could not judge, which never counts as acceptance."""
 
     status: Literal["accepted", "rejected", "error"]
     reason: str = ""

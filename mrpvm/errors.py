@@ -24,7 +24,7 @@
         ├── TurnCancelled       somebody stopped it
         └── TurnInterrupted     the process went away under it
 
-Codes are stable strings [API-20]; which HTTP status belongs to a code is the API's table, not known here.
+Codes are stable strings; which HTTP status belongs to a code is the API's table, not known here.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class MRPError(Exception):
         self.details = dict(details or {})
 
     def as_record(self) -> dict[str, Any]:
-        """Return the error as stored data: `{code, message, details}` [T-25]."""
+        """Return the error as stored data: `{code, message, details}`."""
         return {"code": self.code, "message": self.message, "details": self.details}
 
 
@@ -56,14 +56,14 @@ class InvalidInput(MRPError):
 
 
 class NotFound(MRPError):
-    """The named thing does not exist, or not for this caller [O-8]."""
+    """The named thing does not exist, or not for this caller."""
 
     default_code = "NOT_FOUND"
     module = "api"
 
 
 class Expired(MRPError):
-    """The session's idle time ran out; it stays readable [O-15]."""
+    """The session's idle time ran out; it stays readable."""
 
     default_code = "SESSION_EXPIRED"
     module = "conversation"
@@ -114,73 +114,73 @@ class StorageDamaged(StorageUnavailable):
 
 
 class ModelFailed(MRPError):
-    """A language model's provider failed, refused or answered something unreadable [O-7]."""
+    """A language model's provider failed, refused or answered something unreadable."""
 
     default_code = "LLM_PROVIDER_ERROR"
     module = "llm"
 
 
 class ModelTimeout(ModelFailed):
-    """A language model did not answer in time [O-7]."""
+    """A language model did not answer in time."""
 
     default_code = "LLM_TIMEOUT"
 
 
 class AnswerDenied(ModelFailed):
-    """A language model answered what policy denies; nothing of it is kept [L-117]."""
+    """A language model answered what policy denies; nothing of it is kept."""
 
     default_code = "ANSWER_DENIED"
 
 
 MODEL_ERROR_CODES = frozenset({"LLM_NOT_AVAILABLE", "LLM_PROVIDER_ERROR", "LLM_TIMEOUT", "ANSWER_DENIED"})
-"""Codes that blame the model; a turn or source that fails for want of one keeps it, and with it its status [O-7]."""
+"""Codes that blame the model; a turn or source that fails for want of one keeps it, and with it its status."""
 
 
 class RegistryError(MRPError):
-    """A plugin's descriptor or id is not acceptable [PL-30]."""
+    """A plugin's descriptor or id is not acceptable."""
 
     default_code = "PLUGIN_REGISTRY_INVALID_DESCRIPTOR"
     module = "plugins"
 
 
 class TurnFailed(MRPError):
-    """A turn ended without an answer; nothing but its explainability entry is kept [T-28]."""
+    """A turn ended without an answer; nothing but its explainability entry is kept."""
 
     default_code = "TURN_FAILED"
     module = "kernel"
 
 
 class StageExhausted(TurnFailed):
-    """Every candidate of a stage was tried; details: `{stage, pluginsTried, diagnostics}` [API-19]."""
+    """Every candidate of a stage was tried; details: `{stage, pluginsTried, diagnostics}`."""
 
     default_code = "PLUGIN_STAGE_EXHAUSTED"
 
 
 class ValidationRejected(TurnFailed):
-    """The validators refused every answer that was found [K-46]."""
+    """The validators refused every answer that was found."""
 
     default_code = "VALIDATION_REJECTED"
 
 
 class BudgetExceeded(TurnFailed):
-    """The turn used more model calls than it may [K-20]."""
+    """The turn used more model calls than it may."""
 
     default_code = "ENGINE_BUDGET_EXCEEDED"
 
 
 class EngineTimeout(TurnFailed):
-    """The turn's time limit passed [T-33]."""
+    """The turn's time limit passed."""
 
     default_code = "ENGINE_TIMEOUT"
 
 
 class TurnCancelled(TurnFailed):
-    """A person or client stopped the turn [O-19]."""
+    """A person or client stopped the turn."""
 
     default_code = "TURN_CANCELLED"
 
 
 class TurnInterrupted(TurnFailed):
-    """The turn's process ended before the turn did [T-37]."""
+    """The turn's process ended before the turn did."""
 
     default_code = "TURN_INTERRUPTED"

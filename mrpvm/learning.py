@@ -1,4 +1,4 @@
-"""What finished turns teach planners: counters and moving averages of each plugin, as pure functions [K-54 to K-57].
+"""What finished turns teach planners: counters and moving averages of each plugin, as pure functions.
 
 A plugin's experience is stored by whoever runs turns and handed to planners as one utility a plugin.
 """
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from mrpvm.values import StageRecord
 
 type PluginKey = tuple[str, str]
-"""Type and id of a plugin: an id is unique within its type only [PL-1]."""
+"""Type and id of a plugin: an id is unique within its type only."""
 
 NEWEST_SHARE = 0.25
-"""Weight of the newest value in a moving average [K-55]."""
+"""Weight of the newest value in a moving average."""
 PLANNER = "mrp-plan-plugin"
 TYPE_BY_STAGE: Mapping[str, str] = {
     "seed-detector": "sd-plugin",
@@ -22,14 +22,14 @@ TYPE_BY_STAGE: Mapping[str, str] = {
     "validation": "val-plugin",
 }
 _SUCCESSES = ("success", "accepted", "rejected")
-"""A validator that rejects has done its work [K-56]."""
+"""A validator that rejects has done its work."""
 _REFUSALS = ("insufficient", "no-context", "needs-decomposition")
-"""Honest refusals: they say that the evidence does not suffice and are no failures [K-56]."""
+"""Honest refusals: they say that the evidence does not suffice and are no failures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experience:
-    """Counters and moving averages of one plugin; the defaults are a plugin nobody has tried [K-55, K-56].
+    """Counters and moving averages of one plugin; the defaults are a plugin nobody has tried.
 
     `refusal_count` counts a plugin's `insufficient` and a planner's `no-context`. A planner's `sufficiency` is the
     share of attempts that did not end so: one minus the specification's noContextEWMA.
@@ -49,12 +49,12 @@ UNTRIED_PLANNER = Experience(sufficiency=0.9, latency_ms=400.0)
 
 
 def untried(plugin_type: str) -> Experience:
-    """Return what is assumed of a plugin before its first attempt [K-55]."""
+    """Return what is assumed of a plugin before its first attempt."""
     return UNTRIED_PLANNER if plugin_type == PLANNER else Experience()
 
 
 def utility(plugin_type: str, seen: Experience) -> float:
-    """Return how useful a plugin has been, for ranking it among its like [K-54]."""
+    """Return how useful a plugin has been, for ranking it among its like."""
     if plugin_type == PLANNER:
         return seen.success - _clamped(seen.latency_ms / 8_000, 0.4) - _clamped(0.25 * (1 - seen.sufficiency), 0.25)
     costs = _clamped(seen.latency_ms / 5_000, 0.5) + _clamped(0.05 * seen.llm_calls, 0.3)
@@ -78,7 +78,7 @@ class Attempt:
 
 
 def learn(seen: Experience, attempt: Attempt) -> Experience:
-    """Return the experience after one more attempt; a refusal leaves the average of success alone [K-55, K-56]."""
+    """Return the experience after one more attempt; a refusal leaves the average of success alone."""
     refused = not (attempt.succeeded or attempt.failed)
     sufficient = False if refused else attempt.sufficient
     return Experience(
@@ -98,10 +98,10 @@ def _moved(average: float, value: float) -> float:
 
 
 def attempts_of(stages: Iterable[StageRecord], *, turn_failed: bool = False) -> list[Attempt]:
-    """Return a turn's attempts, those of planners last; calls that were skipped for want of budget are none [K-56].
+    """Return a turn's attempts, those of planners last; calls that were skipped for want of budget are none.
 
     A solver whose answer was rejected in its frame has failed, whatever it said of itself, and so has every planner
-    of a turn that failed [T-35].
+    of a turn that failed.
     """
     frames: dict[str, list[StageRecord]] = {}
     for record in stages:

@@ -1,6 +1,6 @@
 """Running a program as a process group of its own, within limits of time and output; nothing of it outlives the call.
 
-There is no sandbox here: what else a program may do is up to whoever starts it [PL-41].
+There is no sandbox here: what else a program may do is up to whoever starts it.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Typed plugin registry: built-ins and plugins of other packages come in through the same door [PL-29 to PL-32]."""
+"""Typed plugin registry: built-ins and plugins of other packages come in through the same door."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,7 @@ _REQUIRED = ("id", "type", "name", "version", "description", "cost_class")
 
 
 class Registry:
-    """The plugins of one machine, by type and id, and the external programs that help its goal solvers [PL-33]."""
+    """The plugins of one machine, by type and id, and the external programs that help its goal solvers."""
 
     def __init__(self, plugins: Iterable[Plugin] = ()) -> None:
         self._plugins: dict[tuple[str, str], Plugin] = {}
@@ -48,7 +48,7 @@ class Registry:
 
         Raises:
             RegistryError: the descriptor lacks a field, the type is unknown, the id is taken, the family's verb is
-                missing [PL-30], or a plugin that asks a model says that it is quick.
+                missing, or a plugin that asks a model says that it is quick.
         """
         descriptor = plugin.descriptor
         missing = [name for name in _REQUIRED if not getattr(descriptor, name, None)]
@@ -88,7 +88,7 @@ class Registry:
         return (plugin_type, plugin_id) in self._plugins
 
     def descriptors(self, plugin_type: str | None = None) -> list[Descriptor]:
-        """Return descriptors sorted by type, then id; an unknown type gives an empty list [PL-29]."""
+        """Return descriptors sorted by type, then id; an unknown type gives an empty list."""
         return [
             plugin.descriptor
             for (kind, _), plugin in sorted(self._plugins.items(), key=lambda item: item[0])
@@ -100,7 +100,7 @@ class Registry:
         return cast(SeedDetector, self._plugins["sd-plugin", plugin_id])
 
     def kb_retrievers(self) -> list[KBRetriever]:
-        """Return all KB retrievers in id order: the order in which lifecycle events reach them [PL-43]."""
+        """Return all KB retrievers in id order: the order in which lifecycle events reach them."""
         return [cast(KBRetriever, self._plugins["kb-plugin", item.id]) for item in self.descriptors("kb-plugin")]
 
     def kb_retriever(self, plugin_id: str) -> KBRetriever:

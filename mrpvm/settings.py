@@ -1,7 +1,7 @@
 """Django's settings, all from environment variables with working defaults (docs/settings.md).
 
 A variable that cannot be used is noted in ENVIRONMENT_PROBLEMS and stops the start with one line each
-(sessions_app/checks.py). Limits protect and never surprise [O-14]: each is one line here, with its source, and
+(sessions_app/checks.py). Limits protect and never surprise: each is one line here, with its source, and
 may be set by a variable of the same name.
 """
 
@@ -44,72 +44,68 @@ _COLLECTORS = [
 ]
 MRPVM_TRACES_OUT = any(_COLLECTORS) and not ENVIRONMENT.flag("OTEL_SDK_DISABLED", default=False)
 MRPVM_TRACES_CONTENT = ENVIRONMENT.flag("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", default=False)
-MRPVM_API_KEY = ENVIRONMENT.text("MRPVM_API_KEY")  # used instead of a generated key, never printed [O-26]
+MRPVM_API_KEY = ENVIRONMENT.text("MRPVM_API_KEY")  # used instead of a generated key, never printed
 if MRPVM_API_KEY and not re.fullmatch(r"mrp_[!-~]{32,}", MRPVM_API_KEY):
-    ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters that a header can hold", secret=True)  # [O-25]
+    ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters that a header can hold", secret=True)  #
 
 # --- Limits of a turn -----------------------------------------------------------------------------------
 
-MRPVM_REQUEST_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_REQUEST_TIMEOUT_MS", 60_000, lowest=1)  # [T-33, K-20]
-MRPVM_PLUGIN_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_PLUGIN_TIMEOUT_MS", 30_000, lowest=1)  # [K-20]
-MRPVM_LEASE_EXTRA_MS = ENVIRONMENT.whole_number("MRPVM_LEASE_EXTRA_MS", 10_000)  # beyond the timeout [T-36]
-MRPVM_MAX_WAIT_MS = ENVIRONMENT.whole_number("MRPVM_MAX_WAIT_MS", 60_000)  # for a busy session [O-19]
-MRPVM_SHUTDOWN_GRACE_MS = ENVIRONMENT.whole_number("MRPVM_SHUTDOWN_GRACE_MS", 1_500)  # [O-19]
-MRPVM_TRACE_FLUSH_MS = ENVIRONMENT.whole_number("MRPVM_TRACE_FLUSH_MS", 100, lowest=1)  # [O-20]
+MRPVM_REQUEST_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_REQUEST_TIMEOUT_MS", 60_000, lowest=1)  #
+MRPVM_PLUGIN_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_PLUGIN_TIMEOUT_MS", 30_000, lowest=1)  #
+MRPVM_LEASE_EXTRA_MS = ENVIRONMENT.whole_number("MRPVM_LEASE_EXTRA_MS", 10_000)  # beyond the timeout
+MRPVM_MAX_WAIT_MS = ENVIRONMENT.whole_number("MRPVM_MAX_WAIT_MS", 60_000)  # for a busy session
+MRPVM_SHUTDOWN_GRACE_MS = ENVIRONMENT.whole_number("MRPVM_SHUTDOWN_GRACE_MS", 1_500)  #
+MRPVM_TRACE_FLUSH_MS = ENVIRONMENT.whole_number("MRPVM_TRACE_FLUSH_MS", 100, lowest=1)  #
 MRPVM_MAX_RUNNING_TURNS = ENVIRONMENT.whole_number("MRPVM_MAX_RUNNING_TURNS", 16, lowest=1)  # in one process
-MRPVM_MAX_LLM_CALLS = ENVIRONMENT.whole_number("MRPVM_MAX_LLM_CALLS", 5)  # [PL-25, K-20]
-MRPVM_MAX_PLUGINS_PER_STAGE = ENVIRONMENT.whole_number("MRPVM_MAX_PLUGINS_PER_STAGE", 4, lowest=1)  # [PL-21]
-MRPVM_MAX_FRAME_DEPTH = ENVIRONMENT.whole_number("MRPVM_MAX_FRAME_DEPTH", 3)  # [K-3]
-MRPVM_COMPARISON = ENVIRONMENT.flag("MRPVM_COMPARISON", default=True)  # off: every level acts as 0 [K-50]
-MRPVM_LEARN = ENVIRONMENT.flag("MRPVM_LEARN", default=True)  # off: planners' statistics are frozen [K-57]
+MRPVM_MAX_LLM_CALLS = ENVIRONMENT.whole_number("MRPVM_MAX_LLM_CALLS", 5)  #
+MRPVM_MAX_PLUGINS_PER_STAGE = ENVIRONMENT.whole_number("MRPVM_MAX_PLUGINS_PER_STAGE", 4, lowest=1)  #
+MRPVM_MAX_FRAME_DEPTH = ENVIRONMENT.whole_number("MRPVM_MAX_FRAME_DEPTH", 3)  #
+MRPVM_COMPARISON = ENVIRONMENT.flag("MRPVM_COMPARISON", default=True)  # off: every level acts as 0
+MRPVM_LEARN = ENVIRONMENT.flag("MRPVM_LEARN", default=True)  # off: planners' statistics are frozen
 MRPVM_LEARN_DELAY_MS = ENVIRONMENT.whole_number("MRPVM_LEARN_DELAY_MS", 1_000)
-MRPVM_MAX_PARALLEL_SEEDS = ENVIRONMENT.whole_number("MRPVM_MAX_PARALLEL_SEEDS", 4, lowest=1)  # [K-15]
+MRPVM_MAX_PARALLEL_SEEDS = ENVIRONMENT.whole_number("MRPVM_MAX_PARALLEL_SEEDS", 4, lowest=1)  #
 
 # --- Limits of messages, sessions and what is kept -------------------------------------------------------
 
-MRPVM_MAX_MESSAGE_CHARS = ENVIRONMENT.whole_number("MRPVM_MAX_MESSAGE_CHARS", 8_000, lowest=1)  # [S-31]
-MRPVM_HISTORY_MAX_TURNS = ENVIRONMENT.whole_number("MRPVM_HISTORY_MAX_TURNS", 10, lowest=1, highest=500)  # [S-29]
-MRPVM_MAX_HISTORY_CHARS = ENVIRONMENT.whole_number("MRPVM_MAX_HISTORY_CHARS", 16_000)  # [S-29, O-17]
-MRPVM_HISTORY_SUMMARIZATION = ENVIRONMENT.flag("MRPVM_HISTORY_SUMMARIZATION", default=True)  # [K40, K50]
-MRPVM_VERBATIM_MAX_TURNS = ENVIRONMENT.whole_number("MRPVM_VERBATIM_MAX_TURNS", 4, lowest=1, highest=500)  # [K40]
+MRPVM_MAX_MESSAGE_CHARS = ENVIRONMENT.whole_number("MRPVM_MAX_MESSAGE_CHARS", 8_000, lowest=1)  #
+MRPVM_HISTORY_MAX_TURNS = ENVIRONMENT.whole_number("MRPVM_HISTORY_MAX_TURNS", 10, lowest=1, highest=500)  #
+MRPVM_MAX_HISTORY_CHARS = ENVIRONMENT.whole_number("MRPVM_MAX_HISTORY_CHARS", 16_000)  #
+MRPVM_HISTORY_SUMMARIZATION = ENVIRONMENT.flag("MRPVM_HISTORY_SUMMARIZATION", default=True)  #
+MRPVM_VERBATIM_MAX_TURNS = ENVIRONMENT.whole_number("MRPVM_VERBATIM_MAX_TURNS", 4, lowest=1, highest=500)  #
 MRPVM_VERBATIM_MAX_TOKENS = ENVIRONMENT.whole_number("MRPVM_VERBATIM_MAX_TOKENS", 800, lowest=100, highest=100_000)
 MRPVM_SUMMARY_MAX_TOKENS = ENVIRONMENT.whole_number("MRPVM_SUMMARY_MAX_TOKENS", 200, lowest=50, highest=10_000)
 MRPVM_QUOTES = ENVIRONMENT.flag("MRPVM_QUOTES", default=True)
-MRPVM_SKILL_SELECTION = ENVIRONMENT.flag("MRPVM_SKILL_SELECTION", default=False)  # [L-114]
-MRPVM_QUERY_REWRITING = ENVIRONMENT.flag("MRPVM_QUERY_REWRITING", default=True)  # [K20, K50]
-MRPVM_SESSION_MEMORY = ENVIRONMENT.flag("MRPVM_SESSION_MEMORY", default=True)  # [K30, K50]
-MRPVM_SESSION_MEMORY_TTL_HOURS = ENVIRONMENT.whole_number("MRPVM_SESSION_MEMORY_TTL_HOURS", 4, highest=8_760)  # [K30]
-MRPVM_DOCUMENT_BIAS = ENVIRONMENT.choice("MRPVM_DOCUMENT_BIAS", ("follow-ups", "off", "always"))  # [K33]
-MRPVM_GUIDANCE_PROMOTION = ENVIRONMENT.choice("MRPVM_GUIDANCE_PROMOTION", ("session-wide", "all"))  # [O-49]
-MRPVM_MAX_SESSIONS = ENVIRONMENT.limit_or_none("MRPVM_MAX_SESSIONS")  # off by default [O-3]
-MRPVM_SESSION_IDLE_TTL_MINUTES = ENVIRONMENT.limit_or_none("MRPVM_SESSION_IDLE_TTL_MINUTES")  # off [O-15]
-MRPVM_KEEP_EXPIRED_DAYS = ENVIRONMENT.whole_number("MRPVM_KEEP_EXPIRED_DAYS", 0, highest=36_500)  # 0: for ever [S-17]
-MRPVM_SWEEP_INTERVAL_MS = ENVIRONMENT.whole_number("MRPVM_SWEEP_INTERVAL_MS", 60_000, lowest=1)  # [S-15]
-MRPVM_MAX_SESSION_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_SESSION_UNITS", 10_000, lowest=1)  # [O-4]
-MRPVM_MAX_EXPLAINABILITY_ENTRIES = ENVIRONMENT.whole_number(
-    "MRPVM_MAX_EXPLAINABILITY_ENTRIES", 1_000, lowest=1
-)  # [O-5]
+MRPVM_SKILL_SELECTION = ENVIRONMENT.flag("MRPVM_SKILL_SELECTION", default=False)  #
+MRPVM_QUERY_REWRITING = ENVIRONMENT.flag("MRPVM_QUERY_REWRITING", default=True)  #
+MRPVM_SESSION_MEMORY = ENVIRONMENT.flag("MRPVM_SESSION_MEMORY", default=True)  #
+MRPVM_SESSION_MEMORY_TTL_HOURS = ENVIRONMENT.whole_number("MRPVM_SESSION_MEMORY_TTL_HOURS", 4, highest=8_760)  #
+MRPVM_DOCUMENT_BIAS = ENVIRONMENT.choice("MRPVM_DOCUMENT_BIAS", ("follow-ups", "off", "always"))  #
+MRPVM_GUIDANCE_PROMOTION = ENVIRONMENT.choice("MRPVM_GUIDANCE_PROMOTION", ("session-wide", "all"))  #
+MRPVM_MAX_SESSIONS = ENVIRONMENT.limit_or_none("MRPVM_MAX_SESSIONS")  # off by default
+MRPVM_SESSION_IDLE_TTL_MINUTES = ENVIRONMENT.limit_or_none("MRPVM_SESSION_IDLE_TTL_MINUTES")  # off
+MRPVM_KEEP_EXPIRED_DAYS = ENVIRONMENT.whole_number("MRPVM_KEEP_EXPIRED_DAYS", 0, highest=36_500)  # 0: for ever
+MRPVM_SWEEP_INTERVAL_MS = ENVIRONMENT.whole_number("MRPVM_SWEEP_INTERVAL_MS", 60_000, lowest=1)  #
+MRPVM_MAX_SESSION_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_SESSION_UNITS", 10_000, lowest=1)  #
+MRPVM_MAX_EXPLAINABILITY_ENTRIES = ENVIRONMENT.whole_number("MRPVM_MAX_EXPLAINABILITY_ENTRIES", 1_000, lowest=1)  #
 MRPVM_DAILY_COPIES = ENVIRONMENT.whole_number("MRPVM_DAILY_COPIES", 7, highest=366)  # of SQLite's database; 0 is off
-MRPVM_KEEP_PAYLOADS_DAYS = ENVIRONMENT.whole_number(
-    "MRPVM_KEEP_PAYLOADS_DAYS", 0, highest=36_500
-)  # 0 is for ever [O-5]
-MRPVM_INLINE_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_INLINE_DETAIL_BYTES", 65_536, lowest=1)  # [O-22]
-MRPVM_MAX_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_DETAIL_BYTES", 8_388_608, lowest=1)  # [O-22]
+MRPVM_KEEP_PAYLOADS_DAYS = ENVIRONMENT.whole_number("MRPVM_KEEP_PAYLOADS_DAYS", 0, highest=36_500)  # 0 is for ever
+MRPVM_INLINE_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_INLINE_DETAIL_BYTES", 65_536, lowest=1)  #
+MRPVM_MAX_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_DETAIL_BYTES", 8_388_608, lowest=1)  #
 
 # --- Limits of requests and sources ---------------------------------------------------------------------
 
-MRPVM_MAX_BODY_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_BODY_BYTES", 2_097_152, lowest=1)  # [API-1]
-MRPVM_MAX_UPLOAD_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_UPLOAD_BYTES", 20_971_520, lowest=1)  # [O-33]
-MRPVM_MAX_SOURCE_CHUNKS = ENVIRONMENT.whole_number("MRPVM_MAX_SOURCE_CHUNKS", 5_000, lowest=1)  # [O-33]
-MRPVM_MAX_SOURCE_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_SOURCE_UNITS", 20_000, lowest=1)  # [O-33]
-MRPVM_MAX_BASE_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_BASE_UNITS", 2_000_000, lowest=1)  # [O-33]
-MRPVM_MAX_BASE_SOURCES = ENVIRONMENT.whole_number("MRPVM_MAX_BASE_SOURCES", 500, lowest=1)  # [IN-4]
-MRPVM_MAX_BASE_TEXT_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_BASE_TEXT_BYTES", 1_073_741_824, lowest=1)  # [O-33]
-MRPVM_INGEST_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_INGEST_TIMEOUT_MS", 300_000, lowest=1)  # [IN-4]
-MRPVM_LOGINS_PER_MINUTE = ENVIRONMENT.whole_number("MRPVM_LOGINS_PER_MINUTE", 10)  # 0 is off [O-25]
-MRPVM_CHATS_PER_MINUTE = ENVIRONMENT.whole_number("MRPVM_CHATS_PER_MINUTE", 600)  # 0 is off [O-25]
+MRPVM_MAX_BODY_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_BODY_BYTES", 2_097_152, lowest=1)  #
+MRPVM_MAX_UPLOAD_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_UPLOAD_BYTES", 20_971_520, lowest=1)  #
+MRPVM_MAX_SOURCE_CHUNKS = ENVIRONMENT.whole_number("MRPVM_MAX_SOURCE_CHUNKS", 5_000, lowest=1)  #
+MRPVM_MAX_SOURCE_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_SOURCE_UNITS", 20_000, lowest=1)  #
+MRPVM_MAX_BASE_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_BASE_UNITS", 2_000_000, lowest=1)  #
+MRPVM_MAX_BASE_SOURCES = ENVIRONMENT.whole_number("MRPVM_MAX_BASE_SOURCES", 500, lowest=1)  #
+MRPVM_MAX_BASE_TEXT_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_BASE_TEXT_BYTES", 1_073_741_824, lowest=1)  #
+MRPVM_INGEST_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_INGEST_TIMEOUT_MS", 300_000, lowest=1)  #
+MRPVM_LOGINS_PER_MINUTE = ENVIRONMENT.whole_number("MRPVM_LOGINS_PER_MINUTE", 10)  # 0 is off
+MRPVM_CHATS_PER_MINUTE = ENVIRONMENT.whole_number("MRPVM_CHATS_PER_MINUTE", 600)  # 0 is off
 
-# --- How sources are cut [IN-5]; a normaliser takes 8,000 characters [IN-7] --------------------------------
+# --- How sources are cut; a normaliser takes 8,000 characters --------------------------------
 
 MRPVM_CHUNK_WHOLE_CHARS = ENVIRONMENT.whole_number("MRPVM_CHUNK_WHOLE_CHARS", 7_000, highest=8_000)
 MRPVM_CHUNK_TARGET_CHARS = ENVIRONMENT.whole_number("MRPVM_CHUNK_TARGET_CHARS", 6_000, lowest=300, highest=8_000)
@@ -118,22 +114,22 @@ MRPVM_CHUNK_OVERLAP_SENTENCES = ENVIRONMENT.whole_number("MRPVM_CHUNK_OVERLAP_SE
 MRPVM_CHUNK_WINDOW_CHARS = ENVIRONMENT.whole_number("MRPVM_CHUNK_WINDOW_CHARS", 6_000, lowest=300, highest=8_000)
 MRPVM_CHUNK_WINDOW_OVERLAP_CHARS = ENVIRONMENT.whole_number("MRPVM_CHUNK_WINDOW_OVERLAP_CHARS", 600, highest=4_000)
 
-# --- The language model, if there is one [O-28] -----------------------------------------------------------
+# --- The language model, if there is one -----------------------------------------------------------
 
 MRPVM_LLM_BASE_URL = ENVIRONMENT.web_address("MRPVM_LLM_BASE_URL")
 MRPVM_LLM_API_KEY = ENVIRONMENT.text("MRPVM_LLM_API_KEY")
 MRPVM_LLM_MODEL = ENVIRONMENT.text("MRPVM_LLM_MODEL")
 MRPVM_LLM_API = ENVIRONMENT.choice("MRPVM_LLM_API", ("chat", "responses"))
-MRPVM_LLM_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_LLM_TIMEOUT_MS", 30_000, lowest=1)  # one attempt [L-6]
-MRPVM_LLM_MAX_RETRIES = ENVIRONMENT.whole_number("MRPVM_LLM_MAX_RETRIES", 2)  # of the transport [L-6]
-MRPVM_LLM_CHAIN = ENVIRONMENT.flag("MRPVM_LLM_CHAIN", default=True)  # [H6]
-MRPVM_LLM_CACHE = ENVIRONMENT.flag("MRPVM_LLM_CACHE", default=False)  # [L-7]
-MRPVM_OPENAI_ANY_MODEL = ENVIRONMENT.choice("MRPVM_OPENAI_ANY_MODEL", ("auto", "1", "0"))  # [O-29]
-MRPVM_GROUNDING = ENVIRONMENT.choice("MRPVM_GROUNDING", ("open", "strict"))  # unless project or session say [O-12]
-MRPVM_GUARDRAILS = ENVIRONMENT.flag("MRPVM_GUARDRAILS", default=True)  # refuse what policy denies [L-117]
-MRPVM_WRAPPERS = ENVIRONMENT.name_list("MRPVM_WRAPPERS")  # external programs that may run, by id or name [PL-35]
+MRPVM_LLM_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_LLM_TIMEOUT_MS", 30_000, lowest=1)  # one attempt
+MRPVM_LLM_MAX_RETRIES = ENVIRONMENT.whole_number("MRPVM_LLM_MAX_RETRIES", 2)  # of the transport
+MRPVM_LLM_CHAIN = ENVIRONMENT.flag("MRPVM_LLM_CHAIN", default=True)  #
+MRPVM_LLM_CACHE = ENVIRONMENT.flag("MRPVM_LLM_CACHE", default=False)  #
+MRPVM_OPENAI_ANY_MODEL = ENVIRONMENT.choice("MRPVM_OPENAI_ANY_MODEL", ("auto", "1", "0"))  #
+MRPVM_GROUNDING = ENVIRONMENT.choice("MRPVM_GROUNDING", ("open", "strict"))  # unless project or session say
+MRPVM_GUARDRAILS = ENVIRONMENT.flag("MRPVM_GUARDRAILS", default=True)  # refuse what policy denies
+MRPVM_WRAPPERS = ENVIRONMENT.name_list("MRPVM_WRAPPERS")  # external programs that may run, by id or name
 MRPVM_WRAPPERS_DIR = ENVIRONMENT.path("MRPVM_WRAPPERS_DIR", MRPVM_DATA_DIR / "wrappers")
-MRPVM_DISABLED_PLUGINS = ENVIRONMENT.name_list("MRPVM_DISABLED_PLUGINS")  # shipped ones, by id [PL-31]
+MRPVM_DISABLED_PLUGINS = ENVIRONMENT.name_list("MRPVM_DISABLED_PLUGINS")  # shipped ones, by id
 
 # --- Safety ---------------------------------------------------------------------------------------------
 
@@ -146,7 +142,7 @@ ALLOWED_HOSTS += ["127.0.0.1", "localhost", "[::1]"]  # probes and tools on this
 if not PRODUCTION and HOST not in {"0.0.0.0", "::", *ALLOWED_HOSTS}:  # noqa: S104 (compared, not bound)
     ALLOWED_HOSTS.append(HOST)
 
-SECURE_CSP = {  # one policy for every page, the admin and the API documentation included [O-27]
+SECURE_CSP = {  # one policy for every page, the admin and the API documentation included
     "default-src": [CSP.NONE],
     "script-src": [CSP.SELF, CSP.NONCE],
     "style-src": [CSP.SELF, CSP.NONCE],
@@ -171,7 +167,7 @@ SILENCED_SYSTEM_CHECKS = ["security.W021"]
 # The ASGI wrapper has already refused larger bodies (sessions_app/api/shell/body_limit.py); this must not do so first.
 DATA_UPLOAD_MAX_MEMORY_SIZE = MRPVM_MAX_BODY_BYTES
 
-CORS_ALLOWED_ORIGINS = ENVIRONMENT.origins("CORS_ALLOWED_ORIGINS")  # no CORS headers unless set [O-25]
+CORS_ALLOWED_ORIGINS = ENVIRONMENT.origins("CORS_ALLOWED_ORIGINS")  # no CORS headers unless set
 CORS_URLS_REGEX = r"^/(api|v1)/"
 CORS_EXPOSE_HEADERS = ["x-request-id", "x-session-id", "retry-after"]
 
@@ -199,7 +195,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "sessions_app.web.shell.form_addresses.LoginRequired",  # a view is public only if it says so [O-8]
+    "sessions_app.web.shell.form_addresses.LoginRequired",  # a view is public only if it says so
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -260,7 +256,7 @@ DATABASES: dict[str, dict[str, Any]] = {
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # IMMEDIATE: with the default DEFERRED nearly every concurrent writer fails with "database is locked".
-    # FULL: an acknowledged turn survives power loss [O-20].
+    # FULL: an acknowledged turn survives power loss.
     DATABASES["default"]["OPTIONS"] = {
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",

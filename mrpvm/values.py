@@ -1,6 +1,6 @@
 """Frozen values that every layer of the machine speaks.
 
-Sizes are Unicode code points, durations integer milliseconds, scores lie in [0, 1] [N-5]; `mrpvm.wire`
+Sizes are Unicode code points, durations integer milliseconds, scores lie in [0, 1]; `mrpvm.wire`
 gives the JSON form of any of them.
 """
 
@@ -13,31 +13,31 @@ from mrpvm.wire import OPTIONAL, on_wire
 ACTS = (
     "compare", "explain", "recommend", "diagnose", "implement", "verify", "define", "evaluate", "identify", "describe",
 )  # fmt: skip
-"""Pragmatic acts [KU-3]."""
+"""Pragmatic acts."""
 ROLES = (
     "Comparison", "Explanation", "Procedure", "Definition", "Evaluation", "Diagnostic", "Constraint", "Narrative",
     "Description",
 )  # fmt: skip
-"""Roles of a unit, case-sensitive [KU-2]."""
+"""Roles of a unit, case-sensitive."""
 RELATIONS = (
     "uses", "provides", "has_capability", "depends_on", "part_of", "instance_of", "relevant_for", "supports",
     "mentions", "about", "causes",
 )  # fmt: skip
-"""Relations of a triple; new ones are never invented [KU-6]."""
+"""Relations of a triple; new ones are never invented."""
 PHASE_SCOPES = ("sd-plugin", "mrp-plan-plugin", "kb-plugin", "gs-plugin", "frame", "val-plugin")
-"""Phases a unit may speak to [KU-5]."""
+"""Phases a unit may speak to."""
 KU_TYPES = ("atomic", "composite", "aggregate")
 PLUGIN_TYPES = ("sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin")
-"""The five families [PL-1]."""
+"""The five families."""
 LEGAL_STATUSES: Mapping[str, frozenset[str]] = {
     "sd-plugin": frozenset({"success", "unsupported", "error"}),
     "kb-plugin": frozenset({"success", "insufficient", "error"}),
     "gs-plugin": frozenset({"success", "no-context", "needs-decomposition", "error"}),
     "val-plugin": frozenset({"accepted", "rejected", "error"}),
 }
-"""Statuses a family may return; a planner's plan, or None, counts as success [PL-24]."""
+"""Statuses a family may return; a planner's plan, or None, counts as success."""
 STAGES = ("seed-detector", "planner", "kb", "helper", "goal-solver", "validation")
-"""Stages of a frame, in running order [V-28]."""
+"""Stages of a frame, in running order."""
 
 DEFAULT_ACTS_BY_ROLE: Mapping[str, tuple[str, ...]] = {
     "Comparison": ("compare",),
@@ -50,10 +50,10 @@ DEFAULT_ACTS_BY_ROLE: Mapping[str, tuple[str, ...]] = {
     "Narrative": ("explain", "describe"),
     "Description": ("describe",),
 }
-"""Acts a unit is useful for when it does not say [KU-4]."""
+"""Acts a unit is useful for when it does not say."""
 
 CHARS_PER_TOKEN = 4
-"""Of an estimate, where nobody counted [O-32]."""
+"""Of an estimate, where nobody counted."""
 
 Store = Literal["current-turn", "session", "draft", "kb"]
 AnswerStatus = Literal["answered", "no-context", "failed"]
@@ -61,7 +61,7 @@ AnswerStatus = Literal["answered", "no-context", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeUnit:
-    """A self-contained piece of knowledge with its provenance [KU-1]."""
+    """A self-contained piece of knowledge with its provenance."""
 
     id: str
     ku_type: str = "atomic"
@@ -106,18 +106,18 @@ class KnowledgeUnit:
 
     @property
     def is_evidence(self) -> bool:
-        """Return whether retrieval may offer the unit as evidence [BP-27]."""
+        """Return whether retrieval may offer the unit as evidence."""
         return "kb-plugin" in self.phase_scopes
 
     @property
     def is_guidance(self) -> bool:
-        """Return whether the unit instructs a phase other than retrieval [V-9]."""
+        """Return whether the unit instructs a phase other than retrieval."""
         return any(scope != "kb-plugin" for scope in self.phase_scopes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """One admitted task or question of the user's message [V-10]; `group_number` counts from 1 [I-4]."""
+    """One admitted task or question of the user's message; `group_number` counts from 1."""
 
     id: str
     group_number: int
@@ -132,7 +132,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seed:
-    """The operational direction of inquiry for one intent [V-11]; `implicit` when the kernel added it [I-5]."""
+    """The operational direction of inquiry for one intent; `implicit` when the kernel added it."""
 
     id: str
     intent_id: str
@@ -145,7 +145,7 @@ class Seed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecomposedIntent:
-    """An intent in the shape retrieval and solving use [I-7, I-8]."""
+    """An intent in the shape retrieval and solving use."""
 
     group_number: int
     act: str
@@ -159,7 +159,7 @@ class DecomposedIntent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextProfile:
-    """What retrieval should look for on behalf of one intent [I-9]; `query_terms` are stemmed [I-11]."""
+    """What retrieval should look for on behalf of one intent; `query_terms` are stemmed."""
 
     intent_group_number: int
     needed_roles: tuple[str, ...]
@@ -171,7 +171,7 @@ class ContextProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceEntry:
-    """A unit chosen for an intent, with the reasons it was chosen for [PL-11].
+    """A unit chosen for an intent, with the reasons it was chosen for.
 
     `score` is the fused score; `notes` say which backend and which boost made it. `likeness` is the cosine of the
     question's vector and the unit's own, None where there was no model or no vector yet.
@@ -186,7 +186,7 @@ class EvidenceEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuidanceUnits:
-    """Guidance of an intent, sorted by the phase it speaks to [PL-11]."""
+    """Guidance of an intent, sorted by the phase it speaks to."""
 
     seed_detector: tuple[EvidenceEntry, ...] = ()
     planner: tuple[EvidenceEntry, ...] = ()
@@ -197,7 +197,7 @@ class GuidanceUnits:
     @property
     def strategy(self) -> tuple[EvidenceEntry, ...]:
         """Return what says how to go about the task: planning, decomposition and validation, without doubles
-        [PL-11].
+        .
         """
         found = (*self.planner, *self.decomposition, *self.validation)
         return tuple({entry.unit.id: entry for entry in found}.values())
@@ -205,7 +205,7 @@ class GuidanceUnits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Everything retrieval hands to the solver for one intent: the resolved intent [V-19, PL-11]."""
+    """Everything retrieval hands to the solver for one intent: the resolved intent."""
 
     intent: Intent
     decomposed: DecomposedIntent
@@ -224,7 +224,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntentAssessment:
-    """How far the evidence of one intent goes [PL-12]; `purpose` tells whether facts, method or both were found."""
+    """How far the evidence of one intent goes; `purpose` tells whether facts, method or both were found."""
 
     intent_ref: int
     purpose: Literal["task-evidence", "strategy-guidance", "mixed"]
@@ -251,7 +251,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateScore:
-    """What a planner thinks of one candidate: the sum of named parts [BP-48]."""
+    """What a planner thinks of one candidate: the sum of named parts."""
 
     plugin_id: str
     score: float
@@ -260,7 +260,7 @@ class CandidateScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A planner's ordered candidates and how it came to them [V-13, PL-17].
+    """A planner's ordered candidates and how it came to them.
 
     `scores` are those of the candidates in order, `left_out` the ones that it found irrelevant, `notes` what else was
     decided, in words.
@@ -284,7 +284,7 @@ BASES: tuple[Basis, ...] = ("stated", "composed", "quoted", "none")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerGroup:
-    """The result for one intent of the root frame [R-2]; `cited_unit_ids` is a subset of the listed units.
+    """The result for one intent of the root frame; `cited_unit_ids` is a subset of the listed units.
 
     `basis` of an answered group that cites something is `stated` unless it says otherwise. `confidence` is how likely
     the shown text answers, None where nothing tells; `reason` says what decided.
@@ -311,13 +311,13 @@ class AnswerGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a turn answers: one group per admitted intent, in intent order [R-1]."""
+    """What a turn answers: one group per admitted intent, in intent order."""
 
     groups: tuple[AnswerGroup, ...]
 
     @property
     def status(self) -> Literal["answered", "no-context"]:
-        """Return `answered` if at least one group is, else `no-context` [R-8]."""
+        """Return `answered` if at least one group is, else `no-context`."""
         return "answered" if any(group.status == "answered" for group in self.groups) else "no-context"
 
     @property
@@ -341,7 +341,7 @@ class HistoryMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What the conversation adds to a search: stems with weights up to 1, source ids to prefer [K33, O-36].
+    """What the conversation adds to a search: stems with weights up to 1, source ids to prefer.
 
     `texts` are what a search by meaning adds to the question, each with its weight beside the question's 1.
     """
@@ -353,7 +353,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one answer: the provider's own count, else an estimate [O-32]."""
+    """Tokens of one answer: the provider's own count, else an estimate."""
 
     input_tokens: int
     output_tokens: int
@@ -369,7 +369,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """One plugin id per stage, or None where nobody chose: pins and preferences use the same shape [S-22]."""
+    """One plugin id per stage, or None where nobody chose: pins and preferences use the same shape."""
 
     planner: str | None = None
     seed_detector: str | None = None
@@ -379,7 +379,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
-    """The facts about the session that planners may look at [PL-18]."""
+    """The facts about the session that planners may look at."""
 
     session_id: str
     mounted_kb_id: str
@@ -391,7 +391,7 @@ class SessionState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of one turn [K-20]; without comparison every deliberation level acts as 0 [K-50]."""
+    """Bounds of one turn; without comparison every deliberation level acts as 0."""
 
     max_llm_calls: int = 5
     request_timeout_ms: int = 60_000
@@ -404,7 +404,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """Everything a turn may look at, frozen by preparation [T-2]; `is_streamed`: somebody reads along [O-1].
+    """Everything a turn may look at, frozen by preparation; `is_streamed`: somebody reads along.
 
     `resolves_references` is false for a message that is read as it stands: detectors then see no `history`.
     `quotes`: what cannot be answered shows the closest passage.
@@ -438,7 +438,7 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecord:
-    """How one plugin call ended, for planners' statistics [PL-19]."""
+    """How one plugin call ended, for planners' statistics."""
 
     stage: str
     plugin_id: str
@@ -451,9 +451,9 @@ class StageRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnOutcome:
-    """How a turn ended; `answer` is None unless it succeeded, `error` is None if it did [T-20, T-28].
+    """How a turn ended; `answer` is None unless it succeeded, `error` is None if it did.
 
-    `used` names the plugins that produced the answer, or, after a failure, those that were pinned or tried [T-30].
+    `used` names the plugins that produced the answer, or, after a failure, those that were pinned or tried.
     `read_as` are the intents to which a detector added what the conversation speaks of, with that in brackets.
     """
 

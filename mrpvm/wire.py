@@ -90,7 +90,7 @@ def _is_plain(hint: Any) -> bool:
 
 
 def to_wire(value: Any) -> Any:
-    """Return `value` as JSON-ready data: dataclasses become objects with camelCase keys [N-4]."""
+    """Return `value` as JSON-ready data: dataclasses become objects with camelCase keys."""
     # A turn converts some thousands of values, nearly all of them plain or fields of dataclasses: these come first.
     kind: type[object] = type(value)
     if kind in _PLAIN:
@@ -218,5 +218,5 @@ def _as_is(data: Any) -> Any:
 
 
 def wire_time(moment: datetime) -> str:
-    """Return a UTC time as it is sent [N-5]."""
+    """Return a UTC time as it is sent."""
     return moment.isoformat().replace("+00:00", "Z")

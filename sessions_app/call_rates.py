@@ -1,4 +1,4 @@
-"""Counting attempts in the running minute, in the cache that all server processes share [O-25].
+"""Counting attempts in the running minute, in the cache that all server processes share.
 
 A cache that is away costs the limit, never the call: turns and logins go on.
 """

@@ -1,4 +1,4 @@
-"""System checks: what must be right before the server starts [O-26]. Each message is one line for an operator."""
+"""System checks: what must be right before the server starts. Each message is one line for an operator."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def check_environment(app_configs: Sequence[AppConfig] | None, **kwargs: Any) ->
 
 @register(ENVIRONMENT_TAG)
 def check_wrappers(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Warn of each external program that is skipped, and why [PL-35]."""
+    """Warn of each external program that is skipped, and why."""
     admission = admit_wrappers(settings.MRPVM_WRAPPERS_DIR, settings.MRPVM_WRAPPERS)
     return [Warning(problem, id="mrpvm.W001") for problem in admission.problems]
 

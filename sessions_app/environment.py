@@ -161,7 +161,7 @@ class Environment:
         return directory
 
     def secret_key(self, name: str, directory: Path, *, required: bool) -> str:
-        """Return the signing key: the variable, else one that is made once and kept in the data directory [O-26]."""
+        """Return the signing key: the variable, else one that is made once and kept in the data directory."""
         value = self.text(name)
         if required and len(value) < SECRET_CHARS:
             self.refuse(name, f"{SECRET_CHARS} or more random characters, the same at every start", secret=True)

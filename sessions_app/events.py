@@ -1,7 +1,7 @@
 """Session events: the only door to browsers.
 
 An event is a row written in the same transaction as the state it tells of, numbered without gaps within its
-session, and is sent to the channel group `session.<pk>` after the commit [T-42, PL-46]. Payloads hold ids and small
+session, and is sent to the channel group `session.<pk>` after the commit. Payloads hold ids and small
 facts only; whoever needs more reads it. A message that gets lost is made up for by the reader, who asks for
 everything after the last number it saw.
 """
@@ -147,7 +147,7 @@ type News = (
     | tuple[Literal["kb.mounted"], BaseMounted]
     | tuple[Literal["kb.saved", "kb.forked"], BaseStored]
 )
-"""An event with a number and its payload [PL-46, O-37, O-50]. `turn.progressed`, `units.pending` and
+"""An event with a number and its payload. `turn.progressed`, `units.pending` and
 `context.progressed` have none: they say how far something has come that is not there yet. Nor has `kb.revised`, which
 is about a base and not about one session."""
 

@@ -4,7 +4,7 @@ import secrets
 
 
 def new_id(prefix: str) -> str:
-    """Return `<prefix>-` and 32 hex digits: 128 random bits, so that knowing an id may grant access to it [N-6]."""
+    """Return `<prefix>-` and 32 hex digits: 128 random bits, so that knowing an id may grant access to it."""
     return f"{prefix}-{secrets.token_hex(16)}"
 
 
@@ -13,15 +13,15 @@ OWN_SESSIONS = "sess-"
 
 
 def new_session_id() -> str:
-    """Return a session id [S-1]."""
+    """Return a session id."""
     return new_id("sess")
 
 
 def new_kb_id() -> str:
-    """Return a knowledge-base id [KB-1]."""
+    """Return a knowledge-base id."""
     return new_id("kb")
 
 
 def new_request_id() -> str:
-    """Return the id of a turn or of another request [API-4]."""
+    """Return the id of a turn or of another request."""
     return new_id("req")

@@ -18,7 +18,7 @@ NO_MODEL = "No language model is configured."
 
 
 def is_configured() -> bool:
-    """Return whether base URL and model are set [O-28]."""
+    """Return whether base URL and model are set."""
     return bool(settings.MRPVM_LLM_BASE_URL and settings.MRPVM_LLM_MODEL)
 
 
@@ -50,13 +50,13 @@ def model_source(
     chain: Chain | None = None,
     wish: str | None = None,
 ) -> ModelSource:
-    """Return the models under one snapshot of the roles [L-5].
+    """Return the models under one snapshot of the roles.
 
     Args:
         config: the stored table; the shipped defaults when None or empty.
         sampling: what a request asks of the model that writes its answer.
         chain: the turn's place in the provider's thread.
-        wish: the model of the request or session, for calls whose plugin is not told of it [L-3].
+        wish: the model of the request or session, for calls whose plugin is not told of it.
     """
     provider = endpoint()
     if provider is None:
@@ -66,7 +66,7 @@ def model_source(
 
 
 def grounding_of(session: Session, requested: str | None) -> Literal["strict", "open"]:
-    """Return whether answers may go beyond evidence: as the request, the session, the project or the server say [O-12].
+    """Return whether answers may go beyond evidence: as the request, the session, the project or the server say.
 
     Without a model there is nobody to go beyond it.
     """
@@ -77,7 +77,7 @@ def grounding_of(session: Session, requested: str | None) -> Literal["strict", "
 
 
 def model_names() -> tuple[str, ...]:
-    """Return the configured model and those the provider lists; none without a provider [O-29]."""
+    """Return the configured model and those the provider lists; none without a provider."""
     provider = endpoint()
     return () if provider is None else provider.model_names()
 

@@ -1,4 +1,4 @@
-"""The server's end as turns see it: new ones are refused, running ones get a short while [O-19]."""
+"""The server's end as turns see it: new ones are refused, running ones get a short while."""
 
 import threading
 import time

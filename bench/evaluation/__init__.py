@@ -1,4 +1,4 @@
-"""How well stories are answered: suites of questions, each also with renamed things and turned round [E-8 to E-15].
+"""How well stories are answered: suites of questions, each also with renamed things and turned round.
 
 suites -> session (the machine over a story) -> judging -> report
 """

@@ -1,4 +1,4 @@
-"""Whether an answer is right, wrong or an honest refusal, and its recall and precision [E-10 to E-12]."""
+"""Whether an answer is right, wrong or an honest refusal, and its recall and precision."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _ITEM = re.compile(r"^\s*(?:[-*]|\d{1,3}\.)\s+\S")
 class Judgement:
     """How one question went.
 
-    An honest refusal of an answerable question is neither right nor wrong. `passed` is the stricter [E-11], which also
+    An honest refusal of an answerable question is neither right nor wrong. `passed` is the stricter, which also
     looks at intents and context.
     """
 
@@ -32,13 +32,13 @@ class Judgement:
 
     @property
     def f1(self) -> float:
-        """Return the harmonic mean of recall and precision [E-12]."""
+        """Return the harmonic mean of recall and precision."""
         total = self.recall + self.precision
         return 2 * self.recall * self.precision / total if total else 0.0
 
 
 def mentions(text: str, phrase: str) -> bool:
-    """Return whether `text` holds `phrase` as whole words, in any case [E-10]."""
+    """Return whether `text` holds `phrase` as whole words, in any case."""
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) is not None
 
 

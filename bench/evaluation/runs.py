@@ -1,4 +1,4 @@
-"""Suites run and counted: each story loaded once, its questions asked in that session [E-8, E-13]."""
+"""Suites run and counted: each story loaded once, its questions asked in that session."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A session of the machine with the shipped plugins, its memory held in this process [E-8].
+"""A session of the machine with the shipped plugins, its memory held in this process.
 
 A story is cut, normalised and built into a unit tree as a context load does it; each question is one turn of the real
 machine, and what a turn tells is kept for the next one.

@@ -1,4 +1,4 @@
-"""Suites as they lie on disk: a story, and questions with what their answers must and must not say [E-9]."""
+"""Suites as they lie on disk: a story, and questions with what their answers must and must not say."""
 
 import json
 import re
@@ -13,7 +13,7 @@ DEVELOPMENT = HERE / "suites"
 FURTHER = HERE / "further"
 """More suites that rules were improved on, as an outsider would write them; too many for the test suite."""
 HELD_OUT = HERE / "heldout"
-"""Suites that are only measured: a rule made for one of them would make its number worthless [E-15]."""
+"""Suites that are only measured: a rule made for one of them would make its number worthless."""
 
 type Variant = Literal["original", "renamed", "inverted"]
 VARIANTS: tuple[Variant, ...] = ("original", "renamed", "inverted")

@@ -1,4 +1,4 @@
-"""Agents: who acts, and with which tools; how it talks is the persona's affair [L-81, L-83, L-107]."""
+"""Agents: who acts, and with which tools; how it talks is the persona's affair."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

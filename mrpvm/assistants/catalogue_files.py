@@ -1,4 +1,4 @@
-"""Folders of small files, one thing each: the nearest root wins by id, a bad file costs itself alone [L-102].
+"""Folders of small files, one thing each: the nearest root wins by id, a bad file costs itself alone.
 
 Personas and agents are read by this; each says how a file becomes a thing.
 """

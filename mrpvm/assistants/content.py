@@ -1,4 +1,4 @@
-"""How frozen content is known: by the hash of its canonical JSON, equal wherever and whenever it was read [L-41]."""
+"""How frozen content is known: by the hash of its canonical JSON, equal wherever and whenever it was read."""
 
 import hashlib
 import json

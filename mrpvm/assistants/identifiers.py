@@ -1,4 +1,4 @@
-"""Ids that people write into files: persona and agent ids, compared in lower case [L-82]."""
+"""Ids that people write into files: persona and agent ids, compared in lower case."""
 
 import re
 
@@ -13,7 +13,7 @@ def clean_id(text: str) -> str:
 
 
 def checked_id(text: str) -> str:
-    """Return a file's id; nothing that could name a path passes [X-11].
+    """Return a file's id; nothing that could name a path passes.
 
     Raises:
         MalformedText: it is no id.

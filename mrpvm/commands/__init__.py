@@ -1,4 +1,4 @@
-"""Deterministic commands: what begins with `/` is answered from the session's own state, never by a model [L-70].
+"""Deterministic commands: what begins with `/` is answered from the session's own state, never by a model.
 
 grammar (text -> command) -> dispatch (command -> built-in, skill or refusal) -> result (the envelope)
 """

@@ -1,7 +1,7 @@
-"""Which command a text means, and what it gives [L-70 to L-77].
+"""Which command a text means, and what it gives.
 
 Resolution looks at the text and the session's snapshot alone: a built-in of exactly this name, else the one skill with
-this alias, else nothing [L-75].
+this alias, else nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,12 +53,12 @@ BUILTINS: Mapping[str, Builtin] = {
 }  # fmt: skip
 """Every built-in by its name; `/skill` is answered by the skill it names."""
 RESERVED = frozenset(BUILTINS) | {"jobs"}
-"""Names that no skill may take for its alias [L-43]."""
+"""Names that no skill may take for its alias."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """What a text means. At most one of `skill` and `refusal` is set, neither for a built-in [L-60].
+    """What a text means. At most one of `skill` and `refusal` is set, neither for a built-in.
 
     `route` is builtin, skill, alias, unknown or invalid; `reason` says why in words, for the trace.
     """
@@ -145,7 +145,7 @@ def _alias(command: Command, facts: SessionFacts) -> Resolved:
 def answer(resolved: Resolved, facts: SessionFacts, ports: Ports) -> Outcome:
     """Return what the command gives, without any model; an orchestration is the turn's affair and has no place here.
 
-    Equal facts, text and files give an equal outcome [L-20].
+    Equal facts, text and files give an equal outcome.
     """
     if resolved.refusal is not None:
         return resolved.refusal

@@ -1,4 +1,4 @@
-"""Evidence: files cut into chunks that a session can cite, beside what it was told to remember [L-139]."""
+"""Evidence: files cut into chunks that a session can cite, beside what it was told to remember."""
 
 CHUNK_CHARS, OVERLAP_CHARS = 360, 40
 

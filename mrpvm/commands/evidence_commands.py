@@ -1,4 +1,4 @@
-"""`/memory evidence`: texts of files that can be looked up and cited, and never outrank what was told [L-139]."""
+"""`/memory evidence`: texts of files that can be looked up and cited, and never outrank what was told."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath

@@ -13,7 +13,7 @@ from mrpvm.commands.remembered import USER_PROFILE, Fact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFacts:
-    """A session's frozen state, all that a deterministic command depends on [L-20, L-21]."""
+    """A session's frozen state, all that a deterministic command depends on."""
 
     session_id: str
     skills: SkillSnapshot
@@ -42,7 +42,7 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryQuery:
-    """Which records are wanted: those that hold the text, whatever its case; all for an empty one [L-131]."""
+    """Which records are wanted: those that hold the text, whatever its case; all for an empty one."""
 
     text: str = ""
     domains: tuple[str, ...] = (USER_PROFILE,)

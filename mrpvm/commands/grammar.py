@@ -1,4 +1,4 @@
-"""What a command looks like [L-70 to L-74]."""
+"""What a command looks like."""
 
 from dataclasses import dataclass
 
@@ -7,24 +7,24 @@ SIGN = "/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A name and its arguments, as written: case counts, quotes mean nothing [L-72, L-73]."""
+    """A name and its arguments, as written: case counts, quotes mean nothing."""
 
     name: str
     args: tuple[str, ...]
 
     @property
     def payload(self) -> str:
-        """Return the arguments as one text, joined by single spaces [L-74]."""
+        """Return the arguments as one text, joined by single spaces."""
         return " ".join(self.args)
 
 
 def is_command(text: str) -> bool:
-    """Return whether a message is a command: its raw first character decides [L-70, O-40]."""
+    """Return whether a message is a command: its raw first character decides."""
     return text.startswith(SIGN)
 
 
 def parse(text: str) -> Command | None:
-    """Return the command that a text states, None when no name follows the sign [L-72].
+    """Return the command that a text states, None when no name follows the sign.
 
     Raises:
         ValueError: the text is no command.

@@ -1,4 +1,4 @@
-"""`/agent`, `/persona`, `/reload_persona` and `/style`: who acts, how it talks; each leaves the others alone [L-83]."""
+"""`/agent`, `/persona`, `/reload_persona` and `/style`: who acts, how it talks; each leaves the others alone."""
 
 import math
 
@@ -13,7 +13,7 @@ _STYLE_CHOICES = "|".join(STYLES)
 
 
 def agent(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
-    """List, switch or show agents; any other single word is the agent to switch to [L-81]."""
+    """List, switch or show agents; any other single word is the agent to switch to."""
     match args:
         case ():
             return invalid_args("/agent requires one subcommand: list|use|show.", "agent")
@@ -129,7 +129,7 @@ def _persona_not_found(persona_id: str) -> Outcome:
 
 
 def _persona_export(facts: SessionFacts, args: tuple[str, ...]) -> Outcome:
-    """Return a persona as the text of its file; a client's path is never written to [X-11]."""
+    """Return a persona as the text of its file; a client's path is never written to."""
     if not args or len(args) > 2:
         return invalid_args("/persona export requires a persona name and at most one path.", "persona", "export")
     persona_id = clean_id(args[0])
@@ -145,7 +145,7 @@ def _persona_export(facts: SessionFacts, args: tuple[str, ...]) -> Outcome:
 
 
 def reload_persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
-    """Replace the session's personas by what the files say now; a vanished one gives way to the first [L-84]."""
+    """Replace the session's personas by what the files say now; a vanished one gives way to the first."""
     if args:
         return invalid_args("/reload_persona does not accept arguments.", "reload_persona")
     loaded = ports.load_personas()
@@ -160,7 +160,7 @@ def reload_persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> 
 
 
 def style(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
-    """Set the session's style, which wins over the message's and the persona's [L-106]."""
+    """Set the session's style, which wins over the message's and the persona's."""
     if len(args) != 1:
         return invalid_args(f"/style requires exactly one value: {_STYLE_CHOICES}.", "style")
     value = clean_id(args[0])

@@ -1,4 +1,4 @@
-"""Running a skill by its tool, without any model [L-91 to L-93]."""
+"""Running a skill by its tool, without any model."""
 
 from mrpvm.assistants.skills import SkillEntry
 from mrpvm.assistants.skills.document import TOOL_DISPATCH, declares
@@ -8,7 +8,7 @@ from mrpvm.commands.result import CommandResult, Outcome, ToolCall, error
 
 
 def dispatch_tool(facts: SessionFacts, skill: SkillEntry, payload: str) -> Outcome:
-    """Return what the skill's tool makes of the payload; input and output are checked, nothing else is tried [L-24]."""
+    """Return what the skill's tool makes of the payload; input and output are checked, nothing else is tried."""
     name = skill.skill_name
     if skill.invocation_mode != TOOL_DISPATCH:
         message = f"no executor bound for mode '{skill.invocation_mode}' (skill '{name}')."

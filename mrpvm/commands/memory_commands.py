@@ -1,4 +1,4 @@
-"""`/remember`, `/forget` and `/memory` [L-130 to L-139]."""
+"""`/remember`, `/forget` and `/memory`."""
 
 import re
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from mrpvm.commands.remembered import (
 from mrpvm.commands.result import Outcome, error, invalid_args, ok
 
 SHOWN_COUNT = 10
-"""How many records are listed, the newest; the message says when there are more [L-131]."""
+"""How many records are listed, the newest; the message says when there are more."""
 PERSONALITY = tuple(sorted(domain for domain in DOMAINS if domain != TASK))
 _SWITCHES = ("--include-archived", "--include-expired", "--include-conflicted", "--dry-run")
 _VALUED = ("--domain", "--namespace", "--hours")
@@ -30,7 +30,7 @@ class _BadFlags(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Arguments:
-    """What a subcommand was given; flags may stand anywhere among its words [L-138]."""
+    """What a subcommand was given; flags may stand anywhere among its words."""
 
     words: tuple[str, ...]
     switches: frozenset[str]
@@ -40,7 +40,7 @@ class _Arguments:
 
 
 def remember(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
-    """Keep a text; one that speaks of credentials is refused [L-117]."""
+    """Keep a text; one that speaks of credentials is refused."""
     content = " ".join(args)
     if not content:
         return invalid_args("/remember requires memory content.", "remember")
@@ -143,7 +143,7 @@ def _one_id(given: _Arguments, subcommand: str) -> str:
 
 
 def _consolidate(given: _Arguments, ports: Ports) -> Outcome:
-    """Keep what the user's newest messages state by rule; nothing does that unasked [L-135]."""
+    """Keep what the user's newest messages state by rule; nothing does that unasked."""
     if given.words:
         raise _BadFlags("/memory long consolidate does not accept arguments.")
     facts = facts_in(ports.said_by_user(CONSOLIDATED_MESSAGES))
@@ -181,7 +181,7 @@ def _wanted(words: tuple[str, ...] | list[str]) -> str:
 
 
 def _with_hidden(query: MemoryQuery, given: _Arguments) -> MemoryQuery:
-    """Return the query for those hidden records too that are wanted all the same [L-131]."""
+    """Return the query for those hidden records too that are wanted all the same."""
     return replace(
         query,
         with_conflicted="--include-conflicted" in given.switches,
@@ -202,7 +202,7 @@ def _arguments(args: list[str]) -> _Arguments:
     """Return words and flags.
 
     Raises:
-        _BadFlags: an unknown flag, one without its value, or no domain of the personality store [L-138].
+        _BadFlags: an unknown flag, one without its value, or no domain of the personality store.
     """
     words, switches, values = list[str](), set[str](), dict[str, str]()
     remaining = iter(args)

@@ -1,4 +1,4 @@
-"""What a session remembers: which texts a turn is told, and which facts its user's messages hold [L-130 to L-135]."""
+"""What a session remembers: which texts a turn is told, and which facts its user's messages hold."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,14 +8,14 @@ from mrpvm.knowledge.text import unique_terms
 
 USER_PROFILE, PERSONA_CORE, WORKING_RULES, TASK = "user_profile", "persona_core", "working_rules", "task_memory"
 EVIDENCE = "evidence"
-"""Where chunks of files go: no memory, and never told before it [L-139]."""
+"""Where chunks of files go: no memory, and never told before it."""
 DOMAINS = (WORKING_RULES, PERSONA_CORE, USER_PROFILE, TASK)
-"""Where a record belongs, what is told first at the front [L-133]; only task memory has namespaces [L-132]."""
+"""Where a record belongs, what is told first at the front; only task memory has namespaces."""
 RECALLED_OF_DOMAIN, RECALLED_CHARS = 2, 900
 """How many texts of each domain a model is told in one turn, and how many characters of all of them at most."""
 LEAST_CONFIDENCE = 0.6
 CONSOLIDATED_MESSAGES = 50
-"""How many of the user's newest messages are looked at for facts [L-135]."""
+"""How many of the user's newest messages are looked at for facts."""
 _WORD_CHARS = 3
 _VALUE_CHARS = 200
 _SECRET = re.compile(r"\b(?:api[ _-]?keys?|tokens?|passwords?|secrets?|ssn)\b", re.IGNORECASE)
@@ -32,7 +32,7 @@ class Remembered:
 
     @property
     def told(self) -> str:
-        """Return the text as a model is told it; evidence says what it is [L-139]."""
+        """Return the text as a model is told it; evidence says what it is."""
         return f"{self.content} [evidence, not canonical: {self.citation}]" if self.citation else self.content
 
 
@@ -48,15 +48,15 @@ class Fact:
 
 
 def names_secret(content: str) -> bool:
-    """Return whether a text speaks of credentials, which are never kept [L-117]."""
+    """Return whether a text speaks of credentials, which are never kept."""
     return _SECRET.search(content) is not None
 
 
 def recalled(newest_first: Iterable[Remembered], message: str) -> tuple[str, ...]:
     """Return the texts that a turn is told: by domain, then those that share most words with the message, then newest.
 
-    Evidence comes after all of them, and only what shares a word that tells something [L-139]. None is cut; one that
-    does not fit any more is left out [L-133].
+    Evidence comes after all of them, and only what shares a word that tells something. None is cut; one that
+    does not fit any more is left out.
     """
     said = _words(message)
     found = [item for item in newest_first if item.confidence >= LEAST_CONFIDENCE]
@@ -88,7 +88,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 def facts_in(messages: Sequence[str]) -> tuple[Fact, ...]:
-    """Return what the messages state by the four rules, in the order in which it was said [L-135].
+    """Return what the messages state by the four rules, in the order in which it was said.
 
     Of one conflict group the last one counts; what names credentials is left out.
 

@@ -1,4 +1,4 @@
-"""What a command gives [L-76]."""
+"""What a command gives."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandResult:
-    """The envelope of every command; equal state and equal text give an equal one, byte for byte [L-20]."""
+    """The envelope of every command; equal state and equal text give an equal one, byte for byte."""
 
     status: Literal["ok", "error"]
     code: str
@@ -26,7 +26,7 @@ class CommandResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A tool that ran: what it was given and what it gave [O-45]."""
+    """A tool that ran: what it was given and what it gave."""
 
     provider: str
     tool: str
@@ -49,11 +49,11 @@ def ok(code: str, message: str, data: Mapping[str, Any] | None = None, **changes
 
 
 def error(code: str, message: str, data: Mapping[str, Any] | None = None) -> Outcome:
-    """Return a failure, which changes nothing; the message gets its `Error: ` [L-76]."""
+    """Return a failure, which changes nothing; the message gets its `Error: `."""
     return Outcome(result=CommandResult(status="error", code=code, message=f"Error: {message}", data=data))
 
 
 def invalid_args(message: str, command: str, subcommand: str | None = None) -> Outcome:
-    """Return the refusal of arguments that do not fit [L-80]."""
+    """Return the refusal of arguments that do not fit."""
     named = {"command": command} | ({"subcommand": subcommand} if subcommand is not None else {})
     return error("invalid_args", message, named)

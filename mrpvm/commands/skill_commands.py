@@ -1,4 +1,4 @@
-"""`/skills`, `/help` and `/reload_skills`; the first two read the snapshot and nothing else [L-85]."""
+"""`/skills`, `/help` and `/reload_skills`; the first two read the snapshot and nothing else."""
 
 from collections.abc import Iterable
 
@@ -32,7 +32,7 @@ def help_(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
 
 
 def skill_not_found(name: str) -> Outcome:
-    """Return the refusal of a name that the snapshot has not; it suggests none [L-73]."""
+    """Return the refusal of a name that the snapshot has not; it suggests none."""
     return error("skill_not_found", f"skill '{name}' not found in snapshot.", {"skill": name})
 
 
@@ -57,7 +57,7 @@ def _described(item: SkillEntry) -> Iterable[str]:
 
 
 def reload_skills(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
-    """Replace the session's snapshot by what the files say now; its number goes up even if nothing changed [L-41]."""
+    """Replace the session's snapshot by what the files say now; its number goes up even if nothing changed."""
     if args:
         return invalid_args("/reload_skills does not accept arguments.", "reload_skills")
     try:

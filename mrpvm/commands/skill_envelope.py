@@ -1,4 +1,4 @@
-"""What a turn says about its skill: a line of its trace, and the envelope of what came of it [L-90]."""
+"""What a turn says about its skill: a line of its trace, and the envelope of what came of it."""
 
 from typing import Any
 

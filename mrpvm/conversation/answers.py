@@ -1,6 +1,6 @@
-"""One answer in its four readings: document, answer text, full markdown, preview [R-1 to R-12, O-13].
+"""One answer in its four readings: document, answer text, full markdown, preview.
 
-Every solver and the fan-out merge go through these functions, so the envelope never depends on who solved [R-6].
+Every solver and the fan-out merge go through these functions, so the envelope never depends on who solved.
 A group cites by marks `[1]`, `[2]` ... in its own text, counted along its `cited_unit_ids`.
 """
 
@@ -13,7 +13,7 @@ from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, Evidenc
 from mrpvm.wire import to_wire
 
 NO_CONTEXT_TEXT = "The session context and persistent KB do not contain enough evidence to answer this intent."
-"""What a group says when nothing was found [R-7]."""
+"""What a group says when nothing was found."""
 UNKNOWN_TEXT = "I don't know: nothing I was told or given answers this."
 """What a person reads in its place."""
 QUOTED_OPENING = "I found no direct answer. The closest passage says:"
@@ -32,12 +32,12 @@ def words_told(text: str) -> str:
 
 
 def no_context_text(*, as_json: bool = False, text: str = NO_CONTEXT_TEXT) -> str:
-    """Return the text of a group without evidence, wrapped when a JSON form was asked for [R-7]."""
+    """Return the text of a group without evidence, wrapped when a JSON form was asked for."""
     return json.dumps({"status": "no-context", "answer": text}, ensure_ascii=False) if as_json else text
 
 
 def no_context(evidence: Sequence[Evidence]) -> Answer:
-    """Return the answer that no intent could be answered, with what was found for each [R-7]."""
+    """Return the answer that no intent could be answered, with what was found for each."""
     return Answer(
         groups=tuple(
             AnswerGroup(
@@ -54,7 +54,7 @@ def no_context(evidence: Sequence[Evidence]) -> Answer:
 
 
 def response_document(answer: Answer, session_id: str) -> dict[str, Any]:
-    """Return the structured result: one group per admitted intent, in intent order [R-1, R-2]."""
+    """Return the structured result: one group per admitted intent, in intent order."""
     return {"sessionId": session_id, "groups": [_group_document(group) for group in answer.groups]}
 
 
@@ -87,7 +87,7 @@ def _source(entry: EvidenceEntry) -> dict[str, Any]:
 
 
 def answer_text(answer: Answer) -> str:
-    """Return what a person reads: the groups' answers under short headings, source marks counted through [O-13].
+    """Return what a person reads: the groups' answers under short headings, source marks counted through.
 
     One group has no heading. Marks of later groups go on from the earlier ones; a unit keeps its number.
     """
@@ -124,8 +124,8 @@ def answers_nothing(text: str) -> bool:
 
 
 def with_idle_intents(answer: Answer, intents: Sequence[Intent]) -> Answer:
-    """Return the answer with a group for every intent [R-1]: those that nothing was done for were deactivated
-    [K-14].
+    """Return the answer with a group for every intent: those that nothing was done for were deactivated
+    .
     """
     groups = {group.intent_ref: group for group in answer.groups}
     idle = (
@@ -194,7 +194,7 @@ def _marked(group: AnswerGroup, alone: bool) -> Iterable[str]:
 
 
 def response_markdown(answer: Answer, session_id: str) -> str:
-    """Return the full rendering with all sources; it agrees with the document in every status [R-4, R-5]."""
+    """Return the full rendering with all sources; it agrees with the document in every status."""
     lines = ["# MRP Response", "", f"Session: {session_id}"]
     for group in answer.groups:
         lines += ["", *_group_lines(group)]
@@ -242,7 +242,7 @@ def _plugin_lines(output: Mapping[str, Any]) -> list[str]:
 
 def cut_answer(text: str, max_tokens: int | None, stop: Iterable[str]) -> tuple[str, str]:
     """Return an answer that no model wrote within what the client allows, and why it ends: `stop` or `length`
-    [O-30].
+    .
     """
     end = min((place for item in stop if (place := text.find(item)) >= 0), default=len(text))
     limit = end if max_tokens is None else max_tokens * CHARS_PER_TOKEN

@@ -9,7 +9,7 @@ from mrpvm.llm.recorder import ModelExchange
 class PreparationModel(Protocol):
     """A model that answers within the time and the number of calls that the turn has left.
 
-    `exchanges` are the requests that were really sent, redacted [H35]. `spent_ms` counts from the turn's start.
+    `exchanges` are the requests that were really sent, redacted. `spent_ms` counts from the turn's start.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""The chain hash: one short text for everything said so far, by which a conversation is recognised [O-31].
+"""The chain hash: one short text for everything said so far, by which a conversation is recognised.
 
 It begins with who talks (project, key, and the client's own name for its user) and takes up every message in turn, so
 equal words of different people never give equal hashes. System messages are no part of it: clients put the time of

@@ -1,7 +1,7 @@
-"""The one builder of what a model gets to see, with a report of what it was made of and what was cut [X2, H20 to H24].
+"""The one builder of what a model gets to see, with a report of what it was made of and what was cut.
 
 Sections come in a fixed order: the instructions one by one, memory, summary, conversation, evidence, message. What the
-window left out and what the summary tells stand in one system message before the conversation [K43].
+window left out and what the summary tells stand in one system message before the conversation.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from mrpvm.llm.recorder import ModelExchange
 from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage
 
 LATEST_REPLY = "latest reply in the conversation above"
-"""What a message is called where it follows a conversation [H22]."""
+"""What a message is called where it follows a conversation."""
 
 
 class SectionRecord(TypedDict):
@@ -55,7 +55,7 @@ class Section:
 
     @property
     def tokens(self) -> int:
-        """Return the estimate [O-32]."""
+        """Return the estimate."""
         return -(-self.chars // CHARS_PER_TOKEN)
 
     def as_record(self) -> SectionRecord:
@@ -164,7 +164,7 @@ class ContextReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What goes to the machine: `history` begins with a system message if there is something to tell [KV42]."""
+    """What goes to the machine: `history` begins with a system message if there is something to tell."""
 
     history: tuple[HistoryMessage, ...]
     report: ContextReport
@@ -184,8 +184,8 @@ def build_context(
     """Return the context of a turn before anything was retrieved.
 
     Args:
-        window: without the current message, on every path [H5].
-        source: where the conversation comes from: `request`, `stored` or `none` [H24].
+        window: without the current message, on every path.
+        source: where the conversation comes from: `request`, `stored` or `none`.
         places: the first and last stored message of the window, None for one that is not stored so.
     """
     note = "\n".join(filter(None, (_summarised(summary) if summary.text else "", window.note)))
@@ -207,17 +207,17 @@ def build_context(
 
 
 def conversation_text(messages: Iterable[HistoryMessage]) -> str:
-    """Return messages as a person reads them [H20]."""
+    """Return messages as a person reads them."""
     return "\n\n".join(f"**{item.role}**: {item.content}" for item in messages)
 
 
 def follows_reply(history: Iterable[HistoryMessage]) -> bool:
-    """Return whether a message follows a conversation, so that it answers the latest reply in it [H22]."""
+    """Return whether a message follows a conversation, so that it answers the latest reply in it."""
     return any(item.role == "assistant" for item in history)
 
 
 def message_to_read(message: str, history: Iterable[HistoryMessage]) -> dict[str, str]:
-    """Return a message as a model reads it in JSON: with what it is called where it follows a conversation [H22]."""
+    """Return a message as a model reads it in JSON: with what it is called where it follows a conversation."""
     return {"message": message} | ({"message_is": LATEST_REPLY} if follows_reply(history) else {})
 
 

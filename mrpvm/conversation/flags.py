@@ -1,4 +1,4 @@
-"""Which policies look at a turn's context: set for the server, a project, a session or one request [K50, K51]."""
+"""Which policies look at a turn's context: set for the server, a project, a session or one request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -30,11 +30,11 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 class Flags:
     """The policies of one turn. A policy that is off leaves no trace: the turn is the one without the feature.
 
-    `history_max_turns` counts exchanges of two messages each [K12]. With `enable_history_summarization`, so many
+    `history_max_turns` counts exchanges of two messages each. With `enable_history_summarization`, so many
     exchanges stay as they were said as `verbatim_max_turns` and `verbatim_max_tokens` allow, the newest always, beside
-    a summary of `summary_max_tokens` [K40]. Memory lives `session_memory_ttl_hours` after its
-    last use [K32]. With `enable_quotes`, what cannot be answered shows the closest passage. Only a turn with
-    `enable_skill_selection` asks a model which skill fits, if any [L-114].
+    a summary of `summary_max_tokens`. Memory lives `session_memory_ttl_hours` after its
+    last use. With `enable_quotes`, what cannot be answered shows the closest passage. Only a turn with
+    `enable_skill_selection` asks a model which skill fits, if any.
     """
 
     enable_query_rewriting: bool = True
@@ -54,7 +54,7 @@ NAMES = tuple(item.name for item in fields(Flags))
 
 
 def resolve_flags(default: Flags, *levels: Mapping[str, Any] | None) -> Flags:
-    """Return the flags of a turn: each as the last of the levels that names it says [L-19, X7]."""
+    """Return the flags of a turn: each as the last of the levels that names it says."""
     for level in levels:
         if level:
             default = replace(default, **level)

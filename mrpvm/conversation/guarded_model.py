@@ -1,4 +1,4 @@
-"""Models whose answers are checked: one that policy denies is not passed on [L-117]."""
+"""Models whose answers are checked: one that policy denies is not passed on."""
 
 from mrpvm.conversation.guardrails import denial_of_answer
 from mrpvm.errors import AnswerDenied

@@ -1,4 +1,4 @@
-"""What a message may not ask for, and what a model's answer may not say [L-117].
+"""What a message may not ask for, and what a model's answer may not say.
 
 A message is refused before anything reads it, an answer before anybody does.
 """

@@ -1,4 +1,4 @@
-"""What external programs contribute to an answer, and how a group shows it [R-3, R-10]."""
+"""What external programs contribute to an answer, and how a group shows it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from mrpvm.values import AnswerGroup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelperOutput:
-    """What a wrapper gave for one intent [PL-38]; an error has a code and a message, a success the rest."""
+    """What a wrapper gave for one intent; an error has a code and a message, a success the rest."""
 
     intent_ref: int
     plugin: str

@@ -1,7 +1,7 @@
 """What one turn may look at, prepared from the stored conversation: a function of its arguments.
 
 The only thing that it asks is a language model, where one is configured; what cannot be summarised or rewritten by it
-is done by rules or left out, with a warning [K52]. Nothing is stored here: a turn's commit does that.
+is done by rules or left out, with a warning. Nothing is stored here: a turn's commit does that.
 """
 
 import logging
@@ -67,7 +67,7 @@ class Guidance:
 class TurnInput:
     """What somebody asks of a conversation, with every choice made: the turn's own, the session's or the server's.
 
-    `history` is what was said before as the request tells it; without it the session's messages are taken [O-17].
+    `history` is what was said before as the request tells it; without it the session's messages are taken.
     `added` was said since. `max_history_chars` bounds the window.
     """
 
@@ -169,7 +169,7 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
 
 
 def _instructions(state: ConversationState) -> tuple[Instruction, ...]:
-    """Return the parts of the system prompt [L-11]; without a model the client's own alone."""
+    """Return the parts of the system prompt; without a model the client's own alone."""
     asked = state.asked
     own = client_prompt(asked.system_prompt, state.system_prompt)
     guidance = state.guidance
@@ -236,7 +236,7 @@ def _verbatim_chars(asked: TurnInput) -> int:
 
 
 def _summary(state: ConversationState, model: PreparationModel) -> tuple[Summary, tuple[str, ...]]:
-    """Return the summary as it must be for this turn; extended only when too much waits for it [K4, K40, K41]."""
+    """Return the summary as it must be for this turn; extended only when too much waits for it."""
     summary, flags = state.summary, state.asked.flags
     through = due_through(state.last_place, summary.through, 2 * flags.verbatim_max_turns)
     verbatim = [item for item in reversed(state.messages) if item.sequence > through]
@@ -289,7 +289,7 @@ def meant_texts(rewriting: Rewriting, said: Sequence[HistoryMessage]) -> tuple[t
 
 
 def _prefers_documents(asked: TurnInput, said: Sequence[HistoryMessage], rewriting: Rewriting | None) -> bool:
-    """Return whether documents of earlier turns are preferred: always, never, or in follow-ups [K33, K51]."""
+    """Return whether documents of earlier turns are preferred: always, never, or in follow-ups."""
     if asked.flags.document_bias == "follow-ups":
         return (rewriting.need_probability if rewriting else need_of(asked.message, said)) > FOLLOWS_UP
     return asked.flags.document_bias == "always"

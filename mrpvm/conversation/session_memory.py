@@ -1,7 +1,7 @@
-"""What a session remembers of its earlier turns: terms they resolved, documents and sections they used [K30 to K39].
+"""What a session remembers of its earlier turns: terms they resolved, documents and sections they used.
 
 It is a cache: it is dropped when nobody used it for so many hours, and a turn is as good without it. What it holds
-comes from committed turns alone, so a turn never prefers what it found itself [K34].
+comes from committed turns alone, so a turn never prefers what it found itself.
 """
 
 import re
@@ -16,11 +16,11 @@ from mrpvm.text_cache import TextCache
 from mrpvm.values import Answer, EvidenceEntry, KnowledgeUnit
 
 MOST_DOCUMENTS, MOST_SECTIONS, MOST_TERMS = 50, 100, 100
-"""[K31]; the newest stay."""
+"""; the newest stay."""
 MOST_TOLD, TOLD_CHARS = 3, 600
 """So many terms at most, and characters of all of them, a model is told in one turn."""
 ANSWER_CHARS = 300
-"""How much of an answer a resolved term keeps [K39]."""
+"""How much of an answer a resolved term keeps."""
 _TERM = r"[A-Z][\w'\u2019-]{0,40}(?: [A-Z][\w'\u2019-]{0,40}){0,3}"
 _LABELLED = re.compile(rf"^(?:The )?({_TERM}):[ ]([^.\n]+)", re.MULTILINE)
 _NAMED = re.compile(rf"\b[Tt]he ({_TERM}) is (?:the )?([^.\n]+)")
@@ -59,7 +59,7 @@ class Memory:
     active_sections: tuple[str, ...] = ()
 
     def is_expired(self, now: datetime, ttl_hours: float) -> bool:
-        """Return whether it was idle for longer than that; at exactly that time it still lives [K32, KV30]."""
+        """Return whether it was idle for longer than that; at exactly that time it still lives."""
         return now - self.last_accessed_at > timedelta(hours=ttl_hours)
 
     def expires_at(self, ttl_hours: float) -> datetime:
@@ -67,7 +67,7 @@ class Memory:
         return self.last_accessed_at + timedelta(hours=ttl_hours)
 
     def resolved(self, term: str) -> ResolvedTerm | None:
-        """Return what is known about a term, whatever its case and the blanks around it [K31]."""
+        """Return what is known about a term, whatever its case and the blanks around it."""
         wanted = _key(term)
         return next((item for item in reversed(self.resolved_terms) if _key(item.term) == wanted), None)
 
@@ -103,11 +103,11 @@ def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, 
 
 
 def after_turn(memory: Memory | None, *, turn_index: int, subject: str | None, answer: Answer, now: datetime) -> Memory:
-    """Return the memory with what a committed turn adds [K34, K35]; a turn without an answer counts all the same.
+    """Return the memory with what a committed turn adds; a turn without an answer counts all the same.
 
     Args:
         memory: None for a session that has none, or whose memory has expired.
-        subject: what the question was about [K26]; its term keeps the answer's beginning.
+        subject: what the question was about; its term keeps the answer's beginning.
     """
     known = memory or Memory(created_at=now, last_accessed_at=now)
     answered = [group for group in answer.groups if group.status == "answered"]
@@ -139,7 +139,7 @@ def after_turn(memory: Memory | None, *, turn_index: int, subject: str | None, a
 
 
 def told_terms(memory: Memory, message: str, shown: Iterable[str]) -> str:
-    """Return what is known about the terms that a message names, those resolved last first; empty for nothing [K30].
+    """Return what is known about the terms that a message names, those resolved last first; empty for nothing.
 
     Args:
         shown: what the model sees of the conversation anyway; nothing is told twice.
@@ -162,7 +162,7 @@ def _named_by(term: str) -> frozenset[str]:
 
 
 def is_of_a_document(entry: EvidenceEntry) -> bool:
-    """Return whether evidence is of a source; what was told in the conversation is all of one piece [K33]."""
+    """Return whether evidence is of a source; what was told in the conversation is all of one piece."""
     return entry.store in ("draft", "kb") or entry.unit.source_name is not None
 
 
@@ -176,7 +176,7 @@ def _numbered_sections(text: str) -> list[str]:
 
 
 def _facts(text: str) -> Iterable[tuple[str, str, str]]:
-    """Return `(kind, term, text)` of what an answer says outright [K39]."""
+    """Return `(kind, term, text)` of what an answer says outright."""
     for pattern in (_LABELLED, _NAMED):
         for term, said in pattern.findall(text):
             kind = "date" if term.endswith(" Date") else "party"

@@ -1,4 +1,4 @@
-"""The rolling summary: what the model still knows of the messages that it no longer sees [K40 to K46, H73].
+"""The rolling summary: what the model still knows of the messages that it no longer sees.
 
 It grows by whole exchanges, so it never begins anew, and it stays within its length: what is told least, goes first.
 Each sentence keeps the place of the message it was taken from.
@@ -21,9 +21,9 @@ from mrpvm.text_cache import TextCache
 from mrpvm.values import HistoryMessage
 
 BATCH_MESSAGES = 4
-"""So many are summarised at once [K41], or as many as stay if that is less."""
+"""So many are summarised at once, or as many as stay if that is less."""
 SHOWN_CHARS = 300
-"""How much of a message a model gets to summarise [K41]."""
+"""How much of a message a model gets to summarise."""
 MODEL_MESSAGES = 40
 """So many a model gets to summarise at once, the newest; of an imported history the rules take the older ones."""
 FALLBACK_CHARS = 150
@@ -82,14 +82,14 @@ def summary_of(record: Mapping[str, Any] | None) -> Summary:
 
 
 def due_through(message_count: int, through: int, verbatim_count: int) -> int:
-    """Return up to where the summary should reach, so that at most so many messages stay verbatim [K41, K42]."""
+    """Return up to where the summary should reach, so that at most so many messages stay verbatim."""
     while message_count - through > verbatim_count:
         through += min(BATCH_MESSAGES, verbatim_count)
     return through
 
 
 def through_within(messages: Sequence[Said], through: int, max_chars: int) -> int:
-    """Return up to where the summary should reach, so that what stays verbatim costs at most so much [K40].
+    """Return up to where the summary should reach, so that what stays verbatim costs at most so much.
 
     It grows by whole exchanges, and the newest one stays whatever it costs.
 
@@ -106,11 +106,10 @@ def through_within(messages: Sequence[Said], through: int, max_chars: int) -> in
 
 
 def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int) -> Summary:
-    """Return the summary that takes these messages up too: the sentences that tell most, old and new alike [K44 to
-    K46].
+    """Return the summary that takes these messages up too: the sentences that tell most, old and new alike.
 
     Sentences are chosen one by one for the facts and rare words that no chosen one has; nothing worth telling gives
-    the beginnings of the messages [K45].
+    the beginnings of the messages.
     """
     old = summary.sentences
     fresh = [(item.sequence, sentence) for item in messages for sentence in _sentences(words_told(item.content))]
@@ -121,7 +120,7 @@ def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int) 
 
 
 def summarise(model: PreparationModel, summary: Summary, messages: Sequence[Said], max_chars: int) -> Summary:
-    """Return the summary with these messages: in a model's words if there is one, else by the rules [K40, K45].
+    """Return the summary with these messages: in a model's words if there is one, else by the rules.
 
     Raises:
         MRPError: the model did not answer.
@@ -141,7 +140,7 @@ def request_for_model(summary: Summary, messages: Sequence[Said]) -> str:
 
 
 def extend_by_model(summary: Summary, messages: Sequence[Said], reply: str, max_chars: int) -> Summary:
-    """Return the summary in a model's words, with the facts that it left out put behind them [K44].
+    """Return the summary in a model's words, with the facts that it left out put behind them.
 
     They take half of the room at most; the note says how many did not fit.
 

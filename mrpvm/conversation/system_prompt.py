@@ -1,4 +1,4 @@
-"""What a model is told before the conversation: how it talks, who acts, the client's wish, one skill [L-11, L-113]."""
+"""What a model is told before the conversation: how it talks, who acts, the client's wish, one skill."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def instructions(
 
     Args:
         own: the system prompt of the client's request or of the session.
-        skill: the one skill whose body guides this turn [L-60].
+        skill: the one skill whose body guides this turn.
     """
     remembered = "\n".join(("Remembered on the user's request:", *(f"- {text}" for text in told.texts)))
     parts = (

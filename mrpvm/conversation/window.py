@@ -1,7 +1,7 @@
 """The window: a contiguous tail of the conversation under two caps, and the note that names the one that bit.
 
-A message costs its characters, those of its role and 12 more [H10]. The walk goes from the newest message back and
-stops before it would exceed a cap; the newest message is kept over any cap [O-17, S-29].
+A message costs its characters, those of its role and 12 more. The walk goes from the newest message back and
+stops before it would exceed a cap; the newest message is kept over any cap.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from mrpvm.values import HistoryMessage
 
 OVERHEAD_CHARS = 12
 REPLY_CHARS = 2_000
-"""How much of a message that is not the user's stays beside a summary [K11]."""
+"""How much of a message that is not the user's stays beside a summary."""
 NEWEST_MESSAGES = 2
 """The newest exchange stays beside a summary whatever it costs; its messages are cut to what is left for them."""
 FEWEST_CHARS = 100
@@ -33,12 +33,12 @@ class Window:
 
 
 def cost_of(message: HistoryMessage) -> int:
-    """Return what a message counts towards the cap of characters [H10]."""
+    """Return what a message counts towards the cap of characters."""
     return len(message.role) + len(message.content) + OVERHEAD_CHARS
 
 
 def cut_window(newest_first: Iterable[HistoryMessage], total_count: int, max_messages: int, max_chars: int) -> Window:
-    """Return the newest messages that fit [H4, H10, H13].
+    """Return the newest messages that fit.
 
     Args:
         newest_first: at least one more than fit, if there are more.
@@ -67,7 +67,7 @@ def cut_window(newest_first: Iterable[HistoryMessage], total_count: int, max_mes
 def beside_summary(
     newest_first: Sequence[HistoryMessage], total_count: int, max_messages: int, max_chars: int
 ) -> Window:
-    """Return the newest messages that fit beside a summary, those that are too long cut with a note [K40].
+    """Return the newest messages that fit beside a summary, those that are too long cut with a note.
 
     Args: as for `cut_window`.
     """
@@ -118,6 +118,6 @@ def _note(rule: str | None, kept_count: int, max_chars: int) -> str:
 
 
 def without_current(said: tuple[HistoryMessage, ...], message: str) -> tuple[HistoryMessage, ...]:
-    """Return a history without the message that is being answered, if a client put it at its end [H5, X3]."""
+    """Return a history without the message that is being answered, if a client put it at its end."""
     is_current = bool(said) and said[-1].role == "user" and said[-1].content.strip() == message.strip()
     return said[:-1] if is_current else said

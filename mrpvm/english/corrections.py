@@ -1,4 +1,4 @@
-"""Statements that a later one of the same voice sets right are no evidence any more [BP-36 b]."""
+"""Statements that a later one of the same voice sets right are no evidence any more."""
 
 import re
 from collections.abc import Sequence

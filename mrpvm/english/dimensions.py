@@ -1,4 +1,4 @@
-"""Which extent of a thing a measured value tells: its height, its length, how far away it is [BP-36 b]."""
+"""Which extent of a thing a measured value tells: its height, its length, how far away it is."""
 
 import re
 

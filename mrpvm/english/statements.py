@@ -63,7 +63,7 @@ class Statement:
 
     @property
     def order(self) -> tuple[str, str, int, int, int, str, int]:
-        """Return the place in the source, for answers that tell things in their order [BP-36 d]."""
+        """Return the place in the source, for answers that tell things in their order."""
         unit = self.entry.unit
         return (
             unit.source_id,

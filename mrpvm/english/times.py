@@ -1,4 +1,4 @@
-"""Whether words name a time [BP-36 b]."""
+"""Whether words name a time."""
 
 import re
 from collections.abc import Sequence

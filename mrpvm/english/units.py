@@ -1,4 +1,4 @@
-"""Units of measure: which words behind a number say what kind of value it is [BP-36 b]."""
+"""Units of measure: which words behind a number say what kind of value it is."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""From control text to the machine's values: admission of what a seed detector wrote [T-8, T-9]."""
+"""From control text to the machine's values: admission of what a seed detector wrote."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -29,7 +29,7 @@ class Admitted:
 
     @property
     def runnable(self) -> tuple[Intent, ...]:
-        """Return the intents that have a seed to run; all seeds of the others were deactivated [SOP-21, K-14]."""
+        """Return the intents that have a seed to run; all seeds of the others were deactivated."""
         seeded = {seed.intent_id for seed in self.seeds}
         return tuple(intent for intent in self.intents if intent.id in seeded)
 
@@ -37,14 +37,14 @@ class Admitted:
 def admit_detection(
     detection: Detection, request_id: str, told_at: str | None = None, first_unit_number: int = 0
 ) -> Admitted:
-    """Return the admitted objects of both documents; all or nothing [T-8].
+    """Return the admitted objects of both documents; all or nothing.
 
     Args:
         told_at: ISO-8601 time of the turn; of two facts it tells which came later.
         first_unit_number: number of the first unit.
 
     Raises:
-        ControlLanguageError: a document is malformed [SOP-4].
+        ControlLanguageError: a document is malformed.
     """
     document = admit(detection.intent_document or "", "intent")
     context = None if detection.context_document is None else admit(detection.context_document, "context")
@@ -66,13 +66,13 @@ def refusal(error: ControlLanguageError) -> PluginError:
 def turn_units(
     document: AdmittedDocument, request_id: str, told_at: str | None = None, first_number: int = 0
 ) -> tuple[KnowledgeUnit, ...]:
-    """Return the document's units under the identities of a turn [T-9]."""
+    """Return the document's units under the identities of a turn."""
     units = [unit_of(ku) for ku in document.kus.values()]
     return with_turn_identity(units, request_id, created_at=told_at, first_number=first_number)
 
 
 def unit_of(ku: AdmittedKU) -> KnowledgeUnit:
-    """Return an admitted unit as the machine's value, its hash computed here [KU-9]."""
+    """Return an admitted unit as the machine's value, its hash computed here."""
     unit = KnowledgeUnit(
         id=ku.ku_id,
         subject=ku.symbolic_subject,
@@ -84,7 +84,7 @@ def unit_of(ku: AdmittedKU) -> KnowledgeUnit:
 
 
 def hash_warnings(document: AdmittedDocument) -> tuple[str, ...]:
-    """Return a warning if the document claims hashes that are not those of what its units say; else nothing [KU-9]."""
+    """Return a warning if the document claims hashes that are not those of what its units say; else nothing."""
     claimed = [ku for ku in document.kus.values() if ku.hash is not None]
     wrong = [ku.ku_id for ku in claimed if ku.hash != unit_of(ku).hash]
     if not wrong:
@@ -113,7 +113,7 @@ def _intents(document: AdmittedDocument) -> tuple[Intent, ...]:
 
 
 def _seeds(document: AdmittedDocument) -> tuple[Seed, ...]:
-    """Return the schedulable seeds; an intent without any gets one implicit seed [I-5]."""
+    """Return the schedulable seeds; an intent without any gets one implicit seed."""
     seeds = [
         Seed(
             id=item.statement_id,
@@ -132,7 +132,7 @@ def _seeds(document: AdmittedDocument) -> tuple[Seed, ...]:
 
 
 def implicit_seed(intent: Intent) -> Seed:
-    """Return the seed of an intent that came with none [I-5]."""
+    """Return the seed of an intent that came with none."""
     return Seed(
         id=f"{intent.id}:implicit",
         intent_id=intent.id,
@@ -144,7 +144,7 @@ def implicit_seed(intent: Intent) -> Seed:
 
 
 def _goals(document: AdmittedDocument) -> dict[str, tuple[str, ...]]:
-    """Return what the subproblems of each intent are after, in document order [SOP-22]."""
+    """Return what the subproblems of each intent are after, in document order."""
     goals: dict[str, tuple[str, ...]] = {}
     for item in document.subproblems.values():
         goals[item.intent_id] = (*goals.get(item.intent_id, ()), item.goal)

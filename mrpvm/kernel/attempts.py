@@ -1,6 +1,6 @@
-"""Answers a frame's intents: planners, evidence views and solvers, tried in the order of [K-21].
+"""Answers a frame's intents: planners, evidence views and solvers, tried in the order of.
 
-How long the search goes on once an answer holds is the deliberation policy's decision [K-30 to K-33].
+How long the search goes on once an answer holds is the deliberation policy's decision.
 """
 
 from collections import deque
@@ -39,7 +39,7 @@ from mrpvm.values import Answer, Selection
 class Search:
     """The frame's search so far.
 
-    `weak` is the first honest refusal [K-12]; `wants_split` tells that a solver asked for decomposition, `was_split`
+    `weak` is the first honest refusal; `wants_split` tells that a solver asked for decomposition, `was_split`
     that the one attempt at it was made, and `joined` is what came of it.
     """
 
@@ -63,10 +63,10 @@ class Search:
 
 
 def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[FrameResult]:
-    """Return the frame's answer: the selected candidate, that of its sub-tasks, or the first honest refusal [K-12].
+    """Return the frame's answer: the selected candidate, that of its sub-tasks, or the first honest refusal.
 
     Raises:
-        TurnFailed: no planner led to any result; the last planner's error [K-10].
+        TurnFailed: no planner led to any result; the last planner's error.
     """
     search = Search(state=Deliberation(policy=POLICIES[run.effective_level]))
     error: TurnFailed | None = None
@@ -128,7 +128,7 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
 
 
 def _split_if_wanted(run: TurnRun, frame: Frame, search: Search) -> Program[None]:
-    """Try the sub-tasks when a solver asked for it, or when the planner authorises it after weak results [K-4]."""
+    """Try the sub-tasks when a solver asked for it, or when the planner authorises it after weak results."""
     planned, found, last = search.planned, search.retrievals, search.last
     if search.was_split or planned is None or found is None or last is None:
         return
@@ -191,7 +191,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
 
 
 def _is_settled(run: TurnRun, search: Search, view: EvidenceView | None) -> bool:
-    """Return whether every solver that may run has failed on this evidence: nothing is left to try on it [K-23]."""
+    """Return whether every solver that may run has failed on this evidence: nothing is left to try on it."""
     if view is None:
         return False
     pin = run.request.pins.goal_solver
@@ -227,7 +227,7 @@ def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: 
     is_late = execution.error is not None and execution.error.code == "PLUGIN_TIMEOUT"
     reason = "timeout" if is_late else execution.status
     record_failure(run, frame, branch, reason, execution.error.message if execution.error else None)
-    if run.has_streamed:  # somebody has read the beginning of this answer: no other one may follow it [O-1]
+    if run.has_streamed:  # somebody has read the beginning of this answer: no other one may follow it
         raise exhausted("goal-solver", [execution])
 
 

@@ -1,4 +1,4 @@
-"""Which candidates a stage has, and what must not be tried again [K-11, K-21 to K-24]."""
+"""Which candidates a stage has, and what must not be tried again."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from mrpvm.values import Evidence
 
 DEFAULT_PLANNERS = ("planner-default", "planner-depth")
 DEFAULT_SEED_DETECTORS = ("sd-symbolic", "sd-llm-fast", "sd-llm-deep")
-"""Default plans of the stages that no planner orders [BP-3]."""
+"""Default plans of the stages that no planner orders."""
 
 
 def candidates(
     pin: str | None, preference: str | None, defaults: Sequence[str], registered: Sequence[str], limit: int
 ) -> tuple[str, ...]:
-    """Return the ids to try, in order: a pin alone; else the preference, the defaults, the rest [S-20, S-21, K-11].
+    """Return the ids to try, in order: a pin alone; else the preference, the defaults, the rest.
 
     Only registered ids come through, at most `limit` of them.
     """
@@ -25,7 +25,7 @@ def candidates(
 
 
 def evidence_profile_hash(evidence: Sequence[Evidence]) -> str:
-    """Return the SHA-256 over the sorted hashes of all evidence and guidance units [K-24]."""
+    """Return the SHA-256 over the sorted hashes of all evidence and guidance units."""
     hashes = {entry.unit.hash for item in evidence for entry in item.entries}
     for item in evidence:
         guidance = item.guidance
@@ -36,7 +36,7 @@ def evidence_profile_hash(evidence: Sequence[Evidence]) -> str:
 
 @dataclass(slots=True)
 class FailureMemory:
-    """Attempts of a frame that failed: the same solver on the same evidence is never tried twice [K-23]."""
+    """Attempts of a frame that failed: the same solver on the same evidence is never tried twice."""
 
     _failed: set[tuple[str, str]] = field(default_factory=set)
 

@@ -1,4 +1,4 @@
-"""What a turn may spend: model calls and time, shared by all its frames [K-18, PL-25]."""
+"""What a turn may spend: model calls and time, shared by all its frames."""
 
 from typing import Self
 
@@ -24,13 +24,13 @@ class Calls:
     def shares(self, count: int) -> list[Self]:
         """Return each of `count` frames that run side by side its share of what remains, the first ones the odd calls.
 
-        So no frame's results depend on which of them was quicker [K-17].
+        So no frame's results depend on which of them was quicker.
         """
         each, odd = divmod(max(0, self.remaining), count)
         return [type(self)(each + (place < odd), self) for place in range(count)]
 
     def reserve(self, count: int) -> bool:
-        """Set `count` calls aside; False when they are not there, and then the plugin is skipped [PL-25]."""
+        """Set `count` calls aside; False when they are not there, and then the plugin is skipped."""
         if count > self.remaining:
             return False
         self.settle(-count, 0)
@@ -40,7 +40,7 @@ class Calls:
         """Replace a reservation by what was used.
 
         Raises:
-            BudgetExceeded: a plugin used more than the turn had [K-20].
+            BudgetExceeded: a plugin used more than the turn had.
         """
         self._reserved -= reserved
         self._used += used
@@ -71,9 +71,9 @@ class Budget:
 
     @property
     def remaining_ms(self) -> int:
-        """Return the milliseconds left; zero or less when the turn's time is over [K-19]."""
+        """Return the milliseconds left; zero or less when the turn's time is over."""
         return self._limits.request_timeout_ms - self._spent_ms - self.elapsed_ms
 
     def call_timeout_ms(self, plugin_timeout_ms: int) -> int:
-        """Return how long one plugin call may take: its own limit, the setting, or the time left [K-19]."""
+        """Return how long one plugin call may take: its own limit, the setting, or the time left."""
         return max(0, min(plugin_timeout_ms, self._limits.plugin_timeout_ms, self.remaining_ms))

@@ -103,10 +103,10 @@ class Call:
 
 
 def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
-    """Make one plugin call and record it: exactly one box of the graph [G-10].
+    """Make one plugin call and record it: exactly one box of the graph.
 
     A status that is not lawful for the family, or a complaint of `call.judge` about the value, turns the execution
-    into an `error` [PL-24, T-8].
+    into an `error`.
     """
     descriptor = call.plugin.descriptor
     execution_id = frame.execution_id(call.slot, call.attempt)

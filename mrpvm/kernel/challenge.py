@@ -1,4 +1,4 @@
-"""Challenges: an answer that is not yet strong is held against further evidence [K-43, K-46]."""
+"""Challenges: an answer that is not yet strong is held against further evidence."""
 
 from dataclasses import replace
 from functools import reduce
@@ -25,7 +25,7 @@ def challenge_selection(
     """Challenge a leader below `strong`; gives the frame's last execution.
 
     A child frame asks the retrievers that are left and holds the answer against all evidence of the frame: the leader
-    comes out as strong as it then is, or leaves the candidates, and the runner-up takes its place [K-46]. Without any
+    comes out as strong as it then is, or leaves the candidates, and the runner-up takes its place. Without any
     other evidence the challenge stays open.
     """
     if selected.strength == "strong":

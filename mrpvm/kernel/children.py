@@ -1,4 +1,4 @@
-"""Child frames: opened, run side by side and closed, whatever comes of them [K-4 to K-7, K-16]."""
+"""Child frames: opened, run side by side and closed, whatever comes of them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mrpvm.values import Answer, DecomposedIntent, Selection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameResult:
-    """What a frame came to; `closure_reason` is one of [K-49], `state` its comparison state [K-44]."""
+    """What a frame came to; `closure_reason` is one of, `state` its comparison state."""
 
     answer: Answer
     used: Selection
@@ -34,7 +34,7 @@ _RESULTS_TO_COMPOSE = 40
 
 
 def resolve_intents(frame: Frame) -> None:
-    """Fill in the decomposed intents and the context profiles that retrieval works from [I-6]."""
+    """Fill in the decomposed intents and the context profiles that retrieval works from."""
     frame.decomposed = tuple(decompose(intent) for intent in frame.intents)
     frame.profiles = tuple(profile_for(item, max_results=_results_to_compose(item)) for item in frame.decomposed)
 
@@ -47,7 +47,7 @@ def _results_to_compose(decomposed: DecomposedIntent) -> int | None:
 def run_children(
     run: TurnRun, children: Sequence[Frame], opener_id: str, answer_intents: AnswerIntents
 ) -> Program[list[FrameResult | MRPError]]:
-    """Return what each child came to, or the error it ended with, in the order of the children [K-17].
+    """Return what each child came to, or the error it ended with, in the order of the children.
 
     They share what is left of their parent's model calls, so that it does not matter who comes first.
     """
@@ -73,7 +73,7 @@ def _child(run: TurnRun, child: Frame, opener_id: str, answer_intents: AnswerInt
 
 
 def most_used(results: Sequence[FrameResult]) -> Selection:
-    """Return the plugins that most frames used; ties go to the alphabetically first id [S-25]."""
+    """Return the plugins that most frames used; ties go to the alphabetically first id."""
 
     def most(ids: list[str | None]) -> str | None:
         known = [item for item in ids if item is not None]

@@ -1,4 +1,4 @@
-"""Weighing candidates: dominance, selection, comparisons, and a truthful reason for closing [K-40 to K-49]."""
+"""Weighing candidates: dominance, selection, comparisons, and a truthful reason for closing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from mrpvm.kernel.deliberation import OBJECTIVE, Candidate, Deliberation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The selected candidate against another; `criterion` decided, None when they are equal on all [K-42]."""
+    """The selected candidate against another; `criterion` decided, None when they are equal on all."""
 
     selected: Candidate
     other: Candidate
@@ -29,7 +29,7 @@ class Comparison:
 
 
 def dominates(one: Candidate, other: Candidate) -> bool:
-    """Return whether `one` is nowhere worse than `other` and somewhere better [K-40]."""
+    """Return whether `one` is nowhere worse than `other` and somewhere better."""
     pairs = [(one.criteria[name], other.criteria[name]) for name in OBJECTIVE]
     return all(mine >= theirs for mine, theirs in pairs) and any(mine > theirs for mine, theirs in pairs)
 
@@ -40,12 +40,12 @@ def undominated(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def select(candidates: Sequence[Candidate]) -> Candidate:
-    """Return the best undominated candidate by the objective's order; ties go to the earlier one [K-41]."""
+    """Return the best undominated candidate by the objective's order; ties go to the earlier one."""
     return max(undominated(candidates), key=lambda item: [item.criteria[name] for name in OBJECTIVE])
 
 
 def compare(selected: Candidate, candidates: Sequence[Candidate], limit: int) -> list[Comparison]:
-    """Return the comparisons of the selected candidate with the others, at most `limit` [K-42]."""
+    """Return the comparisons of the selected candidate with the others, at most `limit`."""
     others = [item for item in candidates if item is not selected]
     return [
         Comparison(
@@ -59,14 +59,14 @@ def compare(selected: Candidate, candidates: Sequence[Candidate], limit: int) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
-    """Why a frame closes, and what stays unanswered [K-44, K-49]."""
+    """Why a frame closes, and what stays unanswered."""
 
     reason: str
     open_questions: tuple[str, ...]
 
 
 def closure_of(state: Deliberation, selected: Candidate | None, comparisons: Sequence[Comparison]) -> Closure:
-    """Return the one true reason for closing; partial closures list what is open, others claim nothing unmet [K-49]."""
+    """Return the one true reason for closing; partial closures list what is open, others claim nothing unmet."""
     questions = tuple(_open_questions(state, selected, comparisons))
     policy = state.policy
     met = selected is not None and selected in state.valid
@@ -87,7 +87,7 @@ def closure_of(state: Deliberation, selected: Candidate | None, comparisons: Seq
 
 
 def _open_questions(state: Deliberation, selected: Candidate | None, comparisons: Sequence[Comparison]) -> list[str]:
-    """Return one plain sentence for each obligation that is not met [K-44]."""
+    """Return one plain sentence for each obligation that is not met."""
     policy, questions = state.policy, []
     if selected is None:
         questions.append("No answer held; the evidence did not decide the question.")

@@ -1,4 +1,4 @@
-"""Deliberation: what a level asks for before a frame may close, and how its candidates are weighed [K-28 to K-50]."""
+"""Deliberation: what a level asks for before a frame may close, and how its candidates are weighed."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from mrpvm.values import Answer, Evidence
 Strength = Literal["weak", "sufficient", "strong"]
 STRENGTHS: tuple[Strength, ...] = ("weak", "sufficient", "strong")
 OBJECTIVE = ("validation_strength", "robustness", "cost", "diversity")
-"""Criteria in the order in which they decide [K-41]."""
+"""Criteria in the order in which they decide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What must be true before a frame may close [K-28]."""
+    """What must be true before a frame may close."""
 
     level: int
     closure_mode: str
@@ -54,7 +54,7 @@ POLICIES: Mapping[int, Policy] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A result that no validator rejected, with what it is compared by [K-38, K-39]."""
+    """A result that no validator rejected, with what it is compared by."""
 
     id: str
     branch: Branch
@@ -72,7 +72,7 @@ class Candidate:
 
 
 def family_of(frame: Frame, view: EvidenceView, solver: Descriptor) -> str:
-    """Return the structural signature of a branch; equal signatures are one alternative [K-34, V-16]."""
+    """Return the structural signature of a branch; equal signatures are one alternative."""
     first = frame.seeds[0] if frame.seeds else None
     roles = Counter(entry.unit.role for item in view.evidence for entry in item.entries)
     role = min(roles, key=lambda name: (-roles[name], name), default="none")
@@ -87,7 +87,7 @@ def family_of(frame: Frame, view: EvidenceView, solver: Descriptor) -> str:
 
 
 def strength_of(answer: Answer, evidence: tuple[Evidence, ...], accepted_by_all: bool) -> Strength:
-    """Return the strength of a result that no validator rejected [K-36].
+    """Return the strength of a result that no validator rejected.
 
     Args:
         accepted_by_all: at least one validator judged, and every one accepted.
@@ -100,7 +100,7 @@ def strength_of(answer: Answer, evidence: tuple[Evidence, ...], accepted_by_all:
 
 
 def criteria_of(answer: Answer, evidence: tuple[Evidence, ...], strength: Strength, llm_calls: int) -> dict[str, int]:
-    """Return the comparison criteria of a result [K-39]; length of text is none of them.
+    """Return the comparison criteria of a result; length of text is none of them.
 
     Diversity counts the families of the answer's branches: an answer comes from one branch, so it is 1.
     """
@@ -134,7 +134,7 @@ class Deliberation:
 
     @property
     def valid(self) -> list[Candidate]:
-        """Return the candidates that reach the policy's floor [K-35]."""
+        """Return the candidates that reach the policy's floor."""
         floor = STRENGTHS.index(self.policy.validation_floor)
         return [item for item in self.candidates if STRENGTHS.index(item.strength) >= floor]
 
@@ -155,7 +155,7 @@ class Deliberation:
         self.families.add(family)
 
     def wants(self, *, family: str | None, llm_calls: int) -> bool:
-        """Return whether one more alternative is to be run [K-30 to K-33].
+        """Return whether one more alternative is to be run.
 
         Args:
             family: its signature; None when it cannot be known before more evidence was gathered.

@@ -1,4 +1,4 @@
-"""Independent intents run in child frames side by side, and their groups come back in intent order [K-15, K-16]."""
+"""Independent intents run in child frames side by side, and their groups come back in intent order."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from mrpvm.values import Answer, AnswerGroup, Intent
 
 
 def independent_intents(frame: Frame) -> bool:
-    """Return whether the frame's intents may run apart: two or more, no seed split from another [K-15].
+    """Return whether the frame's intents may run apart: two or more, no seed split from another.
 
     Read from admitted control objects alone, never from the message's text.
     """
@@ -20,7 +20,7 @@ def independent_intents(frame: Frame) -> bool:
 
 
 def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameResult]:
-    """Return the joined answer of one child frame an intent; a failed child becomes a `plugin-error` group [K-16].
+    """Return the joined answer of one child frame an intent; a failed child becomes a `plugin-error` group.
 
     Raises:
         StageExhausted: no child gave an answered or no-context group.
@@ -46,7 +46,7 @@ def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameRes
 
 
 def _all_failed(errors: Sequence[MRPError]) -> StageExhausted:
-    """Return the error of a frame none of whose children came to anything, with what they tried [API-19]."""
+    """Return the error of a frame none of whose children came to anything, with what they tried."""
     tried = (plugin_id for error in errors for plugin_id in error.details.get("pluginsTried", ()))
     return StageExhausted(
         "None of the questions could be worked on.",

@@ -1,4 +1,4 @@
-"""Frames: local execution contexts whose ids are paths, so that parallel work cannot change them [K-17, O-23]."""
+"""Frames: local execution contexts whose ids are paths, so that parallel work cannot change them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ ROOT_PATH = (0,)
 
 @dataclass(slots=True, kw_only=True)
 class Frame:
-    """One frame while it is open [K-1].
+    """One frame while it is open.
 
     `units` are the units staged by this frame and those above it; `goals` the admitted subproblems, by intent id.
     `covered_families` were tried so far, and the results of `suspended_branch_ids` wait to be selected.
@@ -44,17 +44,17 @@ class Frame:
 
     @property
     def depth(self) -> int:
-        """Return 0 for the root, one more for each level below it [K-3]."""
+        """Return 0 for the root, one more for each level below it."""
         return len(self.path) - 1
 
     @property
     def label(self) -> str:
-        """Return the purpose and, for a child, its ordinal [G-15]."""
+        """Return the purpose and, for a child, its ordinal."""
         return self.purpose if self.parent is None else f"{self.purpose} {self.path[-1]}"
 
     @property
     def first_unit_number(self) -> int:
-        """Return the number of the frame's next unit; each frame has numbers of its own, whoever comes first [K-17]."""
+        """Return the number of the frame's next unit; each frame has numbers of its own, whoever comes first."""
         block = reduce(lambda number, step: number * 100 + step, self.path[1:], 0)
         return block * 1_000 + len(self.units) - (len(self.parent.units) if self.parent else 0)
 
@@ -73,7 +73,7 @@ class Frame:
         return f"{kind}-{self._dotted}.{self._control_counts[kind]}"
 
     def child(self, purpose: str, intents: tuple[Intent, ...], seeds: tuple[Seed, ...]) -> "Frame":
-        """Return a new frame below this one with the same staged units [K-5]."""
+        """Return a new frame below this one with the same staged units."""
         self._child_count += 1
         return Frame(
             calls=self.calls,

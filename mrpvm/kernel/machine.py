@@ -57,12 +57,12 @@ class Machine:
         2. detect what is asked and what is told, hand over the told units
         3. several independent questions: one child frame each, side by side
            one question: plan, retrieve, plan again, solve, validate, backtracking as needed
-        4. close the frame and give the outcome; a failure of any kind ends here too [T-32]
+        4. close the frame and give the outcome; a failure of any kind ends here too
 
         Args:
             emit: takes the machine's events, on the calling thread.
             tick: called while the turn waits; may raise `TurnCancelled`.
-            model: this turn's snapshot of the model roles [L-5]; the machine's own when None.
+            model: this turn's snapshot of the model roles; the machine's own when None.
             replies: what is known of calls already; these are not made.
         """
         budget = Budget(self.clock, request.limits, request.spent_ms, request.spent_llm_calls)
@@ -172,7 +172,7 @@ def _failed(run: TurnRun, error: MRPError) -> TurnOutcome:
 
 
 def _tried(run: TurnRun) -> Selection:
-    """Return the plugins that were pinned or last tried [T-30]."""
+    """Return the plugins that were pinned or last tried."""
     last = {record.stage: record.plugin_id for record in run.stages_in_order}
     pins = run.request.pins
     return Selection(

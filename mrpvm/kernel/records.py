@@ -1,4 +1,4 @@
-"""What a frame writes down about its branches, results and candidates [G-3, G-12]."""
+"""What a frame writes down about its branches, results and candidates."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -64,7 +64,7 @@ def record_result(run: TurnRun, frame: Frame, branch: Branch, kind: str, status:
 
 
 def record_failure(run: TurnRun, frame: Frame, branch: Branch, reason: str, message: str | None) -> None:
-    """Record that a branch failed, and why [K-27]."""
+    """Record that a branch failed, and why."""
     run.emit(
         BranchFailed(
             branch_id=branch.id,
@@ -79,7 +79,7 @@ def record_failure(run: TurnRun, frame: Frame, branch: Branch, reason: str, mess
 
 
 def record_promotion(run: TurnRun, frame: Frame, candidate: Candidate, result_id: str, status: str) -> None:
-    """Record that a branch succeeded and its result may be selected [K-35, K-38]."""
+    """Record that a branch succeeded and its result may be selected."""
     branch = candidate.branch
     run.emit(
         BranchFinished(
@@ -108,7 +108,7 @@ def record_promotion(run: TurnRun, frame: Frame, candidate: Candidate, result_id
 
 
 def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str:
-    """Record one comparison; gives its id [K-42]."""
+    """Record one comparison; gives its id."""
     comparison_id = frame.control_id("cmp")
     run.emit(
         ComparisonMade(
@@ -127,7 +127,7 @@ def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str
 def record_selection(run: TurnRun, frame: Frame, selected: Candidate, state: Deliberation) -> None:
     """Record which candidate gives the frame's answer, and which units it cites.
 
-    Others that reach the floor stay suspended; what does not reach it is superseded [K-25, K-26, K-45].
+    Others that reach the floor stay suspended; what does not reach it is superseded.
     """
     others = [item for item in state.candidates if item is not selected]
     suspended = tuple(item.branch.id for item in others if item in state.valid)
@@ -144,7 +144,7 @@ def record_selection(run: TurnRun, frame: Frame, selected: Candidate, state: Del
 
 
 def comparison_state(state: Deliberation, closure: Closure, comparisons: list[Comparison]) -> FrameState:
-    """Return the frame's comparison state as it stands when the frame closes [K-1, K-44]."""
+    """Return the frame's comparison state as it stands when the frame closes."""
     return FrameState(
         open_comparisons=tuple(item.other.id for item in comparisons if item.is_open),
         resolved_differences=tuple(item.summary for item in comparisons if not item.is_open),

@@ -67,13 +67,11 @@ class TurnRun:
 
     @property
     def stages_in_order(self) -> tuple[StageRecord, ...]:
-        """Return the calls so far, those of parallel frames frame by frame: learning goes by their order [K-17,
-        K-55].
-        """
+        """Return the calls so far, those of parallel frames frame by frame: learning goes by their order."""
         return tuple(in_frame_order(self.stages, lambda record: record.frame_id))
 
     def usable(self, plugin_type: str, pin: str | None = None) -> list[Descriptor]:
-        """Return the descriptors of the plugins that can work now, and of the pinned one in any case [PL-31]."""
+        """Return the descriptors of the plugins that can work now, and of the pinned one in any case."""
         found = self.registry.descriptors(plugin_type)
         return [item for item in found if self._model.available or not item.uses_llm or item.id == pin]
 
@@ -82,7 +80,7 @@ class TurnRun:
         self._emit(Event(at_ms=self.budget.elapsed_ms, data=data, detail_ref=ref, detail=detail or {}))
 
     def stage_units(self, frame: Frame, execution_id: str, units: tuple[KnowledgeUnit, ...]) -> None:
-        """Hand what a frame's detection found to whoever stores it, before retrieval starts [T-10, T-12, O-48]."""
+        """Hand what a frame's detection found to whoever stores it, before retrieval starts."""
         frame.units += units
         self.staged_units = tuple(sorted((*self.staged_units, *units), key=lambda unit: unit.unit_index or 0))
         data = UnitsStaged(frame_id=frame.id, execution_id=execution_id, unit_ids=tuple(unit.id for unit in units))
@@ -104,7 +102,7 @@ class TurnRun:
         self.emit(opened, frame.id, {"input": given})
 
     def may_open_child(self, frame: Frame) -> bool:
-        """Return whether a child of the frame may exist; a refusal is recorded, and the frame does without [K-3]."""
+        """Return whether a child of the frame may exist; a refusal is recorded, and the frame does without."""
         if frame.depth < self.request.limits.max_frame_depth:
             return True
         self.emit(BacktrackTaken(frame_id=frame.id, step="frame", tried=frame.id, reason="FRAME_DEPTH_EXCEEDED"))
@@ -113,7 +111,7 @@ class TurnRun:
     def close_frame(
         self, frame: Frame, status: str, reason: str, result: Any = None, state: FrameState = NO_STATE
     ) -> None:
-        """Record that a frame ends, with exactly one closure reason [K-49], its comparison state and what it left."""
+        """Record that a frame ends, with exactly one closure reason, its comparison state and what it left."""
         self._open_frames.pop(frame.id)
         self.emit(
             FrameClosed(frame_id=frame.id, status=status, closure_reason=reason),
@@ -139,7 +137,7 @@ class TurnRun:
         )
 
     def fail_frame(self, frame: Frame, reason: str, error: Mapping[str, Any]) -> None:
-        """Record that a frame ends without a result; its error is the question that stays open [K-49]."""
+        """Record that a frame ends without a result; its error is the question that stays open."""
         self.close_frame(frame, "failed", reason, {"error": error}, FrameState(open_questions=(error["message"],)))
 
     def execution_started(self, started: PluginStarted) -> None:
@@ -181,7 +179,7 @@ class TurnRun:
         self.emit(finished, execution_id, {**payload, "error": error, "meta": meta})
 
     def abandon(self, error: Mapping[str, Any], reason: str) -> None:
-        """Close what is still open when the turn ends early, innermost first, so that no node stays running [G-4]."""
+        """Close what is still open when the turn ends early, innermost first, so that no node stays running."""
         self.stop.set()
         for started in list(self._open_executions.values()):
             used = self.metadata_of(started.execution_id, CallMetadata())
@@ -198,7 +196,7 @@ class TurnRun:
             self.fail_frame(frame, reason, error)
 
     def metadata_of(self, execution_id: str, told: CallMetadata) -> CallMetadata:
-        """Return what a call used: what its plugin told, corrected by what was recorded [PL-26].
+        """Return what a call used: what its plugin told, corrected by what was recorded.
 
         A plugin that raised or did not come back told nothing, and its calls count too.
         """
@@ -222,7 +220,7 @@ class TurnRun:
         stopped: Callable[[], bool],
         write: Callable[[str], None] = lambda text: None,
     ) -> CallContext:
-        """Return the read-only context of one plugin call [PL-5]."""
+        """Return the read-only context of one plugin call."""
         model: LanguageModel = _NO_MODEL
         if not descriptor.is_quick:
             recorder = self._recorders[execution_id] = Recorder()

@@ -58,7 +58,7 @@ class Scheduler:
 
         Raises:
             MRPError: whatever the program ended with.
-            EngineTimeout: the turn's time limit passed [T-33].
+            EngineTimeout: the turn's time limit passed.
             StorageUnavailable: a plugin could not read what is stored; no other plugin could.
         """
         root = _Task(program)
@@ -194,7 +194,7 @@ class Scheduler:
             raise EngineTimeout(f"The turn took longer than {limit} ms.", details={"limit_ms": limit})
 
     def _pass_on(self, call: PluginCall, text: str) -> None:
-        """Record a piece of an answer that a plugin writes [O-1]."""
+        """Record a piece of an answer that a plugin writes."""
         writes = call.writes
         if writes is None:
             return
@@ -232,7 +232,7 @@ def _too_late(call: PluginCall) -> CallReturn:
 
 
 def _as_data(error: BaseException) -> PluginError:
-    """Return a plugin's exception as data [PL-23]; the type and message, never the stack [API-3] nor a secret."""
+    """Return a plugin's exception as data; the type and message, never the stack nor a secret."""
     if isinstance(error, MRPError):
         return _cleaned(PluginError(code=error.code, message=error.message, details=error.details))
     return PluginError(code="PLUGIN_EXCEPTION", message=without_secrets(f"{type(error).__name__}: {error}"))

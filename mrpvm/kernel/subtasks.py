@@ -1,4 +1,4 @@
-"""A task answered by its parts: each sub-task in a child frame, their answers joined [K-4 to K-8, K-53]."""
+"""A task answered by its parts: each sub-task in a child frame, their answers joined."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from mrpvm.trace.events import Cause
 from mrpvm.values import Answer, Evidence, EvidenceEntry, Intent, Seed
 
 PURPOSES = ("subtask-decomposition", "strategy-guidance")
-"""What a planner may open child frames for; the first unless it says otherwise [K-2, BP-52]."""
+"""What a planner may open child frames for; the first unless it says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +33,10 @@ class _Subtasks:
 def answer_by_subtasks(
     run: TurnRun, frame: Frame, cause: Cause, purpose: str | None, answer_intents: AnswerIntents
 ) -> Program[FrameResult | None]:
-    """Return the frame's answer joined from those of its sub-tasks, in their order [K-6].
+    """Return the frame's answer joined from those of its sub-tasks, in their order.
 
     None when the frame has to do without: the depth is used up, splitting is no progress, or the parts give no answer
-    that validators accept [K-3, K-8].
+    that validators accept.
     """
     if not run.may_open_child(frame):
         return None
@@ -120,7 +120,7 @@ def _evidence(frame: Frame, answer: Answer) -> tuple[Evidence, ...]:
 
 
 def _subtasks(run: TurnRun, frame: Frame, cause: Cause) -> Program[_Subtasks | None]:
-    """Return the admitted subproblems of the frame's intents, or what a detector finds in their texts [K-5]."""
+    """Return the admitted subproblems of the frame's intents, or what a detector finds in their texts."""
     intents: list[Intent] = []
     seeds: list[Seed] = []
     opener_id = cause.execution_id
@@ -143,12 +143,12 @@ def _subtasks(run: TurnRun, frame: Frame, cause: Cause) -> Program[_Subtasks | N
 
 
 def _under(intent: Intent, part: Intent) -> Intent:
-    """Return a part as a task of its own that counts for the intent [K-6]."""
+    """Return a part as a task of its own that counts for the intent."""
     return replace(part, id=f"{intent.id}.{part.id}", group_number=intent.group_number)
 
 
 def _admitted_subproblems(frame: Frame, intent: Intent) -> Admitted | None:
-    """Return the intent's subproblems as tasks that ask for the same kind of answer; None when it has none [SOP-22]."""
+    """Return the intent's subproblems as tasks that ask for the same kind of answer; None when it has none."""
     goals = frame.goals.get(intent.id, ())
     parts = tuple(
         replace(intent, id=str(number), target=goal, criterion=None, evidence=None)

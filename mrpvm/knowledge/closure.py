@@ -1,4 +1,4 @@
-"""Bounded forward closure over triples, every derived link with its proof [BP-24, BP-25]."""
+"""Bounded forward closure over triples, every derived link with its proof."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,15 +33,15 @@ RULES: tuple[Rule, ...] = (
     Rule("supports", "relevant_for", "relevant_for", 0.88),
     Rule("causes", "causes", "causes", 0.90),
 )
-"""The shipped rules [BP-25]."""
+"""The shipped rules."""
 _RULE_OF: Mapping[tuple[str, str], Rule] = {(rule.first, rule.second): rule for rule in RULES}
 PREFERRED_RELATIONS = frozenset(rule.gives for rule in RULES)
-"""Relations that say what the question is usually after: relevant_for, has_capability, depends_on, causes [BP-24]."""
+"""Relations that say what the question is usually after: relevant_for, has_capability, depends_on, causes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosureLimits:
-    """Bounds of one closure [BP-24]; `depth` bounds both the neighbourhood and the height of a proof."""
+    """Bounds of one closure; `depth` bounds both the neighbourhood and the height of a proof."""
 
     depth: int = 3
     derived_count: int = 64

@@ -1,4 +1,4 @@
-"""From an admitted intent to what retrieval looks for: shared, deterministic, model-free [I-6 to I-12]."""
+"""From an admitted intent to what retrieval looks for: shared, deterministic, model-free."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ PREFERRED_ROLES_BY_ACT: Mapping[str, tuple[str, ...]] = {
     "identify": ("Narrative", "Description", "Definition"),
     "describe": ("Description", "Narrative", "Explanation"),
 }
-"""Roles that rank higher for an act; never used to exclude [I-2]."""
+"""Roles that rank higher for an act; never used to exclude."""
 
 _OPENERS_BY_ACT = {act: frozenset(verbs) for act, verbs in ACT_VERBS.items()} | {
     "explain": frozenset(("explain", "why", "how"))
@@ -38,7 +38,7 @@ def _opens_with_act(first: str, act: str) -> bool:
 
 
 def target_of(text: str, act: str) -> str:
-    """Return what the intent is about: final marks and an opening verb of its own act removed [I-7]."""
+    """Return what the intent is about: final marks and an opening verb of its own act removed."""
     bare = text.strip().rstrip(".?! \t")
     head, _, rest = bare.partition(" ")
     opening = words(head)
@@ -52,7 +52,7 @@ def _parts(text: str | None) -> tuple[str, ...]:
 
 
 def decompose(intent: Intent) -> DecomposedIntent:
-    """Return the intent in the shape retrieval and solving use [I-7, I-8]."""
+    """Return the intent in the shape retrieval and solving use."""
     return DecomposedIntent(
         group_number=intent.group_number,
         act=intent.act,
@@ -73,9 +73,9 @@ def _max_results(decomposed: DecomposedIntent) -> int:
 
 
 def profile_for(decomposed: DecomposedIntent, *, max_results: int | None = None) -> ContextProfile:
-    """Return what retrieval should look for on behalf of one intent [I-9, I-10].
+    """Return what retrieval should look for on behalf of one intent.
 
-    Output instructions inside the question shape the answer and are no query terms [BP-8].
+    Output instructions inside the question shape the answer and are no query terms.
 
     Args:
         max_results: in place of what the act and the output asked for suggest.

@@ -1,4 +1,4 @@
-"""Dialogues: lines that begin with who speaks, and what a speaker says of himself told in the third person [IN-14]."""
+"""Dialogues: lines that begin with who speaks, and what a speaker says of himself told in the third person."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from mrpvm.knowledge.lexicon import PAST_FORMS
 from mrpvm.knowledge.verbs import S_FORM_OF
 
 UTTERANCE = "utterance"
-"""Unit type of what one speaker says, together with the question it answers [KU-1]."""
+"""Unit type of what one speaker says, together with the question it answers."""
 
 _LINE = re.compile(
     r"^\s*\**(?P<speaker>[^\W\d_a-z][\w.'\u2019-]*(?: [^\W\d_a-z][\w.'\u2019-]*){0,2})\**:\**\s+(?P<said>\S.*?)\s*$"

@@ -1,10 +1,10 @@
-"""A ranking that is not all of a kind: greedy maximal marginal relevance [BP-26]."""
+"""A ranking that is not all of a kind: greedy maximal marginal relevance."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 RELEVANCE_SHARE = 0.7
-"""Weight of relevance; the rest is novelty [BP-26]."""
+"""Weight of relevance; the rest is novelty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Symbolic facts of sentences: subject, relation, object [IN-13, IN-14, KU-6]."""
+"""Symbolic facts of sentences: subject, relation, object."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from mrpvm.knowledge.text import collapse, sentences
 from mrpvm.text_cache import TextCache
 
 FACT_CONFIDENCE = 0.9
-"""Confidence of a fact that a pattern found [IN-13]."""
+"""Confidence of a fact that a pattern found."""
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (relation, re.compile(rf"^(?P<subject>.+?)\s+(?:{verbs})\s+(?P<object>.+)$", re.IGNORECASE))
@@ -46,7 +46,7 @@ class Fact:
 
 
 def fact_of(sentence: str) -> Fact | None:
-    """Return the first matching fact of a sentence, or None; questions and requests never state one [IN-13, IN-14].
+    """Return the first matching fact of a sentence, or None; questions and requests never state one.
 
     A negated, conditional or reported statement is none either: its triple would assert what the sentence does not.
     """

@@ -1,10 +1,10 @@
-"""The output form an intent asks for, read alike by solvers and validators [BP-35, BP-45]."""
+"""The output form an intent asks for, read alike by solvers and validators."""
 
 from mrpvm.knowledge.instructions import output_forms
 from mrpvm.values import Evidence
 
 ACKNOWLEDGEMENT = "acknowledgement"
-"""Output of the one intent of a message that only tells something: what was understood is said back [BP-6]."""
+"""Output of the one intent of a message that only tells something: what was understood is said back."""
 
 REMAINDER = "remainder"
 """Output of the intent that says how many questions of a message were left out: its text is the answer."""

@@ -1,4 +1,4 @@
-"""Guidance of an intent: the units that tell a phase how to work, sorted by phase [BP-29, PL-11]."""
+"""Guidance of an intent: the units that tell a phase how to work, sorted by phase."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,7 @@ from mrpvm.knowledge.text import collapse, overlap, terms
 from mrpvm.values import EvidenceEntry, GuidanceUnits, Intent, KnowledgeUnit
 
 GUIDANCE_LIMIT = 440
-"""Guidance units examined: 40 of the session and 400 of the mounted base [BP-29]."""
+"""Guidance units examined: 40 of the session and 400 of the mounted base."""
 _SAME_TASK = 0.6
 """Overlap of terms from which a condition names the intent's own task."""
 
@@ -21,7 +21,7 @@ def applies_to(unit: KnowledgeUnit, intent: Intent) -> bool:
 
 
 def sort_guidance(entries: Iterable[EvidenceEntry]) -> GuidanceUnits:
-    """Return the entries by the phase they speak to; a unit with several scopes is in several buckets [BP-29]."""
+    """Return the entries by the phase they speak to; a unit with several scopes is in several buckets."""
     unique = list({entry.unit.id: entry for entry in entries}.values())
 
     def speaking_to(scope: str) -> tuple[EvidenceEntry, ...]:
@@ -37,7 +37,7 @@ def sort_guidance(entries: Iterable[EvidenceEntry]) -> GuidanceUnits:
 
 
 def guidance_for(intent: Intent, turn_units: Iterable[KnowledgeUnit], stored: Sequence[EvidenceEntry]) -> GuidanceUnits:
-    """Return an intent's guidance, that of the running turn first; evidence filters never drop any [BP-29].
+    """Return an intent's guidance, that of the running turn first; evidence filters never drop any.
 
     Args:
         stored: guidance of session and knowledge base, in the order of the port.

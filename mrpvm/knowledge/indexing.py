@@ -15,7 +15,7 @@ from mrpvm.values import KnowledgeUnit
 
 INDEX_VERSION = f"{STEMMER_VERSION}+fields-1"
 """Names everything that decides what a unit is found by: its terms and, with a number of their own that is raised with
-them, their weights, their ids and the words for pages. What another version wrote has to be written again [O-35]."""
+them, their weights, their ids and the words for pages. What another version wrote has to be written again."""
 WHOLE_FREQUENCY = 10
 """Frequencies are whole numbers of tenths, so that sums are exact and every database gives the same score."""
 _MONTHS = (
@@ -106,10 +106,10 @@ def _number_of(term: str) -> int:
 
 
 def weighted_terms(unit: KnowledgeUnit) -> Counter[str]:
-    """Return the unit's terms with their frequencies in tenths: topic 1.5, statement 1.0, remarks 0.6 [BP-20].
+    """Return the unit's terms with their frequencies in tenths: topic 1.5, statement 1.0, remarks 0.6.
 
     A title says what the topic says and a body what the claim says, so of each pair the higher count holds. Role and
-    acts are not indexed: they raise a unit's rank elsewhere, and as words they would match every unit [D-29]. What
+    acts are not indexed: they raise a unit's rank elsewhere, and as words they would match every unit. What
     somebody said is found by its day too, because questions about conversations ask for days.
     """
     weighted: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Instructions inside messages: form of the answer, phase they speak to, how long they hold [BP-8, BP-9, T-23]."""
+"""Instructions inside messages: form of the answer, phase they speak to, how long they hold."""
 
 import re
 
@@ -65,7 +65,7 @@ _POLITE_REMINDER = re.compile(rf"^(?:please\s+)?{_ASKING_YOU}{_REMIND} that\s+\S
 
 
 def output_forms(*texts: str | None) -> tuple[str, ...]:
-    """Return the output forms that labels or instructions name, in fixed order, without repeats [I-12, BP-35].
+    """Return the output forms that labels or instructions name, in fixed order, without repeats.
 
     A label is taken by its words (`one_word`, "bullet list"); a sentence must phrase a form as an instruction.
     """
@@ -87,7 +87,7 @@ def form_phrases(sentence: str) -> tuple[str, ...]:
 
 
 def without_form_phrases(sentence: str) -> str:
-    """Return `sentence` without its output instructions, so that the rest is the target [BP-8]."""
+    """Return `sentence` without its output instructions, so that the rest is the target."""
     bare = _FORM_PHRASE.sub(" ", sentence)
     bare = re.sub(r"\s+([,;:.!?])", r"\1", " ".join(bare.split()))
     return re.sub(r"[,;:]+(?=[.!?]?$)", "", bare).strip(" ,;:-")
@@ -96,7 +96,7 @@ def without_form_phrases(sentence: str) -> str:
 def is_instruction(sentence: str) -> bool:
     """Return whether a sentence only says how to work or answer: an order that names a form, plan, split or check.
 
-    The words alone do not make it one: "The table has four legs." is a fact [D-27].
+    The words alone do not make it one: "The table has four legs." is a fact.
     """
     if sentence.rstrip().endswith(QUESTION_MARKS) or not _ORDER.match(strip_lead(sentence)):
         return False
@@ -104,7 +104,7 @@ def is_instruction(sentence: str) -> bool:
 
 
 def guidance_scopes(sentence: str) -> tuple[str, ...]:
-    """Return the phases an instruction speaks to, in the order of the scopes; `kb-plugin` when it names none [BP-9]."""
+    """Return the phases an instruction speaks to, in the order of the scopes; `kb-plugin` when it names none."""
     scopes = {scope for scope, pattern in _SCOPES if pattern.search(sentence)}
     if _FORM_PHRASE.search(sentence) or _ABOUT_ANSWER.search(sentence):
         scopes.add("gs-plugin")
@@ -112,7 +112,7 @@ def guidance_scopes(sentence: str) -> tuple[str, ...]:
 
 
 def is_session_wide(text: str | None) -> bool:
-    """Return whether the wording asks to keep an instruction for the session [T-23]."""
+    """Return whether the wording asks to keep an instruction for the session."""
     return bool(text and _SESSION_WIDE.search(text))
 
 

@@ -1,11 +1,11 @@
-"""How broad the evidence of a question should be: summaries, sections or single statements [BP-30]."""
+"""How broad the evidence of a question should be: summaries, sections or single statements."""
 
 from collections.abc import Iterable, Mapping, Set
 
 from mrpvm.values import KnowledgeUnit
 
 LONG_UNIT_CHARS = 1_500
-"""A longer unit gives way to its parts [BP-30]."""
+"""A longer unit gives way to its parts."""
 BREADTH: Mapping[str, int] = {"atomic": 0, "composite": 1, "aggregate": 2}
 """Levels of units, the narrowest first; an unknown one counts as the narrowest."""
 BREADTH_BY_ACT: Mapping[str, int] = {

@@ -1,7 +1,7 @@
 """Closed word classes of English that several rules share.
 
 Only classes of the language itself are listed here: function words, auxiliaries, irregular verb forms, calendar and
-number words. Nothing in this file may come from a particular text [O-11, BP-38].
+number words. Nothing in this file may come from a particular text.
 """
 
 
@@ -32,7 +32,7 @@ PREPOSITIONS = word_class(
 )
 CONJUNCTIONS = word_class("and or but nor so yet because although though while whereas if unless whether")
 CONNECTIVES = word_class("meanwhile however furthermore moreover also then next after before during")
-"""Words that tie a sentence to the one before it [BP-11]."""
+"""Words that tie a sentence to the one before it."""
 NEGATIONS = word_class(
     "not no never none nobody nothing neither nor cannot nowhere hardly n't don't doesn't didn't isn't aren't wasn't "
     "weren't can't couldn't won't wouldn't shouldn't hasn't haven't hadn't mustn't"
@@ -81,7 +81,7 @@ STOP_WORDS = (
         "ourselves themselves one's etc please"
     )
 )
-"""Words that never help to find a unit [BP-21]."""
+"""Words that never help to find a unit."""
 
 _IRREGULAR_VERBS = """
 arise arose arisen|awake awoke awoken|bear bore borne born|beat beaten|become became|begin began begun|bend bent

@@ -1,4 +1,4 @@
-"""Which units are linked to a question by triples, and the proof that they are [BP-24]."""
+"""Which units are linked to a question by triples, and the proof that they are."""
 
 from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Linking:
 
 
 def links_of(unit: KnowledgeUnit) -> tuple[Link, ...]:
-    """Return what a unit states as links: its triple, else what the sentences of its claim state [BP-24].
+    """Return what a unit states as links: its triple, else what the sentences of its claim state.
 
     A summary repeats what its parts state and gives none.
     """
@@ -62,7 +62,7 @@ def _stated(unit: KnowledgeUnit, subject: str, relation: str, obj: str, certaint
 
 
 def seed_strength(link: Link, query_terms: Set[str]) -> int:
-    """Return how much a link shares with a question: shared terms, whole arguments, both arguments [BP-24]."""
+    """Return how much a link shares with a question: shared terms, whole arguments, both arguments."""
     points, sides = 0, 0
     for argument in (link.subject, link.object):
         own = set(terms(argument))
@@ -83,7 +83,7 @@ def seeds_of(links: Iterable[Link], query_terms: Set[str], limits: ClosureLimits
 def link_units(query_terms: Collection[str], links: Sequence[Link], limits: ClosureLimits = LIMITS) -> Linking:
     """Return the units that a question is linked to by stated and derived triples.
 
-    A stated triple counts by its share of the strongest one's points; a derived one by its proof [BP-24].
+    A stated triple counts by its share of the strongest one's points; a derived one by its proof.
     """
     wanted = frozenset(query_terms)
     seeds = seeds_of(links, wanted, limits)
@@ -105,7 +105,7 @@ def _certainty(link: Link) -> tuple[float, int, tuple[str, str, str]]:
 
 
 def _focus(link: Link, wanted: Set[str], seeds: Collection[Link]) -> float:
-    """Return the score of a derived link for a question; 0 when nothing ties the two together [BP-22]."""
+    """Return the score of a derived link for a question; 0 when nothing ties the two together."""
     touches = bool(wanted & {*terms(link.subject), *terms(link.object)})
     from_seed = link.stated[0] in seeds
     if not (touches or from_seed):

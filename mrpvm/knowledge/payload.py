@@ -1,4 +1,4 @@
-"""An intent and its evidence as data for a model or a process: never one concatenated text [PL-6]."""
+"""An intent and its evidence as data for a model or a process: never one concatenated text."""
 
 import re
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ def offered_entries(evidence: Evidence) -> tuple[EvidenceEntry, ...]:
 
 
 def context_items(entries: Iterable[EvidenceEntry]) -> list[dict[str, str]]:
-    """Return `{title, sourceLink, text}` for each entry, sources numbered in the order in which they come [BP-44].
+    """Return `{title, sourceLink, text}` for each entry, sources numbered in the order in which they come.
 
     No id of a unit, source, session or request is in it, so that equal content gives an equal prompt.
     """
@@ -44,12 +44,12 @@ def context_items(entries: Iterable[EvidenceEntry]) -> list[dict[str, str]]:
 
 
 def masked(text: str) -> str:
-    """Return the text with ids of sessions, requests, bases and loaded sources hidden [BP-44]."""
+    """Return the text with ids of sessions, requests, bases and loaded sources hidden."""
     return _OWN_ID.sub(lambda match: f"{match[1]}-*", text)
 
 
 def resolved_payload(evidence: Evidence) -> dict[str, Any]:
-    """Return `{prompt, context}` of an intent [PL-6, PL-11]."""
+    """Return `{prompt, context}` of an intent."""
     return {"prompt": intent_prompt(evidence), "context": context_items(offered_entries(evidence))}
 
 

@@ -22,18 +22,18 @@ class ScoredUnit:
 
 
 class KnowledgePort(Protocol):
-    """The session's effective view below the current turn: journal, draft, mounted chain minus hidden [KB-7].
+    """The session's effective view below the current turn: journal, draft, mounted chain minus hidden.
 
-    An artifact is what one plugin derived from one unit, as bytes that only that plugin understands [KB-14]. It goes
+    An artifact is what one plugin derived from one unit, as bytes that only that plugin understands. It goes
     with its unit and its layer: what a view does not show has none there, and one that was derived in another way
-    (`version`) is stale and not given [KB-15].
+    (`version`) is stale and not given.
     """
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
         """Return the best `limit` units by BM25 for stemmed `terms` with their weights; best first, ties by unit id."""
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Return units that instruct a phase (scopes other than `kb-plugin`), newest first, score 0 [BP-29]."""
+        """Return units that instruct a phase (scopes other than `kb-plugin`), newest first, score 0."""
 
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
         """Return the evidence units that came last, newest first, score 0: all of them where there are few."""
@@ -45,7 +45,7 @@ class KnowledgePort(Protocol):
         """Keep artifacts for later calls if they can be kept; never fails because of that."""
 
     def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
-        """Return by name what the calling plugin derived from a source as the view has it now [PL-10]."""
+        """Return by name what the calling plugin derived from a source as the view has it now."""
 
 
 class TurnKnowledge(Protocol):

@@ -1,4 +1,4 @@
-"""What a sentence does: its act, whether it asks for something, and the role of what it states [BP-5, BP-7, BP-10]."""
+"""What a sentence does: its act, whether it asks for something, and the role of what it states."""
 
 import re
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ ACT_VERBS: dict[str, tuple[str, ...]] = {
     "identify": ("identify", "name"),
     "describe": ("describe", "characterize", "characterise"),
 }
-"""Imperatives of each act [BP-5 rule 1]."""
+"""Imperatives of each act."""
 _TASK_VERBS = word_class(
     "explain describe compare contrast analyze analyse summarize summarise list identify name recommend suggest verify "
     "check define show tell give find calculate diagnose evaluate assess characterize characterise enumerate trace "
     "outline recap retell recount"
 )
-"""Imperatives that ask for an answer [BP-7]; other imperatives state a procedure."""
+"""Imperatives that ask for an answer; other imperatives state a procedure."""
 _ANSWER_VERBS = word_class(
     "explain describe compare contrast analyze analyse summarize summarise list enumerate define recommend suggest "
     "trace outline recap retell recount"
@@ -46,7 +46,7 @@ _FAVOUR = re.compile(
     r"|(?:write|draft|compose|generate|recite|make up|invent) (?:an?|some|the|another)(?: \S+){0,3}"
     r" (?:poem|story|song|haiku|limerick|joke|essay|e-?mail|letter|tweet|blog post|paragraph|summary|slogan|script))\b"
 )
-"""Orders to whoever answers, which state nothing: "Write me a poem." [BP-7]."""
+"""Orders to whoever answers, which state nothing: "Write me a poem."."""
 _PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (act, re.compile(pattern))
     for act, pattern in (
@@ -92,7 +92,7 @@ def _opening(sentence: str) -> _Opening:
 
 
 def act_of(sentence: str) -> str:
-    """Return the pragmatic act of a sentence: the first rule that fires, on whole words [BP-5]."""
+    """Return the pragmatic act of a sentence: the first rule that fires, on whole words."""
     opening = _opening(sentence)
     lowered = " ".join(opening.head)
     for act, verbs in ACT_VERBS.items():
@@ -131,12 +131,12 @@ sentence, before "did", in the main clause behind a comma."""
 
 
 def is_yes_no(sentence: str) -> bool:
-    """Return whether the sentence asks for yes or no: it begins with an auxiliary verb [BP-5 rule 5]."""
+    """Return whether the sentence asks for yes or no: it begins with an auxiliary verb."""
     return _opening(sentence).first in AUXILIARIES and is_task_request(sentence)
 
 
 def is_task_request(sentence: str) -> bool:
-    """Return whether a sentence asks for something [BP-7].
+    """Return whether a sentence asks for something.
 
     A final question mark decides; without one the opening does, unless the sentence reads as a statement: "When it
     stalls, drain it." is a condition, "Do not open it." a prohibition, "May 5 was wet." a date.
@@ -156,7 +156,7 @@ def is_task_request(sentence: str) -> bool:
 
 
 def asks_reader(sentence: str) -> bool:
-    """Return whether a sentence of a source asks its reader for an answer; other orders in it are steps [IN-14]."""
+    """Return whether a sentence of a source asks its reader for an answer; other orders in it are steps."""
     bare = sentence.strip().rstrip("\"'\u201d\u2019)] \t")
     if bare.endswith(QUESTION_MARKS):
         return True
@@ -211,9 +211,9 @@ _ROLE_RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 def role_of(text: str) -> str:
-    """Return the role of what `text` states, by its wording, first rule that fires [BP-10].
+    """Return the role of what `text` states, by its wording, first rule that fires.
 
-    A role only ranks; it never decides whether a unit may be evidence [BP-27].
+    A role only ranks; it never decides whether a unit may be evidence.
     """
     lowered = " ".join(text.lower().split())
     for role, pattern in _ROLE_RULES:

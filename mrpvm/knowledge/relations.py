@@ -1,4 +1,4 @@
-"""Relations that allow one object only, and contradictions under them [BP-45]."""
+"""Relations that allow one object only, and contradictions under them."""
 
 from collections.abc import Iterable
 

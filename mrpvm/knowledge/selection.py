@@ -1,4 +1,4 @@
-"""The choice of evidence that all KB plugins share: scores fused, doubles and weak hits left out [BP-17 to BP-31].
+"""The choice of evidence that all KB plugins share: scores fused, doubles and weak hits left out.
 
 Every candidate leaves a row in the context ledger that says in words why it was taken or left.
 """
@@ -19,7 +19,7 @@ AGREEMENT_BONUS = 0.10
 ROLE_BOOST = 1.3
 SESSION_BOOST = 1.15
 IN_USE_BOOST = 1.15
-"""What the lexical score of a unit gains whose document earlier turns used [K33]."""
+"""What the lexical score of a unit gains whose document earlier turns used."""
 _ORIENTATION_ACTS = ("describe", "explain")
 FEW_RESULTS = 3
 """Up to so many a unit that is likely an answer brings others along that are somewhat like the question."""
@@ -31,11 +31,11 @@ type Step = Literal["offered", "selected", "pruned"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionPolicy:
-    """A KB plugin's profile [BP-18]; it may lower an intent's number of results, never raise it [I-10].
+    """A KB plugin's profile; it may lower an intent's number of results, never raise it.
 
     Once a unit has reached `min_score`, others need `beside_best` until there are `FEW_RESULTS`, where it is lower.
-    `is_diverse` reranks so that the results are not all of a kind [BP-26]; `chooses_level` takes summaries, sections
-    or statements as the question asks, instead of statements wherever they were found [BP-30].
+    `is_diverse` reranks so that the results are not all of a kind; `chooses_level` takes summaries, sections
+    or statements as the question asks, instead of statements wherever they were found.
     """
 
     max_results: int
@@ -93,7 +93,7 @@ class _Ranking:
 
 
 def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) -> list[Candidate]:
-    """Return the units of the running turn that share a term with the intent; all of them if it has no terms [BP-28].
+    """Return the units of the running turn that share a term with the intent; all of them if it has no terms.
 
     The score is the share of the intent's terms that the unit holds.
     """
@@ -113,7 +113,7 @@ def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) 
 
 
 def fused_score(candidate: Candidate, needed_roles: Sequence[str]) -> tuple[float, tuple[str, ...]]:
-    """Return the fused score in [0, 1] and the notes that say what made it [BP-19]."""
+    """Return the fused score in [0, 1] and the notes that say what made it."""
     matched = {backend: score for backend, score in candidate.scores.items() if score > 0}
     if candidate.is_in_use:
         for backend in matched:
@@ -147,7 +147,7 @@ def choose(
     policy: SelectionPolicy,
     taken: Sequence[EvidenceEntry] = (),
 ) -> Choice:
-    """Return the evidence of one intent: best first, doubles, weak and surplus candidates left out [BP-19, BP-30].
+    """Return the evidence of one intent: best first, doubles, weak and surplus candidates left out.
 
     Args:
         taken: entries chosen before, whose doubles are left out too.
@@ -207,7 +207,7 @@ def _with_documents_in_use(
     in_use: Mapping[str, Candidate],
     needed_roles: Sequence[str],
 ) -> list[tuple[float, Candidate]]:
-    """Return what was chosen with units of documents in use lifted among it; nothing is pushed out by them [K33]."""
+    """Return what was chosen with units of documents in use lifted among it; nothing is pushed out by them."""
     lifted = [
         (fused_score(in_use[item.unit.id], needed_roles)[0] if item.unit.id in in_use else score, item)
         for score, item in chosen
@@ -239,7 +239,7 @@ def _reason_against(candidate: Candidate, score: float, told: Mapping[str, str],
 
 
 def _give_way_to_parts(ranking: _Ranking, profile: ContextProfile, policy: SelectionPolicy) -> None:
-    """Leave out a summary, section or over-long unit whose own parts were found and serve better [BP-30]."""
+    """Leave out a summary, section or over-long unit whose own parts were found and serve better."""
     if not policy.chooses_level and profile.act_boost in _ORIENTATION_ACTS:
         return
     found = {candidate.unit.id for _, candidate in ranking.kept}
@@ -258,7 +258,7 @@ def _is_replaced(unit: KnowledgeUnit, found_parts: int, profile: ContextProfile,
 
 
 def _diverse(ranking: _Ranking, limit: int) -> list[tuple[float, Candidate]]:
-    """Return the results in an order that also weighs what each adds to those before it [BP-26]."""
+    """Return the results in an order that also weighs what each adds to those before it."""
     pool = ranking.kept[: limit * _RERANKED_PER_RESULT]
     if len(pool) < 2:
         return pool[:limit]
@@ -280,7 +280,7 @@ def _shown(score: float) -> float:
 def is_sufficient(entries: Sequence[EvidenceEntry], profile: ContextProfile) -> bool:
     """Return whether the evidence of one intent is enough to try an answer.
 
-    Beyond [BP-31] one unit suffices, whatever its role, if it holds every term of the intent: nobody else finds better.
+    Beyond one unit suffices, whatever its role, if it holds every term of the intent: nobody else finds better.
     """
     if not entries:
         return False

@@ -1,4 +1,4 @@
-"""The source-text hook of KB plugins: the last step of reading a source in [IN-1, PL-10]."""
+"""The source-text hook of KB plugins: the last step of reading a source in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,4 +38,4 @@ class SourceReader(Protocol):
     """A KB plugin that has this hook; it need not."""
 
     def on_source_text(self, source: SourceText) -> SourceReply:
-        """Return what is to be kept with the source; `skipped` where nothing can be kept [PL-10]."""
+        """Return what is to be kept with the source; `skipped` where nothing can be kept."""

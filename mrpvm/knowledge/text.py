@@ -1,4 +1,4 @@
-"""Words, terms and sentences: the one tokenizer of queries and units alike [BP-21, I-11]."""
+"""Words, terms and sentences: the one tokenizer of queries and units alike."""
 
 import re
 import threading
@@ -54,7 +54,7 @@ def _stem_word(word: str) -> str:
 
 def stem(word: str) -> str:
     """Return the Snowball English stem of a lower-case word; irregular inflections go to their base form first
-    [O-35].
+    .
     """
     return _stem(word) if len(word) <= KNOWN_WORD_CHARS else _stem_word(word)
 
@@ -109,7 +109,7 @@ def _pieces(word: str) -> Iterator[str]:
 
 
 def terms(text: str) -> list[str]:
-    """Return the stemmed content terms of `text` in order, repeats kept; hyphenated words whole and in parts [BP-21].
+    """Return the stemmed content terms of `text` in order, repeats kept; hyphenated words whole and in parts.
 
     Scripts without spaces between words give their signs by twos.
     """
@@ -117,7 +117,7 @@ def terms(text: str) -> list[str]:
 
 
 def unique_terms(text: str) -> tuple[str, ...]:
-    """Return the terms of `text` once each, in order of first appearance [I-9]."""
+    """Return the terms of `text` once each, in order of first appearance."""
     return tuple(dict.fromkeys(terms(text)))
 
 
@@ -156,7 +156,7 @@ def _is_initial(line: str, following: str) -> bool:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return start and end of every sentence, ends exclusive, white space around left out [BP-6]."""
+    """Return start and end of every sentence, ends exclusive, white space around left out."""
     cuts = [0]
     for match in _SENTENCE_END.finditer(text):
         if "\n" in match.group() or _is_sentence_end(text, match.start(), match.end()):
@@ -178,7 +178,7 @@ def sentences(text: str) -> list[str]:
 
 
 def collapse(text: str) -> str:
-    """Return `text` as NFC with every run of white space as one space, trimmed [KU-8]."""
+    """Return `text` as NFC with every run of white space as one space, trimmed."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 

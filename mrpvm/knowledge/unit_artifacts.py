@@ -1,4 +1,4 @@
-"""What a KB plugin derives from units, asked for before anybody searches: its other optional hook [KB-14]."""
+"""What a KB plugin derives from units, asked for before anybody searches: its other optional hook."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable

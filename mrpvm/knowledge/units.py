@@ -1,4 +1,4 @@
-"""What makes two units equal, what a unit is called, and which units of a turn are kept [KU-7, KU-8, T-9, T-21]."""
+"""What makes two units equal, what a unit is called, and which units of a turn are kept."""
 
 import hashlib
 import json
@@ -10,12 +10,12 @@ from mrpvm.knowledge.text import collapse, terms
 from mrpvm.values import KnowledgeUnit
 
 CHAT_TURN = "chat-turn"
-"""The source type of what was said in a conversation [KU-7]."""
+"""The source type of what was said in a conversation."""
 _SAID = ("topic", "title", "claim", "procedure", "condition", "text_body", "subject", "relation", "object")
 
 
 def content_hash(unit: KnowledgeUnit) -> str:
-    """Return the unit's content hash: SHA-256 over what it says and whom it speaks to [KU-8].
+    """Return the unit's content hash: SHA-256 over what it says and whom it speaks to.
 
     Ids, provenance, times, acts and notes do not enter; letter case does.
     """
@@ -35,7 +35,7 @@ def content_hash(unit: KnowledgeUnit) -> str:
 
 
 def text_byte_count(unit: object) -> int:
-    """Return how many bytes of UTF-8 a unit says: the values of its control text [IN-4].
+    """Return how many bytes of UTF-8 a unit says: the values of its control text.
 
     Args:
         unit: anything that has a unit's texts under their names.
@@ -45,24 +45,24 @@ def text_byte_count(unit: object) -> int:
 
 
 def numbered(kind: str, number: int) -> str:
-    """Return `kind-NNN`: three digits, wider when needed [KU-7]."""
+    """Return `kind-NNN`: three digits, wider when needed."""
     return f"{kind}-{number:03d}"
 
 
 def turn_chunk_id(request_id: str) -> str:
-    """Return the chunk id of all units that one turn states [T-9]."""
+    """Return the chunk id of all units that one turn states."""
     return f"session::{request_id}"
 
 
 def turn_unit_id(request_id: str, number: int) -> str:
-    """Return the id of a turn's unit, counted from 0 [KU-7]."""
+    """Return the id of a turn's unit, counted from 0."""
     return f"{turn_chunk_id(request_id)}::{numbered('unit', number)}"
 
 
 def with_turn_identity(
     units: Sequence[KnowledgeUnit], request_id: str, *, created_at: str | None = None, first_number: int = 0
 ) -> tuple[KnowledgeUnit, ...]:
-    """Return the admitted units of a turn under their final ids, with hashes [T-9].
+    """Return the admitted units of a turn under their final ids, with hashes.
 
     Links among the given units follow the new ids; links to other units stay.
 
@@ -98,7 +98,7 @@ def with_turn_identity(
 
 @dataclass(frozen=True, slots=True)
 class DroppedUnit:
-    """A pending unit that a commit does not keep, and why [T-24]."""
+    """A pending unit that a commit does not keep, and why."""
 
     unit: KnowledgeUnit
     reason: str
@@ -111,10 +111,10 @@ def promotable(
     known_hashes: Iterable[str] = (),
     keep_all_guidance: bool = False,
 ) -> tuple[tuple[KnowledgeUnit, ...], tuple[DroppedUnit, ...]]:
-    """Return the units a commit keeps, in order, and those it drops with the reason [T-21, T-22, T-24, O-49].
+    """Return the units a commit keeps, in order, and those it drops with the reason.
 
     Args:
-        message: the user's message; session-wide wording in it keeps guidance [T-23].
+        message: the user's message; session-wide wording in it keeps guidance.
         known_hashes: hashes of the session's committed units.
         keep_all_guidance: the setting `guidance_promotion` = all.
     """
@@ -137,9 +137,9 @@ def promotable(
 
 
 def indexed_text(unit: KnowledgeUnit) -> str:
-    """Return the text under which retrieval finds a unit: topic, title, what it says, condition, note [BP-20, O-10].
+    """Return the text under which retrieval finds a unit: topic, title, what it says, condition, note.
 
-    Role, acts and scopes are left out: as words they would match every question that names them [D-29].
+    Role, acts and scopes are left out: as words they would match every question that names them.
     """
     body = unit.text_body or unit.text
     parts = [unit.title, unit.section_title, body, unit.condition, unit.utility_note]
@@ -152,5 +152,5 @@ def indexed_text(unit: KnowledgeUnit) -> str:
 
 
 def unit_terms(unit: KnowledgeUnit) -> list[str]:
-    """Return the stemmed terms of a unit, repeats kept: the same tokenizer as for queries [I-11]."""
+    """Return the stemmed terms of a unit, repeats kept: the same tokenizer as for queries."""
     return terms(indexed_text(unit))

@@ -1,7 +1,7 @@
 """Verbs of general English in their base form, with what the regular endings make of them.
 
 A word of this list can be a verb; whether it is one where it stands, its sentence decides. As everywhere in the
-lexicon, nothing may come from a particular text [O-11, BP-38].
+lexicon, nothing may come from a particular text.
 """
 
 from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, HAVE_FORMS, PAST_FORMS, word_class

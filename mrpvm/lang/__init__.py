@@ -1,8 +1,8 @@
-"""SOP Lang Control: the text in which plugins tell the machine what it must treat deterministically [SOP-1].
+"""SOP Lang Control: the text in which plugins tell the machine what it must treat deterministically.
 
     text -> tokenizer -> parser -> validator -> interpreter -> AdmittedDocument -> serializer -> text
 
-Admission is all or nothing [SOP-3]. The language itself is one table, `mrpvm.lang.schema`.
+Admission is all or nothing. The language itself is one table, `mrpvm.lang.schema`.
 """
 
 from mrpvm.lang.arguments import quote

@@ -1,7 +1,7 @@
 """Value types: how one argument is read, and how its value is written again.
 
 Each type is one frozen object of the table in `schema`; `expected` completes the sentence "expected ..." of a
-diagnostic. Reading never guesses or repairs [SOP-2].
+diagnostic. Reading never guesses or repairs.
 """
 
 import math
@@ -50,7 +50,7 @@ class ValueType(Protocol):
 
 
 def quote(text: str) -> str:
-    """Return `text` as a string of the language, safe on one line whatever it contains [SOP-5]."""
+    """Return `text` as a string of the language, safe on one line whatever it contains."""
     return f'"{text.translate(_ESCAPES)}"'
 
 
@@ -92,7 +92,7 @@ def _written_atom(value: Value) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Free text: always a string [SOP-7]."""
+    """Free text: always a string."""
 
     expected: str = "a quoted string"
 
@@ -111,7 +111,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A compact identifier or a string: atom or string give the same value [SOP-14]."""
+    """A compact identifier or a string: atom or string give the same value."""
 
     expected: str = "an atom or a quoted string"
     is_time: bool = False
@@ -136,7 +136,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """Any atom [SOP-13]."""
+    """Any atom."""
 
     expected: str = "an atom"
 
@@ -151,7 +151,7 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """An atom of a closed list, letter case kept [SOP-13]; `code` is reported for any other atom."""
+    """An atom of a closed list, letter case kept; `code` is reported for any other atom."""
 
     values: tuple[str, ...]
     code: DiagnosticCode = DiagnosticCode.INVALID_ARGUMENT_KIND
@@ -234,7 +234,7 @@ class NumberOrAtom:
 
 @dataclass(frozen=True, slots=True)
 class AtomList:
-    """A list of atoms, each read by `item` [SOP-14]."""
+    """A list of atoms, each read by `item`."""
 
     item: Atom | OneOf = Atom()
 

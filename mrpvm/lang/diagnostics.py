@@ -1,7 +1,7 @@
 """What is wrong with a control document, where, and what was expected there.
 
 A diagnostic speaks to people and to the detector that wrote the document: its text shows the line with a caret
-under the place. Its dictionary form is the spec's `{code, class, line, column, statementId, field, message}` [SOP-34].
+under the place. Its dictionary form is the spec's `{code, class, line, column, statementId, field, message}`.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ REPORTED_DIAGNOSTICS_COUNT = 100
 
 
 class DiagnosticCode(StrEnum):
-    """Stable codes of everything that can be wrong [SOP-36]."""
+    """Stable codes of everything that can be wrong."""
 
     MALFORMED_LINE = "MALFORMED_LINE"
     INVALID_STATEMENT_ID = "INVALID_STATEMENT_ID"
@@ -46,7 +46,7 @@ class DiagnosticCode(StrEnum):
 
 
 class DiagnosticClass(StrEnum):
-    """The classes codes fall into [SOP-36]."""
+    """The classes codes fall into."""
 
     LEXICAL = "lexical"
     PARSE = "parse"
@@ -87,7 +87,7 @@ CLASS_OF_CODE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """One thing that is wrong [SOP-34]; `error_class` is the spec's `class`.
+    """One thing that is wrong; `error_class` is the spec's `class`.
 
     `statement_id` and `field` are None where the place belongs to none; `source_line` is empty for a document-level
     error.
@@ -103,7 +103,7 @@ class Diagnostic:
     source_line: str = dataclasses.field(default="", compare=False)
 
     def as_dict(self) -> dict[str, str | int | None]:
-        """Return the JSON form with the spec's keys [SOP-34, N-4]."""
+        """Return the JSON form with the spec's keys."""
         return {
             "code": self.code.value,
             "class": self.error_class.value,
@@ -121,7 +121,7 @@ class Diagnostic:
 
 
 class ControlLanguageError(MRPError):
-    """A control document was refused as a whole [SOP-3, SOP-4]; `diagnostics` is never empty."""
+    """A control document was refused as a whole; `diagnostics` is never empty."""
 
     default_code = "CONTROL_LANGUAGE_INVALID"
     module = "lang"
@@ -141,7 +141,7 @@ class ControlLanguageError(MRPError):
 
     @property
     def report(self) -> str:
-        """Return the diagnostics with their source lines and carets, for people and for a corrective retry [BP-14]."""
+        """Return the diagnostics with their source lines and carets, for people and for a corrective retry."""
         shown_ones = [str(diagnostic) for diagnostic in self.diagnostics[:REPORTED_DIAGNOSTICS_COUNT]]
         hidden_count = len(self.diagnostics) - len(shown_ones)
         return "\n\n".join([*shown_ones, f"and {hidden_count} more"] if hidden_count else shown_ones)

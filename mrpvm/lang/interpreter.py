@@ -1,4 +1,4 @@
-"""Last step of admission: checked statements to objects, and `admit`, the four steps in a row [SOP-2, SOP-3]."""
+"""Last step of admission: checked statements to objects, and `admit`, the four steps in a row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ _CLASS_OF_KIND: Mapping[ObjectKind, tuple[str, type[AdmittedObject]]] = {
     ObjectKind.BRANCH: ("branches", AdmittedBranch),
     ObjectKind.RESULT: ("results", AdmittedResult),
 }
-"""The map of the document and the class for each kind [SOP-31]."""
+"""The map of the document and the class for each kind."""
 _LINKS = {
     "split_from": ("depends_on", True, False),
     "needs": ("validation_id", False, False),
@@ -67,12 +67,12 @@ _LINKS = {
 def admit(
     text: str, kind: DocumentKind | str, external_refs: Mapping[str, ObjectKind | str] | None = None
 ) -> AdmittedDocument:
-    """Return what `text` means, or refuse it as a whole [SOP-3].
+    """Return what `text` means, or refuse it as a whole.
 
     Args:
         text: a control document.
-        kind: `intent`, `context` or `mixed` [SOP-30].
-        external_refs: objects of the running turn that the document may refer to, name to kind [SOP-12].
+        kind: `intent`, `context` or `mixed`.
+        external_refs: objects of the running turn that the document may refer to, name to kind.
 
     Raises:
         ControlLanguageError: with every diagnostic, in document order.
@@ -162,7 +162,7 @@ class _DocumentBuilder:
             self._drafts[end].link("child_unit_ids", self._unit_id(start))
 
     def _unit_id(self, statement_id: str) -> str:
-        """Return the KU id a statement id stands for; an injected unit bears its own name [SOP-25]."""
+        """Return the KU id a statement id stands for; an injected unit bears its own name."""
         draft = self._drafts.get(statement_id)
         return str(draft.attributes["ku_id"]) if draft else statement_id
 
@@ -213,7 +213,7 @@ class _DocumentBuilder:
 
 
 def _fill_unit_defaults(attributes: dict[str, Any]) -> None:
-    """Fill acts, scopes and text body where absent or empty [SOP-16, SOP-24, KU-1]."""
+    """Fill acts, scopes and text body where absent or empty."""
     attributes["utility_acts"] = attributes.get("utility_acts") or DEFAULT_ACTS_BY_ROLE[attributes["role"]]
     attributes["phase_scopes"] = attributes.get("phase_scopes") or DEFAULT_PHASE_SCOPES
     if attributes.get("text_body") is None:

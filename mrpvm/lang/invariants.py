@@ -1,4 +1,4 @@
-"""What must hold for whole objects and for the document, once every statement was looked at [SOP-20 to SOP-30]."""
+"""What must hold for whole objects and for the document, once every statement was looked at."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ type Finding = tuple[Statement, Fault]
 
 @dataclass(slots=True)
 class _ObjectFacts:
-    """What was said about one object: its constructor, and the last `set` of each field [SOP-15]."""
+    """What was said about one object: its constructor, and the last `set` of each field."""
 
     kind: ObjectKind
     constructor: CheckedStatement
@@ -35,7 +35,7 @@ class _ObjectFacts:
 
 
 def object_faults(checked: Sequence[CheckedStatement], reported: set[str]) -> Iterator[Finding]:
-    """Return the faults of objects as wholes; objects whose id is in `reported` are left out [SOP-35].
+    """Return the faults of objects as wholes; objects whose id is in `reported` are left out.
 
     Effects: adds the ids of faulty objects to `reported`.
     """
@@ -53,7 +53,7 @@ def object_faults(checked: Sequence[CheckedStatement], reported: set[str]) -> It
 def document_fault(
     kind: DocumentKind, kinds: Mapping[str, ObjectKind], external_refs: Mapping[str, ObjectKind]
 ) -> Fault | None:
-    """Return the fault of a document without the object its kind must have [SOP-30], None if there is one."""
+    """Return the fault of a document without the object its kind must have, None if there is one."""
     needed = NEEDED_OBJECT.get(kind)
     if needed is None or any(item is needed for name, item in kinds.items() if name not in external_refs):
         return None
@@ -84,7 +84,7 @@ def _facts(checked: Sequence[CheckedStatement]) -> dict[str, _ObjectFacts]:
 
 
 def _first(known: Statement | None, item: CheckedStatement) -> Statement | None:
-    """Return the first statement that makes a branch active or succeeded, by `status` or by its field [SOP-27]."""
+    """Return the first statement that makes a branch active or succeeded, by `status` or by its field."""
     is_move = item.command.name == "status" or (item.command.name == "set" and item.values[1] == "status")
     return item.statement if known is None and is_move else known
 
@@ -106,7 +106,7 @@ def _missing(item: _ObjectFacts) -> Iterator[Finding]:
 
 
 def _missing_content(item: _ObjectFacts) -> Iterator[Finding]:
-    """Find a unit without the claim, or for the role Procedure the procedure, it must have [SOP-24]."""
+    """Find a unit without the claim, or for the role Procedure the procedure, it must have."""
     role = item.value("role")
     wanted = "procedure" if role == "Procedure" else "claim"
     others = {"claim", "procedure"} & item.sets.keys()
@@ -118,7 +118,7 @@ def _missing_content(item: _ObjectFacts) -> Iterator[Finding]:
 
 
 def _unit_faults(item: _ObjectFacts) -> Iterator[Finding]:
-    """Find what contradicts itself in one knowledge unit [SOP-24]."""
+    """Find what contradicts itself in one knowledge unit."""
     if item.kind is not ObjectKind.KU:
         return
     if "claim" in item.sets and "procedure" in item.sets:
@@ -143,7 +143,7 @@ def _at_field(item: CheckedStatement, code: DiagnosticCode, message: str) -> Fin
 
 
 def _repeated_unit_ids(facts: Mapping[str, _ObjectFacts], reported: set[str]) -> Iterator[Finding]:
-    """Find units that bear the id of an earlier one; parents could not be told apart [KU-7]."""
+    """Find units that bear the id of an earlier one; parents could not be told apart."""
     lines: dict[Value, int] = {}
     for object_id, item in facts.items():
         if item.kind is not ObjectKind.KU:
@@ -159,7 +159,7 @@ def _repeated_unit_ids(facts: Mapping[str, _ObjectFacts], reported: set[str]) ->
 
 
 def _cycles(checked: Sequence[CheckedStatement], reported: set[str], command: str, what: str) -> Iterator[Finding]:
-    """Find the statements of `command` that close a cycle, by a depth-first walk in document order [KU-13]."""
+    """Find the statements of `command` that close a cycle, by a depth-first walk in document order."""
     links: dict[str, list[tuple[str, Statement]]] = {}
     for item in checked:
         if item.command.name == command and reported.isdisjoint(map(str, item.values)):

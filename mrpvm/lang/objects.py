@@ -1,7 +1,7 @@
-"""Admitted objects: what a control document means once it was admitted as a whole [SOP-31].
+"""Admitted objects: what a control document means once it was admitted as a whole.
 
-`statement_id` is the object's id inside its document [SOP-17]. Fields are named as in SOP-14, in snake case; None means
-not assigned. Places in the source are kept, but two objects are equal when they say the same [SOP-33].
+`statement_id` is the object's id inside its document. Fields are named as in SOP-14, in snake case; None means
+not assigned. Places in the source are kept, but two objects are equal when they say the same.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ NOWHERE = Location(0, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePlaces:
-    """Where an object's parts stand: its constructor, the last `set` of each field, constraints, regimes [SOP-15]."""
+    """Where an object's parts stand: its constructor, the last `set` of each field, constraints, regimes."""
 
     constructor: Location = NOWHERE
     fields: Mapping[str, Location] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class AdmittedObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedIntent(AdmittedObject):
-    """A task or question [SOP-20]; `group_number` counts from 1 in document order [I-4]."""
+    """A task or question; `group_number` counts from 1 in document order."""
 
     kind = ObjectKind.INTENT
     group_number: int
@@ -53,7 +53,7 @@ class AdmittedIntent(AdmittedObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedSeed(AdmittedObject):
-    """A direction of inquiry for one intent; `depends_on` are the seeds it was split from [SOP-21]."""
+    """A direction of inquiry for one intent; `depends_on` are the seeds it was split from."""
 
     kind = ObjectKind.SEED
     intent_id: str
@@ -68,13 +68,13 @@ class AdmittedSeed(AdmittedObject):
 
     @property
     def is_schedulable(self) -> bool:
-        """Return whether the scheduler may run the seed [SOP-21]."""
+        """Return whether the scheduler may run the seed."""
         return self.state == "active"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedSubproblem(AdmittedObject):
-    """A recursive part of an intent; `regimes` are those permitted by `allows` [SOP-22]."""
+    """A recursive part of an intent; `regimes` are those permitted by `allows`."""
 
     kind = ObjectKind.SUBPROBLEM
     intent_id: str
@@ -86,7 +86,7 @@ class AdmittedSubproblem(AdmittedObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedPlugin(AdmittedObject):
-    """A plugin descriptor [SOP-23]."""
+    """A plugin descriptor."""
 
     kind = ObjectKind.PLUGIN
     family: str
@@ -106,10 +106,10 @@ class AdmittedPlugin(AdmittedObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedKU(AdmittedObject):
-    """A knowledge unit's envelope with its defaults filled in [SOP-24, KU-1].
+    """A knowledge unit's envelope with its defaults filled in.
 
-    `ku_id` is the unit's own id; parents, children and origins are KU ids too, never statement ids [SOP-25]. `hash` is
-    what the document claims; the machine computes its own [KU-9].
+    `ku_id` is the unit's own id; parents, children and origins are KU ids too, never statement ids. `hash` is
+    what the document claims; the machine computes its own.
     """
 
     kind = ObjectKind.KU
@@ -152,7 +152,7 @@ class AdmittedKU(AdmittedObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedValidation(AdmittedObject):
-    """What a branch's result is held to [SOP-26]."""
+    """What a branch's result is held to."""
 
     kind = ObjectKind.VALIDATE
     mode: str
@@ -163,7 +163,7 @@ class AdmittedValidation(AdmittedObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedPolicy(AdmittedObject):
-    """A frame's deliberation policy [SOP-10]."""
+    """A frame's deliberation policy."""
 
     kind = ObjectKind.POLICY
     frame_id: str
@@ -177,7 +177,7 @@ class AdmittedPolicy(AdmittedObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedObjective(AdmittedObject):
-    """A frame's order of criteria; a reference among `items` keeps its `$` [SOP-11]."""
+    """A frame's order of criteria; a reference among `items` keeps its `$`."""
 
     kind = ObjectKind.OBJECTIVE
     frame_id: str
@@ -186,7 +186,7 @@ class AdmittedObjective(AdmittedObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedCandidate(AdmittedObject):
-    """A result promoted for selection [SOP-10]."""
+    """A result promoted for selection."""
 
     kind = ObjectKind.CANDIDATE
     frame_id: str
@@ -199,7 +199,7 @@ class AdmittedCandidate(AdmittedObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedComparison(AdmittedObject):
-    """Candidates or results to be compared; each of `items` keeps its `$` [SOP-11]."""
+    """Candidates or results to be compared; each of `items` keeps its `$`."""
 
     kind = ObjectKind.COMPARE
     frame_id: str
@@ -226,7 +226,7 @@ class AdmittedChallenge(AdmittedObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedBranch(AdmittedObject):
-    """One recorded attempt with what it needs, used and came to [SOP-27, SOP-29]."""
+    """One recorded attempt with what it needs, used and came to."""
 
     kind = ObjectKind.BRANCH
     intent_id: str
@@ -241,7 +241,7 @@ class AdmittedBranch(AdmittedObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedResult(AdmittedObject):
-    """A branch's outcome with the units that support it [SOP-28]."""
+    """A branch's outcome with the units that support it."""
 
     kind = ObjectKind.RESULT
     result_kind: str
@@ -254,7 +254,7 @@ class AdmittedResult(AdmittedObject):
 
 @dataclass(frozen=True, slots=True)
 class RelationEdge:
-    """A link between two objects, by statement id or injected name [SOP-32]; implied edges share their constructor's
+    """A link between two objects, by statement id or injected name; implied edges share their constructor's
     place."""
 
     type: str
@@ -265,7 +265,7 @@ class RelationEdge:
 
 @dataclass(frozen=True, slots=True)
 class StatusEvent:
-    """One move of an object's life; `reason` only from `fail` and `deactivate` [SOP-29]."""
+    """One move of an object's life; `reason` only from `fail` and `deactivate`."""
 
     object_id: str
     state: str
@@ -275,7 +275,7 @@ class StatusEvent:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeChange:
-    """A `set`, `constrain` or `allows` on an object the caller injected; applying it is the caller's business [SOP-12].
+    """A `set`, `constrain` or `allows` on an object the caller injected; applying it is the caller's business.
 
     `field` is None unless the command is `set`.
     """
@@ -289,7 +289,7 @@ class RuntimeChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedDocument:
-    """Everything one document said, as ordered maps by statement id, edges and moves in source order [SOP-31]."""
+    """Everything one document said, as ordered maps by statement id, edges and moves in source order."""
 
     kind: DocumentKind
     intents: Mapping[str, AdmittedIntent] = field(default_factory=dict)

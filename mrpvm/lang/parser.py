@@ -1,4 +1,4 @@
-"""Second step of admission: tokens to statements [SOP-2, SOP-5]. Knows no command; stops at the first error."""
+"""Second step of admission: tokens to statements. Knows no command; stops at the first error."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ _ID_CHARS = "letters, digits, '_', '-' and ':'"
 
 
 def parse(lines: Iterable[TokenLine]) -> tuple[Statement, ...]:
-    """Return one statement a line [SOP-6].
+    """Return one statement a line.
 
     A missing command is left to the validator, which knows what could stand there.
 
@@ -66,7 +66,7 @@ def _arguments(line: TokenLine, tokens: list[Token], statement_id: str) -> tuple
 
 
 def _item(line: TokenLine, token: Token, statement_id: str) -> Token:
-    """Return `token` if it may stand in a list: atoms and references only [SOP-7]."""
+    """Return `token` if it may stand in a list: atoms and references only."""
     if token.kind in (TokenKind.ATOM, TokenKind.REFERENCE):
         return token
     what = "a list inside a list" if token.kind is TokenKind.LIST_OPEN else "a string inside a list"

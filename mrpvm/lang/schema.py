@@ -1,4 +1,4 @@
-"""The language as one table: commands, arguments, fields, object kinds, document kinds [SOP-10 to SOP-14, SOP-30].
+"""The language as one table: commands, arguments, fields, object kinds, document kinds.
 
 Every step behind the parser reads this table; none has a list of its own. A new command or field is one line here.
 """
@@ -27,7 +27,7 @@ from mrpvm.values import ACTS, KU_TYPES, PHASE_SCOPES, PLUGIN_TYPES, RELATIONS, 
 
 
 class DocumentKind(StrEnum):
-    """What a control document may carry [SOP-30]."""
+    """What a control document may carry."""
 
     INTENT = "intent"
     CONTEXT = "context"
@@ -35,7 +35,7 @@ class DocumentKind(StrEnum):
 
 
 class ObjectKind(StrEnum):
-    """Kinds of object a reference can point to; frames are only ever injected by the caller [SOP-12]."""
+    """Kinds of object a reference can point to; frames are only ever injected by the caller."""
 
     FRAME = "frame"
     INTENT = "intent"
@@ -63,7 +63,7 @@ BRANCH_MOVES: Mapping[str, tuple[str, ...]] = {
     "succeeded": (),
     "failed": (),
 }
-"""States of a branch with their legal moves; queued to succeeded passes through active [SOP-27]."""
+"""States of a branch with their legal moves; queued to succeeded passes through active."""
 TRIPLE = ("symbolicSubject", "symbolicRelation", "symbolicObject")
 
 
@@ -83,11 +83,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command's signature [SOP-10].
+    """One command's signature.
 
     `creates` is the kind a constructor makes. A `is_relation` command makes one edge from its first to its second
     argument. `edges` are the edges a constructor implies: type, parameter, and whether the new object is the edge's
-    origin [SOP-32].
+    origin.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class ObjectSchema:
-    """Fields an object kind has for `set` [SOP-14]; `state_field` is the one `status` moves."""
+    """Fields an object kind has for `set`; `state_field` is the one `status` moves."""
 
     fields: Mapping[str, ValueType] = field(default_factory=dict)
     required: tuple[str, ...] = ()
@@ -232,7 +232,7 @@ _RELATIONS = (
 )
 
 COMMANDS: Mapping[str, Command] = {command.name: command for command in (*_CONSTRUCTORS, *_CHANGES, *_RELATIONS)}
-"""Every command by name [SOP-10]."""
+"""Every command by name."""
 
 CONSTRUCTOR_OF: Mapping[ObjectKind, Command] = {
     command.creates: command for command in _CONSTRUCTORS if command.creates is not None
@@ -246,13 +246,13 @@ COMMANDS_OF_KIND: Mapping[DocumentKind, tuple[str, ...]] = {
     DocumentKind.CONTEXT: ("ku", "set", "parent", "derived_from"),
     DocumentKind.MIXED: tuple(COMMANDS),
 }  # fmt: skip
-"""Commands each kind of document allows [SOP-30]."""
+"""Commands each kind of document allows."""
 
 NEEDED_OBJECT: Mapping[DocumentKind, ObjectKind] = {
     DocumentKind.INTENT: ObjectKind.INTENT,
     DocumentKind.CONTEXT: ObjectKind.KU,
 }
-"""The object a document of this kind must have at least one of [SOP-30]."""
+"""The object a document of this kind must have at least one of."""
 
 _KU_FIELDS: Mapping[str, ValueType] = {
     **dict.fromkeys(
@@ -304,7 +304,7 @@ OBJECTS: Mapping[ObjectKind, ObjectSchema] = {
         {**dict.fromkeys(("validationStatus", "preservesConstraints", "structuralComplete"), _ATOM), "body": _TEXT}
     ),
 }
-"""Fields of every object kind [SOP-14]; required ones per SOP-20, SOP-24 and SOP-26."""
+"""Fields of every object kind; required ones per SOP-20, SOP-24 and SOP-26."""
 
 ALL_FIELDS = frozenset(name for schema in OBJECTS.values() for name in schema.fields)
-"""Every field some kind has; any other name is unknown [SOP-36]."""
+"""Every field some kind has; any other name is unknown."""

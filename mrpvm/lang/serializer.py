@@ -1,4 +1,4 @@
-"""Admitted document to control text that admits to an equal document [SOP-33]."""
+"""Admitted document to control text that admits to an equal document."""
 
 from collections.abc import Iterator
 from itertools import count

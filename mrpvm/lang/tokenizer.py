@@ -1,4 +1,4 @@
-"""First step of admission: text to tokens [SOP-2, SOP-5]. Stops at the first lexical error [SOP-34]."""
+"""First step of admission: text to tokens. Stops at the first lexical error."""
 
 import re
 
@@ -25,7 +25,7 @@ _ENDS_A_STRING = {"", " ", "\t", "[", "]"}
 def tokenize(text: str) -> tuple[TokenLine, ...]:
     """Return the tokens of every line that is not blank.
 
-    Lines end at LF alone, a CR before it is dropped; other separators of Unicode end nothing [SOP-5].
+    Lines end at LF alone, a CR before it is dropped; other separators of Unicode end nothing.
 
     Raises:
         ControlLanguageError: with the first lexical error.

@@ -5,11 +5,11 @@ from enum import Enum
 from typing import NamedTuple
 
 ID_PATTERN = re.compile(r"[A-Za-z0-9_:-]+")
-"""A statement id or a reference behind its sigil [SOP-5]."""
+"""A statement id or a reference behind its sigil."""
 
 
 class TokenKind(Enum):
-    """Kinds of token [SOP-5]; the value is the kind's name in messages."""
+    """Kinds of token; the value is the kind's name in messages."""
 
     ATOM = "atom"
     STRING = "string"
@@ -20,7 +20,7 @@ class TokenKind(Enum):
 
 
 class Location(NamedTuple):
-    """A place in a document; line and column count from 1 [SOP-9]."""
+    """A place in a document; line and column count from 1."""
 
     line: int
     column: int
@@ -44,7 +44,7 @@ class TokenLine(NamedTuple):
 
 
 class ListArgument(NamedTuple):
-    """A bracketed list of atoms and references [SOP-7]; the place is that of its opening bracket."""
+    """A bracketed list of atoms and references; the place is that of its opening bracket."""
 
     items: tuple[Token, ...]
     line: int

@@ -1,7 +1,7 @@
-"""Third step of admission: every statement against the table, every reference against what came before [SOP-2, SOP-3].
+"""Third step of admission: every statement against the table, every reference against what came before.
 
 Reports all errors of a document in its order, but one cause only once: an object that was reported is not spoken of
-again, neither are references to it [SOP-34, SOP-35]. What holds for whole objects is in `invariants`.
+again, neither are references to it. What holds for whole objects is in `invariants`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -150,7 +150,7 @@ class _DocumentCheck:
         return target
 
     def _resolve(self, parameter: Parameter, token: Token) -> ObjectKind | None:
-        """Return the kind of the object a reference points to, None if the object was reported [SOP-18, SOP-19]."""
+        """Return the kind of the object a reference points to, None if the object was reported."""
         if token.value in self._reported:
             return self._kinds.get(token.value)
         kind = self._kinds.get(token.value)
@@ -173,7 +173,7 @@ class _DocumentCheck:
         return Fault(DiagnosticCode.UNRESOLVED_REFERENCE, message, place_of(token))
 
     def _field_value(self, statement: Statement, object_id: str, name: str, target: ObjectKind | None) -> Value:
-        """Return the value of a `set`, read as its field's type [SOP-14]."""
+        """Return the value of a `set`, read as its field's type."""
         place, argument = place_of(statement.arguments[1]), statement.arguments[2]
         fields = OBJECTS[target].fields if target else {}
         if name not in ALL_FIELDS:
@@ -192,13 +192,13 @@ class _DocumentCheck:
         return _read(fields[name], argument, name)
 
     def _check_parent(self, statement: Statement, parent_id: str) -> None:
-        """Check that the parent is a unit that may have children [KU-11]; cycles need the whole document."""
+        """Check that the parent is a unit that may have children; cycles need the whole document."""
         if self._ku_types.get(parent_id) == "atomic" and parent_id not in self._reported:
             message = f"${parent_id} is atomic and has no children; expected a composite or an aggregate as parent"
             raise Fault(DiagnosticCode.INVALID_HIERARCHY, message, place_of(statement.arguments[1]), "parent")
 
     def _check_move(self, statement: Statement, command: str, values: list[Value], target: ObjectKind | None) -> None:
-        """Check a move of an object's state [SOP-27]; a `set` of another field is none."""
+        """Check a move of an object's state; a `set` of another field is none."""
         state_field = OBJECTS[target].state_field if target else None
         if target is None or state_field is None or (command == "set" and values[1] != state_field):
             return

@@ -26,15 +26,15 @@ class ControlWriter:
         self._numbers = {prefix: count(1) for prefix in "iska"}
 
     def intent(self, act: str, target: str, *, output: str, **fields: Value | None) -> str:
-        """Write an intent with its expected output [SOP-20]."""
+        """Write an intent with its expected output."""
         return self._construct("i", ObjectKind.INTENT, (act, target), {"output": output, **fields})
 
     def seed(self, intent_id: str, mode: str, action: str, focus: str, **fields: Value | None) -> str:
-        """Write a seed of an intent [SOP-21]."""
+        """Write a seed of an intent."""
         return self._construct("s", ObjectKind.SEED, (intent_id, mode, action, focus), fields)
 
     def ku(self, ku_type: str, ku_id: str, **fields: Value | None) -> str:
-        """Write a knowledge unit's envelope [SOP-24]."""
+        """Write a knowledge unit's envelope."""
         return self._construct("k", ObjectKind.KU, (ku_type, ku_id), fields)
 
     def set(self, object_id: str, field: str, value: Value) -> None:

@@ -1,4 +1,4 @@
-"""The one bridge to language models [L-6].
+"""The one bridge to language models.
 
     plugin -> port (LanguageModel) -> bridge -> dialect (chat or responses) -> endpoint (the SDK, one attempt)
                                         roles: which model        recorder, redaction: what was really said

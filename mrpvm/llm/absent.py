@@ -1,4 +1,4 @@
-"""No model: what the machine is given when no provider is configured [L-8]."""
+"""No model: what the machine is given when no provider is configured."""
 
 from typing import NoReturn, Self
 

@@ -1,4 +1,4 @@
-"""One logical call from prompt to answer: model, cache, deadline, retries with back-off, record [L-3, L-6, L-7]."""
+"""One logical call from prompt to answer: model, cache, deadline, retries with back-off, record."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from mrpvm.wire import to_wire
 
 FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 10_000
-"""Waits between attempts double from the first to the longest [L-6]."""
+"""Waits between attempts double from the first to the longest."""
 LAST_WORDS_MS = 250
 """A call ends this long before its plugin is given up, so that the plugin can still say why."""
 _POLL_MS = 50
@@ -27,7 +27,7 @@ AS_CONFIGURED = Sampling()
 
 
 class ConfiguredModel:
-    """The provider's models under one snapshot of the roles: one turn's source of models [L-5]."""
+    """The provider's models under one snapshot of the roles: one turn's source of models."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class _BoundModel:
         return body | self._endpoint.dialect.limits(asked.max_tokens, asked.stop)
 
     def _cached(self, body: Mapping[str, Any], resolved: Resolved, on_text: OnText | None) -> Completion | None:
-        """Return a kept answer; it counts as a call like any other [PL-26]."""
+        """Return a kept answer; it counts as a call like any other."""
         completion = None if self._endpoint.cache is None else self._endpoint.cache.get(body)
         if completion is not None:
             exchange = self._scope.recorder.sent(self._endpoint.url, body, basis=resolved.basis, attempt=0)

@@ -1,4 +1,4 @@
-"""Answers already given to the same request, if the operator wants them kept [L-7]."""
+"""Answers already given to the same request, if the operator wants them kept."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The provider's own thread of answers: each request names the response that it follows [H6, H8].
+"""The provider's own thread of answers: each request names the response that it follows.
 
 An accelerator and nothing else: the whole bounded conversation is sent all the same. The provider's ids are never
 stored: stand-ins, equal for equal ids, take their place in what is.
@@ -38,7 +38,7 @@ class Chain:
     lost_id: str | None = None
 
     def answered(self, response_id: str | None) -> None:
-        """Note an answer; one without an id leaves the thread where it was [HV18]."""
+        """Note an answer; one without an id leaves the thread where it was."""
         self.response_id = response_id or self.response_id
 
     def broke(self) -> None:

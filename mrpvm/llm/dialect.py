@@ -1,4 +1,4 @@
-"""The two APIs of an OpenAI-compatible endpoint: how a request is put, and how its answer is read [O-28]."""
+"""The two APIs of an OpenAI-compatible endpoint: how a request is put, and how its answer is read."""
 
 import json
 import re
@@ -48,7 +48,7 @@ class Dialect(Protocol):
         """Return what bounds the answer, as far as the API knows it."""
 
     def following(self, previous_id: str | None) -> dict[str, Any]:
-        """Return what puts a request into the provider's thread, after a response or at its beginning [H6]."""
+        """Return what puts a request into the provider's thread, after a response or at its beginning."""
 
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
         """Make the SDK's call for a body; gives its answer or its stream."""
@@ -225,7 +225,7 @@ def _tool_arguments(message: HistoryMessage) -> str:
 
 
 def _given(**fields: Any) -> dict[str, Any]:
-    """Return the fields that hold something; what is None is left to the provider [L-4]."""
+    """Return the fields that hold something; what is None is left to the provider."""
     return {name: value for name, value in fields.items() if value is not None}
 
 

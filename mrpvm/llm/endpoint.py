@@ -30,7 +30,7 @@ _UNKNOWN_RESPONSE = "previous_response_not_found"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointConfig:
-    """Where the models are and how they are asked [O-28, L-6]; the key comes from the environment alone."""
+    """Where the models are and how they are asked; the key comes from the environment alone."""
 
     base_url: str
     model: str
@@ -44,7 +44,7 @@ class EndpointConfig:
 class AttemptFailed(Exception):
     """One attempt gave no answer; `error` is what a caller is told, `status` the provider's HTTP status if it gave one.
 
-    `is_transient`: the same request may work a moment later [L-6]. `refused` names a parameter the provider does not
+    `is_transient`: the same request may work a moment later. `refused` names a parameter the provider does not
     know, `lost_thread` says that it does not know the response which the request follows.
     """
 
@@ -189,7 +189,7 @@ class Endpoint:
         return storable(str(redacted(said, self.secrets)))[:_REASON_CHARS] if isinstance(said, str) else "no reason"
 
     def model_names(self) -> tuple[str, ...]:
-        """Return the configured model and what the provider lists; only the former when it lists nothing [O-29]."""
+        """Return the configured model and what the provider lists; only the former when it lists nothing."""
         now = time.monotonic()
         if self._listed is None or (now - self._listed[0]) * 1000 >= LISTING_KEPT_MS:
             self._listed = (now, self._list_models())

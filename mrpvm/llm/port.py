@@ -1,4 +1,4 @@
-"""What plugins ask a language model for, and what the kernel asks of whoever provides one [L-6]."""
+"""What plugins ask a language model for, and what the kernel asks of whoever provides one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ OnText = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """What a request asks of the model that writes its answer [O-30]; None and nothing leave it to the role table."""
+    """What a request asks of the model that writes its answer; None and nothing leave it to the role table."""
 
     temperature: float | None = None
     max_tokens: int | None = None
@@ -22,11 +22,11 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One logical call [PL-26].
+    """One logical call.
 
     `messages` are oldest first, the last one the user's. `role` is the plugin's model role unless an override names
     another; `keeps_role` says that it must stay, for a task that is not the plugin's main one. `wish` is the model
-    that the request or session asked for, if the plugin honours it [L-3].
+    that the request or session asked for, if the plugin honours it.
     """
 
     plugin_id: str
@@ -49,19 +49,19 @@ class Reply:
 
 
 class LanguageModel(Protocol):
-    """The model as one plugin call sees it [PL-5]."""
+    """The model as one plugin call sees it."""
 
     @property
     def available(self) -> bool:
         """Return whether a model is configured."""
 
     def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """Return the model's answer; with `on_text` its pieces go there as they arrive [O-1].
+        """Return the model's answer; with `on_text` its pieces go there as they arrive.
 
         Raises:
-            Unavailable: LLM_NOT_AVAILABLE, at once [L-8].
-            ModelFailed, ModelTimeout: the provider did not deliver, retries included [L-6].
-            BudgetExceeded: the plugin asks more often than it declared [PL-25].
+            Unavailable: LLM_NOT_AVAILABLE, at once.
+            ModelFailed, ModelTimeout: the provider did not deliver, retries included.
+            BudgetExceeded: the plugin asks more often than it declared.
         """
 
 
@@ -76,7 +76,7 @@ class CallScope:
 
 
 class ModelSource(Protocol):
-    """The model as one turn sees it: one snapshot of the roles for all its calls [L-5]."""
+    """The model as one turn sees it: one snapshot of the roles for all its calls."""
 
     @property
     def available(self) -> bool:

@@ -1,4 +1,4 @@
-"""Shipped prompt texts: package data beside the plugin that sends them [BP-15]."""
+"""Shipped prompt texts: package data beside the plugin that sends them."""
 
 import re
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""Every request that really left for a model, and what came back, of one plugin call [O-1, H60 to H64]."""
+"""Every request that really left for a model, and what came back, of one plugin call."""
 
 import math
 import time
@@ -14,7 +14,7 @@ from mrpvm.values import CHARS_PER_TOKEN, Usage
 
 
 def estimated_tokens(chars: int) -> int:
-    """Return the estimate for a text of this length [O-32]."""
+    """Return the estimate for a text of this length."""
     return math.ceil(chars / CHARS_PER_TOKEN)
 
 
@@ -79,7 +79,7 @@ class Recorder:
     _lock: Lock = field(default_factory=Lock)
 
     def call_began(self, model: str, role: str, secrets: tuple[str, ...]) -> None:
-        """Count one logical call [PL-26]."""
+        """Count one logical call."""
         with self._lock:
             self.call_count += 1
             self.model, self.role, self._secrets = model, role, secrets

@@ -2,7 +2,7 @@
 
 Keys are known by what they end with, so `openai_api_key`, `access_token` and `secretKey` are found; whatever text lies
 below such a key goes, lists included; a key in a text begins a word, so `task-...` stays; a host ends where it ends, so
-`supabase.com` stays [H60 to H64]. The server's own secrets may have any form: it names them, once.
+`supabase.com` stays. The server's own secrets may have any form: it names them, once.
 
 Every text of every turn goes through here, and nearly none holds a secret. So each form has anchors, literals without
 which it cannot occur: they are looked for first, which costs a small part of what the expressions would.
@@ -159,7 +159,7 @@ def _without_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def redacted(value: Any, secrets: Sequence[str] = ()) -> Any:
-    """Return a deep copy without secrets; keys, structure and whatever is no text stay as they are [H60, H64].
+    """Return a deep copy without secrets; keys, structure and whatever is no text stay as they are.
 
     Args:
         secrets: texts to be taken out wherever they occur.

@@ -1,4 +1,4 @@
-"""Which model answers which plugin: roles, overrides, and a turn's snapshot of both [L-1 to L-5]."""
+"""Which model answers which plugin: roles, overrides, and a turn's snapshot of both."""
 
 import re
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from mrpvm.errors import InvalidInput
 MODEL_ROLES = (
     "seed-fast", "seed-deep", "goal-fast", "goal-deep", "kb-ingest", "kb-derive", "planner", "validation",
 )  # fmt: skip
-"""Roles that always exist [L-1]; the shipped assignment leaves every one of them to the configured model [O-28]."""
+"""Roles that always exist; the shipped assignment leaves every one of them to the configured model."""
 DEFAULT_TEMPERATURE = 0.1
-"""[L-6, O-46]"""
+""""""
 THINKING_LEVELS = ("minimal", "low", "medium", "high")
 VERBOSITIES = ("low", "medium", "high")
 NO_PREFERENCE = "mrpvm"
-"""The model's name by which a client says that it has no wish [O-29]."""
+"""The model's name by which a client says that it has no wish."""
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _NAME_CHARS = 100
 MODEL_CHARS = 200
@@ -24,7 +24,7 @@ MODEL_CHARS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override:
-    """What one plugin uses instead: a model, or the model of a role [L-2]."""
+    """What one plugin uses instead: a model, or the model of a role."""
 
     model: str | None = None
     role: str | None = None
@@ -40,12 +40,12 @@ DEFAULT_OVERRIDES: Mapping[str, Override] = {
     "gs-llm-fast": Override(role="goal-fast"),
     "gs-llm-deep": Override(role="goal-deep"),
 }
-"""The shipped overrides [L-2]."""
+"""The shipped overrides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """A snapshot of the role table with the sampling that goes with it [L-5, O-46].
+    """A snapshot of the role table with the sampling that goes with it.
 
     `roles` maps every role to its model, empty for automatic. Temperature, thinking level and verbosity are left to
     the provider where they are None.
@@ -58,7 +58,7 @@ class ModelConfig:
     verbosity: str | None = None
 
     def as_record(self) -> dict[str, Any]:
-        """Return the table as stored data, in the shape of the settings [L-2]."""
+        """Return the table as stored data, in the shape of the settings."""
         return {
             "roles": {role: {"model": model} for role, model in self.roles.items()},
             "pluginOverrides": {plugin_id: item.as_record() for plugin_id, item in self.overrides.items()},
@@ -79,7 +79,7 @@ class Resolved:
 
 def resolve_model(config: ModelConfig, plugin_id: str, role: str, wish: str | None, default: str,
                   *, keeps_role: bool = False) -> Resolved:  # fmt: skip
-    """Return the first model that is named: override, role, wish, default [L-3].
+    """Return the first model that is named: override, role, wish, default.
 
     Args:
         wish: the model of the request or session, None or empty for none.
@@ -100,10 +100,10 @@ def resolve_model(config: ModelConfig, plugin_id: str, role: str, wish: str | No
 
 
 def model_config_of(body: Any) -> ModelConfig:
-    """Return the table that a body of settings states: both maps whole, roles left out at their defaults [L-4].
+    """Return the table that a body of settings states: both maps whole, roles left out at their defaults.
 
     Raises:
-        InvalidInput: INVALID_SETTINGS, a shape is wrong; nothing of it holds then [D-60].
+        InvalidInput: INVALID_SETTINGS, a shape is wrong; nothing of it holds then.
     """
     given = _mapping(body, "The settings")
     roles = dict.fromkeys(MODEL_ROLES, "")

@@ -1,4 +1,4 @@
-"""The shipped plugins in the order in which they are registered and tried by default [BP-3, PL-31].
+"""The shipped plugins in the order in which they are registered and tried by default.
 
 Those that need a language model are always there; without one they are not tried unless they are pinned.
 """

@@ -1,4 +1,4 @@
-"""What model-backed plugins share: one plugin call's talk with its model, and how it is reported [PL-26]."""
+"""What model-backed plugins share: one plugin call's talk with its model, and how it is reported."""
 
 from collections.abc import Sequence
 
@@ -38,7 +38,7 @@ class Dialogue:
         """Return the model's answer to a conversation whose last message is the user's.
 
         Raises:
-            MRPError: there is none; LLM_NOT_AVAILABLE costs no call [L-8].
+            MRPError: there is none; LLM_NOT_AVAILABLE costs no call.
         """
         model = self._context.model
         self._call_count += model.available
@@ -59,7 +59,7 @@ class Dialogue:
 
     @property
     def metadata(self) -> CallMetadata:
-        """Return what was used so far; no model is named where none was called [D-36]."""
+        """Return what was used so far; no model is named where none was called."""
         return CallMetadata(
             llm_calls=self._call_count,
             model=self._last.model if self._last else None,

@@ -1,4 +1,4 @@
-"""A source's text cut into chunks a normaliser can take, with their places in the source [IN-5 to IN-9]."""
+"""A source's text cut into chunks a normaliser can take, with their places in the source."""
 
 import re
 from bisect import bisect_left
@@ -17,10 +17,10 @@ _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A part of a source; `text` may begin with headings or an overlap that `char_start`..`char_end` leave out [IN-8].
+    """A part of a source; `text` may begin with headings or an overlap that `char_start`..`char_end` leave out.
 
     The headings are that of its section, `section_title`, below those of the sections around it.
-    `text` is at most 8000 characters [IN-7].
+    `text` is at most 8000 characters.
     """
 
     text: str
@@ -38,10 +38,10 @@ type _Heading = tuple[int, str]
 def chunk_source(
     text: str, *, is_markdown: bool, limits: ChunkingLimits | None = None, max_chunks: int | None = None
 ) -> tuple[Chunk, ...]:
-    """Return the chunks of a source in order; their own texts cover everything but white space [IN-6].
+    """Return the chunks of a source in order; their own texts cover everything but white space.
 
     Args:
-        max_chunks: bound of one source [IN-4].
+        max_chunks: bound of one source.
 
     Raises:
         TooLarge: with KB_INGEST_TOO_MANY_CHUNKS, when the source has more chunks than that.
@@ -186,7 +186,7 @@ def _sentence_windows(text: str, span: _Span, limits: ChunkingLimits, chunk_type
 
 
 def _fixed_windows(text: str, span: _Span, limits: ChunkingLimits) -> Iterator[Chunk]:
-    """Return windows of fixed size; the overlap stands in front of the window's own text [IN-5, IN-8]."""
+    """Return windows of fixed size; the overlap stands in front of the window's own text."""
     size = min(limits.window_chars, limits.target_max_chars)
     lap = min(limits.window_overlap_chars, size // 2)
     start = span[0]
@@ -198,7 +198,7 @@ def _fixed_windows(text: str, span: _Span, limits: ChunkingLimits) -> Iterator[C
 
 
 def _merge_small(text: str, chunks: Iterable[Chunk], limits: ChunkingLimits) -> Iterator[Chunk]:
-    """Let a chunk below the minimum absorb the following one of the same section, if both fit [IN-5]."""
+    """Let a chunk below the minimum absorb the following one of the same section, if both fit."""
     held: Chunk | None = None
     for chunk in chunks:
         if held is None:

@@ -83,16 +83,16 @@ def chunk_input(read: ReadSource, place: int) -> ChunkInput:
 
 
 def admitted(read: ReadSource, place: int, plugin_id: str, reply: Normalisation) -> ChunkUnits:
-    """Return the units of a reply; control text that admission refuses is a rejection and stops nothing [KB-19].
+    """Return the units of a reply; control text that admission refuses is a rejection and stops nothing.
 
-    A hash that the reply claims and that is wrong goes into the log [KU-9].
+    A hash that the reply claims and that is wrong goes into the log.
 
     Raises:
-        TurnFailed: the normaliser could not read the chunk [IN-11].
+        TurnFailed: the normaliser could not read the chunk.
     """
     if reply.status != "success":
         cause = reply.error or PluginError(code=reply.status, message="it gave no reason")
-        if cause.code == _REFUSED:  # the plugin had its own text refused, and could not write a better one [BP-14]
+        if cause.code == _REFUSED:  # the plugin had its own text refused, and could not write a better one
             return _rejected(read, place, "", cause.message, cause.details.get("diagnostics", ()))
         raise failure(read, place, plugin_id, cause.code, cause.message)
     if reply.context_document is None:
@@ -139,7 +139,7 @@ def check_results(read: ReadSource, plugin_id: str, results: Sequence[ChunkUnits
     """Refuse a source of which nothing but rejections came: it would be stored with no unit and called a success.
 
     Raises:
-        TurnFailed: NORMALIZER_VALIDATION_FAILED with the diagnostics of the first rejection [IN-11].
+        TurnFailed: NORMALIZER_VALIDATION_FAILED with the diagnostics of the first rejection.
     """
     rejections = [result.rejection for result in results if result.rejection is not None]
     if rejections and not any(result.units for result in results):

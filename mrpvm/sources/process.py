@@ -1,4 +1,4 @@
-"""The server's side of the reading process: started, listened to, and ended with its limits [PL-41]."""
+"""The server's side of the reading process: started, listened to, and ended with its limits."""
 
 import json
 import sys

@@ -42,7 +42,7 @@ class ReadSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """Control text of one chunk that admission refused, kept with what it was made from [KB-19].
+    """Control text of one chunk that admission refused, kept with what it was made from.
 
     `control_text` is empty where the normaliser kept it to itself.
     """
@@ -120,7 +120,7 @@ def _check_lines(lines: Sequence[str], headings_max: int | None) -> None:
 
 
 def finish_source(read: ReadSource, results: Sequence[ChunkUnits], limits: IngestLimits) -> IngestedSource:
-    """Return the source with its tree; `results` are those of its chunks, in chunk order [IN-10, IN-12].
+    """Return the source with its tree; `results` are those of its chunks, in chunk order.
 
     Raises:
         TooLarge: KB_VALIDATION_MAX_UNITS_PER_SOURCE.

@@ -1,4 +1,4 @@
-"""A source's units: provenance, ids and the tree of summaries above them [IN-12 to IN-16, KU-7, KU-12 to KU-14]."""
+"""A source's units: provenance, ids and the tree of summaries above them."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ from mrpvm.sources.limits import IngestLimits
 from mrpvm.values import ROLES, KnowledgeUnit
 
 SUMMARY_CHARS = 400
-"""Length of an aggregate's claim [IN-12]."""
+"""Length of an aggregate's claim."""
 _AUTHOR = re.compile(r"^(?:author|by|written by)\s*:\s*(\S[^\n]{0,198})$", re.IGNORECASE | re.MULTILINE)
 _DATE = re.compile(r"^(?:date|published|as of)\s*:\s*(\d{4}(?:-\d{2}(?:-\d{2})?)?)\s*$", re.IGNORECASE | re.MULTILINE)
 _LEGAL = re.compile(
@@ -39,12 +39,12 @@ class SourceInfo:
 
     @property
     def root(self) -> str:
-        """Return what the ids of its chunks and units begin with [KU-7]."""
+        """Return what the ids of its chunks and units begin with."""
         return self.id_root or self.source_id
 
 
 def describe_source(source_id: str, name: str, text: str, *, ingested_at: str | None = None) -> SourceInfo:
-    """Return a source's type by its name or content, and author and date from its header lines [IN-15]."""
+    """Return a source's type by its name or content, and author and date from its header lines."""
     header = text[:_HEADER_CHARS]
     author, date = _AUTHOR.search(header), _DATE.search(header)
     day = date[1] if date else None
@@ -59,7 +59,7 @@ def describe_source(source_id: str, name: str, text: str, *, ingested_at: str | 
 
 
 def source_type_of(name: str, text: str) -> str:
-    """Return `markdown`, `plain-text`, or by content `legal`, `literary`, `technical` [IN-15]."""
+    """Return `markdown`, `plain-text`, or by content `legal`, `literary`, `technical`."""
     lowered = name.lower()
     if lowered.endswith(".md"):
         return "markdown"
@@ -72,7 +72,7 @@ def source_type_of(name: str, text: str) -> str:
 
 
 def check_source_size(text: str, limits: IngestLimits) -> None:
-    """Refuse a source over its size limit [IN-4, O-33].
+    """Refuse a source over its size limit.
 
     Raises:
         TooLarge: with KB_VALIDATION_TOO_LARGE.
@@ -87,7 +87,7 @@ def check_source_size(text: str, limits: IngestLimits) -> None:
 
 
 def chunk_id_of(root: str, chunk_index: int) -> str:
-    """Return the id of a chunk [KU-7]; `root` is as for `SourceInfo`."""
+    """Return the id of a chunk; `root` is as for `SourceInfo`."""
     return f"{root}::{numbered('chunk', chunk_index)}"
 
 
@@ -97,9 +97,9 @@ def build_unit_tree(
     units_by_chunk: Sequence[Sequence[KnowledgeUnit]],
     limits: IngestLimits | None = None,
 ) -> tuple[KnowledgeUnit, ...]:
-    """Return all units of a source: leaves in chunk order, then section summaries, then the source's [IN-12].
+    """Return all units of a source: leaves in chunk order, then section summaries, then the source's.
 
-    Every unit has its final id, provenance and hash; parents and children mirror each other [KU-12].
+    Every unit has its final id, provenance and hash; parents and children mirror each other.
 
     Args:
         units_by_chunk: what the normaliser found in each chunk, in chunk order.
@@ -153,7 +153,7 @@ def _leaf(
 ) -> KnowledgeUnit:
     """Return a unit of a chunk as a leaf; `ids` are the final ones of the chunk's units, by those they came with.
 
-    What it was derived from follows them; what is no unit of the chunk keeps its id [KU-15].
+    What it was derived from follows them; what is no unit of the chunk keeps its id.
     """
     chunk_id = chunk_id_of(source.root, chunk_index)
     return replace(
@@ -184,7 +184,7 @@ def _aggregates(
     source: SourceInfo, leaves: Sequence[KnowledgeUnit], sections: Sequence[tuple[str | None, list[str]]]
 ) -> list[KnowledgeUnit]:
     """Return a summary for each section of two or more leaves, and one of the source above two or more parts
-    [KU-14].
+    .
     """
     if len(leaves) < 2:
         return []
@@ -245,7 +245,7 @@ def _common_role(children: Sequence[KnowledgeUnit]) -> str:
 
 
 def summary_of(title: str | None, children: Sequence[KnowledgeUnit]) -> str:
-    """Return title and first sentence of each child in order, cut at 400 characters on a sentence end [IN-12]."""
+    """Return title and first sentence of each child in order, cut at 400 characters on a sentence end."""
     firsts = [sentences(child.text)[0] for child in children if sentences(child.text)]
     said = f"{title.rstrip('.')}." if title else ""
     for sentence in firsts:

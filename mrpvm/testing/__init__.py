@@ -1,4 +1,4 @@
-"""What plugins of other packages are tested with: ports in memory and the conformance suite [O-39].
+"""What plugins of other packages are tested with: ports in memory and the conformance suite.
 
 from mrpvm.testing import check_plugin
 def test_my_plugin(): check_plugin(MyPlugin())

@@ -1,4 +1,4 @@
-"""The conformance suite: every promise of a plugin family, tried on one plugin [PL-20 to PL-28, O-39].
+"""The conformance suite: every promise of a plugin family, tried on one plugin.
 
 Only what a contract promises is checked: legal statuses, required parts, no exception on odd input, equal output for
 equal input, inputs left as they were. Quality is the plugin's own affair.
@@ -93,7 +93,7 @@ def check_plugin(plugin: Plugin, model: LanguageModel | None = None) -> None:
 
     Raises:
         NotConforming: with the promise that was broken.
-        RegistryError: the descriptor is not acceptable [PL-30].
+        RegistryError: the descriptor is not acceptable.
     """
     Registry().register(plugin)
     descriptor = plugin.descriptor
@@ -104,7 +104,7 @@ def check_plugin(plugin: Plugin, model: LanguageModel | None = None) -> None:
 
 
 def repeatable[T](call: Callable[[], T], inputs: Sequence[Any], descriptor: Descriptor | None = None) -> T:
-    """Return what the call returns; it must return the same again and leave its inputs as they were [PL-27, PL-28].
+    """Return what the call returns; it must return the same again and leave its inputs as they were.
 
     Of a plugin that says that it is quick, with its descriptor given, one of the two calls must have been.
     """
@@ -114,16 +114,18 @@ def repeatable[T](call: Callable[[], T], inputs: Sequence[Any], descriptor: Desc
     between = time.monotonic()
     again = call()
     quicker = min(between - started, time.monotonic() - between)
-    expect(first == again, "equal input gives equal output [PL-27]")
-    expect(before == inputs, "inputs are read-only [PL-28]")
+    expect(first == again, "equal input gives equal output [PLUGIN-27]")
+    expect(before == inputs, "inputs are read-only [PLUGIN-28]")
     if descriptor is not None and descriptor.is_quick:
-        expect(quicker < QUICK_SECONDS, f"a quick plugin returns within {QUICK_SECONDS} s, not {quicker:.1f} s [K-19]")
+        expect(
+            quicker < QUICK_SECONDS, f"a quick plugin returns within {QUICK_SECONDS} s, not {quicker:.1f} s [KERNEL-19]"
+        )
     return first
 
 
 def _legal(plugin: Plugin, status: str) -> None:
     legal = LEGAL_STATUSES[plugin.descriptor.type]
-    expect(status in legal, f"status {status!r} is one of {', '.join(sorted(legal))} [PL-24]")
+    expect(status in legal, f"status {status!r} is one of {', '.join(sorted(legal))} [PLUGIN-24]")
 
 
 def _check_detector(plugin: Plugin, model: LanguageModel | None) -> None:
@@ -134,7 +136,7 @@ def _check_detector(plugin: Plugin, model: LanguageModel | None) -> None:
         detection = repeatable(partial(detector.detect, request, context), [request], plugin.descriptor)
         _legal(plugin, detection.status)
         if detection.status == "success":
-            expect(bool(detection.intent_document), "success comes with an intent document [PL-7]")
+            expect(bool(detection.intent_document), "success comes with an intent document [PLUGIN-7]")
             admit(detection.intent_document or "", "intent")
             if detection.context_document is not None:
                 admit(detection.context_document, "context")
@@ -154,16 +156,18 @@ def _check_retriever(plugin: Plugin, model: LanguageModel | None) -> None:
         _legal(plugin, retrieval.status)
         if retrieval.status == "error":
             continue
-        expect(len(retrieval.evidence) == len(request.intents), "one evidence per intent, in order [PL-9]")
+        expect(len(retrieval.evidence) == len(request.intents), "one evidence per intent, in order [PLUGIN-9]")
         for intent, profile, evidence in zip(request.intents, request.profiles, retrieval.evidence, strict=True):
-            expect(evidence.intent == intent, "evidence is in intent order [PL-9]")
+            expect(evidence.intent == intent, "evidence is in intent order [PLUGIN-9]")
             expect(all(0 <= entry.score <= 1 for entry in evidence.entries), "scores lie in [0, 1] [N-5]")
-            expect(all(entry.unit.is_evidence for entry in evidence.entries), "evidence is kb-plugin scoped [BP-27]")
+            expect(
+                all(entry.unit.is_evidence for entry in evidence.entries), "evidence is kb-plugin scoped [BUILTIN-27]"
+            )
             stored = len(evidence.session_units) + len(evidence.kb_units)
-            expect(stored <= profile.max_results, "results never exceed the intent's limit [I-10]")
+            expect(stored <= profile.max_results, "results never exceed the intent's limit [INTENT-10]")
     for kind in ("session-created", "kb-loaded", "session-kus-added", "kb-saved", "kb-forked", "something-new"):
         reply = retriever.on_session_event(LifecycleEvent(event_type=kind))
-        expect(reply in ("accepted", "skipped"), "a lifecycle event is accepted or skipped [PL-10]")
+        expect(reply in ("accepted", "skipped"), "a lifecycle event is accepted or skipped [PLUGIN-10]")
     if isinstance(plugin, SourceReader):
         _check_source_reader(plugin)
     if isinstance(plugin, UnitReader):
@@ -183,18 +187,19 @@ def _check_source_reader(reader: SourceReader) -> None:
             )
             reply = repeatable(partial(reader.on_source_text, source), [source])
             expect(
-                reply.status in ("accepted", "skipped", "error"), "a source is accepted, skipped or an error [PL-10]"
+                reply.status in ("accepted", "skipped", "error"),
+                "a source is accepted, skipped or an error [PLUGIN-10]",
             )
-            expect(not reply.artifacts or reply.status == "accepted", "artifacts come with acceptance [PL-10]")
+            expect(not reply.artifacts or reply.status == "accepted", "artifacts come with acceptance [PLUGIN-10]")
             without = reader.on_source_text(replace(source, keeps_artifacts=False))
-            expect(without.status == "skipped", "without an artifact store a source is skipped [PL-10]")
+            expect(without.status == "skipped", "without an artifact store a source is skipped [PLUGIN-10]")
 
 
 def _check_unit_reader(reader: UnitReader) -> None:
     for units in ((), _UNITS):
         made = repeatable(partial(reader.artifacts_of, units), [units])
-        expect(made.keys() <= {unit.id for unit in units}, "artifacts are of the units that were asked about [KB-14]")
-        expect(reader.artifact_version is not None or not made, "what is derived has a version [KB-15]")
+        expect(made.keys() <= {unit.id for unit in units}, "artifacts are of the units that were asked about [BASE-14]")
+        expect(reader.artifact_version is not None or not made, "what is derived has a version [BASE-15]")
 
 
 def _check_solver(plugin: Plugin, model: LanguageModel | None) -> None:
@@ -207,23 +212,23 @@ def _check_solver(plugin: Plugin, model: LanguageModel | None) -> None:
             _legal(plugin, solution.status)
             if solution.status not in ("success", "no-context"):
                 continue
-            expect(solution.answer is not None, "an outcome comes with an answer [PL-13]")
+            expect(solution.answer is not None, "an outcome comes with an answer [PLUGIN-13]")
             _check_answer(cast(Answer, solution.answer), request, solution.status)
 
 
 def _check_answer(answer: Answer, request: SolveInput, status: str) -> None:
     refs = [group.intent_ref for group in answer.groups]
-    expect(refs == [item.intent.group_number for item in request.evidence], "one group per intent, in order [R-1]")
+    expect(refs == [item.intent.group_number for item in request.evidence], "one group per intent, in order [ANSWER-1]")
     answered = any(group.status == "answered" for group in answer.groups)
-    expect(answered == (status == "success"), "success means an answered group [PL-14]")
+    expect(answered == (status == "success"), "success means an answered group [PLUGIN-14]")
     for group, evidence in zip(answer.groups, request.evidence, strict=True):
         available = {entry.unit.id for entry in evidence.entries}
-        expect(set(group.cited_unit_ids) <= available, "every cited source was available [R-9]")
-        expect(bool(group.answer_markdown), "an answer is never empty [R-3]")
+        expect(set(group.cited_unit_ids) <= available, "every cited source was available [ANSWER-9]")
+        expect(bool(group.answer_markdown), "an answer is never empty [ANSWER-3]")
         if group.status == "answered" and group.grounded and group.plugin_output is None:
-            expect(bool(group.cited_unit_ids), "a grounded answer cites its evidence [R-9]")
+            expect(bool(group.cited_unit_ids), "a grounded answer cites its evidence [ANSWER-9]")
         helped = any(helper.status == "success" for helper in request.helpers)
-        expect(group.plugin_output is None or helped, "only what a helper gave is shown as its output [R-10]")
+        expect(group.plugin_output is None or helped, "only what a helper gave is shown as its output [ANSWER-10]")
 
 
 def _check_validator(plugin: Plugin, model: LanguageModel | None) -> None:
@@ -236,7 +241,7 @@ def _check_validator(plugin: Plugin, model: LanguageModel | None) -> None:
             context = call_context(_knowledge(), model=model)
             verdict = repeatable(partial(validator.validate, asked, context), [asked], plugin.descriptor)
             _legal(plugin, verdict.status)
-            expect(bool(verdict.reason) or verdict.status != "rejected", "a rejection says why [PL-15]")
+            expect(bool(verdict.reason) or verdict.status != "rejected", "a rejection says why [PLUGIN-15]")
 
 
 def _check_planner(plugin: Plugin, model: LanguageModel | None) -> None:
@@ -250,11 +255,11 @@ def _check_planner(plugin: Plugin, model: LanguageModel | None) -> None:
                 continue
             kb = {item.id for item in request.kb_descriptors}
             solvers = {item.id for item in request.goal_solver_descriptors}
-            expect(set(plan.kb_plugin_order) <= kb, "a plan orders given KB plugins only [PL-20]")
-            expect(set(plan.goal_solver_order) <= solvers, "a plan orders given solvers only [PL-20]")
-            expect(not kb or bool(plan.kb_plugin_order), "one KB plugin remains [BP-49]")
-            expect(not solvers or bool(plan.goal_solver_order), "one solver remains [BP-49]")
-            expect(plan.planner_plugin_id == planner.descriptor.id, "a plan names its planner [PL-17]")
+            expect(set(plan.kb_plugin_order) <= kb, "a plan orders given KB plugins only [PLUGIN-20]")
+            expect(set(plan.goal_solver_order) <= solvers, "a plan orders given solvers only [PLUGIN-20]")
+            expect(not kb or bool(plan.kb_plugin_order), "one KB plugin remains [BUILTIN-49]")
+            expect(not solvers or bool(plan.goal_solver_order), "one solver remains [BUILTIN-49]")
+            expect(plan.planner_plugin_id == planner.descriptor.id, "a plan names its planner [PLUGIN-17]")
 
 
 _CHECKS: dict[str, Callable[[Plugin, LanguageModel | None], None]] = {

@@ -1,4 +1,4 @@
-"""The conformance suite of external programs: started as they would be, with good and bad input [PL-33 to PL-40]."""
+"""The conformance suite of external programs: started as they would be, with good and bad input."""
 
 import json
 from pathlib import Path
@@ -22,16 +22,16 @@ def check_wrapper(directory: Path) -> None:
         InvalidManifest: the manifest is not acceptable.
     """
     manifest = read_manifest(directory)
-    expect(any(directory.glob("README*")), "a wrapper comes with a README [PL-33]")
-    expect(bool(manifest.capabilities or manifest.keywords), "capabilities or keywords say when to ask it [PL-36]")
+    expect(any(directory.glob("README*")), "a wrapper comes with a README [PLUGIN-33]")
+    expect(bool(manifest.capabilities or manifest.keywords), "capabilities or keywords say when to ask it [PLUGIN-36]")
     wrapper = Wrapper(manifest, directory)
     for message in ODD_MESSAGES:
         payload: dict[str, Any] = {"prompt": f"[explain] {message}\nExpected output: answer", "context": []}
         helped = wrapper.help(1, payload, call_context())
         code = helped.error.code if helped.error is not None else ""
         told = helped.error.message if helped.error is not None else ""
-        expect(code not in _BROKEN, f"every input gets a result or an error, in time [PL-38]: {told}")
-        expect("signal" not in told and "exit code" not in told, f"exit codes are 0 to 3 [PL-39]: {told}")
+        expect(code not in _BROKEN, f"every input gets a result or an error, in time [PLUGIN-38]: {told}")
+        expect("signal" not in told and "exit code" not in told, f"exit codes are 0 to 3 [PLUGIN-39]: {told}")
     for given in _BAD_INPUTS:
         _check_bad_input(manifest, directory, given)
 
@@ -44,11 +44,14 @@ def _check_bad_input(manifest: Manifest, directory: Path, given: bytes) -> None:
         directory=directory,
         environment=ENVIRONMENT,
     )
-    expect(ended.exit_code == 2, f"input that is no document of the protocol ends with exit code 2 [PL-39]: {given!r}")
+    expect(
+        ended.exit_code == 2, f"input that is no document of the protocol ends with exit code 2 [PLUGIN-39]: {given!r}"
+    )
     try:
         told = json.loads(ended.errors.decode().strip().partition("\n")[0])
     except ValueError:
         told = None
     expect(
-        isinstance(told, dict) and {"code", "message"} <= set(told), "an error is one line of JSON on stderr [PL-38]"
+        isinstance(told, dict) and {"code", "message"} <= set(told),
+        "an error is one line of JSON on stderr [PLUGIN-38]",
     )

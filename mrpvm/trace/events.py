@@ -1,4 +1,4 @@
-"""Machine events: everything a turn's record is made of [PL-46, G-6].
+"""Machine events: everything a turn's record is made of.
 
 An event carries its structure in `data`, one frozen dataclass for each name, and, where a node of the graph has a
 payload, a piece of that payload in `detail`; pieces for the same `detail_ref` are merged. Structure and payload are
@@ -15,7 +15,7 @@ from mrpvm.values import KnowledgeUnit, LedgerEntry, Plan, Selection, Usage
 from mrpvm.wire import OPTIONAL, from_wire, on_wire, to_wire
 
 type ErrorRecord = Mapping[str, Any]
-"""An error as stored: `{code, message, details}` [T-25]."""
+"""An error as stored: `{code, message, details}`."""
 
 ROOT_FRAME_ID = "frame-0"
 
@@ -53,7 +53,7 @@ class FrameOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameClosed:
-    """Its status and one closure reason [K-49]."""
+    """Its status and one closure reason."""
 
     frame_id: str
     status: str
@@ -100,7 +100,7 @@ class SkillInvoked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicySet:
-    """How much deliberation a frame gets [K-28]."""
+    """How much deliberation a frame gets."""
 
     policy_id: str
     frame_id: str
@@ -137,7 +137,7 @@ class UnitsStaged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Why an execution took place: it consumed another's output, or was tried in another's place [G-11]."""
+    """Why an execution took place: it consumed another's output, or was tried in another's place."""
 
     kind: Literal["flow", "retry"]
     execution_id: str = field(metadata=on_wire("from"))
@@ -145,7 +145,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginStarted:
-    """A plugin call begins [G-10]."""
+    """A plugin call begins."""
 
     execution_id: str
     frame_id: str
@@ -197,7 +197,7 @@ class UnitsJudged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchStarted:
-    """One solver over one view of evidence [V-15]."""
+    """One solver over one view of evidence."""
 
     branch_id: str
     frame_id: str
@@ -225,7 +225,7 @@ class BranchFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchFailed:
-    """It did not, and why [K-27]."""
+    """It did not, and why."""
 
     branch_id: str
     frame_id: str
@@ -251,7 +251,7 @@ class ResultRecorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidatePromoted:
-    """A result that may become the answer [K-35]."""
+    """A result that may become the answer."""
 
     candidate_id: str
     frame_id: str
@@ -276,7 +276,7 @@ class CandidateSelected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonMade:
-    """The selected candidate against another, and what decided [K-42]."""
+    """The selected candidate against another, and what decided."""
 
     comparison_id: str
     frame_id: str
@@ -313,7 +313,7 @@ class BacktrackTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerDelta:
-    """A piece of an answer that a model is writing; goes to who reads along, is not stored [O-1]."""
+    """A piece of an answer that a model is writing; goes to who reads along, is not stored."""
 
     frame_id: str
     execution_id: str

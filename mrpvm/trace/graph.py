@@ -1,7 +1,7 @@
-"""The explainability graph of a turn: a fold over its events [G-6, G-8].
+"""The explainability graph of a turn: a fold over its events.
 
 The same fold serves the live picture and the stored one, so they cannot differ. Edges are taken from what the events
-recorded and never from time or order of arrival [G-11, O-23].
+recorded and never from time or order of arrival.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ FOCUS_CHARS = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """One frame [G-9]; `intent` is what a child frame is to answer."""
+    """One frame; `intent` is what a child frame is to answer."""
 
     id: str
     parent_frame_id: str | None
@@ -56,7 +56,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """One call or skip of a plugin [G-10].
+    """One call or skip of a plugin.
 
     `ordinal` is its place among the calls of its frame as they began: ids count tries by stage, and a stage is returned
     to. `phase` is when in its frame a planner planned, such as `post-kb`.
@@ -77,14 +77,14 @@ class Execution:
 
     @property
     def attempt(self) -> int:
-        """The attempt from the id's tail, 2 of `exec-0.1~2` [O-23]."""
+        """The attempt from the id's tail, 2 of `exec-0.1~2`."""
         tail = self.id.rpartition("~")[2]
         return int(tail) if tail.isdecimal() else 1
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """One recorded edge between two nodes [G-11]."""
+    """One recorded edge between two nodes."""
 
     source: str = field(metadata=on_wire("from"))
     target: str = field(metadata=on_wire("to"))
@@ -93,7 +93,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlNode:
-    """A control object of a frame: a policy, seed, branch, result, candidate, comparison or challenge [G-12]."""
+    """A control object of a frame: a policy, seed, branch, result, candidate, comparison or challenge."""
 
     id: str
     type: str
@@ -105,7 +105,7 @@ class ControlNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """The graph of a turn so far; nodes are ordered by their path ids, edges by their ends [G-8]."""
+    """The graph of a turn so far; nodes are ordered by their path ids, edges by their ends."""
 
     root_frame_id: str | None
     frames: tuple[Frame, ...]
@@ -118,7 +118,7 @@ class Graph:
 def fold_graph(events: Iterable[Event]) -> Graph:
     """Return the graph of the events so far.
 
-    A parallel run gives the same graph as a sequential one [K-17]. Frames and executions that have not ended have
+    A parallel run gives the same graph as a sequential one. Frames and executions that have not ended have
     status `active` / `running` and no duration.
     """
     fold = _Fold()
@@ -172,7 +172,7 @@ class _Fold:
         )
 
     def deliberate(self, frame_id: str, status: str) -> None:
-        """Show in a frame's policy how far its deliberation is [K-48]."""
+        """Show in a frame's policy how far its deliberation is."""
         for node in list(self.control_nodes.values()):
             if node.type == "policy" and node.frame_id == frame_id:
                 self.set_status(node.id, status)

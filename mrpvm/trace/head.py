@@ -3,7 +3,7 @@
 from mrpvm.trace.events import ROOT_FRAME_ID, Event, FrameOpened, TurnStarted
 
 INPUT_MESSAGE_CHARS = 500
-"""How much of the message the trace's head shows [G-1]; the whole is the root frame's input."""
+"""How much of the message the trace's head shows; the whole is the root frame's input."""
 
 
 def trace_head(

@@ -1,4 +1,4 @@
-"""The order of a turn's record: that of a run in which nothing happened side by side [K-17]."""
+"""The order of a turn's record: that of a run in which nothing happened side by side."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby

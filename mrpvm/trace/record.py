@@ -1,4 +1,4 @@
-"""The execution trace of a turn [G-1]: like the graph, a fold over its events."""
+"""The execution trace of a turn: like the graph, a fold over its events."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -28,9 +28,9 @@ from mrpvm.wire import to_wire
 
 
 def execution_trace(events: Sequence[Event]) -> dict[str, Any]:
-    """Return the complete structured record of a turn in its JSON form, payloads left out [O-9].
+    """Return the complete structured record of a turn in its JSON form, payloads left out.
 
-    Keys are those of [G-1]; lists are ordered by path ids.
+    Keys are those of; lists are ordered by path ids.
     """
     started = next(iter(said(TurnStarted, events)), None)
     finished = next(reversed(said(TurnFinished, events)), None)
@@ -72,7 +72,7 @@ def _first[Data](kind: type[Data], events: Iterable[Event]) -> dict[str, Any] | 
 
 
 def _stages(events: Sequence[Event], started_at: str | None) -> list[dict[str, Any]]:
-    """Return every plugin call with when it began, and a solver's with what led to it [G-2]."""
+    """Return every plugin call with when it began, and a solver's with what led to it."""
     begun = datetime.fromisoformat(started_at) if started_at else None
     led = {branch.execution_id: branch for branch in said(BranchStarted, events)}
     stages: dict[str, dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""A wrapper's manifest, and which wrappers an operator admits [PL-34, PL-35]."""
+"""A wrapper's manifest, and which wrappers an operator admits."""
 
 import json
 import re
@@ -48,7 +48,7 @@ class Admission:
 
 def admit_wrappers(directory: Path, allowed: Collection[str]) -> Admission:
     """Return the wrappers below `directory` that are on the allowlist by id or name and have a valid manifest
-    [PL-35].
+    .
     """
     admitted: list[tuple[Manifest, Path]] = []
     problems: list[str] = []

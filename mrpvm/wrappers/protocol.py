@@ -1,4 +1,4 @@
-"""What a wrapper is given and what it may say [PL-37 to PL-39]."""
+"""What a wrapper is given and what it may say."""
 
 import json
 import re

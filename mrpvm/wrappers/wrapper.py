@@ -30,7 +30,7 @@ class Help:
 
 
 class Wrapper:
-    """A program that helps goal solvers; it is no stage plugin, and planners do not see it [PL-33]."""
+    """A program that helps goal solvers; it is no stage plugin, and planners do not see it."""
 
     def __init__(self, manifest: Manifest, directory: Path) -> None:
         self.manifest = manifest
@@ -53,7 +53,7 @@ class Wrapper:
         return any(keyword.lower() in text.lower() for keyword in self.manifest.keywords)
 
     def help(self, intent_ref: int, payload: dict[str, Any], context: CallContext) -> Help:
-        """Return what the program makes of `{prompt, context}` [PL-37]; whatever it does, this returns in its time."""
+        """Return what the program makes of `{prompt, context}`; whatever it does, this returns in its time."""
         limits = ProcessLimits(
             timeout_ms=min(self.manifest.timeout_ms, context.remaining_ms), output_bytes=OUTPUT_BYTES
         )
@@ -85,7 +85,7 @@ def failed_output(intent_ref: int, name: str, error: PluginError) -> HelperOutpu
 
 
 def chosen_for(wrappers: Iterable[Wrapper], act: str, text: str) -> list[Wrapper]:
-    """Return the wrappers to ask about an intent, in order [PL-36]: those of its act, else those named in it.
+    """Return the wrappers to ask about an intent, in order: those of its act, else those named in it.
 
     Highest priority first, then by id. None is asked after an exclusive one.
     """

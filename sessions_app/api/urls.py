@@ -1,4 +1,4 @@
-"""The addresses below `/api`, without trailing slashes [O-6]."""
+"""The addresses below `/api`, without trailing slashes."""
 
 from django.urls import path, re_path
 

@@ -1,4 +1,4 @@
-"""What KB plugins derive from units is derived before anybody asks: in the background, layer by layer [KB-14].
+"""What KB plugins derive from units is derived before anybody asks: in the background, layer by layer.
 
 What a base shows never changes, so each of its layers is gone through once. Whoever asks a question before that has the
 plugin derive what the question meets.

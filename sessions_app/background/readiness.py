@@ -1,4 +1,4 @@
-"""What a turn needs, tried out: nothing here reports what it has not done [D-66]."""
+"""What a turn needs, tried out: nothing here reports what it has not done."""
 
 import logging
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What has to happen now and then, whether anybody calls or not: recovery, expiry, removal [S-15, T-38]."""
+"""What has to happen now and then, whether anybody calls or not: recovery, expiry, removal."""
 
 import logging
 import math

@@ -1,4 +1,4 @@
-"""Commands: answered from the session's own state, recorded beside the conversation, sent to no model [L-70, L-77]."""
+"""Commands: answered from the session's own state, recorded beside the conversation, sent to no model."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -60,15 +60,15 @@ def answer_command(
     """Answer a command, or give the turn that it asks a model for.
 
     Args:
-        chain: the chain hash of the conversation before it, where that shall be recognised by it too [O-31].
+        chain: the chain hash of the conversation before it, where that shall be recognised by it too.
         sent: the text as the client sent it, where it is not stored like that.
         client_request: kept with the entry as it is.
 
     Raises:
-        Conflict, Expired, NotFound: the session is busy or over [O-47].
+        Conflict, Expired, NotFound: the session is busy or over.
 
     Effects, unless a model is to be asked: the entry, its trace, the one thing that the command changes, activity, a
-    tool's message; `command.recorded` and the news of the change. Other messages stay as they are [L-77].
+    tool's message; `command.recorded` and the news of the change. Other messages stay as they are.
     """
     began = time.monotonic()
     locked = lock_idle_session(session.pk)
@@ -202,7 +202,7 @@ def _store_trace(
 
 
 def _add_tool_message(session: Session, turn: ExplainabilityTurn, call: ToolCall) -> None:
-    """Keep what the tool was given and gave [O-45]."""
+    """Keep what the tool was given and gave."""
     session.message_sequence += 1
     Message.objects.create(
         session=session,

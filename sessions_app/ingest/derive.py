@@ -1,4 +1,4 @@
-"""What a model derives from a source's units when a model reads the source: its summaries [IN-12]."""
+"""What a model derives from a source's units when a model reads the source: its summaries."""
 
 import functools
 import logging

@@ -1,4 +1,4 @@
-"""KB plugins hear of every source that was stored, the last step of reading it in [IN-1, PL-10].
+"""KB plugins hear of every source that was stored, the last step of reading it in.
 
 The source stays whatever they do: one that fails or is late is recorded and skipped, and nothing of what it
 made is kept.
@@ -14,7 +14,7 @@ from sessions_app.plugin_threads import call_in_time
 
 
 def tell_readers(source: SourceText, source_pk: int | None = None) -> None:
-    """Give the source to every KB plugin that reads sources, in registry order, each within its time [K-19].
+    """Give the source to every KB plugin that reads sources, in registry order, each within its time.
 
     Args:
         source_pk: the row to keep with what they make of it; None where nothing is kept.

@@ -1,4 +1,4 @@
-"""From a file to units: into a session's memory, its draft or a knowledge base [IN-1, S-33, KB-3, KB-6].
+"""From a file to units: into a session's memory, its draft or a knowledge base.
 
 What costs time happens outside of every transaction, and as far as it can in a process of its own, so that chat goes
 on meanwhile.
@@ -54,9 +54,9 @@ type OnStage = Callable[[Literal["reading", "storing"], int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file as a client sent it; `source_id` names the source to make or to replace [API-12].
+    """A file as a client sent it; `source_id` names the source to make or to replace.
 
-    `model` is asked where a detector asks one and no role names another [L-3].
+    `model` is asked where a detector asks one and no role names another.
     """
 
     data: bytes
@@ -84,19 +84,19 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
     for.
 
     Args:
-        wait_ms: how long to wait for one that is running at the beginning [O-19].
+        wait_ms: how long to wait for one that is running at the beginning.
 
     Raises:
         InvalidInput: no content, a bad source id, an unknown detector.
         Unreadable: the file cannot be read.
-        TooLarge: a limit of [IN-4]; nothing is stored.
-        MRPError: a chunk could not be normalised; nothing is stored [IN-11].
+        TooLarge: a limit of; nothing is stored.
+        MRPError: a chunk could not be normalised; nothing is stored.
         Conflict, Expired, NotFound: the session is busy or over.
     """
     session = waiting_for_slot(wait_ms, lambda: _idle(session.pk))
     source_id = upload.source_id or new_context_id()
     told = _told(session, upload)
-    # A base may have or get a source of an id that a client chose; unit ids are unique in a view all the same [KU-7].
+    # A base may have or get a source of an id that a client chose; unit ids are unique in a view all the same.
     id_root = f"session::{upload.source_id}" if upload.source_id else ""
     work = _Work(upload, source_id, session.model_config, told, session.project, session, id_root)
     found = work.ingested()
@@ -137,7 +137,7 @@ class LoadedSource:
 
 
 def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stage, done, of: None) -> LoadedSource:
-    """Make a file a source of a knowledge base; the same `source_id` again replaces that source [API-12].
+    """Make a file a source of a knowledge base; the same `source_id` again replaces that source.
 
     A file that gives what that source is already changes nothing: no revision, and no session is behind.
 
@@ -192,7 +192,7 @@ class StagedSource:
 def stage_file(
     session: Session, upload: Upload, told: OnStage = lambda stage, done, of: None, *, wait_ms: int = 0
 ) -> StagedSource:
-    """Make a file a source of the session's draft; the same `source_id` again replaces that source [KB-6, API-12].
+    """Make a file a source of the session's draft; the same `source_id` again replaces that source.
 
     Args:
         wait_ms: as for `load_context`.
@@ -337,7 +337,7 @@ class _Work:
 
 
 def _chunking() -> ChunkingLimits:
-    """Return how sources are cut [IN-5]."""
+    """Return how sources are cut."""
     return ChunkingLimits(
         whole_max_chars=settings.MRPVM_CHUNK_WHOLE_CHARS,
         target_max_chars=settings.MRPVM_CHUNK_TARGET_CHARS,

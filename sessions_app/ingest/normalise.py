@@ -1,4 +1,4 @@
-"""A source's chunks normalised by a plugin on the server's threads, a few at once, each in its time [IN-10, IN-11]."""
+"""A source's chunks normalised by a plugin on the server's threads, a few at once, each in its time."""
 
 import functools
 import time
@@ -41,7 +41,7 @@ def normalise_chunks(work: Normaliser, read: ReadSource) -> list[ChunkUnits]:
     """Return what came of each chunk, in chunk order; all or nothing but for rejections.
 
     Raises:
-        TurnFailed: NORMALIZER_VALIDATION_FAILED or a model's code, with the chunk's place [IN-11].
+        TurnFailed: NORMALIZER_VALIDATION_FAILED or a model's code, with the chunk's place.
         MRPError: what `watch` raises.
     """
     run = _Run(work, read)

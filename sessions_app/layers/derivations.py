@@ -1,4 +1,4 @@
-"""What is stale once units go: what was derived from them [KU-15, KU-16]."""
+"""What is stale once units go: what was derived from them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -71,7 +71,7 @@ def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: Knowledge
     """Add units to an unsealed layer and give their rows' keys, in order.
 
     A unit whose hash the layer or an ancestor already shows is stored and counted once: the highest layer's, and
-    within one layer the first, is shown [KB-7].
+    within one layer the first, is shown.
 
     Raises:
         ValueError: the layer is sealed.
@@ -108,8 +108,8 @@ def not_removed(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> QuerySet[L
 def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit], *, own_too: bool = False) -> int:
     """Remove units of ancestors from what an unsealed layer shows; give how many of them had not been removed before.
 
-    A twin that a removed unit stood for is shown again, unless it is removed too [KB-7]. What was derived from them in
-    other sources is stale, and not shown until it is stored again [KU-16].
+    A twin that a removed unit stood for is shown again, unless it is removed too. What was derived from them in
+    other sources is stale, and not shown until it is stored again.
 
     Args:
         own_too: the layer's own units may have been derived from them too; else they are newer, and are not stale.

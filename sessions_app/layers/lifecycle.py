@@ -1,4 +1,4 @@
-"""Making, moving, sealing and dropping layers [O-2]."""
+"""Making, moving, sealing and dropping layers."""
 
 from collections.abc import Sequence
 
@@ -94,7 +94,7 @@ def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
 
 
 def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Put an unsealed layer on top of another, or bring it up to date with the one below [KB-9].
+    """Put an unsealed layer on top of another, or bring it up to date with the one below.
 
     Costs by the layer's own units, never by what lies below. What lies above is left to the caller. Effects: the
     layer's parent, ancestry, counts and the rows that say which duplicates it hides; what it removed and is not below

@@ -16,7 +16,7 @@ def base_url(host: str, port: int) -> str:
 
 
 def announcement(started: Bootstrapped, host: str, port: int) -> str:
-    """Return the block of lines that greets a newcomer [O-26]."""
+    """Return the block of lines that greets a newcomer."""
     url = base_url(host, port)
     if started.api_key:
         key, key_line = started.api_key, f"{started.api_key}  (shown this once)"

@@ -14,7 +14,7 @@ from sessions_app.turns.recovery import recover_abandoned, recover_all_running
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrapped:
-    """What the operator is told; `api_key` is filled only when it was made just now [O-26]."""
+    """What the operator is told; `api_key` is filled only when it was made just now."""
 
     login_url_path: str
     api_key: str | None
@@ -25,9 +25,9 @@ def bootstrap(api_key: str | None, demo: bool, *, alone: bool) -> Bootstrapped:
     """Bring the database into a state that can be used; safe to repeat.
 
     Args:
-        api_key: a key to accept instead of a generated one [O-26].
+        api_key: a key to accept instead of a generated one.
         demo: load the demo on the first start.
-        alone: no other process serves this database, so running turns and loads are left over from a crash [T-38].
+        alone: no other process serves this database, so running turns and loads are left over from a crash.
     """
     project = ensure_default_project()
     admin = ensure_first_admin(project)

@@ -33,7 +33,7 @@ class CannotStart(Exception):
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server that says when it listens, and ends running turns when it is told to stop [O-19]."""
+    """A uvicorn server that says when it listens, and ends running turns when it is told to stop."""
 
     def __init__(self, config: uvicorn.Config, grace_seconds: float, on_started: Callable[[], None]) -> None:
         super().__init__(config)

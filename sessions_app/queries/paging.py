@@ -1,4 +1,4 @@
-"""Pages by keyset: a cursor names the last row of a page, so new rows neither repeat nor hide others [O-22]."""
+"""Pages by keyset: a cursor names the last row of a page, so new rows neither repeat nor hide others."""
 
 import base64
 import binascii

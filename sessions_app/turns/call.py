@@ -21,19 +21,19 @@ GUIDED_SOLVER = "gs-llm-fast"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnCall:
-    """What somebody asks of a session: the message and this turn's own choices, which are hard pins [S-20].
+    """What somebody asks of a session: the message and this turn's own choices, which are hard pins.
 
-    `is_streamed`: the answer is read while it is written [O-1]. `typed` is what the user really typed where that was
-    a command for a `skill`; the message is then its payload, so that no model ever sees a command [L-70].
+    `is_streamed`: the answer is read while it is written. `typed` is what the user really typed where that was
+    a command for a `skill`; the message is then its payload, so that no model ever sees a command.
     `sent` is the message as the client sent it, where secrets were blacked out in it: it is never stored, and the
     conversation is recognised by it.
-    `takes_commands`: a message may be one at all [O-31]. `history` is what was said before as the request tells
-    it; without it the session's own messages are taken [O-17]. `added` was said since and is stored with the
-    answer. `chain` is the chain hash of all that, where the conversation shall be recognised again [O-31];
+    `takes_commands`: a message may be one at all. `history` is what was said before as the request tells
+    it; without it the session's own messages are taken. `added` was said since and is stored with the
+    answer. `chain` is the chain hash of all that, where the conversation shall be recognised again;
     `client_request` is kept with the turn as it is.
     `flags` are the request's own choices of policies. `skill_choice` is what a model was offered and chose, where it
-    was asked [L-114]. `continues_at` is the place of the last message that the request goes on from, where it
-    goes on from a certain one: if the session holds more by the time of the turn, that runs in a fork [O-31]. Without
+    was asked. `continues_at` is the place of the last message that the request goes on from, where it
+    goes on from a certain one: if the session holds more by the time of the turn, that runs in a fork. Without
     `remembers_choices` the session's preferences stay as they are, whatever answered.
     """
 
@@ -78,7 +78,7 @@ class TurnCall:
         )
 
     def guided_by(self, chosen: Orchestration) -> Self:
-        """Return the call with its skill; a solver without a model could not follow it [L-24]."""
+        """Return the call with its skill; a solver without a model could not follow it."""
         solver = self.choices.goal_solver or GUIDED_SOLVER
         return replace(self, skill=chosen, choices=replace(self.choices, goal_solver=solver))
 
@@ -92,11 +92,11 @@ def _redacted(said: tuple[HistoryMessage, ...]) -> tuple[HistoryMessage, ...]:
 
 
 def check_call(call: TurnCall) -> None:
-    """Refuse what can be refused before any turn exists [T-1].
+    """Refuse what can be refused before any turn exists.
 
     Raises:
-        InvalidInput: an empty message, one that policy denies [L-117], an unknown plugin, a bad level.
-        TooLarge: NORMALIZER_INPUT_TOO_LARGE [S-31].
+        InvalidInput: an empty message, one that policy denies, an unknown plugin, a bad level.
+        TooLarge: NORMALIZER_INPUT_TOO_LARGE.
     """
     if not call.message.strip():
         raise InvalidInput("The message is empty.", code="INVALID_CONTENT")

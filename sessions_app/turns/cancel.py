@@ -1,4 +1,4 @@
-"""Stopping a running turn: the request for it, and the watch that sees it in whichever process the turn runs [O-19]."""
+"""Stopping a running turn: the request for it, and the watch that sees it in whichever process the turn runs."""
 
 import time
 

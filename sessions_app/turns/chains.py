@@ -1,4 +1,4 @@
-"""Which of the provider's responses a session's next request follows: state that is never a row [H6, HV22].
+"""Which of the provider's responses a session's next request follows: state that is never a row.
 
 It lies in the cache that the processes share, lives for an hour, and is dropped when a process starts or somebody
 opens the session anew. That costs nothing but the provider's own cache: the conversation itself is sent with every
@@ -61,7 +61,7 @@ def as_sent(session_pk: int, body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def keep_chain(turn: ExplainabilityTurn, chain: Chain | None) -> None:
-    """Keep the response that the next turn follows; only a turn that was stored moves the thread on [HV19]."""
+    """Keep the response that the next turn follows; only a turn that was stored moves the thread on."""
     if chain is None:
         return
     try:
@@ -72,7 +72,7 @@ def keep_chain(turn: ExplainabilityTurn, chain: Chain | None) -> None:
 
 
 def drop_chain(session: Session) -> None:
-    """Begin the session's thread anew, as for somebody who connects again [H7]."""
+    """Begin the session's thread anew, as for somebody who connects again."""
     if not _chains():
         return
     try:

@@ -1,4 +1,4 @@
-"""Closing a turn from outside: its process went away, or it failed where the machine could not see it [T-32, T-37]."""
+"""Closing a turn from outside: its process went away, or it failed where the machine could not see it."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -47,15 +47,15 @@ NOTHING_USED = Selection()
 
 
 def ending(error: Mapping[str, Any]) -> ExplainabilityTurn.Status:
-    """Return the status that a turn with this error ends in [O-18]."""
+    """Return the status that a turn with this error ends in."""
     return _ENDINGS.get(error["code"], Status.FAILED)
 
 
 class TurnError(MRPError):
-    """A turn ran and did not succeed; carries the finished entry beside the error [T-31].
+    """A turn ran and did not succeed; carries the finished entry beside the error.
 
     The details of a turn that a command asked for also hold the command's envelope. `phase` is where it went wrong,
-    `outbound` the request for the answer that was really sent, redacted [H33, H35].
+    `outbound` the request for the answer that was really sent, redacted.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class TurnError(MRPError):
         self.phase, self.outbound = phase or _phase_of(error["code"]), outbound
 
     def as_fields(self) -> dict[str, Any]:
-        """Return what an answer would have said beside its text [O-44]."""
+        """Return what an answer would have said beside its text."""
         return {"error_phase": self.phase, "outbound_request": self.outbound, "tool_calls": []}
 
 
@@ -84,7 +84,7 @@ _OF_PLUGINS = frozenset({
 
 
 def _phase_of(code: str) -> str | None:
-    """Return HAL's name for where a turn went wrong; None where nothing of the turn did [H33]."""
+    """Return HAL's name for where a turn went wrong; None where nothing of the turn did."""
     if code.startswith("LLM_"):
         return "openai"
     return "tool" if code in _OF_PLUGINS else None
@@ -151,7 +151,7 @@ def end_failed(
     used: Selection = NOTHING_USED,
     command: Mapping[str, Any] | None = None,
 ) -> None:
-    """Store the end of a turn that did not succeed; turn and session are locked, the trace is stored already [T-28].
+    """Store the end of a turn that did not succeed; turn and session are locked, the trace is stored already.
 
     Effects: pending units gone, the finished entry, activity; `turn.failed` or its kin, `units.discarded`.
     """
@@ -211,7 +211,7 @@ _OUTCOMES: dict[str, str] = {
 
 
 def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
-    """End the stored trace of a turn that could not do so itself: open nodes fail, a root frame always exists [G-4]."""
+    """End the stored trace of a turn that could not do so itself: open nodes fail, a root frame always exists."""
     stored = stored_events(turn)
     graph = fold_graph(stored)
     at_ms = max((event.at_ms for event in stored), default=0)

@@ -1,4 +1,4 @@
-"""How a turn ends: committed as a whole, or failed with nothing kept but its entry [T-20, T-28, T-39]."""
+"""How a turn ends: committed as a whole, or failed with nothing kept but its entry."""
 
 import logging
 from collections.abc import Mapping
@@ -62,10 +62,10 @@ def final_report(prepared: Prepared, outcome: TurnOutcome) -> ContextReport:
 def commit_turn(
     prepared: Prepared, outcome: TurnOutcome, report: ContextReport, finish_reason: str, trace: TraceWriter
 ) -> None:
-    """Store everything a successful turn leaves, at once [T-20].
+    """Store everything a successful turn leaves, at once.
 
     Raises:
-        TurnInterrupted: the slot is no longer this turn's [T-33].
+        TurnInterrupted: the slot is no longer this turn's.
         TurnCancelled: somebody stopped it before this moment.
 
     Effects: messages, promoted units with their index, preferences, system prompt, ledger, trace, memory, the finished
@@ -117,7 +117,7 @@ def commit_turn(
 
 
 def _remember(prepared: Prepared, answer: Answer, report: ContextReport) -> ContextReport:
-    """Store what the turn adds to the session's memory and return the report with it [K34, O-48]."""
+    """Store what the turn adds to the session's memory and return the report with it."""
     turn, flags, known = prepared.turn, prepared.flags, prepared.memory
     if not flags.enable_session_memory:
         return report
@@ -173,7 +173,7 @@ def fail_turn(
     report: ContextReport,
     trace: TraceWriter,
 ) -> None:
-    """Store what a failed turn leaves: its entry, the trace, the record of discarded units, and nothing else [T-28].
+    """Store what a failed turn leaves: its entry, the trace, the record of discarded units, and nothing else.
 
     A turn that was closed by somebody else meanwhile stays as it is.
     """
@@ -224,9 +224,9 @@ def _said(session: Session, call: TurnCall, outcome: TurnOutcome) -> list[tuple[
 
 
 def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:
-    """Return the preferences a success leaves: the plugins that answered, the level, a named model [S-24].
+    """Return the preferences a success leaves: the plugins that answered, the level, a named model.
 
-    A command for a skill leaves none [C-1], a skill that a model chose none of the solver that it asked for.
+    A command for a skill leaves none, a skill that a model chose none of the solver that it asked for.
     """
     if call.commanded_skill is not None or not call.remembers_choices:
         return []

@@ -52,7 +52,7 @@ def machine() -> Machine:
 
 
 def turn_limits() -> Limits:
-    """Return the bounds of one turn as they are set [K-20]."""
+    """Return the bounds of one turn as they are set."""
     return Limits(
         max_llm_calls=settings.MRPVM_MAX_LLM_CALLS,
         request_timeout_ms=settings.MRPVM_REQUEST_TIMEOUT_MS,

@@ -43,16 +43,16 @@ from sessions_app.turns.tracing import traced_turn
 logger = logging.getLogger(__name__)
 
 Listener = Callable[[Mapping[str, Any]], None]
-"""Takes progress payloads [API-15] while the turn works, on the turn's thread."""
+"""Takes progress payloads while the turn works, on the turn's thread."""
 Reader = Callable[[ExplainabilityTurn, AnswerDelta], None]
-"""Takes the pieces of an answer that are no drafts, on the turn's thread [O-1]."""
+"""Takes the pieces of an answer that are no drafts, on the turn's thread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnResult:
     """A committed turn, what the machine gave, and the events that it emitted.
 
-    `finish_reason` is `length` for an answer that was cut at the client's limit [O-30].
+    `finish_reason` is `length` for an answer that was cut at the client's limit.
     """
 
     turn: ExplainabilityTurn
@@ -73,12 +73,12 @@ def run_turn(
 ) -> TurnResult:
     """Answer one message in a session.
 
-    1. refuse what needs no turn to be refused [T-1]; answer a command and be done [L-70]
-    2. take the session's slot [T-3]
-    3. read the session once and freeze what the turn may look at [T-2]
-    4. run the machine; units it finds are stored as pending and announced before retrieval [T-10, T-12]
-    5. commit, or fail with nothing kept but the entry [T-20, T-28]
-    6. count how the plugins did, whatever the end [K-57]
+    1. refuse what needs no turn to be refused; answer a command and be done
+    2. take the session's slot
+    3. read the session once and freeze what the turn may look at
+    4. run the machine; units it finds are stored as pending and announced before retrieval
+    5. commit, or fail with nothing kept but the entry
+    6. count how the plugins did, whatever the end
 
     Raises:
         MRPError: before the turn existed; no entry is left.
@@ -164,7 +164,7 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
 
 
 def _bounded(outcome: TurnOutcome, sampling: Sampling, trace: TraceWriter) -> tuple[TurnOutcome, str]:
-    """Return the outcome with its answer within the client's limits, and why the answer ends [O-30].
+    """Return the outcome with its answer within the client's limits, and why the answer ends.
 
     A model was told the limits itself; whatever answers without one is cut here.
     """
@@ -180,7 +180,7 @@ def _bounded(outcome: TurnOutcome, sampling: Sampling, trace: TraceWriter) -> tu
 def _commit(
     prepared: Prepared, outcome: TurnOutcome, report: ContextReport, finish_reason: str, trace: TraceWriter
 ) -> Mapping[str, Any] | None:
-    """Commit; return the error if that fails, so that every failure ends in the same place [T-32]."""
+    """Commit; return the error if that fails, so that every failure ends in the same place."""
     try:
         with outages_told():
             commit_turn(prepared, outcome, report, finish_reason, trace)
@@ -218,7 +218,7 @@ _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")
 
 
 def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: Mapping[str, Any] | None) -> None:
-    """Count how the plugins did, unless somebody stopped them, or the session's statistics are frozen [O-46]."""
+    """Count how the plugins did, unless somebody stopped them, or the session's statistics are frozen."""
     is_frozen = not settings.MRPVM_LEARN or turn.session.planner_statistics is not None
     if not is_frozen and (error is None or error["code"] not in _TELLS_NOTHING):
         statistics_buffer.add(turn, outcome.stages, turn_failed=error is not None)

@@ -24,8 +24,8 @@ _LOOK_SECONDS = 0.1
 class PreparationModel:
     """One turn's model calls before its machine runs, and the time that has passed since the turn took its slot.
 
-    They count against the turn's limits [K-20] and end when the turn must [O-19]. `exchanges` are the requests that
-    were really sent, redacted [H35].
+    They count against the turn's limits and end when the turn must. `exchanges` are the requests that
+    were really sent, redacted.
     """
 
     def __init__(self, turn: ExplainabilityTurn) -> None:

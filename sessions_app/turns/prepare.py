@@ -1,4 +1,4 @@
-"""Prepare: read the session of a turn that holds its slot, and freeze what the turn may look at [T-2 to T-6]."""
+"""Prepare: read the session of a turn that holds its slot, and freeze what the turn may look at."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
     """Return the turn with everything it may look at.
 
     Raises:
-        TurnError: what it may look at could not be read; the turn is closed [T-32].
+        TurnError: what it may look at could not be read; the turn is closed.
     """
     model = PreparationModel(turn)
     chain = chain_of(turn.session, call)

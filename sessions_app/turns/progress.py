@@ -1,4 +1,4 @@
-"""What a client hears while a turn works: machine events as SSE `progress` payloads [API-15, API-17]."""
+"""What a client hears while a turn works: machine events as SSE `progress` payloads."""
 
 from dataclasses import dataclass, field
 from typing import Any

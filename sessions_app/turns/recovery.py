@@ -1,4 +1,4 @@
-"""Turns whose process went away, or ended without being able to store it: closed once, by whoever comes next [T-36]."""
+"""Turns whose process went away, or ended without being able to store it: closed once, by whoever comes next."""
 
 from typing import Any
 
@@ -41,6 +41,6 @@ def recover_abandoned(session: Session | None = None) -> int:
 
 
 def recover_all_running() -> int:
-    """Close every running turn, leased or not: for the start of a server that is alone on its database [T-38]."""
+    """Close every running turn, leased or not: for the start of a server that is alone on its database."""
     running = ExplainabilityTurn.objects.filter(status=Status.RUNNING)
     return sum(close_turn(turn_pk, INTERRUPTED) for turn_pk in list(running.values_list("pk", flat=True)))

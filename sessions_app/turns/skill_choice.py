@@ -1,4 +1,4 @@
-"""A model's choice of the turn's skill, made while the turn is prepared, where that is switched on [L-114]."""
+"""A model's choice of the turn's skill, made while the turn is prepared, where that is switched on."""
 
 import logging
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The start of a turn: it takes its session's slot, which one running turn holds at a time [T-3, O-19]."""
+"""The start of a turn: it takes its session's slot, which one running turn holds at a time."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,7 +36,7 @@ class SessionMovedOn(Conflict):
 def start_turn(
     session: Session, call: TurnCall, take_place: Callable[[], None] = lambda: None, wait_ms: int = 0
 ) -> ExplainabilityTurn:
-    """Take the session's slot and return the running turn; in a fork if the session has moved on meanwhile [O-31].
+    """Take the session's slot and return the running turn; in a fork if the session has moved on meanwhile.
 
     Args:
         take_place: called once the slot is free; what it raises leaves no turn behind.
@@ -61,7 +61,7 @@ def start_turn(
 
 
 def in_slot[Result](wait_ms: int, attempt: Callable[[], Result]) -> Result:
-    """Return what `attempt` returns once the slot is free; whoever waits when the server ends is refused [O-19]."""
+    """Return what `attempt` returns once the slot is free; whoever waits when the server ends is refused."""
 
     def unless_over() -> Result:
         shutdown.refuse_new_turns()
@@ -91,7 +91,7 @@ def _take_slot(
     take_place: Callable[[], None],
     mount: Callable[[], object] = lambda: None,
 ) -> ExplainabilityTurn:
-    """Store the running row and return it; the database's constraint says whether the slot was free [T-3]."""
+    """Store the running row and return it; the database's constraint says whether the slot was free."""
     while True:
         try:
             return _commit_start(session, call, take_place, mount)

@@ -21,7 +21,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import turn_limits
 
 INDEX_OUTDATED = "index_outdated"
-"""A warning: another version has indexed some of what the turn searches, so words may be missed [O-35]."""
+"""A warning: another version has indexed some of what the turn searches, so words may be missed."""
 
 
 def read_state(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, *, index_is_outdated: bool) -> ConversationState:

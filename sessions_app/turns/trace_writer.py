@@ -1,4 +1,4 @@
-"""Writes a turn's machine events to the database, in batches with the payloads of the nodes that ended [O-20, O-22]."""
+"""Writes a turn's machine events to the database, in batches with the payloads of the nodes that ended."""
 
 import time
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ class TraceWriter:
         """Write what is new of an ended turn; must run inside a transaction, and is undone with it.
 
         The events of frames that ran side by side are put frame by frame, as a sequential run gives them, so that equal
-        turns leave equal rows [K-17]. What was written in another order meanwhile is written again.
+        turns leave equal rows. What was written in another order meanwhile is written again.
 
         Args:
             with_ledger: write what was judged of units too: the turn succeeded.

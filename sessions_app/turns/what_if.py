@@ -1,4 +1,4 @@
-"""What would be chosen if: detector, planner and retriever run as a turn runs them, and nothing is written [PL-17].
+"""What would be chosen if: detector, planner and retriever run as a turn runs them, and nothing is written.
 
 No turn takes the session's slot. It takes a place among the turns that run at once, for it asks as much of the machine
 as their beginning does.

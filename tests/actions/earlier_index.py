@@ -1,4 +1,4 @@
-"""Bases whose index an earlier version has written, and what of them must be as if written anew [O-35]."""
+"""Bases whose index an earlier version has written, and what of them must be as if written anew."""
 
 import random
 from collections import Counter

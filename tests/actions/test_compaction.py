@@ -114,6 +114,7 @@ class Life:
             save_session_kb(member)
 
 
+@pytest.mark.rule("BASE-18")
 @pytest.mark.parametrize("seed", range(4))
 def test_no_reader_sees_a_difference_now_or_later(base: KnowledgeBase, seed: int) -> None:
     life = Life(base, seed)
@@ -304,8 +305,9 @@ def test_a_wrong_fold_is_noted_as_a_defect_and_not_repeated_at_every_sweep(
     assert len(folds) == 2
 
 
+@pytest.mark.rule("INGEST-4")
 def test_a_base_says_as_much_when_it_is_folded(base: KnowledgeBase, session: Session) -> None:
-    """[IN-4]: what a session has saved, at several times, is counted too."""
+    """: what a session has saved, at several times, is counted too."""
     for claim in ("ab", "cde"):
         add_source(now(base), "source", "", [make_unit(f"src::{claim}", claim)], source_id="src")
         mount_base(session, now(base), reason="load-api")

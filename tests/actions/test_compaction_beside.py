@@ -1,4 +1,4 @@
-"""A fold goes on for as long as it takes while the sweepers of other processes look after the same data [KB-13]."""
+"""A fold goes on for as long as it takes while the sweepers of other processes look after the same data."""
 
 from datetime import timedelta
 

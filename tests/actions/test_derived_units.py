@@ -74,8 +74,9 @@ def derived(base: KnowledgeBase, session: Session) -> KnowledgeBase:
     return base
 
 
+@pytest.mark.rule("UNIT-16")
 def test_what_is_derived_goes_with_its_origin_and_comes_back_with_its_own_source(derived: KnowledgeBase) -> None:
-    """[KU-16]: also what is derived from that; the rest of its source stays."""
+    """: also what is derived from that; the rest of its source stays."""
     assert dirty(derived) == set()
     add(derived, source("a", "The pump is quiet"))
     assert held(derived, "pump") == ["The pump hums", "The pump is quiet", "The pump is red"]
@@ -104,7 +105,7 @@ def test_an_earlier_revision_has_it_and_a_fork_has_not(derived: KnowledgeBase) -
 
 
 def test_a_fact_that_another_source_states_too_is_still_known(derived: KnowledgeBase) -> None:
-    """[KB-7]"""
+    """"""
     add(derived, source("e", "The pump needs oil"))
     add(derived, source("a", "The pump is quiet"))
     assert "The pump needs oil" in held(derived, "pump")
@@ -112,7 +113,7 @@ def test_a_fact_that_another_source_states_too_is_still_known(derived: Knowledge
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_within_one_source_it_is_written_anew_as_a_whole(base: KnowledgeBase, times: int) -> None:
-    """[KU-7]: the ids are the same again, and nothing of it is stale."""
+    """: the ids are the same again, and nothing of it is stale."""
     units = [
         make_unit("a::0", "The pump is loud", source_id="a"),
         make_unit("a::1", "The pump needs oil", source_id="a", derived_from_unit_ids=("a::0",)),
@@ -139,6 +140,7 @@ class TestDrafts:
         assert held(derived, "pump") == ["The pump hums", "The pump is red"]
         assert dirty(derived) == {"b", "c"}
 
+    @pytest.mark.rule("UNIT-16")
     def test_what_is_staged_goes_with_what_is_staged(self, session: Session) -> None:
         stage_source(session, source("a", "The pump is loud"))
         stage_source(fresh(session), source("b", "The pump needs oil", origins=("a::0",)))
@@ -160,6 +162,7 @@ class TestDrafts:
         assert HiddenUnit.objects.filter(layer__kind="draft").count() == 0
 
 
+@pytest.mark.rule("UNIT-16")
 def test_a_fold_keeps_it_as_it_is(derived: KnowledgeBase) -> None:
     """Stale units stay beside their source, for whoever looks what became of them; removed ones go."""
     add(derived, source("a", "The pump is quiet"))

@@ -1,4 +1,4 @@
-"""Sources staged in a session's draft: what it sees, what no base sees, and what a save makes of it [KB-5 to KB-10]."""
+"""Sources staged in a session's draft: what it sees, what no base sees, and what a save makes of it."""
 
 from contextlib import nullcontext
 
@@ -83,6 +83,7 @@ def test_a_source_is_called_the_same_wherever_it_goes(
 
 @pytest.mark.usefixtures("at_once")
 class TestStaging:
+    @pytest.mark.rule("SESSION-13", "BASE-5")
     def test_the_session_sees_it_and_no_base_does(self, session: Session, base: KnowledgeBase) -> None:
         before = now(session).last_activity_at
         owner, row = stage_source(session, source("a", "The pump is blue", "The pump is loud"))
@@ -91,7 +92,7 @@ class TestStaging:
         assert held(base, "pump") == []
         assert owner.is_dirty
         assert now(session).is_dirty
-        assert now(session).last_activity_at > before  # [S-13]
+        assert now(session).last_activity_at > before  #
         assert event_kinds(session)[-1] == "draft.changed"
         assert last_payload(session, "draft.changed") == {"dirty": True, "source_count": 1, "unit_count": 2}
         assert unsaved(now(session)) == {"own_source_count": 1, "own_unit_count": 2, "removed_unit_count": 0}
@@ -104,6 +105,7 @@ class TestStaging:
         assert listed(session) == {"a", "b"}
         assert now(session).draft.source_count == 2
 
+    @pytest.mark.rule("BASE-7")
     def test_a_source_of_the_base_is_replaced_here_alone(self, session: Session, base: KnowledgeBase) -> None:
         add_source(base, "a", "", source("a", "The pump is blue").units, source_id="a")
         mount_base(session, base, reason="load-api")
@@ -113,6 +115,7 @@ class TestStaging:
         assert claims(other) == held(base, "pump") == ["The pump is blue"]
         assert now(session).draft.source_count == 1
 
+    @pytest.mark.rule("UNIT-16", "BASE-5")
     def test_a_source_is_removed_and_the_base_keeps_it_until_a_save(
         self, session: Session, base: KnowledgeBase
     ) -> None:
@@ -130,8 +133,9 @@ class TestStaging:
         stage_source(session, source("a", "The pump is green"))
         assert (claims(session), listed(session)) == (["The pump is green"], {"a"})
 
+    @pytest.mark.rule("BASE-7")
     def test_what_is_told_and_what_is_staged_counts_once(self, session: Session) -> None:
-        """[KB-7]: of equal units the highest layer's is shown, and the next one when that is gone."""
+        """: of equal units the highest layer's is shown, and the next one when that is gone."""
         tell(session, "The pump is blue")
         stage_source(session, source("a", "The pump is blue"))
         assert seen(session, "pump") == [("The pump is blue", "session")]
@@ -166,6 +170,7 @@ class TestStaging:
         assert LayerUnit.objects.exclude(**kept).count() == 1
         assert not Posting.objects.exclude(unit__in=LayerUnit.objects.all()).exists()
 
+    @pytest.mark.rule("SESSION-11", "BASE-16")
     def test_a_session_that_goes_away_takes_its_draft_along(self, session: Session) -> None:
         stage_source(session, source("a", "The pump is blue"))
         stage_source(session, source("b", "The pump is old"))
@@ -176,6 +181,7 @@ class TestStaging:
         assert set(KnowledgeLayer.objects.values_list("kind", flat=True)) == {"base"}
         assert not LayerUnit.objects.exists()
 
+    @pytest.mark.rule("INGEST-4")
     @pytest.mark.parametrize(
         ("setting", "code"),
         [
@@ -187,7 +193,7 @@ class TestStaging:
     def test_a_limit_of_the_base_holds_before_the_save(
         self, session: Session, settings: object, setting: str, code: str
     ) -> None:
-        """[IN-4]"""
+        """"""
         setattr(settings, setting, 16 if setting.endswith("BYTES") else 1)
         stage_source(session, source("a", "The pump is blue"))
         with pytest.raises(TooLarge) as refused:

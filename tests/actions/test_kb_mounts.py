@@ -51,6 +51,7 @@ def other(project: Project) -> KnowledgeBase:
     return KnowledgeBase.objects.get(pk=other.pk)
 
 
+@pytest.mark.rule("BASE-9")
 def test_the_mounted_base_is_seen_and_the_earlier_one_is_not(
     session: Session, base: KnowledgeBase, other: KnowledgeBase
 ) -> None:
@@ -83,6 +84,7 @@ def test_every_mount_is_a_row_and_one_is_open(session: Session, base: KnowledgeB
     assert [row.until is None for row in rows] == [False, False, True]
 
 
+@pytest.mark.rule("BASE-17")
 def test_browsers_and_plugins_hear_of_it(
     session: Session, base: KnowledgeBase, other: KnowledgeBase, listener: ListeningRetriever
 ) -> None:
@@ -113,8 +115,9 @@ def test_mounting_the_same_base_again_takes_its_newest_head(session: Session, ba
 
 
 class TestDirtyDraft:
-    """Unsaved sources are never thrown away unasked [KB-8]."""
+    """Unsaved sources are never thrown away unasked."""
 
+    @pytest.mark.rule("PAGE-11")
     def test_it_refuses_the_mount_and_stays(
         self, session: Session, other: KnowledgeBase, base: KnowledgeBase, listener: ListeningRetriever
     ) -> None:
@@ -141,6 +144,7 @@ class TestDirtyDraft:
         assert not KnowledgeSource.objects.filter(layer=draft_id).exists()
         assert not Posting.objects.filter(layer=draft_id).exists()
 
+    @pytest.mark.rule("BASE-5")
     def test_what_turns_told_does_not_make_it_dirty(self, session: Session, other: KnowledgeBase) -> None:
         tell(session, "The motor is loud")
         mount_base(session, other, reason="mount-api")
@@ -183,12 +187,14 @@ def test_a_running_turn_keeps_the_mount_out(session: Session, other: KnowledgeBa
     assert refused.value.details == {"running_request_id": turn.request_id}
 
 
+@pytest.mark.rule("SESSION-17")
 def test_an_expired_session_is_an_archive(session: Session, other: KnowledgeBase) -> None:
     Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Expired):
         mount_base(session, other, reason="mount-api")
 
 
+@pytest.mark.rule("SESSION-13")
 def test_a_mount_is_activity(session: Session, other: KnowledgeBase, settings: LazySettings) -> None:
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
     Session.objects.update(last_activity_at=timezone.now() - timedelta(hours=1))
@@ -198,6 +204,7 @@ def test_a_mount_is_activity(session: Session, other: KnowledgeBase, settings: L
     assert fresh.expires_at == fresh.last_activity_at + timedelta(minutes=30)
 
 
+@pytest.mark.rule("DECISION-2")
 @pytest.mark.parametrize("size", [10, 500])
 def test_cost_does_not_depend_on_the_base(
     session: Session, project: Project, size: int, django_assert_max_num_queries: Callable[..., object]
@@ -211,6 +218,7 @@ def test_cost_does_not_depend_on_the_base(
     assert (LayerUnit.objects.count(), Posting.objects.count()) == rows
 
 
+@pytest.mark.rule("BASE-16")
 def test_a_purged_session_takes_its_layers_and_no_base(session: Session, other: KnowledgeBase) -> None:
     mount_base(session, other, reason="mount-api")
     stage(session, "notes", "The motor is red")

@@ -26,6 +26,7 @@ from tests.layers.units import make_unit
 __all__ = ["base", "listener", "project", "session"]
 
 
+@pytest.mark.rule("BASE-1")
 def test_new_base_is_empty_and_sealed(project: Project) -> None:
     base = knowledge.create_base(project, "  Pumps ")
     assert (base.name, base.revision, base.is_default, base.parent, base.source_count) == ("Pumps", 1, False, None, 0)
@@ -34,6 +35,7 @@ def test_new_base_is_empty_and_sealed(project: Project) -> None:
     assert len(base.kb_id) == len("kb-") + 32
 
 
+@pytest.mark.rule("BASE-1", "API-13")
 def test_two_bases_may_share_a_name(project: Project) -> None:
     first, second = (knowledge.create_base(project, "Pumps") for _ in range(2))
     assert first.kb_id != second.kb_id
@@ -58,6 +60,7 @@ def test_longest_name_is_taken(project: Project) -> None:
     assert len(knowledge.create_base(project, "x" * 200).name) == 200
 
 
+@pytest.mark.rule("BASE-2")
 def test_default_base_is_made_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     first = knowledge.ensure_default_base(project)
     assert (first.name, first.is_default) == ("Default KB", True)
@@ -102,6 +105,7 @@ class TestAddSource:
         knowledge.add_source(base, "manual.md", "text", [make_unit("a", "The pump leaks")])
         assert seen(session, "pump") == []
 
+    @pytest.mark.rule("BASE-3")
     def test_generated_ids_follow_the_name(self, base: KnowledgeBase) -> None:
         first, second, third = (knowledge.add_source(base, "manual.md", "text", []).source_id for _ in range(3))
         assert first.startswith("src-")
@@ -109,6 +113,7 @@ class TestAddSource:
         assert (second, third) == (f"{first}-1", f"{first}-2")
         assert KnowledgeBase.objects.get().source_count == 3
 
+    @pytest.mark.rule("UNIT-16")
     def test_the_same_id_replaces(self, base: KnowledgeBase) -> None:
         old = [make_unit("m::1", "The pump leaks"), make_unit("m::2", "The pump is blue")]
         new = [make_unit("m::1", "The pump is blue"), make_unit("m::2", "The pump is dry")]
@@ -121,8 +126,9 @@ class TestAddSource:
         changed = KnowledgeBase.objects.select_related("head").get()
         assert (changed.source_count, changed.head.unit_count, changed.head.removed_unit_count) == (2, 1, 2)
 
+    @pytest.mark.rule("BASE-3")
     def test_what_is_replaced_keeps_the_time_it_was_added(self, base: KnowledgeBase) -> None:
-        """[KB-3]: until it is removed; a later upload is the later one even if a server's clock is slow."""
+        """: until it is removed; a later upload is the later one even if a server's clock is slow."""
         first, second = (knowledge.add_source(base, "manual", text, [], source_id="m") for text in ("old", "new"))
         assert (second.added_at, first.updated_at) == (first.added_at, first.added_at)
         assert second.updated_at > first.updated_at
@@ -132,6 +138,7 @@ class TestAddSource:
         assert (third.added_at, third.updated_at > ahead) == (first.added_at, True)
         assert [row.hash for row in sources(KnowledgeBase.objects.select_related("head").get())] == [third.hash]
 
+    @pytest.mark.rule("API-12")
     @pytest.mark.parametrize("source_id", ["", "../up", "-a", "a" * 129, "a\x00", "a b", "é"])
     def test_bad_ids_are_refused(self, base: KnowledgeBase, source_id: str) -> None:
         with pytest.raises(InvalidInput) as refused:
@@ -142,6 +149,7 @@ class TestAddSource:
         with pytest.raises(InvalidInput):
             knowledge.add_source(base, " ", "text", [])
 
+    @pytest.mark.rule("INGEST-4")
     @pytest.mark.parametrize(
         ("setting", "limit", "code"),
         [
@@ -164,6 +172,7 @@ class TestAddSource:
         for model in (KnowledgeSource, LayerUnit, Posting):
             assert not model.objects.exists()
 
+    @pytest.mark.rule("DECISION-33", "INGEST-4")
     def test_a_full_base_takes_no_further_source_but_a_newer_one_in_its_place(
         self, base: KnowledgeBase, settings: LazySettings
     ) -> None:
@@ -180,8 +189,9 @@ class TestAddSource:
         assert held(base, "pump") == ["The pump is first", "The pump is newer"]
         assert KnowledgeBase.objects.get().source_count == 2
 
+    @pytest.mark.rule("INGEST-4")
     def test_a_base_says_no_more_than_it_may(self, base: KnowledgeBase, settings: LazySettings) -> None:
-        """[IN-4]: the bytes of what its units say; of a source that was replaced only the newer counts."""
+        """: the bytes of what its units say; of a source that was replaced only the newer counts."""
         settings.MRPVM_MAX_BASE_TEXT_BYTES = 20
         knowledge.add_source(base, "a", "", [make_unit("a", "Größe")], source_id="a")
         knowledge.add_source(base, "b", "", [make_unit("b", "x" * 9, topic="yyyy")], source_id="b")

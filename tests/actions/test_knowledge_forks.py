@@ -36,7 +36,7 @@ def fresh(session: Session) -> Session:
 
 
 class TestForkBase:
-    """A fork of a base points at its sealed head [O-51]."""
+    """A fork of a base points at its sealed head."""
 
     def test_it_holds_the_same_and_goes_its_own_way(self, base: KnowledgeBase) -> None:
         add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
@@ -47,6 +47,7 @@ class TestForkBase:
         assert held(base, "pump") == ["The pump is dry", "The pump leaks"]
         assert (fork.name, fork.parent, fork.is_default, fork.source_count) == ("Pumps fork", base, False, 1)
 
+    @pytest.mark.rule("DECISION-51")
     def test_it_mounts_nothing_and_says_so(
         self, session: Session, base: KnowledgeBase, listener: ListeningRetriever
     ) -> None:
@@ -68,6 +69,7 @@ class TestForkBase:
             fork_base(long, " ")
         assert refused.value.code == "KB_VALIDATION_MISSING_NAME"
 
+    @pytest.mark.rule("DECISION-2")
     @pytest.mark.parametrize("size", [10, 500])
     def test_cost_does_not_depend_on_the_base(
         self, base: KnowledgeBase, size: int, django_assert_max_num_queries: Callable[..., object]
@@ -81,8 +83,9 @@ class TestForkBase:
 
 
 class TestForkSession:
-    """A fork of what a session sees [KB-12]."""
+    """A fork of what a session sees."""
 
+    @pytest.mark.rule("DECISION-51", "BASE-12")
     def test_the_new_base_holds_draft_and_journal_and_is_mounted(self, session: Session, base: KnowledgeBase) -> None:
         add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
         mount_base(session, base, reason="load-api")
@@ -106,6 +109,7 @@ class TestForkSession:
         mount = KBMount.objects.get(session=session, until=None)
         assert (mount.knowledge_base, mount.reason, mount.mounted_by) == (fork, "fork", actor)
 
+    @pytest.mark.rule("PLUGIN-43", "BASE-17")
     def test_browsers_and_plugins_hear_of_it_in_order(
         self, session: Session, base: KnowledgeBase, listener: ListeningRetriever
     ) -> None:
@@ -132,6 +136,7 @@ class TestForkSession:
         assert fork.head_id == base.head_id
         assert KnowledgeLayer.objects.count() == layers
 
+    @pytest.mark.rule("TURN-39")
     def test_a_failure_half_way_changes_nothing(
         self, session: Session, monkeypatch: pytest.MonkeyPatch, listener: ListeningRetriever
     ) -> None:
@@ -151,6 +156,7 @@ class TestForkSession:
         assert fresh(session).is_dirty
         assert listener.heard == []
 
+    @pytest.mark.rule("DECISION-2")
     @pytest.mark.parametrize("size", [10, 500])
     def test_cost_does_not_depend_on_the_base(
         self, session: Session, base: KnowledgeBase, size: int, django_assert_max_num_queries: Callable[..., object]
@@ -166,8 +172,9 @@ class TestForkSession:
 
 
 class TestSave:
-    """Saving moves the head of a base to what the session has [KB-10]."""
+    """Saving moves the head of a base to what the session has."""
 
+    @pytest.mark.rule("BASE-10")
     def test_others_see_it_when_they_mount_the_base_next(self, session: Session, base: KnowledgeBase) -> None:
         neighbour = create_session(base.project, base=base)
         stage(session, "notes", "The pump hums")
@@ -191,6 +198,7 @@ class TestSave:
             ("kb-loaded", "save"),
         ]
 
+    @pytest.mark.rule("BASE-10")
     def test_the_journal_may_stay_out(self, session: Session, base: KnowledgeBase) -> None:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
@@ -218,8 +226,9 @@ class TestSave:
         assert held(base, "pump") == []
         assert fresh(session).mounted_kb == other
 
+    @pytest.mark.rule("BASE-13")
     def test_into_a_base_that_it_never_mounted(self, session: Session, project: Project) -> None:
-        """[KB-13]: nobody loses what they never saw; who names the revision has seen it."""
+        """: nobody loses what they never saw; who names the revision has seen it."""
         other = create_base(project, "Other")
         add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
         stage(session, "notes", "The pump hums")
@@ -243,7 +252,7 @@ class TestSave:
         assert save_session_kb(session, target=base).revision == 3
 
     def test_over_a_change_there_is_no_way_but_a_fork(self, session: Session, base: KnowledgeBase) -> None:
-        """[KB-13]: whatever revision the caller names."""
+        """: whatever revision the caller names."""
         add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
         stage(session, "notes", "The pump hums")
         for expected in (None, 1, 2):
@@ -266,6 +275,7 @@ class TestSave:
         assert refused.value.code == "KB_NOT_FOUND"
         assert fresh(session).is_dirty
 
+    @pytest.mark.rule("BASE-10")
     def test_the_default_base_with_a_name_is_forked(self, project: Project, listener: ListeningRetriever) -> None:
         default = ensure_default_base(project)
         session = create_session(project)
@@ -287,6 +297,7 @@ class TestSave:
         assert held(saved, "pump") == ["The pump hums"]
         assert held(base, "pump") == []
 
+    @pytest.mark.rule("DECISION-2")
     @pytest.mark.parametrize("size", [10, 500])
     def test_cost_does_not_depend_on_the_base(
         self, session: Session, base: KnowledgeBase, size: int, django_assert_max_num_queries: Callable[..., object]
@@ -302,8 +313,9 @@ class TestSave:
 
 
 class TestTwoSavers:
-    """The second of two savers is told, and loses nothing [KB-13]."""
+    """The second of two savers is told, and loses nothing."""
 
+    @pytest.mark.rule("BASE-13")
     def test_the_second_is_refused_and_keeps_its_draft(
         self, session: Session, base: KnowledgeBase, listener: ListeningRetriever
     ) -> None:
@@ -337,8 +349,9 @@ class TestTwoSavers:
 
 
 class TestJournalSource:
-    """A session's conversation is one source of a base, however often it is saved [KB-11]."""
+    """A session's conversation is one source of a base, however often it is saved."""
 
+    @pytest.mark.rule("BASE-11")
     def test_units_keep_their_ids(self, session: Session, base: KnowledgeBase) -> None:
         tell(session, "The pump is loud", "The pump is old")
         save_session_kb(session)
@@ -353,12 +366,14 @@ class TestJournalSource:
         assert set(LayerUnit.objects.values_list("origin__source_id", flat=True)) == {source_id}
         assert held(base, "pump") == ["The pump is dry", "The pump is loud", "The pump is old"]
 
+    @pytest.mark.rule("BASE-11")
     def test_it_is_not_counted_with_the_sources(self, session: Session, base: KnowledgeBase) -> None:
         tell(session, "The pump is loud")
         saved = save_session_kb(session)
         assert (saved.source_count, saved.head.unit_count) == (0, 1)
         assert KnowledgeSource.objects.get().kind == "conversation-journal"
 
+    @pytest.mark.rule("BASE-11")
     def test_saving_without_news_adds_nothing(self, session: Session, base: KnowledgeBase) -> None:
         tell(session, "The pump is loud")
         save_session_kb(session)

@@ -1,4 +1,4 @@
-"""Large sources and loads: short transactions, all or nothing for readers, nothing left over [T-40, S-33, IN-4]."""
+"""Large sources and loads: short transactions, all or nothing for readers, nothing left over."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -70,6 +70,7 @@ def sweep() -> int:
 
 
 class TestSourcesOfABase:
+    @pytest.mark.rule("TURN-40")
     def test_readers_see_the_old_base_until_the_last_transaction(
         self, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -192,6 +193,7 @@ def rejection(place: int) -> Rejection:
 
 
 class TestContextLoads:
+    @pytest.mark.rule("TURN-40")
     def test_all_units_are_there_at_once(self, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
         tell(session, "The valve leaks")
         views: list[int] = []

@@ -1,4 +1,4 @@
-"""What a session knows stays its own wherever it lies: saved, folded, or left behind in another base [KB-9, KB-11]."""
+"""What a session knows stays its own wherever it lies: saved, folded, or left behind in another base."""
 
 from collections.abc import Callable
 
@@ -85,6 +85,7 @@ def own(*claims: str) -> list[tuple[str, str]]:
 class TestSavedUnits:
     """A save gives the base what the session knows and takes nothing from the session."""
 
+    @pytest.mark.rule("BASE-9")
     @pytest.mark.parametrize("save", [save_session_kb, fork_session_kb])
     def test_they_are_its_own_there_and_on_every_other_base(
         self, session: Session, other: KnowledgeBase, save: Callable[[Session], KnowledgeBase]
@@ -146,8 +147,9 @@ class TestSavedUnits:
 
 @pytest.mark.usefixtures("any_size")
 class TestLoadedAgain:
-    """A context load takes the place of the earlier one, wherever that lies now [API-12, KB-11]."""
+    """A context load takes the place of the earlier one, wherever that lies now."""
 
+    @pytest.mark.rule("BASE-11")
     def test_in_the_session_and_with_the_next_save_in_the_base(self, session: Session, base: KnowledgeBase) -> None:
         load(session, "The pump is red", "The pump is old")
         save_session_kb(session)
@@ -189,8 +191,9 @@ class TestLoadedAgain:
 
 @pytest.mark.usefixtures("any_size")
 class TestStagedToo:
-    """A source in the draft says what the session knows: it counts once, as the session's [KB-7, BP-19, KB-11]."""
+    """A source in the draft says what the session knows: it counts once, as the session's."""
 
+    @pytest.mark.rule("BASE-7")
     def test_what_is_saved_below_the_draft(self, session: Session, base: KnowledgeBase) -> None:
         load(session, "The pump is loud", "The pump is old")
         tell(session, "The pump is dry")
@@ -199,7 +202,7 @@ class TestStagedToo:
         everything = own("The pump is dry", "The pump is loud", "The pump is old")
         stage_source(session, source("src-1", "The pump is dry", "The pump is loud", "The pump hums"))
         assert seen(session, "pump") == sorted([*everything, ("The pump hums", "draft")])
-        assert known < found_ids(session)  # the ledger's and the plugins' [KU-7]
+        assert known < found_ids(session)  # the ledger's and the plugins'
         stage_source(session, source("src-1", "The pump is old", "The pump is dry"))
         assert seen(session, "pump") == everything
         remove_source(session, "src-1")
@@ -246,7 +249,7 @@ class TestStagedToo:
 
 
 class TestLabels:
-    """Units are in a base what they were in the session: the ledger and plugins know them by that [KU-7, PL-43]."""
+    """Units are in a base what they were in the session: the ledger and plugins know them by that."""
 
     def test_turns_that_used_a_saved_unit_are_found(self, session: Session, base: KnowledgeBase) -> None:
         load(session, "The pump is loud")
@@ -302,6 +305,7 @@ def found(knowledge: SessionKnowledge) -> list[tuple[str, float]]:
     return [(hit.unit.text, round(hit.score, 6)) for hit in knowledge.search({terms("pump")[0]: 1.0}, 9)]
 
 
+@pytest.mark.rule("DECISION-34")
 def test_a_large_journal_is_not_rewritten_in_the_transaction_of_the_save(
     session: Session, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""Whatever a session does, in whatever order, it finds what it knows as its own [KB-7, KB-9, KB-11]."""
+"""Whatever a session does, in whatever order, it finds what it knows as its own."""
 
 import random
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ ACTIONS = ["load", "load", "tell", "stage", "stage", "stage", "remove", "save", 
 class Model:
     """What must be found: the session's units by load, and what each of two bases holds, by source.
 
-    A source may say what the session knows: then that is the session's, whatever is saved, staged or removed [KB-7].
+    A source may say what the session knows: then that is the session's, whatever is saved, staged or removed.
     """
 
     known: dict[str, set[str]] = field(default_factory=dict)
@@ -41,6 +41,7 @@ class Model:
                                           for claim in others}  # fmt: skip
 
 
+@pytest.mark.rule("BASE-9")
 @pytest.mark.usefixtures("any_size")
 @pytest.mark.parametrize("seed", range(6))
 def test_whatever_a_session_does_it_finds_what_it_knows(
@@ -82,7 +83,7 @@ def check(session: Session, bases: list[KnowledgeBase], model: Model, where: str
     sources = {claim for name, claims in model.draft.items() if name != "own" for claim in claims}
     hits = seen(session, "pump")
     assert [claim for claim, _ in hits] == sorted(sources | model.own), where
-    assert {claim for claim, store in hits if store == "session"} == model.own, where  # [KB-7]
+    assert {claim for claim, store in hits if store == "session"} == model.own, where  #
     assert fresh(session).unit_count == len(model.own), where
     for target, content in zip(bases, model.bases, strict=True):
         assert held(target, "pump") == sorted({claim for claims in content.values() for claim in claims}), where

@@ -1,4 +1,4 @@
-"""After an upgrade that cuts words in another way everything is found again as if it had been written anew [O-35]."""
+"""After an upgrade that cuts words in another way everything is found again as if it had been written anew."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -58,6 +58,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "PACKED_FROM", 5)
 
 
+@pytest.mark.rule("DECISION-35", "SESSION-34", "BASE-18")
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(6))
 def test_every_view_equals_a_physical_copy(base: KnowledgeBase, seed: int) -> None:
@@ -100,6 +101,7 @@ def test_a_second_upgrade_goes_as_the_first(base: KnowledgeBase) -> None:
     assert holders.count() == KnowledgeLayer.objects.exclude(postings_layer=None).count()
 
 
+@pytest.mark.rule("BASE-18")
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_transaction_leaves_a_layer_half_written(
@@ -113,6 +115,7 @@ def test_no_transaction_leaves_a_layer_half_written(
     assert len(transactions) > 10
 
 
+@pytest.mark.rule("BASE-18")
 @pytest.mark.django_db
 @pytest.mark.parametrize("survived", [0, 1, 3])
 def test_what_is_broken_off_goes_on_where_it_was(
@@ -275,8 +278,9 @@ class TestCommand:
         return told.getvalue()
 
 
+@pytest.mark.rule("DECISION-35", "BUILTIN-21")
 def test_the_version_names_what_is_indexed() -> None:
-    """Whoever changes what a unit is found by changes its version too, and then this test's expectation [O-35]."""
+    """Whoever changes what a unit is found by changes its version too, and then this test's expectation."""
     unit = make_unit(
         "u", "Well-sealed pumps weren't running in Dr. Müller's 3 stations", topic="Pumping stations",
         condition="if flooded", utility_note="for engineers", title="On pumps", text_body="阀门 mice",

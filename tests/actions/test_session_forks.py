@@ -1,4 +1,4 @@
-"""A fork goes on from its moment and knows nothing that was said after it [O-31, K40]."""
+"""A fork goes on from its moment and knows nothing that was said after it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -63,6 +63,7 @@ def test_a_fork_after_the_summarys_end_keeps_it(source: Session) -> None:
     assert "Thing 16 costs $1600." in told_in(fork)
 
 
+@pytest.mark.rule("WINDOW-39")
 @pytest.mark.parametrize(
     ("titles", "forked", "expected"),
     [
@@ -74,7 +75,7 @@ def test_a_fork_after_the_summarys_end_keeps_it(source: Session) -> None:
     ],
 )
 def test_a_fork_has_the_number_after_the_highest(titles: list[str | None], forked: int, expected: str | None) -> None:
-    """[HV39]"""
+    """"""
     sessions = [create_session(ensure_default_project(), title=title) for title in titles]
     assert fork_session(sessions[forked], 0, ForkReason.EDITED).title == expected
     assert fork_session(sessions[forked], 0, ForkReason.EXPIRED).title == titles[forked]
@@ -150,7 +151,7 @@ def expired_line(first: Session, length: int) -> list[Session]:
 def test_what_goes_on_after_many_expiries_is_found_at_once(
     source: Session, expiries: int, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """[O-43]"""
+    """"""
     line = expired_line(source, expiries)
     with django_assert_num_queries(2):
         assert continuation(source) == line[-1]
@@ -172,7 +173,7 @@ def test_an_edited_fork_is_not_what_goes_on_after_an_expiry(source: Session) -> 
 def test_forks_of_one_conversation_are_told_from_others_at_once(
     source: Session, depth: int, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """[O-31]"""
+    """"""
     line = expired_line(source, depth)
     ConversationPoint.objects.bulk_create(ConversationPoint(session=item, chain="alike", sequence=2) for item in line)
     with django_assert_num_queries(2):

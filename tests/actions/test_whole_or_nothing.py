@@ -25,6 +25,7 @@ from sessions_app.turns.slots import start_turn
 SAID = [HistoryMessage(role="user", content="Hello."), HistoryMessage(role="assistant", content="Hello.")]
 
 
+@pytest.mark.rule("SESSION-8")
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("failing", [Message, ConversationPoint])
 def test_a_session_with_its_history_is_made_whole(failing: type, monkeypatch: pytest.MonkeyPatch) -> None:

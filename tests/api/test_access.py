@@ -81,6 +81,7 @@ def call(client: Client, method: str, path: str, headers: dict[str, str], kb_id:
     return getattr(client, method)(path, body, content_type="application/json", headers=headers)
 
 
+@pytest.mark.rule("DECISION-8", "DECISION-25")
 def test_nothing_answers_without_a_key_or_a_login(talked: Session) -> None:
     for method, path in calls(ROUTES, talked):
         answer = call(Client(), method, path, {})
@@ -90,18 +91,20 @@ def test_nothing_answers_without_a_key_or_a_login(talked: Session) -> None:
     assert Session.objects.filter(deleted_at__isnull=True).count() == 1
 
 
+@pytest.mark.rule("DECISION-8", "API-6")
 def test_what_belongs_to_another_project_is_not_there(talked: Session, stranger: Caller) -> None:
     before = Session.objects.filter(pk=talked.pk).values().get()
     for method, path in calls(KEYED, talked):
         answer = call(Client(), method, path, stranger.headers, talked.mounted_kb.kb_id)
         if method == "delete" and "/workspace/" not in path:
-            assert answer.status_code == 204, path  # as for an id that never existed [S-18]
+            assert answer.status_code == 204, path  # as for an id that never existed
         else:
             assert answer.status_code == 404, (method, path)
             assert answer.json()["error"]["code"].endswith("_NOT_FOUND")
     assert Session.objects.filter(pk=talked.pk).values().get() == before
 
 
+@pytest.mark.rule("API-9")
 def test_what_belongs_to_the_project_is_there(talked: Session, editor: Caller) -> None:
     for method, path in calls(KEYED, talked):
         answer = call(Client(), method, path, editor.headers, talked.mounted_kb.kb_id)
@@ -121,6 +124,7 @@ NOTHING_IS_STORED = ("/replay", "/trials", "/diagnosis")
 """Ends of paths that run a recorded turn again and store nothing."""
 
 
+@pytest.mark.rule("DECISION-24", "DECISION-25")
 def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[..., Caller]) -> None:
     headers = caller("viewer").headers
     for method, path in calls(ROUTES, talked):
@@ -154,6 +158,7 @@ def test_a_revoked_key_opens_nothing(project: Project, editor: Caller) -> None:
     assert editor.get("/api/sessions").status_code == 401
 
 
+@pytest.mark.rule("API-6")
 def test_a_login_needs_the_csrf_token_to_write(project: Project) -> None:
     client = Client(enforce_csrf_checks=True)
     user = User.objects.create_user("ann")
@@ -246,6 +251,7 @@ def test_a_key_shows_its_project_as_it_was_changed(project: Project) -> None:
     assert (found.project.name, found.project.grounding) == ("Renamed", "strict")
 
 
+@pytest.mark.rule("DECISION-24", "DECISION-25")
 def test_chats_are_counted_for_each_caller(
     settings: Settings, editor: Caller, caller: Callable[..., Caller], monkeypatch: pytest.MonkeyPatch
 ) -> None:

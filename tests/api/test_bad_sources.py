@@ -98,6 +98,7 @@ def test_a_file_that_wants_too_much(
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
 
+@pytest.mark.rule("DECISION-33", "INGEST-4")
 @pytest.mark.parametrize(
     ("setting", "limit", "status", "code"),
     [
@@ -110,13 +111,14 @@ def test_a_file_that_wants_too_much(
 def test_a_limit_holds_at_every_door(
     editor: Caller, door: str, settings: Settings, setting: str, limit: int, status: int, code: str
 ) -> None:
-    """[IN-4]"""
+    """"""
     setattr(settings, setting, limit)
     body = {"name": "dogs.md", "content": "# Dogs\n\nDogs bark.\n\n# Cats\n\nCats purr."}
     answer = editor.post(door, body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
 
+@pytest.mark.rule("API-12")
 @pytest.mark.parametrize(
     "source_id",
     [

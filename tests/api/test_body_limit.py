@@ -49,6 +49,7 @@ def post(
     return sent[0]["status"], sent[1]["body"], read
 
 
+@pytest.mark.rule("API-1")
 @given(st.lists(st.binary(max_size=60), min_size=1, max_size=6), st.booleans())
 def test_a_body_passes_exactly_up_to_the_limit(chunks: list[bytes], stated: bool) -> None:
     length = sum(map(len, chunks))
@@ -63,6 +64,7 @@ def test_a_body_passes_exactly_up_to_the_limit(chunks: list[bytes], stated: bool
         assert error["details"] == {"max_bytes": LIMIT}
 
 
+@pytest.mark.rule("DECISION-33")
 @pytest.mark.parametrize(("length", "expected"), [(400, 200), (401, 413)])
 def test_an_upload_has_a_limit_of_its_own(length: int, expected: int) -> None:
     status, _, _ = post([b"x" * length], {"content-type": "multipart/form-data; boundary=b"})

@@ -39,6 +39,7 @@ def test_a_new_conversation_remembers(editor: Caller) -> None:
     assert "Tom" not in answer["choices"][0]["message"]["content"]
 
 
+@pytest.mark.rule("API-4", "API-11")
 def test_one_turn_has_one_request_id_everywhere(editor: Caller) -> None:
     answer = editor.chat("My dog is called Rex.")
     body = answer.json()
@@ -52,8 +53,9 @@ def test_one_turn_has_one_request_id_everywhere(editor: Caller) -> None:
     } == {turn.request_id}
 
 
+@pytest.mark.rule("API-11")
 def test_an_answer_says_who_gave_it(editor: Caller) -> None:
-    """[API-11, O-32]: in a completion's own fields and in ours; without a model nothing was used."""
+    """: in a completion's own fields and in ours; without a model nothing was used."""
     body = editor.chat("My dog is called Rex.", deliberation_level=2).json()
     assert (body["object"], body["choices"][0]["index"], body["choices"][0]["finish_reason"]) == (
         "chat.completion", 0, "stop",
@@ -67,6 +69,7 @@ def test_an_answer_says_who_gave_it(editor: Caller) -> None:
     assert body["created"] == int(ExplainabilityTurn.objects.get().created_at.timestamp())
 
 
+@pytest.mark.rule("DECISION-13", "DECISION-22")
 def test_the_trace_comes_as_structure_and_with_details_when_asked_for(editor: Caller) -> None:
     plain = editor.chat("My dog is called Rex.").json()
     graph = plain["execution_trace"]["graph"]
@@ -80,6 +83,7 @@ def test_the_trace_comes_as_structure_and_with_details_when_asked_for(editor: Ca
     assert full["response_markdown"].startswith("# MRP Response")
 
 
+@pytest.mark.rule("SESSION-6", "SESSION-16", "SESSION-26", "SESSION-27", "SESSION-31", "TURN-1", "API-10", "API-18")
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
@@ -119,6 +123,7 @@ def test_what_is_refused_leaves_nothing_behind(editor: Caller, body: Any, status
     assert not ExplainabilityTurn.objects.exists()
 
 
+@pytest.mark.rule("SESSION-6")
 @pytest.mark.parametrize("session_id", [None, "", " ", "null", "undefined"])
 def test_no_usable_id_makes_a_session(editor: Caller, session_id: str | None) -> None:
     answer = editor.post(CHAT, {"messages": [USER], "session_id": session_id})
@@ -126,6 +131,7 @@ def test_no_usable_id_makes_a_session(editor: Caller, session_id: str | None) ->
     assert answer.json()["session_id"].startswith("sess-")
 
 
+@pytest.mark.rule("SESSION-1", "SESSION-28", "TURN-20", "API-10")
 def test_only_the_last_message_of_each_role_counts(editor: Caller) -> None:
     messages = [
         {"role": "system", "content": "first"},
@@ -138,11 +144,13 @@ def test_only_the_last_message_of_each_role_counts(editor: Caller) -> None:
     assert Session.objects.get().system_prompt == "second"
 
 
+@pytest.mark.rule("SESSION-2", "API-1", "API-8")
 def test_unknown_and_retired_keys_are_ignored(editor: Caller) -> None:
     body = {"messages": [USER], "processing_mode": 5, "retrieval_profile": "x", "temperature": 1, "foo": []}
     assert editor.post(CHAT, body).status_code == 200
 
 
+@pytest.mark.rule("DECISION-42")
 def test_a_client_may_name_its_session_by_header(editor: Caller) -> None:
     name = "3f2b 77/"[:-1]
     first = editor.post(CHAT, {"messages": [USER]}, X_Session_Id=name).json()
@@ -154,6 +162,7 @@ def test_a_client_may_name_its_session_by_header(editor: Caller) -> None:
     assert Session.objects.count() == 1
 
 
+@pytest.mark.rule("DECISION-17", "DECISION-42", "DECISION-44")
 @pytest.mark.parametrize("key", ["conversation_history", "conversation_context", "conversationHistory"])
 def test_a_history_names_a_session_and_begins_it(editor: Caller, key: str) -> None:
     history = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Good day."}]
@@ -165,8 +174,9 @@ def test_a_history_names_a_session_and_begins_it(editor: Caller, key: str) -> No
     assert len(said) == 6
 
 
+@pytest.mark.rule("DECISION-45")
 def test_a_history_keeps_its_roles_and_its_order(editor: Caller) -> None:
-    """[O-45]: whatever role a message has, it stands where it was said."""
+    """: whatever role a message has, it stands where it was said."""
     roles = ("system", "user", "tool", "assistant", "user")
     history = [{"role": role, "content": f"Thing {place}."} for place, role in enumerate(roles)]
     body = {"messages": [USER], "session_id": "client-8", "conversation_history": history}
@@ -176,6 +186,7 @@ def test_a_history_keeps_its_roles_and_its_order(editor: Caller) -> None:
     assert [item["role"] for item in kept[5:]] == ["user", "assistant"]
 
 
+@pytest.mark.rule("DECISION-42")
 @pytest.mark.parametrize("name", ["a/b", "..", "x" * 129, "sess-mine"])
 def test_not_every_name_will_do(editor: Caller, name: str) -> None:
     answer = editor.post(CHAT, {"messages": [USER], "conversation_history": [], "session_id": name})
@@ -200,6 +211,7 @@ def test_what_the_database_refuses_is_no_unknown_session_where_none_was_named(
     assert code_of(editor.post(CHAT, {"messages": [USER]})) == (500, "SERVER_INTERNAL_ERROR")
 
 
+@pytest.mark.rule("DECISION-15", "DECISION-43", "SESSION-16")
 def test_an_expired_session_answers_410_every_time_and_stays_readable(editor: Caller, settings: Settings) -> None:
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
     first = editor.chat("My dog is called Rex.").json()
@@ -212,6 +224,7 @@ def test_an_expired_session_answers_410_every_time_and_stays_readable(editor: Ca
     assert editor.get(f"/api/sessions/{first['session_id']}").json()["status"] == "expired"
 
 
+@pytest.mark.rule("TURN-5", "API-10")
 def test_the_mounted_base_can_be_changed_by_a_chat(editor: Caller, project: Project) -> None:
     kb_id = editor.post("/api/kbs", {"name": "Handbook"}).json()["kb_id"]
     assert editor.chat("My dog is called Rex.", kb_id=kb_id).json()["kb_name"] == "Handbook"
@@ -219,6 +232,7 @@ def test_the_mounted_base_can_be_changed_by_a_chat(editor: Caller, project: Proj
     assert editor.chat("What is my dog called?", session_id, kb_id=kb_id).json()["kb_id"] == kb_id
 
 
+@pytest.mark.rule("TURN-31", "API-4", "API-19")
 def test_a_failed_turn_says_which_and_keeps_only_its_entry(editor: Caller) -> None:
     with registered(RaisingDetector()):
         answer = editor.chat("My dog is called Rex.", seed_detector_plugin="sd-raising")
@@ -235,6 +249,7 @@ def test_a_failed_turn_says_which_and_keeps_only_its_entry(editor: Caller) -> No
     assert entry["executionTrace"]["graph"]["rootFrameId"] == "frame-0"
 
 
+@pytest.mark.rule("DECISION-19")
 def test_a_busy_session_answers_409_or_waits(editor: Caller, talked: Session) -> None:
     with registered(HeldSolver()) as solver:
         results: list[Any] = []
@@ -260,6 +275,7 @@ def test_a_busy_session_answers_409_or_waits(editor: Caller, talked: Session) ->
     assert [answer.status_code for answer in results] == [200, 200]
 
 
+@pytest.mark.rule("DECISION-18")
 def test_a_cancelled_turn_answers_409_and_keeps_only_its_entry(editor: Caller, talked: Session) -> None:
     with registered(WaitingSolver()) as solver:
         results: list[Any] = []
@@ -306,8 +322,9 @@ def test_a_turn_that_takes_too_long_is_504(editor: Caller, settings: Settings) -
     assert code_of(answer) == (504, "ENGINE_TIMEOUT")
 
 
+@pytest.mark.rule("DECISION-17")
 def test_an_explicit_history_comes_before_the_stored_one(editor: Caller) -> None:
-    """[O-17]: the window is the request's; what is stored stays."""
+    """: the window is the request's; what is stored stays."""
     seen: list[list[str]] = []
 
     class Reader(HeldSolver):
@@ -329,6 +346,7 @@ def test_an_explicit_history_comes_before_the_stored_one(editor: Caller) -> None
     assert seen[2][0] == "My dog is called Rex."
 
 
+@pytest.mark.rule("DECISION-43")
 def test_an_expired_session_under_the_clients_own_name_goes_on(editor: Caller) -> None:
     editor.post(CHAT, {"messages": [USER]}, X_Session_Id="mine")
     Session.objects.update(expired_at=timezone.now())

@@ -49,7 +49,7 @@ class Streamed:
                 lines = []
 
     def events(self) -> Iterator[StreamEvent]:
-        """Return the events; each has one line of data [API-14]."""
+        """Return the events; each has one line of data."""
         for frame in self.frames():
             if frame.startswith(":"):
                 continue
@@ -77,6 +77,7 @@ def until(holds: Callable[[], bool]) -> None:
         Event().wait(0.01)
 
 
+@pytest.mark.rule("DECISION-21", "TURN-18", "API-4", "API-14", "API-16")
 def test_events_come_in_order_and_agree(stream: Callable[..., Streamed]) -> None:
     streamed = stream("My dog is called Rex.", include=["response_markdown"])
     assert streamed.answer.status == 200
@@ -98,16 +99,18 @@ def test_events_come_in_order_and_agree(stream: Callable[..., Streamed]) -> None
     assert ids == {ExplainabilityTurn.objects.get().request_id}
 
 
+@pytest.mark.rule("DECISION-43")
 def test_the_last_event_says_that_the_session_had_expired(stream: Callable[..., Streamed], editor: Caller) -> None:
-    """[O-43]"""
+    """"""
     editor.chat("My dog is called Rex.", "mine", conversation_history=[])
     Session.objects.update(expired_at=timezone.now())
     name, whole = list(stream("What is my dog called?", session_id="mine").events())[-1]
     assert (name, whole["warnings"]) == ("response.completed", ["session_expired_restarted"])
 
 
+@pytest.mark.rule("API-15")
 def test_progress_says_what_happens_and_where(stream: Callable[..., Streamed]) -> None:
-    """[API-15]"""
+    """"""
     told = stream("My dog is called Rex. My cat is called Tom.")
     session_id = list(told.events())[-1][1]["session_id"]
     events = stream("What is my dog called? What is my cat called?", session_id=session_id).events()
@@ -136,6 +139,7 @@ def test_progress_says_what_happens_and_where(stream: Callable[..., Streamed]) -
     assert closed == {"frame-0.1": 1, "frame-0.2": 1}
 
 
+@pytest.mark.rule("API-17")
 def test_progress_comes_while_the_turn_works(stream: Callable[..., Streamed]) -> None:
     with registered(HeldSolver()) as solver:
         streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-held")
@@ -149,6 +153,7 @@ def test_progress_comes_while_the_turn_works(stream: Callable[..., Streamed]) ->
         assert [name for name, _ in events][-1] == "response.completed"
 
 
+@pytest.mark.rule("API-16")
 def test_long_answers_come_in_pieces(stream: Callable[..., Streamed]) -> None:
     told = " ".join(f"My pet number {number} is called Rex{number}." for number in range(12))
     events = list(stream(told).events())
@@ -157,6 +162,7 @@ def test_long_answers_come_in_pieces(stream: Callable[..., Streamed]) -> None:
     assert all(len(delta) <= 160 for delta in deltas)
 
 
+@pytest.mark.rule("API-5")
 def test_what_fails_before_the_turn_is_a_plain_error(stream: Callable[..., Streamed]) -> None:
     for body, status, code in (
         ({"planner_plugin": "nope"}, 400, "INVALID_PLANNER_PLUGIN"),
@@ -181,6 +187,7 @@ def test_a_busy_session_is_a_plain_409(stream: Callable[..., Streamed], editor: 
         assert list(first.events())[-1][0] == "error"
 
 
+@pytest.mark.rule("API-3", "API-5", "API-14")
 def test_a_failed_turn_ends_with_an_error_event(stream: Callable[..., Streamed]) -> None:
     with registered(RaisingDetector()):
         events = list(stream("Hello there", seed_detector_plugin="sd-raising").events())
@@ -193,10 +200,11 @@ def test_a_failed_turn_ends_with_an_error_event(stream: Callable[..., Streamed])
     assert "Traceback" not in json.dumps(data)
 
 
+@pytest.mark.rule("TURN-18", "API-17")
 def test_nothing_is_sent_of_an_answer_that_could_not_be_stored(
     stream: Callable[..., Streamed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """[T-18]"""
+    """"""
 
     def fail(*given: object) -> None:
         raise RuntimeError("the disk is full")
@@ -207,6 +215,7 @@ def test_nothing_is_sent_of_an_answer_that_could_not_be_stored(
     assert "Rex" not in json.dumps(events)
 
 
+@pytest.mark.rule("TURN-34")
 def test_a_client_that_leaves_does_not_stop_its_turn(stream: Callable[..., Streamed]) -> None:
     with registered(HeldSolver()) as solver:
         streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-held")
@@ -229,6 +238,7 @@ def test_a_silent_stream_shows_that_it_lives(stream: Callable[..., Streamed], mo
         until(lambda: ExplainabilityTurn.objects.get().status != "running")
 
 
+@pytest.mark.rule("DECISION-19")
 def test_streams_end_with_an_error_when_the_server_stops(stream: Callable[..., Streamed], settings: Settings) -> None:
     settings.MRPVM_SHUTDOWN_GRACE_MS = 300
     with registered(WaitingSolver()) as solver:
@@ -294,6 +304,7 @@ def _waiting_count() -> int:
     )
 
 
+@pytest.mark.rule("API-14")
 @pytest.mark.parametrize("message", ["Line one\nline two\r\nline three", "\u2028 separators \u2029 and \U0001f600"])
 def test_text_of_any_kind_stays_on_one_line(stream: Callable[..., Streamed], message: str) -> None:
     assert list(stream(message).events())[-1][0] in {"response.completed", "error"}

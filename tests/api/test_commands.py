@@ -1,4 +1,4 @@
-"""Commands over the public endpoint: answered without a model, recorded beside the conversation [L-70 to L-77]."""
+"""Commands over the public endpoint: answered without a model, recorded beside the conversation."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,8 +30,9 @@ def state(session_id: str) -> dict[str, Any]:
     return {name: value for name, value in vars(row).items() if name not in left_out} | {"messages": messages}
 
 
+@pytest.mark.rule("DECISION-18", "DECISION-40")
 def test_a_command_is_a_turn_of_its_own_kind(editor: Caller, session_id: str) -> None:
-    """[L-77, O-18]: in the log, with its trace, and out of the model's context."""
+    """: in the log, with its trace, and out of the model's context."""
     editor.chat("My dog is called Rex.", session_id)
     before = state(session_id)
     body = editor.chat("/skills", session_id).json()
@@ -50,22 +51,25 @@ def test_a_command_is_a_turn_of_its_own_kind(editor: Caller, session_id: str) ->
     assert Session.objects.get().events.filter(kind="command.recorded").count() == 1
 
 
+@pytest.mark.rule(
+    "FROZEN-22", "FROZEN-24", "FROZEN-25", "FROZEN-27", "FROZEN-31", "FROZEN-34", "FROZEN-36", "FROZEN-40", "FROZEN-52"
+)
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [
-        ("/unknown", "unknown_command", "Error: unknown command '/unknown'."),  # [LV22]
-        ("/", "parse_error", "Error: command name is required after '/'."),  # [LV34]
+        ("/unknown", "unknown_command", "Error: unknown command '/unknown'."),  #
+        ("/", "parse_error", "Error: command name is required after '/'."),  #
         ("/   ", "parse_error", "Error: command name is required after '/'."),
-        ("/skill ARITHMETIC 1+1", "skill_not_found", "Error: skill 'ARITHMETIC' not found in snapshot."),  # [LV24]
-        ("/skill arith", "skill_not_found", "Error: skill 'arith' not found in snapshot."),  # [LV25]
-        ("/skills now", "invalid_args", "Error: /skills does not accept arguments."),  # [LV31]
-        ("/agent use missing", "agent_not_found", "Error: agent 'missing' was not found."),  # [LV36]
-        ("/style Loud", "style_invalid", "Error: invalid style 'loud'. Use focus|balanced|playful."),  # [LV40]
-        ("/calc bad+payload", "tool_input_invalid", "Error: invalid input for tool 'calculate'."),  # [LV27]
+        ("/skill ARITHMETIC 1+1", "skill_not_found", "Error: skill 'ARITHMETIC' not found in snapshot."),  #
+        ("/skill arith", "skill_not_found", "Error: skill 'arith' not found in snapshot."),  #
+        ("/skills now", "invalid_args", "Error: /skills does not accept arguments."),  #
+        ("/agent use missing", "agent_not_found", "Error: agent 'missing' was not found."),  #
+        ("/style Loud", "style_invalid", "Error: invalid style 'loud'. Use focus|balanced|playful."),  #
+        ("/calc bad+payload", "tool_input_invalid", "Error: invalid input for tool 'calculate'."),  #
     ],
 )
 def test_a_refusal_changes_nothing(editor: Caller, session_id: str, text: str, code: str, message: str) -> None:
-    """[LV52]: shown and recorded; the session goes on."""
+    """: shown and recorded; the session goes on."""
     before = state(session_id)
     envelope = give(editor, session_id, text)
     assert (envelope["status"], envelope["code"], envelope["message"]) == ("error", code, message)
@@ -73,15 +77,17 @@ def test_a_refusal_changes_nothing(editor: Caller, session_id: str, text: str, c
     assert "Rex" in editor.chat("My dog is called Rex.", session_id).json()["choices"][0]["message"]["content"]
 
 
+@pytest.mark.rule("DECISION-40")
 def test_a_leading_space_makes_it_conversation(editor: Caller, session_id: str) -> None:
-    """[L-71, O-40]"""
+    """"""
     body = editor.chat("  /skills are what my dog Rex has.", session_id).json()
     assert body.get("command") is None
     assert Session.objects.get().turns.get().kind == "chat"
 
 
+@pytest.mark.rule("DECISION-45", "FROZEN-28")
 def test_a_tool_runs_without_a_model_and_its_result_is_kept(editor: Caller, session_id: str, files: Path) -> None:
-    """[LV28, L-93, O-45]"""
+    """"""
     write_skill(files / "skills", "add", front(**ADD, command="sum"))
     give(editor, session_id, "/reload_skills")
     for text in ("/sum 20+42", "/skill add 20+42"):
@@ -96,8 +102,9 @@ def test_a_tool_runs_without_a_model_and_its_result_is_kept(editor: Caller, sess
     assert "/skill names 'add'" in trace["skill"]["reason"]
 
 
+@pytest.mark.rule("FROZEN-18", "FROZEN-19", "FROZEN-21")
 def test_a_new_skill_is_seen_after_a_reload_by_one_session_alone(editor: Caller, session_id: str, files: Path) -> None:
-    """[LV18, LV19, LV21]"""
+    """"""
     other = editor.post("/api/sessions").json()["session_id"]
     editor.chat("My dog is called Rex.", session_id)
     write_skill(files / "workspace" / "default" / "skills", "new", front(summary="New"))
@@ -112,16 +119,18 @@ def test_a_new_skill_is_seen_after_a_reload_by_one_session_alone(editor: Caller,
     assert "new" not in give(editor, other, "/skills")["message"]
 
 
+@pytest.mark.rule("FROZEN-33")
 def test_help_reads_no_file(editor: Caller, session_id: str, files: Path) -> None:
-    """[LV33, L-85]"""
+    """"""
     path = write_skill(files / "skills", "gone", front(summary="Was here"))
     give(editor, session_id, "/reload_skills")
     path.unlink()
     assert "- `summary`: Was here" in give(editor, session_id, "/help gone")["message"]
 
 
+@pytest.mark.rule("FROZEN-37", "FROZEN-39")
 def test_agent_persona_and_style_change_themselves_alone(editor: Caller, session_id: str) -> None:
-    """[LV37, LV39, L-83, C-1]"""
+    """"""
     steps = [
         ("/agent use READER", {"active_agent": "reader"}, "agent.changed"),
         ("/agent default", {"active_agent": "default"}, "agent.changed"),
@@ -139,8 +148,9 @@ def test_agent_persona_and_style_change_themselves_alone(editor: Caller, session
     assert shown["effective_style"] == "playful"
 
 
+@pytest.mark.rule("FROZEN-42")
 def test_a_persona_that_vanished_gives_way(editor: Caller, session_id: str, files: Path) -> None:
-    """[LV42]"""
+    """"""
     folder = files / "personas"
     folder.mkdir()
     (folder / "zoe.md").write_text("Be Zoe.")
@@ -180,7 +190,7 @@ def test_memory_belongs_to_its_session(editor: Caller, session_id: str) -> None:
 
 
 def test_a_skill_for_a_model_needs_one(editor: Caller, session_id: str) -> None:
-    """[L-90]: no model, and no guess in its place."""
+    """: no model, and no guess in its place."""
     envelope = give(editor, session_id, "/summarise My dog is called Rex.")
     assert (envelope["code"], envelope["message"]) == (
         "llm_backend_unavailable", "Error: LLM backend is unavailable.",
@@ -189,8 +199,9 @@ def test_a_skill_for_a_model_needs_one(editor: Caller, session_id: str) -> None:
     assert not Message.objects.exists()
 
 
+@pytest.mark.rule("DECISION-47")
 def test_a_busy_session_refuses_commands(editor: Caller, session_id: str) -> None:
-    """[O-47]"""
+    """"""
     from tests.web.page_scene import add_turns
 
     add_turns(Session.objects.get(), 1, "running")

@@ -1,4 +1,4 @@
-"""What the model gets to see, through the public endpoint: window, summary, flags, and the stored report [X2, K50]."""
+"""What the model gets to see, through the public endpoint: window, summary, flags, and the stored report."""
 
 import itertools
 import json
@@ -55,6 +55,7 @@ def sent(provider: Provider) -> list[dict[str, str]]:
     return list(asked[-1]["messages"])
 
 
+@pytest.mark.rule("SESSION-29", "POLICY-12")
 def test_the_window_is_20_messages_with_a_note_when_summaries_are_off(editor: Caller) -> None:
     session = begun(editor, 45)
     conversation = section(ask(editor, session, **PLAIN), "conversation")
@@ -70,6 +71,7 @@ def test_a_turn_of_its_own_flags_cuts_elsewhere(editor: Caller) -> None:
     assert (conversation["kept_count"], conversation["places"]) == (4, [42, 45])
 
 
+@pytest.mark.rule("CONTEXT-72", "WINDOW-36", "FOLLOWUP-36")
 def test_older_messages_are_summarised_and_the_rest_stays_verbatim(editor: Caller) -> None:
     session = begun(editor, 10)
     report = ask(editor, session)
@@ -101,8 +103,9 @@ def test_of_a_long_imported_conversation_a_model_gets_the_newest_messages_alone(
     assert section(report, "summary")["places"] == [1, 396]
 
 
+@pytest.mark.rule("POLICY-40", "FOLLOWUP-39")
 def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: Project) -> None:
-    """[K40]: about 1,100 tokens; the conversation is made of rows, since 500 turns would prove nothing more."""
+    """: about 1,100 tokens; the conversation is made of rows, since 500 turns would prove nothing more."""
     from sessions_app.actions.sessions.session import create_session
 
     sizes = []
@@ -124,7 +127,7 @@ def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: 
 def test_long_messages_stay_within_the_tokens_of_the_policy(
     editor: Caller, provider: Provider, unvalidated: None
 ) -> None:
-    """[K40]: by default 800 tokens and a summary of 200; what does not fit is summarised, cut messages say so."""
+    """: by default 800 tokens and a summary of 200; what does not fit is summarised, cut messages say so."""
     session = begun(editor, 0)
     told = [
         {"role": role, "content": f"Thing {place} costs ${place}00. " + "And so on and so on. " * 120}
@@ -174,7 +177,7 @@ def test_tool_results_and_system_messages_reach_the_model(
 
 
 def test_the_message_after_a_reply_is_called_the_latest(editor: Caller, provider: Provider, unvalidated: None) -> None:
-    """[H22, H25]"""
+    """"""
     notes, prompts = [], []
     for count in (0, 2):
         report = ask(editor, begun(editor, count), goal_solver_plugin="gs-llm-fast", seed_detector_plugin="sd-symbolic")
@@ -184,6 +187,7 @@ def test_the_message_after_a_reply_is_called_the_latest(editor: Caller, provider
     assert "answers the last question of the conversation; it is no new request" in sent(provider)[0]["content"]
 
 
+@pytest.mark.rule("POLICY-43", "FOLLOWUP-42")
 def test_the_model_gets_summary_and_note_before_the_conversation(
     editor: Caller, provider: Provider, unvalidated: None
 ) -> None:
@@ -200,6 +204,7 @@ def test_the_model_gets_summary_and_note_before_the_conversation(
     assert [request["body"]["messages"][0]["role"] for request in report["requests"]] == ["system"]
 
 
+@pytest.mark.rule("POLICY-52")
 def test_a_model_that_does_not_summarise_leaves_it_to_the_rules(editor: Caller, provider: Provider) -> None:
     session = begun(editor, 10)
     provider.otherwise = refuse(400)
@@ -208,6 +213,7 @@ def test_a_model_that_does_not_summarise_leaves_it_to_the_rules(editor: Caller, 
     assert report["warnings"] == ["summary_failed"]
 
 
+@pytest.mark.rule("CONTEXT-5", "CONTEXT-21")
 def test_a_history_of_the_request_comes_first_and_loses_the_current_message(editor: Caller) -> None:
     session = begun(editor, 10)
     history = [{"role": "user", "content": "Mine."}, {"role": "user", "content": "What is my dog called?"}]
@@ -223,6 +229,7 @@ def test_a_first_message_has_no_conversation(editor: Caller) -> None:
     assert report["conversationSource"] == "none"
 
 
+@pytest.mark.rule("CONTEXT-44")
 def test_a_failed_turn_has_its_report_and_leaves_the_summary_alone(editor: Caller) -> None:
     from tests.api.doubles import WaitingSolver, registered
 
@@ -269,7 +276,7 @@ def test_a_flag_of_the_wrong_kind_is_refused(editor: Caller, wrong: dict[str, An
 
 
 def test_with_everything_off_every_combination_is_the_path_without_the_feature(editor: Caller) -> None:
-    """[C4]: a short conversation without follow-ups gives no policy anything to do, so all of them answer alike."""
+    """: a short conversation without follow-ups gives no policy anything to do, so all of them answer alike."""
     answers = set()
     for values in itertools.product((True, False), repeat=3):
         flags = dict(zip(PLAIN, values, strict=True))

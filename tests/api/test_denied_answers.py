@@ -1,4 +1,4 @@
-"""An answer that policy denies reaches nobody [L-117]."""
+"""An answer that policy denies reaches nobody."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def test_another_solver_answers_in_its_place(provider: Provider, editor: Caller)
 
 @pytest.mark.usefixtures("unvalidated")
 def test_a_skill_says_that_its_answer_was_blocked(provider: Provider, editor: Caller) -> None:
-    """[L-90]"""
+    """"""
     provider.otherwise = acting(say(DENIED))
     envelope = editor.chat("/summarise My day was long.").json()["error"]["details"]["command"]
     assert (envelope["code"], envelope["message"]) == (

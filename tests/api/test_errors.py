@@ -68,6 +68,7 @@ NEVER_ANSWERS = ("mrpvm/lang/", "mrpvm/plugins/", "mrpvm/wrappers/")
 """What goes wrong here becomes part of a turn's record or of another error, never an answer by itself."""
 
 
+@pytest.mark.rule("API-20")
 def test_every_code_that_is_raised_has_a_status() -> None:
     codes = raised_codes()
     assert {"SESSION_EXPIRED", "TURN_IN_PROGRESS", "INVALID_CONTENT", "KB_INGEST_TIMEOUT"} <= set(codes)
@@ -108,8 +109,9 @@ AMONG_OTHERS = {
 }  # fmt: skip
 
 
+@pytest.mark.rule("DECISION-7", "DECISION-24", "API-18")
 def test_the_table_is_the_one_of_the_specification() -> None:
-    """[API-18, O-7, O-24]"""
+    """"""
     by_status: dict[int, set[str]] = {}
     for code, status in errors.STATUS_BY_CODE.items():
         by_status.setdefault(status, set()).add(code)
@@ -118,6 +120,7 @@ def test_the_table_is_the_one_of_the_specification() -> None:
         assert codes <= by_status[status]
 
 
+@pytest.mark.rule("DECISION-24", "API-3", "API-18")
 @pytest.mark.parametrize(("code", "status"), sorted(errors.STATUS_BY_CODE.items()))
 def test_each_code_answers_its_status_in_the_one_shape(code: str, status: int) -> None:
     body = errors.body_of(MRPError("A sentence.", code=code, details={"a": 1}), "req-1", "sess-1")
@@ -131,6 +134,7 @@ def test_each_code_answers_its_status_in_the_one_shape(code: str, status: int) -
     assert error["timestamp"].endswith("Z")
 
 
+@pytest.mark.rule("API-20")
 def test_a_code_without_a_status_is_a_defect(caplog: pytest.LogCaptureFixture) -> None:
     body = errors.body_of(MRPError("Secret.", code="NEVER_HEARD_OF"), "req-1")
     assert body["error"]["code"] == "SERVER_INTERNAL_ERROR"
@@ -148,6 +152,7 @@ def shape(answer: Any) -> dict[str, Any]:
     return error
 
 
+@pytest.mark.rule("API-1")
 @pytest.mark.parametrize(
     "body",
     [b"", b"{", b"[]", b"null", b'"x"', b"5", b"\xff\xfe{}", b'{"a": NaN}', b"[" * 100_000, b'{"messages": }',
@@ -162,6 +167,7 @@ def test_a_body_that_is_no_object_is_refused(editor: Caller, body: bytes) -> Non
     assert error["code"] == ("NO_USER_MESSAGE" if body == b"" else "INVALID_JSON")
 
 
+@pytest.mark.rule("API-1")
 def test_text_beyond_the_basic_plane_is_fine(editor: Caller) -> None:
     body = b'{"messages": [{"role": "user", "content": "My dog is called \\ud83d\\ude00 \xc3\xa9."}]}'
     assert editor.post("/api/chat/completions", body).status_code == 200
@@ -174,6 +180,7 @@ def test_an_unknown_path_is_404(editor: Caller, path: str, method: str) -> None:
     assert (answer.status_code, shape(answer)["code"]) == (404, "NOT_FOUND")
 
 
+@pytest.mark.rule("API-2", "CONTEXT-32", "WINDOW-30")
 @pytest.mark.parametrize(
     ("method", "path"),
     [("get", "chat/completions"), ("put", "sessions"), ("delete", "kbs"), ("options", "sessions"), ("post", "plugins"),
@@ -208,6 +215,7 @@ def test_a_body_over_the_limit_is_413_without_the_server_in_front(editor: Caller
     assert (answer.status_code, shape(answer)["code"]) == (413, "BODY_TOO_LARGE")
 
 
+@pytest.mark.rule("API-3")
 def test_a_defect_is_500_and_tells_nothing(
     editor: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

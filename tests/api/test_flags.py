@@ -1,4 +1,4 @@
-"""Each policy is switched at four levels, and the last one that names it wins [K50, X7]."""
+"""Each policy is switched at four levels, and the last one that names it wins."""
 
 from typing import Any
 
@@ -28,6 +28,7 @@ def works(flag: str, answer: Any) -> bool:
     return {"enable_query_rewriting": "rewriting", "enable_session_memory": "memory"}[flag] in report
 
 
+@pytest.mark.rule("POLICY-50")
 @pytest.mark.parametrize("flag", SETTINGS)
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_level_switches_a_policy_and_outranks_those_before_it(

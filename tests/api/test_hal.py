@@ -1,4 +1,4 @@
-"""HAL's endpoint in our names: what is sent, returned, refused, gone on from [O-44, H5 to H8, H30 to H36]."""
+"""HAL's endpoint in our names: what is sent, returned, refused, gone on from."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,19 +38,21 @@ def contents(request: dict[str, Any]) -> list[str]:
     return [item["content"] for item in request.get("input") or request["messages"]]
 
 
+@pytest.mark.rule("WINDOW-1", "WINDOW-3")
 def test_a_first_message_is_sent_alone_and_without_a_response_to_follow(editor: Caller, responses: Provider) -> None:
-    """[HV1, HV3]"""
+    """"""
     sent = editor.chat("My dog is called Rex.", **LLM).json()["outbound_request"]
     assert "previous_response_id" not in sent
     assert sum("My dog is called Rex." in text for text in contents(sent)) == 1
     assert contents(sent)[:-1] == []
 
 
+@pytest.mark.rule("CONTEXT-4", "WINDOW-4", "WINDOW-6")
 @pytest.mark.parametrize(("prior", "kept", "has_note"), [(20, 20, False), (45, 20, True)])
 def test_the_last_20_are_sent_with_one_note_if_there_were_more(
     editor: Caller, provider: Provider, unvalidated: None, prior: int, kept: int, has_note: bool
 ) -> None:
-    """[HV4, HV6]"""
+    """"""
     session = begun(editor, prior)
     answer = editor.chat("What is my dog called?", session.session_id, **LLM).json()
     *said, asked = contents(answer["outbound_request"])
@@ -63,8 +65,9 @@ def test_the_last_20_are_sent_with_one_note_if_there_were_more(
     assert not any("What is my dog called?" in text for text in said)
 
 
+@pytest.mark.rule("DECISION-17", "CONTEXT-11", "CONTEXT-13", "WINDOW-10", "WINDOW-13")
 def test_the_budget_of_characters_names_itself(editor: Caller, settings: Settings) -> None:
-    """[HV10, HV13] through the endpoint, with HAL's 12,000 and no cap of messages that bites first."""
+    """through the endpoint, with HAL's 12,000 and no cap of messages that bites first."""
     settings.MRPVM_MAX_HISTORY_CHARS = 12_000
     session_id = editor.post("/api/sessions", {}).json()["session_id"]
     history = [{"role": ("user", "assistant")[place % 2], "content": "ab"} for place in range(1000)]
@@ -80,8 +83,9 @@ def test_the_budget_of_characters_names_itself(editor: Caller, settings: Setting
     assert section(report, "conversation")["kept_count"] == 1
 
 
+@pytest.mark.rule("CONTEXT-21", "WINDOW-15", "WINDOW-16", "POLICY-10")
 def test_a_history_with_nothing_in_it_gives_way(editor: Caller) -> None:
-    """[HV15, HV16]: the first name with something in it counts alone; with none, what is stored."""
+    """: the first name with something in it counts alone; with none, what is stored."""
     session = begun(editor, 3)
     own, other = ([{"role": "user", "content": text}] for text in ("Mine.", "Other."))
     for body, source, said in (
@@ -98,8 +102,9 @@ def test_a_history_with_nothing_in_it_gives_way(editor: Caller) -> None:
             assert section(report, "conversation")["text"] == f"**user**: {said}"
 
 
+@pytest.mark.rule("DECISION-44", "CONTEXT-6", "CONTEXT-33")
 def test_three_answers_make_one_thread_and_the_request_says_so(editor: Caller, responses: Provider) -> None:
-    """[H6, H8]: the provider's ids stay in the server; ours name the turns."""
+    """: the provider's ids stay in the server; ours name the turns."""
     session_id, followed, ids = None, [], []
     for message in ("My dog is called Rex.", "What is my dog called?", "And why?"):
         answer = editor.chat(message, session_id, **LLM).json()
@@ -115,8 +120,9 @@ def test_three_answers_make_one_thread_and_the_request_says_so(editor: Caller, r
     assert KEY not in str(responses.bodies)
 
 
+@pytest.mark.rule("DECISION-44", "CONTEXT-30", "CONTEXT-34")
 def test_an_answer_is_gone_on_from_by_its_id(editor: Caller) -> None:
-    """[O-44, H30, H34]: after the latest in its session, after an older one in a fork; an empty id is none."""
+    """: after the latest in its session, after an older one in a fork; an empty id is none."""
     first = editor.chat("My dog is called Rex.").json()
     second = editor.chat("My cat is called Tom.", previous_response_id=first["response_id"]).json()
     assert second["session_id"] == first["session_id"]
@@ -133,7 +139,7 @@ def test_an_answer_is_gone_on_from_by_its_id(editor: Caller) -> None:
 def test_what_another_turn_says_meanwhile_is_not_what_is_gone_on_from(
     streams: bool, editor: Caller, live_asgi: LiveServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """[O-31, O-44]: a turn that gets the slot first leaves the named answer behind, and a fork goes on from it."""
+    """: a turn that gets the slot first leaves the named answer behind, and a fork goes on from it."""
     first = editor.chat("My dog is called Rex.").json()
 
     def overtaken(session: Session, call: TurnCall, **options: Any) -> TurnResult:
@@ -152,6 +158,7 @@ def test_what_another_turn_says_meanwhile_is_not_what_is_gone_on_from(
     assert "Tom" not in answer["choices"][0]["message"]["content"]
 
 
+@pytest.mark.rule("CONTEXT-30")
 def test_an_id_that_cannot_be_gone_on_from_is_refused(editor: Caller, caller: Any, project: Project) -> None:
     first, other = editor.chat("My dog is called Rex.").json(), editor.chat("My cat is called Tom.").json()
     count = Session.objects.count()
@@ -165,17 +172,19 @@ def test_an_id_that_cannot_be_gone_on_from_is_refused(editor: Caller, caller: An
     assert Session.objects.count() == count
 
 
+@pytest.mark.rule("DECISION-44", "CONTEXT-33")
 def test_what_a_commands_tool_did_is_told(editor: Caller) -> None:
-    """[H33]"""
+    """"""
     answer = editor.chat("/calc 20+22").json()
     assert answer["tool_calls"] == [{"name": "builtin:calculate", "input": "20+22", "output": "42"}]
     assert (answer["response_id"], answer["outbound_request"]) == (None, None)
 
 
+@pytest.mark.rule("DECISION-44", "CONTEXT-32", "CONTEXT-35", "WINDOW-19", "WINDOW-31")
 def test_a_model_that_is_missing_or_fails_is_named_as_the_phase(
     editor: Caller, responses: Provider, settings: Settings
 ) -> None:
-    """[HV19, HV31, H35]: the request that failed is told, and the thread stays where it was."""
+    """: the request that failed is told, and the thread stays where it was."""
     first = editor.chat("My dog is called Rex.", **LLM).json()
     responses.otherwise = acting(refuse(500, "overloaded"))
     failed = editor.chat("What is my dog called?", first["session_id"], **LLM)
@@ -192,10 +201,11 @@ def test_a_model_that_is_missing_or_fails_is_named_as_the_phase(
     assert (details["error_phase"], details["outbound_request"], details["tool_calls"]) == ("openai", None, [])
 
 
+@pytest.mark.rule("WINDOW-21")
 def test_another_session_and_another_project_have_threads_of_their_own(
     editor: Caller, caller: Callable[..., Caller], responses: Provider
 ) -> None:
-    """[HV21]"""
+    """"""
     first = editor.chat("My dog is called Rex.", **LLM).json()
     assert editor.chat("Hello there.", first["session_id"], **LLM).json()["outbound_request"]["previous_response_id"]
     stranger = caller("editor", create_project("Elsewhere"))
@@ -207,10 +217,11 @@ def test_another_session_and_another_project_have_threads_of_their_own(
     assert stranger.post(CHAT, body).status_code == 404
 
 
+@pytest.mark.rule("CONTEXT-73", "WINDOW-34", "POLICY-4")
 def test_a_summary_that_reaches_far_enough_is_taken_as_it_is(
     editor: Caller, provider: Provider, unvalidated: None
 ) -> None:
-    """[HV34]: one request makes it, and turns that add less than a batch make none."""
+    """: one request makes it, and turns that add less than a batch make none."""
     session = begun(editor, 10)
     summarising = []
     for _ in range(2):
@@ -222,10 +233,11 @@ def test_a_summary_that_reaches_far_enough_is_taken_as_it_is(
     assert summarising == [1, 0]
 
 
+@pytest.mark.rule("CONTEXT-26", "WINDOW-33")
 def test_a_context_that_cannot_be_built_asks_no_model(
     editor: Caller, provider: Provider, unvalidated: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """[HV33]"""
+    """"""
 
     def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("a defect")
@@ -237,8 +249,9 @@ def test_a_context_that_cannot_be_built_asks_no_model(
     assert not Message.objects.exists()
 
 
+@pytest.mark.rule("DECISION-44", "WINDOW-37")
 def test_a_clients_own_history_needs_no_stored_one(editor: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[HV37]"""
+    """"""
     session = begun(editor, 4)
 
     def without_messages(session: Session, limit: int, *, with_memory: bool) -> object:
@@ -251,6 +264,7 @@ def test_a_clients_own_history_needs_no_stored_one(editor: Caller, monkeypatch: 
     assert answer.status_code == 200
 
 
+@pytest.mark.rule("SESSION-36")
 def test_numbers_of_turns_are_never_given_twice(editor: Caller) -> None:
     """What follows a gap is one more than the highest."""
     session_id = editor.chat("My dog is called Rex.").json()["session_id"]

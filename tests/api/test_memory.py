@@ -1,4 +1,4 @@
-"""Rewriting, memory and bias through the public endpoint: what turn 1 leaves, turn 2 uses [K20 to K39, K50 to K52]."""
+"""Rewriting, memory and bias through the public endpoint: what turn 1 leaves, turn 2 uses."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -55,8 +55,9 @@ def boosts(answer: Any) -> dict[str, str]:
     return {step.unit_id: step.reason for step in steps if "document in use" in step.reason}
 
 
+@pytest.mark.rule("POLICY-33", "POLICY-37", "FOLLOWUP-27", "FOLLOWUP-46")
 def test_what_turn_1_looked_at_ranks_higher_on_turn_2(editor: Caller, manuals: Project) -> None:
-    """[KV46, K37] Through the public endpoint; the ledger tells the ranks with and without it."""
+    """Through the public endpoint; the ledger tells the ranks with and without it."""
     first = editor.chat("What does the red pump need?", **ALWAYS)
     assert not boosts(first)
     session_id = first.json()["session_id"]
@@ -70,13 +71,15 @@ def test_what_turn_1_looked_at_ranks_higher_on_turn_2(editor: Caller, manuals: P
     assert {unit.partition("-")[0] for unit in found} <= set(used)
 
 
+@pytest.mark.rule("DECISION-48", "POLICY-34")
 def test_a_turn_never_prefers_what_it_found_itself(editor: Caller, manuals: Project) -> None:
-    """[K34]"""
+    """"""
     first = editor.chat("What does the red pump need?", **ALWAYS).json()
     assert first["session_memory"]["preferred_documents"] == []
     assert first["session_memory"]["turn_count"] == 1
 
 
+@pytest.mark.rule("DECISION-35")
 @pytest.mark.parametrize(
     ("bias", "message", "expected"),
     [
@@ -92,16 +95,18 @@ def test_bias_follows_its_setting(editor: Caller, manuals: Project, bias: str, m
     assert bool(second["session_memory"]["preferred_documents"]) is expected
 
 
+@pytest.mark.rule("DECISION-36", "POLICY-51")
 def test_bias_goes_by_the_need_even_where_nothing_is_rewritten(editor: Caller, manuals: Project) -> None:
-    """[K51] Each can be switched without the other."""
+    """Each can be switched without the other."""
     first = editor.chat("What does the red pump need?", **PINS).json()
     second = editor.chat("And what about it?", first["session_id"], enable_query_rewriting=False, **PINS).json()
     assert second["session_memory"]["preferred_documents"]
     assert "query_rewriting" not in second
 
 
+@pytest.mark.rule("POLICY-3")
 def test_bias_removes_nothing(editor: Caller, manuals: Project) -> None:
-    """[K3, K33]"""
+    """"""
     offered = []
     for bias in ("off", "always"):
         first = editor.chat("What does the red pump need?", **PINS).json()
@@ -110,8 +115,9 @@ def test_bias_removes_nothing(editor: Caller, manuals: Project) -> None:
     assert offered[0] == offered[1]
 
 
+@pytest.mark.rule("DECISION-36", "POLICY-25")
 def test_a_follow_up_finds_what_it_does_not_name(editor: Caller, manuals: Project) -> None:
-    """[K20 to K28] The weighted terms reach the product's own search; the sentence is its trace."""
+    """The weighted terms reach the product's own search; the sentence is its trace."""
     first = editor.chat("What does the blue pump need?", **PINS).json()
     asked = "And what does it need besides?"
     second = editor.chat(asked, first["session_id"], enable_session_memory=False, **PINS)
@@ -123,6 +129,7 @@ def test_a_follow_up_finds_what_it_does_not_name(editor: Caller, manuals: Projec
     assert turn_of(second).context_report["rewriting"] == told
 
 
+@pytest.mark.rule("FOLLOWUP-1")
 def test_a_first_message_is_not_rewritten(editor: Caller) -> None:
     told = editor.chat("What is it?", **PINS).json()["query_rewriting"]
     assert (told["skip_code"], told["terms"]) == ("no_history", [])
@@ -137,6 +144,7 @@ def test_an_answer_names_the_terms_that_its_turn_added(editor: Caller) -> None:
     assert len(found) > len(second) > 0
 
 
+@pytest.mark.rule("POLICY-30", "POLICY-38")
 def test_memory_is_read_and_cleared(
     editor: Caller, manuals: Project, caller: Callable[..., Caller], stranger: Caller
 ) -> None:
@@ -146,7 +154,7 @@ def test_memory_is_read_and_cleared(
     assert found["turn_count"] == 1
     assert found["resolved_terms"] or found["active_documents"]
     assert stranger.get(path).status_code == 404
-    assert stranger.delete(path).status_code == 204  # as for an id that never existed [S-18]
+    assert stranger.delete(path).status_code == 204  # as for an id that never existed
     assert editor.get(path).json()["turn_count"] == 1
     assert caller("viewer").delete(path).status_code == 403
     assert editor.delete(path).status_code == 204
@@ -157,8 +165,9 @@ def test_memory_is_read_and_cleared(
     ]
 
 
+@pytest.mark.rule("DECISION-43", "POLICY-30", "FOLLOWUP-30")
 def test_memory_starts_anew_after_its_time(editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[KV30, K32, C9] At exactly four hours it lives, a moment later it is gone, without an error."""
+    """At exactly four hours it lives, a moment later it is gone, without an error."""
     session_id = editor.chat("What does the red pump need?", **ALWAYS).json()["session_id"]
     used_at = SessionMemory.objects.get().last_accessed_at
     for late, count in ((timedelta(hours=4), 2), (timedelta(hours=4, microseconds=1), 1)):
@@ -177,8 +186,9 @@ def test_the_sweep_removes_what_has_expired(editor: Caller, manuals: Project) ->
     assert sweep()["forgotten"] == 1
 
 
+@pytest.mark.rule("POLICY-31", "FOLLOWUP-31")
 def test_a_project_keeps_as_many_memories_as_it_says(editor: Caller, manuals: Project) -> None:
-    """[K31, KV31]: of 105 sessions the 100 used last remember; without a limit all do."""
+    """: of 105 sessions the 100 used last remember; without a limit all do."""
     now = timezone.now()
     SessionMemory.objects.bulk_create(
         SessionMemory(project=manuals, owner=f"client-{place}", last_accessed_at=now - timedelta(minutes=200 - place),
@@ -194,8 +204,9 @@ def test_a_project_keeps_as_many_memories_as_it_says(editor: Caller, manuals: Pr
     assert kept == {newest, *(f"client-{place}" for place in range(5, 104))}
 
 
+@pytest.mark.rule("DECISION-48")
 def test_a_failed_turn_leaves_memory_as_it_was(editor: Caller, manuals: Project) -> None:
-    """[X6, O-48]"""
+    """"""
     from tests.api.doubles import WaitingSolver, registered
 
     session_id = editor.chat("What does the red pump need?", **PINS).json()["session_id"]
@@ -207,23 +218,26 @@ def test_a_failed_turn_leaves_memory_as_it_was(editor: Caller, manuals: Project)
     assert SessionMemory.objects.values().get() == before
 
 
+@pytest.mark.rule("FOLLOWUP-43")
 def test_with_memory_off_there_is_none(editor: Caller, manuals: Project) -> None:
-    """[KV43]"""
+    """"""
     answer = editor.chat("What does the red pump need?", enable_session_memory=False, **PINS).json()
     assert "session_memory" not in answer
     assert not SessionMemory.objects.exists()
 
 
+@pytest.mark.rule("SESSION-5", "POLICY-5", "POLICY-14", "FOLLOWUP-45")
 def test_two_callers_without_a_session_share_nothing(editor: Caller, manuals: Project) -> None:
-    """[KV45]"""
+    """"""
     editor.chat("What does the red pump need?", **ALWAYS)
     answer = editor.chat("And the valve?", **ALWAYS).json()
     assert answer["session_memory"]["preferred_documents"] == []
     assert SessionMemory.objects.count() == 2
 
 
+@pytest.mark.rule("DECISION-43")
 def test_an_expired_session_of_a_clients_own_name_goes_on_with_its_memory(editor: Caller, manuals: Project) -> None:
-    """[O-43] Sessions and memory expire by timers of their own."""
+    """Sessions and memory expire by timers of their own."""
     body = {"messages": [{"role": "user", "content": "What does the red pump need?"}], **ALWAYS}
     editor.post("/api/chat/completions", body, X_Session_Id="window-7")
     Session.objects.update(expires_at=timezone.now() - timedelta(hours=1))
@@ -233,6 +247,7 @@ def test_an_expired_session_of_a_clients_own_name_goes_on_with_its_memory(editor
     assert told["session_memory"]["preferred_documents"]
 
 
+@pytest.mark.rule("POLICY-28")
 def test_a_model_writes_the_sentence_and_what_it_was_sent_is_kept(editor: Caller, provider: Provider) -> None:
     session = begun(editor, 4)
     provider.otherwise = acting(say("What does thing 3 cost in euros?"))
@@ -243,8 +258,9 @@ def test_a_model_writes_the_sentence_and_what_it_was_sent_is_kept(editor: Caller
     assert "Message: What does it cost?" in requests[0]["body"]["messages"][-1]["content"]
 
 
+@pytest.mark.rule("DECISION-48")
 def test_a_message_of_two_questions_is_rewritten_once_for_both(editor: Caller, provider: Provider) -> None:
-    """[O-48]: whatever frames its questions get; no frame asks again."""
+    """: whatever frames its questions get; no frame asks again."""
     session = begun(editor, 4)
     provider.otherwise = acting(say("What does thing 3 cost in euros and in yen?"))
     answer = editor.chat("What does it cost? Why is it so much?", session.session_id, **PINS)
@@ -254,6 +270,7 @@ def test_a_message_of_two_questions_is_rewritten_once_for_both(editor: Caller, p
     assert answer.json()["query_rewriting"]["by"] == "model"
 
 
+@pytest.mark.rule("POLICY-24")
 def test_a_model_that_does_not_answer_leaves_the_original(editor: Caller, provider: Provider) -> None:
     session = begun(editor, 4)
     provider.otherwise = refuse(400)
@@ -262,10 +279,11 @@ def test_a_model_that_does_not_answer_leaves_the_original(editor: Caller, provid
     assert told["terms"]
 
 
+@pytest.mark.rule("WINDOW-43", "POLICY-52")
 def test_a_memory_that_cannot_be_made_leaves_the_one_before(
     editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """[HV43, K52]"""
+    """"""
 
     def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("a defect")
@@ -278,9 +296,10 @@ def test_a_memory_that_cannot_be_made_leaves_the_one_before(
     assert SessionMemory.objects.values().get() == before
 
 
+@pytest.mark.rule("POLICY-38")
 @pytest.mark.parametrize("damaged", ["{bad", {"terms": "x"}, {"documents": [["only-one"]]}, 7])
 def test_a_damaged_memory_is_as_good_as_none(editor: Caller, manuals: Project, damaged: Any) -> None:
-    """[K38]"""
+    """"""
     first = editor.chat("What does the red pump need?", **PINS).json()
     SessionMemory.objects.update(record=damaged)
     second = editor.chat("And what about it?", first["session_id"], **PINS).json()
@@ -288,10 +307,11 @@ def test_a_damaged_memory_is_as_good_as_none(editor: Caller, manuals: Project, d
     assert second["session_memory"]["preferred_documents"] == []
 
 
+@pytest.mark.rule("WINDOW-42", "POLICY-30")
 def test_a_term_that_a_message_names_is_told_where_the_window_no_longer_tells_it(
     editor: Caller, manuals: Project, provider: Provider, unvalidated: None
 ) -> None:
-    """[K30, HV42]"""
+    """"""
     session_id = editor.chat("Tell me about the red pump.", **PINS).json()["session_id"]
     asked = {"goal_solver_plugin": "gs-llm-fast", "seed_detector_plugin": "sd-symbolic", "history_max_turns": 1,
              "enable_history_summarization": False}  # fmt: skip
@@ -305,8 +325,9 @@ def test_a_term_that_a_message_names_is_told_where_the_window_no_longer_tells_it
         assert any("Known from earlier turns:" in text and "grade five" in text for text in sent) is is_told
 
 
+@pytest.mark.rule("POLICY-52")
 def test_a_defect_of_rewriting_costs_the_turn_nothing(editor: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[K52]"""
+    """"""
 
     def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("a defect")

@@ -1,4 +1,4 @@
-"""The table of model roles, a project's and a session's, and the models there are [O-29, O-46, L-2 to L-5]."""
+"""The table of model roles, a project's and a session's, and the models there are."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +14,9 @@ from tests.llm.provider import Provider
 __all__ = ["provider"]
 
 
+@pytest.mark.rule("ROLE-2", "ROLE-4", "ROLE-5")
 def test_the_role_table_is_read_and_replaced(provider: Provider, editor: Caller, caller: Callable[..., Caller]) -> None:
-    """[L-2, L-4]"""
+    """"""
     admin = caller("admin")
     shipped = editor.get("/api/settings/llm-roles").json()
     assert shipped["roles"]["goal-fast"] == {"model": ""}
@@ -28,6 +29,7 @@ def test_the_role_table_is_read_and_replaced(provider: Provider, editor: Caller,
     assert admin.put("/api/settings/llm-roles", {}).json()["roles"]["goal-deep"] == {"model": ""}
 
 
+@pytest.mark.rule("ROLE-4")
 @pytest.mark.parametrize("body", [{"roles": "abc"}, {"pluginOverrides": [1]}, {"roles": {"a": {"model": None}}}])
 def test_a_table_that_does_not_hold_changes_nothing(caller: Callable[..., Caller], body: Any) -> None:
     admin = caller("admin")
@@ -37,6 +39,7 @@ def test_a_table_that_does_not_hold_changes_nothing(caller: Callable[..., Caller
     assert admin.get("/api/settings/llm-roles").json() == before
 
 
+@pytest.mark.rule("DECISION-25")
 def test_only_admins_change_the_table_and_only_their_own(
     editor: Caller, caller: Callable[..., Caller], stranger: Caller
 ) -> None:
@@ -46,10 +49,11 @@ def test_only_admins_change_the_table_and_only_their_own(
     assert editor.get("/api/settings/llm-roles").json()["roles"]["goal-fast"] == {"model": ""}
 
 
+@pytest.mark.rule("DECISION-46", "SESSION-3", "ROLE-5")
 def test_a_session_keeps_the_table_it_was_made_with(
     provider: Provider, editor: Caller, caller: Callable[..., Caller]
 ) -> None:
-    """[L-5, O-46]"""
+    """"""
     session_id = told(editor)
     caller("admin").put("/api/settings/llm-roles", {"roles": {"goal-fast": {"model": "new"}}})
 
@@ -77,8 +81,9 @@ def test_a_session_table_that_does_not_hold_changes_nothing(editor: Caller, talk
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "INVALID_SETTINGS")
 
 
+@pytest.mark.rule("DECISION-29", "DECISION-30")
 def test_the_dialect_names_the_models_and_refuses_any_other(provider: Provider, editor: Caller) -> None:
-    """[O-29]"""
+    """"""
     assert [row["id"] for row in editor.get("/v1/models").json()["data"]] == ["mrpvm", "some-model", "other", "served"]
     asked = {"messages": [{"role": "user", "content": QUESTION}], "goal_solver_plugin": "gs-llm-fast"}
     for name, used in (("mrpvm", "some-model"), ("other", "other")):

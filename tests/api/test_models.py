@@ -1,4 +1,4 @@
-"""Turns with a language model, end to end: server, SDK, and a provider that does as told [O-1, O-7, O-12, L-5]."""
+"""Turns with a language model, end to end: server, SDK, and a provider that does as told."""
 
 import json
 from collections.abc import Callable
@@ -51,6 +51,7 @@ def meta_of(editor: Caller, answer: Any, plugin_id: str) -> dict[str, Any]:
 # --- A turn ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("DECISION-28", "DECISION-32")
 def test_a_model_answers_from_what_the_session_knows(provider: Provider, editor: Caller) -> None:
     session_id = told(editor)
     answer = editor.chat(QUESTION, session_id, goal_solver_plugin="gs-llm-fast")
@@ -90,6 +91,7 @@ def test_what_was_really_sent_is_kept_with_the_turn_without_the_key(provider: Pr
     assert KEY not in everything
 
 
+@pytest.mark.rule("DECISION-7")
 @pytest.mark.parametrize(
     ("trouble", "status", "code"),
     [
@@ -106,7 +108,7 @@ def test_what_was_really_sent_is_kept_with_the_turn_without_the_key(provider: Pr
 def test_a_provider_in_trouble_fails_the_turn_and_nothing_else(
     provider: Provider, editor: Caller, settings: Settings, trouble: Behaviour, status: int, code: str
 ) -> None:
-    """[O-7, T-28]: the session is as it was, and the next turn works."""
+    """: the session is as it was, and the next turn works."""
     session_id = told(editor)
     settings.MRPVM_PLUGIN_TIMEOUT_MS = 2_000 if trouble is not hang else 600
     before = list(Message.objects.values_list("content", flat=True)), ContextUnit.objects.count()
@@ -129,12 +131,14 @@ def test_another_solver_stands_in_for_a_provider_in_trouble(provider: Provider, 
     assert body["goal_solver_plugin"] == "gs-symbolic"
 
 
+@pytest.mark.rule("ROLE-8")
 def test_without_a_model_a_pinned_plugin_is_503(editor: Caller) -> None:
-    """[L-8]"""
+    """"""
     failed = editor.chat(QUESTION, goal_solver_plugin="gs-llm-fast")
     assert (failed.status_code, failed.json()["error"]["code"]) == (503, "LLM_NOT_AVAILABLE")
 
 
+@pytest.mark.rule("SESSION-21")
 def test_a_preference_for_a_plugin_whose_model_has_gone_is_no_obstacle(editor: Caller) -> None:
     session_id = told(editor)
     Session.objects.filter(session_id=session_id).update(
@@ -147,8 +151,9 @@ def test_a_preference_for_a_plugin_whose_model_has_gone_is_no_obstacle(editor: C
 # --- Grounding ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("DECISION-12")
 def test_open_grounding_is_the_default_with_a_model_and_is_marked(provider: Provider, editor: Caller) -> None:
-    """[O-12]"""
+    """"""
     provider.otherwise = acting(say("Paris."))
     body = editor.chat("What is the capital of France?", goal_solver_plugin="gs-llm-fast").json()
     (group,) = body["response_document"]["groups"]
@@ -162,8 +167,9 @@ def test_open_grounding_is_the_default_with_a_model_and_is_marked(provider: Prov
     assert [data["grounded"] for data in recorded] == [False]
 
 
+@pytest.mark.rule("DECISION-12")
 def test_the_page_marks_an_answer_without_evidence(provider: Provider, editor: Caller, project: Project) -> None:
-    """[O-12]"""
+    """"""
     provider.otherwise = acting(say("Paris."))
     session_id = editor.chat("What is the capital of France?", goal_solver_plugin="gs-llm-fast").json()["session_id"]
     page = member_client(project).get(f"/sessions/{session_id}")
@@ -173,6 +179,7 @@ def test_the_page_marks_an_answer_without_evidence(provider: Provider, editor: C
     assert "Not from your sources" not in member_client(project).get(f"/sessions/{grounded}").text
 
 
+@pytest.mark.rule("DECISION-12")
 @pytest.mark.parametrize("where", ["request", "session", "project", "server"])
 def test_strict_grounding_can_be_asked_for_anywhere(
     provider: Provider, editor: Caller, project: Project, settings: Settings, where: str
@@ -200,11 +207,12 @@ def test_grounding_is_one_of_two(editor: Caller) -> None:
 # --- Streams --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("DECISION-1", "API-17")
 @pytest.mark.usefixtures("unvalidated")
 def test_words_reach_the_client_while_the_model_writes(
     provider: Provider, stream: Callable[..., Streamed], editor: Caller
 ) -> None:
-    """[O-1]: the first ones before the model has finished."""
+    """: the first ones before the model has finished."""
     session_id = told(editor)
 
     def in_two_parts(asked: Asked) -> None:
@@ -236,12 +244,13 @@ def test_words_reach_the_client_while_the_model_writes(
     assert "answer.delta" not in json.dumps(list(TurnEvents.objects.values_list("events", flat=True)))
 
 
+@pytest.mark.rule("DECISION-1")
 @pytest.mark.usefixtures("unvalidated")
 @pytest.mark.parametrize("broken", [cut, break_off])
 def test_an_answer_that_breaks_off_is_void(
     provider: Provider, stream: Callable[..., Streamed], editor: Caller, broken: Any
 ) -> None:
-    """[O-1]: ends with an error that says so, commits nothing, and no other solver goes on."""
+    """: ends with an error that says so, commits nothing, and no other solver goes on."""
     session_id = told(editor)
     message_count = Message.objects.count()
     provider.otherwise = broken("It is Rex [1], ", "your")
@@ -261,6 +270,7 @@ def test_an_answer_that_breaks_off_is_void(
     assert editor.chat(QUESTION, session_id).status_code == 200
 
 
+@pytest.mark.rule("DECISION-1")
 def test_drafts_are_progress_and_deltas_follow_the_approval(
     provider: Provider, stream: Callable[..., Streamed], editor: Caller
 ) -> None:
@@ -290,7 +300,7 @@ UNITS = """--- context ---
 def test_a_model_reads_a_source_under_the_role_of_ingestion(
     provider: Provider, project: Project, caller: Callable[..., Caller]
 ) -> None:
-    """[BP-2, IN-1]: each chunk has calls of its own."""
+    """: each chunk has calls of its own."""
     roles = {"roles": {"kb-ingest": {"model": "reader"}}}
     caller("admin").put("/api/settings/llm-roles", roles)
     provider.otherwise = say(UNITS)
@@ -308,7 +318,7 @@ def test_a_model_reads_a_source_under_the_role_of_ingestion(
 def test_the_model_named_with_a_source_reads_it_unless_a_role_names_another(
     provider: Provider, caller: Callable[..., Caller], address: str
 ) -> None:
-    """[L-3, API-9]"""
+    """"""
     admin = caller("admin")
     provider.otherwise = say(UNITS)
 
@@ -327,8 +337,9 @@ def test_the_model_named_with_a_source_reads_it_unless_a_role_names_another(
     assert models(None, model="reader") == {"first"}
 
 
+@pytest.mark.rule("INGEST-11")
 def test_a_source_that_no_model_could_read_leaves_nothing(provider: Provider, editor: Caller) -> None:
-    """[IN-11, O-7]"""
+    """"""
     session_id = told(editor)
     unit_count = ContextUnit.objects.count()
     provider.otherwise = refuse(500)

@@ -1,6 +1,8 @@
-"""Turns of one session never overlap, those of several may [LV48, L-125]."""
+"""Turns of one session never overlap, those of several may."""
 
 from threading import Barrier, Lock
+
+import pytest
 
 from mrpvm import registry
 from mrpvm.contracts import CallContext, Solution, SolveInput
@@ -50,6 +52,7 @@ def ask(live_asgi: LiveServer, editor: Caller, session_id: str) -> Streamed:
     )  # fmt: skip
 
 
+@pytest.mark.rule("TURN-3", "FROZEN-48")
 def test_turns_of_two_sessions_run_at_the_same_time(project: Project, live_asgi: LiveServer, editor: Caller) -> None:
     sessions = [str(editor.post("/api/sessions").json()["session_id"]) for _ in range(2)]
     with registered(MeetingSolver(waits_for_two=True)) as solver:
@@ -57,6 +60,7 @@ def test_turns_of_two_sessions_run_at_the_same_time(project: Project, live_asgi:
     assert solver.most == 2, "each waited for the other"
 
 
+@pytest.mark.rule("FROZEN-48")
 def test_turns_of_one_session_never_do(project: Project, live_asgi: LiveServer, editor: Caller) -> None:
     session_id = str(editor.post("/api/sessions").json()["session_id"])
     with registered(MeetingSolver(waits_for_two=False)) as solver:

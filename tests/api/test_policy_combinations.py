@@ -1,4 +1,4 @@
-"""Rewriting, memory and summaries in every combination: one that is off does nothing at all [C4, K50]."""
+"""Rewriting, memory and summaries in every combination: one that is off does nothing at all."""
 
 import itertools
 import json
@@ -80,10 +80,11 @@ def held(editor: Caller, flags: dict[str, bool], **pins: str) -> list[dict[str, 
     return told
 
 
+@pytest.mark.rule("POLICY-50", "POLICY-51")
 def test_every_combination_of_flags_does_what_it_says(
     editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """[C4, K50] Each policy has work to do here; one that is off leaves the turns that a path without it leaves."""
+    """Each policy has work to do here; one that is off leaves the turns that a path without it leaves."""
     by_flags = {values: held(editor, dict(zip(FLAGS, values, strict=True))) for values in COMBINATIONS}
     for (rewrites, remembers, summarises), turns in by_flags.items():
         last = turns[-1]
@@ -105,7 +106,7 @@ def test_every_combination_of_flags_does_what_it_says(
 def test_a_model_is_sent_the_same_bytes_with_a_policy_off_as_without_it(
     editor: Caller, manuals: Project, provider: Provider, unvalidated: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """[C4, K50]"""
+    """"""
 
     def sent(flags: dict[str, bool]) -> bytes:
         begun_at = len(provider.bodies)

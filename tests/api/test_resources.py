@@ -17,6 +17,7 @@ from tests.web.page_scene import member_client
 from tests.wrappers.programs import wrapper
 
 
+@pytest.mark.rule("DECISION-6", "DECISION-25", "DECISION-52", "API-13")
 def test_a_base_is_made_and_read(editor: Caller, project: Project) -> None:
     answer = editor.post("/api/kbs", {"name": " Alpha "})
     assert answer.status_code == 201
@@ -89,14 +90,16 @@ def test_plugins_by_type(editor: Caller) -> None:
     assert all(row["available"] or row["usesLLM"] for row in every)
 
 
+@pytest.mark.rule("DECISION-28")
 def test_models_are_those_that_are_configured(editor: Caller, settings: Settings) -> None:
     assert editor.get("/api/models").json() == {"models": []}
     settings.MRPVM_LLM_BASE_URL, settings.MRPVM_LLM_MODEL = "http://127.0.0.1:1/v1", "some-model"
     assert editor.get("/api/models").json()["models"][0]["id"] == "some-model"
 
 
+@pytest.mark.rule("API-9")
 def test_the_stories_of_the_evaluation_are_listed(editor: Caller, settings: Settings, tmp_path: Path) -> None:
-    """[API-9]"""
+    """"""
     sources = editor.get("/api/eval-sources").json()["sources"]
     assert [row["suite"] for row in sources] == sorted({row["suite"] for row in sources})
     beehive = next(row for row in sources if row["suite"] == "beehive")
@@ -124,6 +127,7 @@ def test_what_was_found_serves_all_who_ask_within_a_second(monkeypatch: pytest.M
     assert len(looks) == 2
 
 
+@pytest.mark.rule("DECISION-25")
 @pytest.mark.parametrize("start", ["/api", ""])
 def test_probes_are_public_without_details(editor: Caller, start: str) -> None:
     assert Caller().get(f"{start}/health").json() == {"status": "ok"}

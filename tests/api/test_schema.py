@@ -43,6 +43,7 @@ def test_the_document_is_valid_and_draws_no_warning() -> None:
     validate_schema(openapi_document())
 
 
+@pytest.mark.rule("DECISION-52", "API-9")
 def test_every_route_is_described() -> None:
     described = {path.removeprefix("/api/") for path in openapi_document()["paths"]}
     routes = {
@@ -69,7 +70,7 @@ def test_no_description_refers_to_the_rules_behind_the_code() -> None:
 
 @pytest.mark.parametrize("body", ["ChatRequest", "SessionCreateRequest", "PatchedSessionPatchRequest"])
 def test_bodies_that_take_flags_name_them_all(body: str) -> None:
-    """[K50]"""
+    """"""
     described = openapi_document()["components"]["schemas"][body]["properties"]
     assert set(NAMES) <= described.keys()
     assert described["enable_session_memory"]["type"] == ["boolean", "null"]
@@ -89,6 +90,7 @@ OPERATIONS = sorted(
 )  # fmt: skip
 
 
+@pytest.mark.rule("API-9")
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value)
 def test_generated_requests_get_answers_as_described(
     live_asgi: LiveServer, talked: Session, editor: Caller, mode: GenerationMode

@@ -31,6 +31,7 @@ def every_page(caller: Caller, path: str, key: str) -> list[Any]:
             return rows
 
 
+@pytest.mark.rule("DECISION-45", "DECISION-52")
 def test_messages_in_order_with_their_turns(editor: Caller, talked: Session) -> None:
     rows = every_page(editor, f"/api/sessions/{talked.session_id}/messages", "messages")
     assert [row["sequence"] for row in rows] == [1, 2, 3, 4]
@@ -39,6 +40,7 @@ def test_messages_in_order_with_their_turns(editor: Caller, talked: Session) -> 
     assert [row["request_id"] for row in rows] == [turn_ids[0], turn_ids[0], turn_ids[1], turn_ids[1]]
 
 
+@pytest.mark.rule("DECISION-52")
 def test_units_with_their_origin_and_life(editor: Caller, talked: Session) -> None:
     path = f"/api/sessions/{talked.session_id}/units"
     editor.chat("My cat is called Tom.", talked.session_id)
@@ -54,6 +56,7 @@ def test_units_with_their_origin_and_life(editor: Caller, talked: Session) -> No
     assert editor.get(f"{path}/nope").json()["error"]["code"] == "UNIT_NOT_FOUND"
 
 
+@pytest.mark.rule("DECISION-52")
 def test_mounts_newest_first(editor: Caller, talked: Session) -> None:
     kb_id = editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"]
     editor.chat("Hello", talked.session_id, kb_id=kb_id)
@@ -63,6 +66,7 @@ def test_mounts_newest_first(editor: Caller, talked: Session) -> None:
     assert rows[1]["until"] is not None
 
 
+@pytest.mark.rule("SESSION-32", "SESSION-33")
 def test_a_context_load_is_known_to_the_next_turn(editor: Caller, talked: Session) -> None:
     path = f"/api/sessions/{talked.session_id}/context"
     answer = editor.post(path, {"content": TEXT, "name": "ferry.md"})
@@ -79,6 +83,7 @@ def test_a_context_load_is_known_to_the_next_turn(editor: Caller, talked: Sessio
     assert {unit.source_id for unit in units} == {loaded["sourceId"]}
 
 
+@pytest.mark.rule("API-12")
 def test_the_same_source_again_replaces_it(editor: Caller, talked: Session) -> None:
     path = f"/api/sessions/{talked.session_id}/context"
     first = editor.post(path, {"content": TEXT, "name": "ferry.md", "source_id": "ferry"}).json()
@@ -93,7 +98,7 @@ def test_the_same_source_again_replaces_it(editor: Caller, talked: Session) -> N
 
 
 def test_unit_ids_are_unique_though_a_base_has_a_source_of_the_same_id(editor: Caller, talked: Session) -> None:
-    """[KU-7] Whichever came first, the base's source or the session's."""
+    """Whichever came first, the base's source or the session's."""
     for claim, path in (
         ("The pump is blue", "/api/kbs/default/sources"),
         ("The pump leaks", f"/api/sessions/{talked.session_id}/context"),
@@ -116,6 +121,7 @@ def test_no_base_has_a_source_called_like_what_a_session_loaded(editor: Caller, 
     assert (sent.status_code, sent.json()["error"]["code"]) == (400, "INVALID_SOURCE_ID")
 
 
+@pytest.mark.rule("DECISION-4", "SESSION-35")
 def test_a_surplus_is_refused_and_counted(editor: Caller, talked: Session, settings: Settings) -> None:
     settings.MRPVM_MAX_SESSION_UNITS = 2
     loaded = editor.post(f"/api/sessions/{talked.session_id}/context", {"content": TEXT, "name": "ferry.md"}).json()
@@ -140,6 +146,7 @@ def test_a_bad_context_is_refused(editor: Caller, talked: Session, body: Any, st
     assert ContextUnit.objects.count() == 1
 
 
+@pytest.mark.rule("SESSION-33", "INGEST-11")
 @pytest.mark.parametrize(
     ("detector", "status", "code"),
     [(RaisingDetector, 422, "NORMALIZER_VALIDATION_FAILED"), (ModellessDetector, 503, "LLM_NOT_AVAILABLE")],
@@ -155,6 +162,7 @@ def test_what_cannot_be_read_is_an_error_and_stores_nothing(
     assert ContextUnit.objects.count() == 1
 
 
+@pytest.mark.rule("DECISION-33")
 def test_limits_of_a_source_hold(editor: Caller, talked: Session, settings: Settings) -> None:
     path = f"/api/sessions/{talked.session_id}/context"
     settings.MRPVM_MAX_SOURCE_UNITS = 1

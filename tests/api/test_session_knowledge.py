@@ -1,4 +1,4 @@
-"""Mounting, saving and forking over the API [KB-8, KB-10, KB-12, KB-13]."""
+"""Mounting, saving and forking over the API."""
 
 import threading
 from collections.abc import Callable
@@ -38,11 +38,12 @@ def test_a_base_is_mounted_and_a_dirty_draft_refuses(editor: Caller, verb: str) 
     assert of(session_id).mounted_kb.is_default
 
 
+@pytest.mark.rule("DECISION-47")
 @pytest.mark.parametrize(
     ("verb", "body"), [("load", {"kb_id": "default"}), ("save", {"name": "Pets"}), ("fork", {"name": "Pets"})]
 )
 def test_a_busy_session_is_waited_for_when_asked(editor: Caller, verb: str, body: dict[str, str]) -> None:
-    """[O-19, O-47]: the turn ends meanwhile."""
+    """: the turn ends meanwhile."""
     session_id, address = told(editor)
     with registered(HeldSolver()) as solver:
         pinned = {"goal_solver_plugin": "gs-held"}
@@ -96,8 +97,9 @@ def test_the_second_saver_keeps_its_draft_and_may_fork(editor: Caller) -> None:
     assert held(KnowledgeBase.objects.get(name="Mine"), "dog") == ["My dog is called Rex."]
 
 
+@pytest.mark.rule("BASE-13")
 def test_a_base_that_was_never_mounted_is_replaced_by_its_revision_alone(editor: Caller) -> None:
-    """[KB-13]"""
+    """"""
     _, address = told(editor)
     kb_id = editor.post("/api/kbs", {"name": "Theirs"}).json()["kb_id"]
     editor.post(f"/api/kbs/{kb_id}/sources", {"name": "a.txt", "content": "My dog is called Hasso."})

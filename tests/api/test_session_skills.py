@@ -1,8 +1,9 @@
-"""What a session has frozen, over the API [L-1, L-21, O-46]."""
+"""What a session has frozen, over the API."""
 
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -11,6 +12,7 @@ from tests.api.conftest import Caller
 from tests.assistants.skill_files import front, write_skill
 
 
+@pytest.mark.rule("ROLE-6")
 def test_a_session_tells_what_it_has_frozen(editor: Caller, files: Path) -> None:
     write_skill(files / "skills", "arithmetic", "---\nsummary: x\n")
     made = editor.post("/api/sessions").json()
@@ -84,8 +86,9 @@ def test_unreadable_roots_are_an_error_with_a_code(
     assert editor.get(f"/api/sessions/{session_id}").status_code == 200
 
 
+@pytest.mark.rule("DECISION-46")
 def test_model_configuration_is_the_sessions_own(editor: Caller, session_id: str) -> None:
-    """[O-46]"""
+    """"""
     address = f"/api/sessions/{session_id}/model-config"
     changed = editor.patch(address, {"thinkingLevel": "low", "verbosity": "high"}).json()
     assert (changed["thinkingLevel"], changed["verbosity"], changed["temperature"]) == ("low", "high", 0.1)

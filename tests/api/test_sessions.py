@@ -21,6 +21,7 @@ def ids(answer: Any) -> list[str]:
     return [row["session_id"] for row in answer.json()["sessions"]]
 
 
+@pytest.mark.rule("DECISION-6", "DECISION-16", "SESSION-6")
 def test_a_session_is_made_with_its_choices(editor: Caller) -> None:
     kb_id = editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"]
     answer = editor.post(
@@ -39,8 +40,9 @@ def test_a_session_is_made_with_its_choices(editor: Caller) -> None:
     assert made.items() >= {"kb_plugin": "kb-fast", "expires_at": None, "workspace_dirty": False}.items()
 
 
+@pytest.mark.rule("DECISION-46")
 def test_a_session_is_made_with_its_planners_statistics_frozen(editor: Caller) -> None:
-    """[O-46]"""
+    """"""
     for body, is_frozen in (({"freeze_planner_statistics": True}, True), ({}, False)):
         made = editor.post("/api/sessions", body).json()
         read = editor.get(f"/api/sessions/{made['session_id']}").json()
@@ -49,6 +51,7 @@ def test_a_session_is_made_with_its_planners_statistics_frozen(editor: Caller) -
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "INVALID_INPUT")
 
 
+@pytest.mark.rule("SESSION-1", "SESSION-23")
 def test_a_session_is_made_of_nothing(editor: Caller) -> None:
     for body in ("{}", ""):
         made = editor.post("/api/sessions", body)
@@ -57,6 +60,7 @@ def test_a_session_is_made_of_nothing(editor: Caller) -> None:
     assert made.json()["seed_detector_plugin"] is None
 
 
+@pytest.mark.rule("SESSION-8", "SESSION-26")
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
@@ -74,6 +78,7 @@ def test_a_refused_session_leaves_nothing(editor: Caller, body: Any, status: int
     assert not Session.objects.exists()
 
 
+@pytest.mark.rule("SESSION-4")
 def test_the_metadata_counts(editor: Caller, talked: Session) -> None:
     found = editor.get(f"/api/sessions/{talked.session_id}").json()
     assert found["message_count"] == 4
@@ -88,8 +93,9 @@ def test_the_metadata_counts(editor: Caller, talked: Session) -> None:
     assert (found["pending_turn_context_unit_count"], found["status"]) == (1, "failed")
 
 
+@pytest.mark.rule("SESSION-4")
 def test_the_last_save_is_the_sessions_own(editor: Caller, talked: Session, session_id: str) -> None:
-    """[S-4]: another session's save into the same base changes nothing."""
+    """: another session's save into the same base changes nothing."""
 
     def saved(which: str) -> Any:
         found = editor.get(f"/api/sessions/{which}").json()["workspace_last_saved_at"]
@@ -109,8 +115,9 @@ def test_the_last_save_is_the_sessions_own(editor: Caller, talked: Session, sess
     assert saved(session_id) is not None
 
 
+@pytest.mark.rule("DECISION-52", "SESSION-2", "SESSION-4")
 def test_the_metadata_names_all_that_a_session_reports(editor: Caller, talked: Session) -> None:
-    """[S-2, S-4]: and none of the fields of old."""
+    """: and none of the fields of old."""
     found = editor.get(f"/api/sessions/{talked.session_id}").json()
     names = (
         "session_id created_at last_activity_at expires_at message_count session_context_unit_count"
@@ -126,8 +133,9 @@ def test_the_metadata_names_all_that_a_session_reports(editor: Caller, talked: S
     assert found["last_activity_at"] > found["created_at"]
 
 
+@pytest.mark.rule("SESSION-5")
 def test_what_one_session_holds_is_not_found_in_another(editor: Caller, talked: Session, session_id: str) -> None:
-    """[S-5]"""
+    """"""
     turn, unit = talked.turns.get(turn_index=1), talked.context_units.get()
     paths = (f"turns/{turn.request_id}", f"turns/{turn.request_id}/details/frame-0", f"units/{unit.unit_id}")
     for path in paths:
@@ -155,9 +163,10 @@ CHANGES: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.rule("DECISION-47")
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_changes_a_session_is_refused_while_a_turn_runs(editor: Caller, talked: Session, change: str) -> None:
-    """[O-47]: and done once the turn is over."""
+    """: and done once the turn is over."""
     method, path, body = CHANGES[change]
     address = f"/api/sessions/{talked.session_id}{path}"
     running = ExplainabilityTurn.objects.create(
@@ -183,11 +192,12 @@ PATIENT: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 }
 
 
+@pytest.mark.rule("DECISION-19", "DECISION-47")
 @pytest.mark.parametrize("change", PATIENT)
 def test_what_changes_a_session_waits_when_asked(
     editor: Caller, talked: Session, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    """[O-19, O-47]: the turn ends while it waits."""
+    """: the turn ends while it waits."""
     method, path, body = PATIENT[change]
     address = f"/api/sessions/{talked.session_id}"
     editor.post(f"{address}/workspace/sources", {"content": "The pump hums.", "name": "pump", "source_id": "pump"})
@@ -217,6 +227,7 @@ def everything_of(session: Session) -> list[Any]:
     return [Session.objects.filter(pk=session.pk).values().get(), KBMount.objects.count(), *counts]
 
 
+@pytest.mark.rule("DECISION-16")
 def test_a_title_is_given_and_taken_away(editor: Caller, talked: Session) -> None:
     path = f"/api/sessions/{talked.session_id}"
     assert editor.patch(path, {"title": "<script>alert(1)</script>"}).json()["label"] == "<script>alert(1)</script>"
@@ -226,6 +237,7 @@ def test_a_title_is_given_and_taken_away(editor: Caller, talked: Session) -> Non
     assert editor.patch(path, {"title": "x" * 201}).status_code == 400
 
 
+@pytest.mark.rule("SESSION-16", "SESSION-18", "API-2")
 def test_ending_is_idempotent(editor: Caller, talked: Session) -> None:
     path = f"/api/sessions/{talked.session_id}"
     for _ in range(2):
@@ -247,6 +259,7 @@ def many(editor: Caller, project: Project) -> list[str]:
     return [row.session_id for row in reversed(made)]
 
 
+@pytest.mark.rule("DECISION-22")
 def test_pages_follow_each_other_without_gap_or_repeat(editor: Caller, project: Project, many: list[str]) -> None:
     seen: list[str] = []
     path = "/api/sessions?limit=2"
@@ -262,6 +275,7 @@ def test_pages_follow_each_other_without_gap_or_repeat(editor: Caller, project: 
     assert seen == many
 
 
+@pytest.mark.rule("DECISION-22")
 def test_filters(editor: Caller, project: Project, many: list[str]) -> None:
     assert ids(editor.get("/api/sessions?q=title 3")) == [many[3]]
     assert ids(editor.get(f"/api/sessions?q={many[0][:20]}")) == [many[0]]

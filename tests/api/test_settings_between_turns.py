@@ -1,4 +1,4 @@
-"""What is set between two turns of a session reaches only whom it is meant for [O-46, C-2, L-23]."""
+"""What is set between two turns of a session reaches only whom it is meant for."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -84,12 +84,13 @@ def take(step: tuple[str, Any], admin: Caller, folder: Path, other: str) -> None
         admin.chat(what, other)
 
 
+@pytest.mark.rule("DECISION-46")
 @given(steps=STEPS)
 @examples(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_set_elsewhere_between_two_turns_changes_no_request(
     admin: Caller, provider: Provider, files: Path, steps: list[tuple[str, Any]]
 ) -> None:
-    """[O-46]: one of two equal sessions is left alone, the other lives through the changes; both send the same."""
+    """: one of two equal sessions is left alone, the other lives through the changes; both send the same."""
     write(files, "original")
     admin.put("/api/settings/llm-roles", {})
     undisturbed, disturbed, other = (str(admin.post("/api/sessions").json()["session_id"]) for _ in range(3))
@@ -102,8 +103,9 @@ def test_what_is_set_elsewhere_between_two_turns_changes_no_request(
     assert asked_by(admin, provider, disturbed, second) == expected
 
 
+@pytest.mark.rule("DECISION-46")
 def test_a_session_that_takes_the_change_sends_another_request(admin: Caller, provider: Provider, files: Path) -> None:
-    """What the property above would not see if the requests held nothing of the settings [O-46]."""
+    """What the property above would not see if the requests held nothing of the settings."""
     write(files, "original")
     session_id = str(admin.post("/api/sessions").json()["session_id"])
     before = asked_by(admin, provider, session_id, "My dog is called Rex.")

@@ -1,4 +1,4 @@
-"""A source whose stages are streamed while it is read and stored [API-5, API-17]."""
+"""A source whose stages are streamed while it is read and stored."""
 
 import http.client
 import json
@@ -59,6 +59,7 @@ def test_the_stages_come_before_the_source(
     assert KnowledgeSource.objects.get().unit_count == 7
 
 
+@pytest.mark.rule("API-5")
 def test_what_is_refused_at_once_is_a_plain_answer(project: Project, live_asgi: LiveServer, editor: Caller) -> None:
     status, text = streamed(live_asgi, editor, SOURCES, {"name": "a", "content": "Dogs.", "source_id": "../a"})
     assert (status, json.loads(text)["error"]["code"]) == (400, "INVALID_SOURCE_ID")

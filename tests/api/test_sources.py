@@ -1,4 +1,4 @@
-"""Texts and files that become sources of a base, or a session's memory, over the API [KB-3, API-12, O-33]."""
+"""Texts and files that become sources of a base, or a session's memory, over the API."""
 
 from typing import Any
 
@@ -26,6 +26,7 @@ def units_of(kb_id: str = "default") -> int:
     return head.unit_count
 
 
+@pytest.mark.rule("BASE-3")
 def test_a_text_becomes_a_source(editor: Caller, talked: Session) -> None:
     made = editor.post(SOURCES, {"name": "decks.md", "content": DECKS})
     assert made.status_code == 201
@@ -90,7 +91,7 @@ def test_a_file_may_be_named_and_replaced(editor: Caller, talked: Session) -> No
     assert again.status_code == 201
     (listed,) = editor.get(SOURCES).json()["sources"]
     assert (listed["name"], listed["addedAt"]) == ("a.html", first["addedAt"])
-    assert listed["updatedAt"] == again.json()["updatedAt"] > first["updatedAt"]  # [KB-3]
+    assert listed["updatedAt"] == again.json()["updatedAt"] > first["updatedAt"]  #
     assert units_of() == 1
 
 
@@ -157,6 +158,7 @@ def test_forms_that_make_no_sense(editor: Caller, talked: Session) -> None:
     assert plain.json()["error"]["code"] == "UNSUPPORTED_MEDIA_TYPE"
 
 
+@pytest.mark.rule("INGEST-11", "BASE-19")
 def test_a_part_that_is_refused_waits_in_quarantine_and_stops_nothing(editor: Caller, talked: Session) -> None:
     context = CONTEXT.format(talked.session_id)
     with registered(HalfReadingDetector()) as plugin:
@@ -180,8 +182,9 @@ def test_a_part_that_is_refused_waits_in_quarantine_and_stops_nothing(editor: Ca
     assert QuarantinedChunk.objects.count() == 1  # of the source's earlier version, which older mounts still see
 
 
+@pytest.mark.rule("BASE-3")
 def test_a_source_whose_units_wait_to_be_derived_anew_is_dirty(editor: Caller, talked: Session) -> None:
-    """[KB-3, KU-16]: in the base, and in the draft that shows it."""
+    """: in the base, and in the draft that shows it."""
     editor.post(SOURCES, {"content": "Dogs travel on the upper deck.", "name": "decks.txt", "source_id": "decks"})
     base = KnowledgeBase.objects.get(is_default=True)
     (origin,) = LayerUnit.objects.filter(source_id="decks")

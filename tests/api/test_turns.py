@@ -27,6 +27,7 @@ def registry(editor: Caller, talked: Session) -> str:
     return f"/api/sessions/{talked.session_id}/explainability"
 
 
+@pytest.mark.rule("DECISION-18", "PAGE-1")
 def test_the_registry_lists_every_turn(editor: Caller, registry: str) -> None:
     found = editor.get(registry).json()
     assert found["turn_count"] == 5
@@ -41,8 +42,9 @@ def test_the_registry_lists_every_turn(editor: Caller, registry: str) -> None:
     assert found["turns"][1]["assistantPreview"].startswith("My dog is called Rex.")
 
 
+@pytest.mark.rule("TURN-25")
 def test_an_entry_has_every_field(editor: Caller, registry: str) -> None:
-    """[T-25]"""
+    """"""
     names = (
         "requestId turnIndex createdAt userMessage assistantPreview answerStatus plannerPlugin seedDetectorPlugin"
         " kbPlugin goalSolverPlugin deliberationLevel responseDocument executionTrace error"
@@ -57,6 +59,7 @@ def test_an_entry_has_every_field(editor: Caller, registry: str) -> None:
     assert failed["seedDetectorPlugin"] == "sd-raising"
 
 
+@pytest.mark.rule("DECISION-22")
 def test_the_registry_pages_backwards(editor: Caller, registry: str) -> None:
     newest = editor.get(f"{registry}?limit=2").json()
     assert ([turn["turnIndex"] for turn in newest["turns"]], newest["has_more"]) == ([4, 5], True)
@@ -67,8 +70,9 @@ def test_the_registry_pages_backwards(editor: Caller, registry: str) -> None:
     assert editor.get(f"{registry}?before=0").status_code == 400
 
 
+@pytest.mark.rule("DECISION-9")
 def test_a_page_of_the_registry_has_fifty_turns_unless_the_caller_says(editor: Caller, talked: Session) -> None:
-    """[O-9, O-22]"""
+    """"""
     ExplainabilityTurn.objects.bulk_create(
         ExplainabilityTurn(session=talked, turn_index=index, status="succeeded", user_message="x")
         for index in range(3, 63)
@@ -78,6 +82,7 @@ def test_a_page_of_the_registry_has_fifty_turns_unless_the_caller_says(editor: C
     assert (found["turn_count"], found["has_more"]) == (62, True)
 
 
+@pytest.mark.rule("DECISION-9")
 def test_details_come_when_asked_for(editor: Caller, registry: str) -> None:
     assert all(not turn["executionTrace"]["graph"]["details"] for turn in editor.get(registry).json()["turns"])
     for turn in editor.get(f"{registry}?details=full").json()["turns"]:
@@ -86,6 +91,7 @@ def test_details_come_when_asked_for(editor: Caller, registry: str) -> None:
         assert {node["detailRef"] for node in nodes} <= set(graph["details"])
 
 
+@pytest.mark.rule("DECISION-9", "GRAPH-13")
 def test_every_node_has_a_payload(editor: Caller, talked: Session) -> None:
     turn = talked.turns.get(turn_index=2)
     path = f"/api/sessions/{talked.session_id}/turns/{turn.request_id}"
@@ -100,6 +106,7 @@ def test_every_node_has_a_payload(editor: Caller, talked: Session) -> None:
     assert editor.get(f"/api/sessions/{talked.session_id}/turns/req-x").json()["error"]["code"] == "TURN_NOT_FOUND"
 
 
+@pytest.mark.rule("DECISION-22", "GRAPH-7")
 def test_a_long_payload_comes_inline_in_part_and_says_so(editor: Caller, talked: Session, settings: Settings) -> None:
     settings.MRPVM_INLINE_DETAIL_BYTES = 100
     turn = talked.turns.get(turn_index=1)
@@ -113,6 +120,7 @@ def test_a_long_payload_comes_inline_in_part_and_says_so(editor: Caller, talked:
     assert whole.decode().startswith(detail["text"])
 
 
+@pytest.mark.rule("DECISION-5", "DECISION-22", "GRAPH-7")
 def test_a_cut_or_pruned_payload_says_so(editor: Caller, talked: Session, settings: Settings) -> None:
     turn = talked.turns.get(turn_index=1)
     path = f"/api/sessions/{talked.session_id}/turns/{turn.request_id}/details/frame-0"

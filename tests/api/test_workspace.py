@@ -1,4 +1,4 @@
-"""A session's draft over the API: read, staged into, taken out of [API-9, KB-5, KB-6, KB-7]."""
+"""A session's draft over the API: read, staged into, taken out of."""
 
 from collections.abc import Callable
 
@@ -31,6 +31,7 @@ def staged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, edit
     return str(source["sourceId"])
 
 
+@pytest.mark.rule("SESSION-32", "BASE-6")
 def test_what_is_staged_is_known_to_its_session_alone(
     editor: Caller, address: str, staged: str, session_id: str
 ) -> None:
@@ -54,6 +55,7 @@ def test_a_save_makes_it_the_base_s(editor: Caller, address: str, staged: str, s
     assert editor.get(address).json()["workspace"]["dirty"] is True
 
 
+@pytest.mark.rule("BASE-8")
 def test_a_dirty_draft_refuses_another_base_until_it_is_discarded(
     editor: Caller, address: str, staged: str, session_id: str
 ) -> None:
@@ -71,7 +73,7 @@ def test_a_source_is_replaced_and_taken_out(editor: Caller, address: str) -> Non
         assert (made.status_code, made.json()["sourceId"]) == (200, "decks")
     shown = editor.get(address).json()["workspace"]
     assert shown["sourceCount"] == 1
-    assert shown["sources"][0]["updatedAt"] > shown["sources"][0]["addedAt"]  # [KB-3]
+    assert shown["sources"][0]["updatedAt"] > shown["sources"][0]["addedAt"]  #
     assert editor.delete(f"{address}/sources/decks").json()["workspace"]["dirty"] is False
     again = editor.delete(f"{address}/sources/decks")
     assert (again.status_code, again.json()["error"]["code"]) == (404, "SOURCE_NOT_FOUND")
@@ -98,6 +100,7 @@ def test_who_may_not(editor: Caller, caller: Callable[..., Caller], stranger: Ca
     assert not Session.objects.get().is_dirty
 
 
+@pytest.mark.rule("DECISION-15", "SESSION-17")
 def test_an_expired_session_is_read_and_not_changed(editor: Caller, address: str) -> None:
     Session.objects.update(expires_at="2020-01-01T00:00Z")
     assert editor.get(address).status_code == 200
@@ -105,10 +108,11 @@ def test_an_expired_session_is_read_and_not_changed(editor: Caller, address: str
     assert (refused.status_code, refused.json()["error"]["code"]) == (410, "SESSION_EXPIRED")
 
 
+@pytest.mark.rule("BASE-6")
 def test_plugins_read_what_is_staged(
     editor: Caller, address: str, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """[KB-6]: every KB plugin is offered the source; what it keeps goes along with a save."""
+    """: every KB plugin is offered the source; what it keeps goes along with a save."""
     read: list[SourceText] = []
 
     def on_source_text(source: SourceText) -> SourceReply:
@@ -126,7 +130,7 @@ def test_plugins_read_what_is_staged(
 def test_what_was_told_and_saved_is_cited_as_the_session_s_beside_a_source_that_says_it_too(
     editor: Caller, address: str, session_id: str
 ) -> None:
-    """[KB-7, BP-19]"""
+    """"""
     editor.chat("Pump P1 depends on valve V2.", session_id)
     editor.post(f"/api/sessions/{session_id}/kb/save", {"name": "Pumps"})
     editor.post(f"{address}/sources", {"name": "pumps.md", "content": "Pump P1 depends on valve V2."})

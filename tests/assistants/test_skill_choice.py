@@ -1,4 +1,4 @@
-"""What a model is told of skills, and what its words are taken for [L-60, L-114]."""
+"""What a model is told of skills, and what its words are taken for."""
 
 import json
 
@@ -40,7 +40,7 @@ def test_names_and_summaries_are_offered_and_no_instructions() -> None:
     ],
 )
 def test_a_reply_names_one_skill_or_none(reply: str, skill: str | None, reason: str, problem: str) -> None:
-    """[L-24, L-142]: exactly, or not at all."""
+    """: exactly, or not at all."""
     choice = read_choice(OFFERED, reply)
     assert (choice.skill.skill_name if choice.skill else None, choice.reason, choice.problem) == (
         skill, reason, problem,

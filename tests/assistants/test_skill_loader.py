@@ -1,4 +1,4 @@
-"""From folders to a snapshot [L-30 to L-60]."""
+"""From folders to a snapshot."""
 
 import os
 from pathlib import Path
@@ -20,8 +20,9 @@ def folders(tmp_path: Path) -> Folders:
     return Folders(tmp_path)
 
 
+@pytest.mark.rule("FROZEN-1")
 def test_the_workspace_wins_and_the_conflict_is_told(folders: Folders) -> None:
-    """[LV1]"""
+    """"""
     write_skill(folders.bundled, "echo", front(summary="bundled"))
     write_skill(folders.user, "echo", front(summary="user"))
     write_skill(folders.workspace, "echo", front(summary="mine"))
@@ -33,16 +34,17 @@ def test_the_workspace_wins_and_the_conflict_is_told(folders: Folders) -> None:
     )
 
 
+@pytest.mark.rule("FROZEN-3", "FROZEN-4")
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("---\neligibility:\n  os: [darwin]\n---\nx", "ineligible"),  # [LV3]
-        ("---\nsummary: x\n", "malformed_frontmatter"),  # [LV4]
+        ("---\neligibility:\n  os: [darwin]\n---\nx", "ineligible"),  #
+        ("---\nsummary: x\n", "malformed_frontmatter"),  #
         (front(command="skills"), "command_alias_collision"),
     ],
 )
 def test_a_winner_that_cannot_be_used_has_no_fallback(folders: Folders, text: str, code: str) -> None:
-    """[L-33, LV3, LV4]"""
+    """"""
     write_skill(folders.bundled, "echo", front(summary="fine"))
     write_skill(folders.workspace, "echo", text)
     loaded = folders.load()
@@ -50,8 +52,9 @@ def test_a_winner_that_cannot_be_used_has_no_fallback(folders: Folders, text: st
     assert found(loaded) == sorted([("echo", code), ("echo", "precedence_conflict")])
 
 
+@pytest.mark.rule("FROZEN-6")
 def test_only_immediate_folders_are_looked_at(folders: Folders) -> None:
-    """[LV6]"""
+    """"""
     write_skill(folders.bundled / "a", "b")
     loaded = folders.load()
     assert (names(loaded), found(loaded)) == ([], [("a", "missing_skill_md")])
@@ -59,20 +62,22 @@ def test_only_immediate_folders_are_looked_at(folders: Folders) -> None:
 
 
 def test_a_folder_without_a_skill_shadows_nothing(folders: Folders) -> None:
-    """[L-31]: it is no candidate."""
+    """: it is no candidate."""
     write_skill(folders.bundled, "echo")
     (folders.workspace / "echo").mkdir()
     loaded = folders.load()
     assert (names(loaded), found(loaded)) == (["echo"], [("echo", "missing_skill_md")])
 
 
+@pytest.mark.rule("FROZEN-7")
 def test_without_front_matter_the_whole_file_is_the_body(folders: Folders) -> None:
-    """[LV7]"""
+    """"""
     write_skill(folders.bundled, "plain", "# Plain\n\nDo it.\n")
     skill = folders.load().skills[0]
     assert (skill.summary, skill.invocation_mode, skill.instructions) == ("", "llm_orchestration", "# Plain\n\nDo it.")
 
 
+@pytest.mark.rule("FROZEN-9")
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -96,7 +101,7 @@ def test_without_front_matter_the_whole_file_is_the_body(folders: Folders) -> No
     ],
 )
 def test_a_file_that_cannot_be_read_costs_itself_alone(folders: Folders, content: bytes, message: str) -> None:
-    """[LV9, L-58]"""
+    """"""
     write_skill(folders.bundled, "bad").write_bytes(content)
     write_skill(folders.bundled, "good")
     loaded = folders.load()
@@ -104,8 +109,9 @@ def test_a_file_that_cannot_be_read_costs_itself_alone(folders: Folders, content
     assert loaded.diagnostics[0].message.startswith(message)
 
 
+@pytest.mark.rule("FROZEN-10")
 def test_unknown_keys_are_ignored_and_told(folders: Folders) -> None:
-    """[LV10, L-53]"""
+    """"""
     write_skill(folders.bundled, "echo", front(author="me", summary="Echoes"))
     loaded = folders.load()
     assert (names(loaded), found(loaded)) == (["echo"], [("echo", "unknown_keys")])
@@ -129,26 +135,29 @@ def test_a_stated_name_does_not_rename_a_folder(folders: Folders) -> None:
     assert (names(loaded), found(loaded)) == (["pdf"], [("pdf", "name_differs")])
 
 
+@pytest.mark.rule("FROZEN-12")
 @pytest.mark.parametrize("alias", ["skills", "help", "jobs", "new", "reload_persona"])
 def test_an_alias_may_not_be_a_reserved_name(folders: Folders, alias: str) -> None:
-    """[LV12]"""
+    """"""
     write_skill(folders.bundled, "a", front(command=alias))
     loaded = folders.load()
     assert found(loaded) == [("a", "command_alias_collision")]
     assert loaded.diagnostics[0].message == f"Command alias collides with reserved command: {alias}"
 
 
+@pytest.mark.rule("FROZEN-13")
 @pytest.mark.parametrize("alias", ["Plan!", "PLAN", "/plan", "a b", "plän"])
 def test_an_alias_has_a_form(folders: Folders, alias: str) -> None:
-    """[LV13]"""
+    """"""
     write_skill(folders.bundled, "a", front(command=alias))
     loaded = folders.load()
     assert found(loaded) == [("a", "invalid_command_alias")]
     assert loaded.diagnostics[0].message == f"Invalid command alias: {alias}"
 
 
+@pytest.mark.rule("FROZEN-15")
 def test_missing_tools_are_named(folders: Folders) -> None:
-    """[LV15, L-56]"""
+    """"""
     write_skill(folders.bundled, "a", front(requires_tools="[write, read]"))
     loaded = folders.load(tools={"read"})
     assert found(loaded) == [("a", "missing_required_tools")]
@@ -157,7 +166,7 @@ def test_missing_tools_are_named(folders: Folders) -> None:
 
 
 def test_a_tool_that_does_not_exist_excludes_at_load(folders: Folders) -> None:
-    """[L-55]: never a failure at run time."""
+    """: never a failure at run time."""
     write_skill(folders.bundled, "a", front(**TOOL | {"command_tool": "launch"}))
     write_skill(folders.bundled, "b", front(**TOOL | {"command_tool_provider": "mcp"}))
     write_skill(folders.bundled, "c", front(**TOOL))
@@ -170,7 +179,7 @@ def test_a_tool_that_does_not_exist_excludes_at_load(folders: Folders) -> None:
 
 
 def test_declared_capabilities_hold_the_dispatched_tool(folders: Folders) -> None:
-    """[L-42]"""
+    """"""
     for place, declared in enumerate(("[add]", "['builtin:add']", "[subtract]")):
         head = f"invocation_mode: tool_dispatch\ncommand_tool: add\ncapabilities:\n  declared_tools: {declared}"
         text = f"---\n{head}\n---\n"
@@ -180,7 +189,7 @@ def test_declared_capabilities_hold_the_dispatched_tool(folders: Folders) -> Non
 
 
 def test_all_reasons_of_ineligibility_are_collected(folders: Folders) -> None:
-    """[L-57]: system names are compared exactly."""
+    """: system names are compared exactly."""
     text = "---\neligibility:\n  os: [Linux]\n  env: [SET, UNSET]\n  binaries: [git, nothere]\n---\n"
     write_skill(folders.bundled, "a", text)
     loaded = folders.load(env={"SET"}, binaries={"git"})
@@ -190,8 +199,9 @@ def test_all_reasons_of_ineligibility_are_collected(folders: Folders) -> None:
     assert names(folders.load(platform="Linux", env={"SET", "UNSET"}, binaries={"git", "nothere"})) == ["a"]
 
 
+@pytest.mark.rule("FROZEN-16")
 def test_a_required_root_must_be_there(folders: Folders, tmp_path: Path) -> None:
-    """[LV16, L-37]"""
+    """"""
     folders.load()
     folders.bundled.rmdir()
     with pytest.raises(SkillRootError, match=r"^Required skills root missing: bundled \("):
@@ -202,7 +212,7 @@ def test_a_required_root_must_be_there(folders: Folders, tmp_path: Path) -> None
 
 
 def test_a_shared_alias_is_told_and_both_load(folders: Folders) -> None:
-    """[L-59]"""
+    """"""
     write_skill(folders.bundled, "a", front(command="go"))
     write_skill(folders.bundled, "b", front(command="go"))
     loaded = folders.load()
@@ -211,7 +221,7 @@ def test_a_shared_alias_is_told_and_both_load(folders: Folders) -> None:
 
 
 def test_the_index_is_in_code_point_order(folders: Folders) -> None:
-    """[L-35]"""
+    """"""
     for name in ("echo", "_z", "Echo"):
         write_skill(folders.bundled, name)
     assert names(folders.load()) == ["Echo", "_z", "echo"]
@@ -288,7 +298,7 @@ FILES = st.dictionaries(
 def test_any_files_give_one_snapshot_whatever_their_order(
     tmp_path_factory: pytest.TempPathFactory, files: dict[tuple[str, str], str], random: object
 ) -> None:
-    """[L-20, L-32, L-36]: nothing crashes, every folder is accounted for, and its record gives it back."""
+    """: nothing crashes, every folder is accounted for, and its record gives it back."""
     snapshots = []
     for _ in range(2):
         folders = Folders(tmp_path_factory.mktemp("roots"))

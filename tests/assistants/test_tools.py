@@ -1,4 +1,4 @@
-"""The shipped tools [L-92]."""
+"""The shipped tools."""
 
 from contextlib import suppress
 from fractions import Fraction
@@ -48,6 +48,7 @@ def test_results_are_exact(name: str, payload: str, output: str) -> None:
     assert run(name, payload) == output
 
 
+@pytest.mark.rule("FROZEN-27")
 @pytest.mark.parametrize(
     ("name", "payload"),
     [
@@ -60,7 +61,7 @@ def test_results_are_exact(name: str, payload: str, output: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_input_is_refused(name: str, payload: str) -> None:
-    """[LV27]"""
+    """"""
     with pytest.raises(ToolInputInvalid):
         run(name, payload)
 

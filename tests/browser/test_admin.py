@@ -1,4 +1,4 @@
-"""The admin in a real browser: no page of it breaks the one Content Security Policy [O-27]."""
+"""The admin in a real browser: no page of it breaks the one Content Security Policy."""
 
 import re
 from collections.abc import Callable
@@ -75,6 +75,7 @@ def test_a_breach_of_the_policy_would_be_noticed(admin: Callable[[str], Page], c
     assert complaints
 
 
+@pytest.mark.rule("DECISION-27")
 def test_no_page_breaks_the_policy(admin: Callable[[str], Page], session: Session) -> None:
     base, turn = KnowledgeBase.objects.latest("pk"), ExplainabilityTurn.objects.latest("pk")
     for address in (

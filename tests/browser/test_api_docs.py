@@ -41,6 +41,7 @@ def signed_in(live_asgi: LiveServer, page: Page) -> LiveServer:
     return live_asgi
 
 
+@pytest.mark.rule("DECISION-27")
 def test_the_docs_are_drawn_without_a_violation(signed_in: LiveServer, page: Page, complaints: list[str]) -> None:
     page.goto(f"{signed_in.url}/api/docs")
     operations = [item for path in openapi_document()["paths"].values() for item in path]

@@ -61,6 +61,7 @@ def test_from_the_link_to_an_explained_answer(browser: Browser) -> None:
     expect(page.locator("#context")).to_contain_text("cited")
 
 
+@pytest.mark.rule("PAGE-14")
 def test_the_answer_is_streamed_beside_progress_that_overwrites_itself(
     browser: Browser, session: Session, held: HeldSolver
 ) -> None:
@@ -79,6 +80,7 @@ def test_the_answer_is_streamed_beside_progress_that_overwrites_itself(
     assert "is working" not in page.locator(".exchange").last.inner_text()
 
 
+@pytest.mark.rule("DECISION-50")
 def test_a_turn_of_the_api_appears_on_the_open_page(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
     live(page)
@@ -123,6 +125,7 @@ def test_what_happened_while_the_socket_was_away_is_made_up_for_once(browser: Br
     assert seen == list(range(3, session.event_sequence + 1))
 
 
+@pytest.mark.rule("PAGE-10")
 def test_choices_hold_for_the_message_they_stand_beside(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
     page.get_by_role("button", name="Options").click()
@@ -137,6 +140,7 @@ def test_choices_hold_for_the_message_they_stand_beside(browser: Browser, sessio
     expect(page.locator("#session-state")).to_contain_text(re.compile(r"Deliberation level\s*2"))
 
 
+@pytest.mark.rule("PAGE-13")
 def test_ctrl_enter_makes_a_line_and_enter_sends(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
     field = page.get_by_label("Message", exact=True)
@@ -149,6 +153,7 @@ def test_ctrl_enter_makes_a_line_and_enter_sends(browser: Browser, session: Sess
     assert session.turns.get().user_message == "one\ntwo"
 
 
+@pytest.mark.rule("SESSION-9", "PAGE-15")
 def test_the_tab_keeps_its_session_until_a_new_one(browser: Browser, session: Session) -> None:
     browser.open("session", session.session_id)
     page = browser.open("sessions")
@@ -201,8 +206,9 @@ def test_delete_and_undo(browser: Browser, session: Session) -> None:
     assert session.deleted_at is None
 
 
+@pytest.mark.rule("WINDOW-40")
 def test_what_a_tab_kept_is_reset_when_damaged(browser: Browser, session: Session) -> None:
-    """[HV40]"""
+    """"""
     browser.page.evaluate("sessionStorage.setItem('mrpvm.written', '{bad')")
     page = browser.open("session", session.session_id)
     expect(page.get_by_text("What this tab had kept was damaged and has been reset.")).to_be_visible()

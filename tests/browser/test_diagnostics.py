@@ -1,7 +1,8 @@
-"""The diagnostics panel: a conversation of three turns with a model, and what the third really sent [H50, H51]."""
+"""The diagnostics panel: a conversation of three turns with a model, and what the third really sent."""
 
 import json
 
+import pytest
 from playwright.sync_api import expect
 from pytest_django import Settings
 
@@ -16,6 +17,7 @@ from tests.llm.provider import Provider
 __all__ = ["browser", "provider", "unvalidated"]
 
 
+@pytest.mark.rule("CONTEXT-8", "CONTEXT-51")
 def test_three_turns_are_sent_as_a_bounded_context_that_follows_the_last_response(
     browser: Browser, provider: Provider, unvalidated: None, settings: Settings
 ) -> None:

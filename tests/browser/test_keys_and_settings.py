@@ -1,6 +1,7 @@
 """API keys and settings in the browser: made, copied, used, revoked; a model for a role, suggested and saved."""
 
 import httpx2 as httpx
+import pytest
 from playwright.sync_api import expect
 
 from sessions_app.queries.settings.model_roles import shared_config
@@ -41,6 +42,7 @@ def test_a_key_is_made_copied_used_and_revoked(browser: Browser) -> None:
     assert call(browser, key) == 401
 
 
+@pytest.mark.rule("PAGE-12")
 def test_a_role_gets_a_model_of_the_provider_s(provider: Provider, browser: Browser) -> None:
     page = browser.open("settings")
     expect(page.locator("#model-names option")).to_have_count(3, timeout=30_000)  # the SDK is loaded first

@@ -1,4 +1,4 @@
-"""Sources of a session's draft: staged from its page, found there at once, and taken out again [KB-5]."""
+"""Sources of a session's draft: staged from its page, found there at once, and taken out again."""
 
 import pytest
 from playwright.sync_api import Locator, expect

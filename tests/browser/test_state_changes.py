@@ -1,4 +1,4 @@
-"""Every change of a session's state shows on its open page without a reload [O-50]."""
+"""Every change of a session's state shows on its open page without a reload."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -73,6 +73,7 @@ OF_SETTINGS = (
 )  # fmt: skip
 
 
+@pytest.mark.rule("DECISION-50")
 @pytest.mark.parametrize("kind", CHANGES)
 def test_an_open_page_shows_the_change(browser: Browser, tmp_path: Path, settings: Settings, kind: str) -> None:
     settings.MRPVM_DATA_DIR = tmp_path

@@ -49,6 +49,7 @@ def test_the_whole_payload_can_be_downloaded(browser: Browser, session: Session)
     assert json.loads(text)["output"]["status"] == "success"
 
 
+@pytest.mark.rule("PAGE-7")
 def test_the_graph_is_moved_by_toolbar_and_keys(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2)
     expect(page.locator(".viewport")).to_have_attribute("transform", re.compile("scale"))
@@ -107,6 +108,7 @@ def test_what_is_drawn_is_called_as_it_reads(browser: Browser, session: Session,
     assert unspoken_labels(browser, place) == []
 
 
+@pytest.mark.rule("PAGE-7")
 def test_brackets_go_to_the_turns_beside(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2)
     page.keyboard.press("[")

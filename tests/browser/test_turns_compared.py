@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from sessions_app.models import Session
@@ -13,6 +14,7 @@ __all__ = ["browser", "session"]
 LEFT, RIGHT = (f".stage:has([data-uid={side}])" for side in ("left", "right"))
 
 
+@pytest.mark.rule("PAGE-7")
 def test_one_choice_is_shown_in_both_graphs_and_in_its_row(browser: Browser, session: Session) -> None:
     answer(session, "1. What is my dog called?\n2. What is my hen called?")
     page = open_turn(browser, session, 3)

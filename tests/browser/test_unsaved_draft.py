@@ -1,4 +1,4 @@
-"""Mounts and drafts: another base over an unsaved draft is asked about, then the message is sent [KB-8]."""
+"""Mounts and drafts: another base over an unsaved draft is asked about, then the message is sent."""
 
 import pytest
 from django.urls import reverse
@@ -57,6 +57,7 @@ def answered(page: Page) -> None:
     expect(page.get_by_label("Message", exact=True)).to_have_value("")
 
 
+@pytest.mark.rule("BASE-8")
 @pytest.mark.parametrize(("button", "kept_in"), [("Save", "Handbook"), ("Fork", "Handbook fork"), ("Discard", "")])
 def test_a_draft_is_settled_and_the_message_sent(asked: Locator, session: Session, button: str, kept_in: str) -> None:
     asked.get_by_role("button", name=button).click()

@@ -1,4 +1,4 @@
-"""One answer in its four readings [R-1 to R-8, R-12, O-13]."""
+"""One answer in its four readings."""
 
 import json
 from dataclasses import replace
@@ -41,6 +41,7 @@ NOTHING = replace(GROUP, intent_ref=3, intent="Who?", status="no-context", answe
 BOTH = Answer(groups=(GROUP, OTHER))
 
 
+@pytest.mark.rule("ANSWER-1", "ANSWER-2")
 def test_the_document_sorts_evidence_by_layer() -> None:
     document = response_document(BOTH, "sess-1")
     assert document["sessionId"] == "sess-1"
@@ -60,16 +61,19 @@ def test_the_document_sorts_evidence_by_layer() -> None:
     assert first["warnings"] == []
 
 
+@pytest.mark.rule("ANSWER-2")
 def test_the_document_is_json_with_camel_case_units() -> None:
     text = json.dumps(response_document(BOTH, "sess-1"))
     assert '"phaseScopes"' in text
     assert "phase_scopes" not in text
 
 
+@pytest.mark.rule("DECISION-13")
 def test_one_group_reads_as_its_answer() -> None:
     assert answer_text(Answer(groups=(GROUP,))) == "Rex barks. [1] Rex naps. [2]"
 
 
+@pytest.mark.rule("DECISION-13")
 def test_several_groups_stand_under_headings_and_count_sources_through() -> None:
     assert answer_text(BOTH) == (
         "**What does Rex do?**\n\nRex barks. [1] Rex naps. [2]\n\n**When?**\n\nRex naps. [2] Open it. [3] See [9]."
@@ -83,6 +87,7 @@ def test_headings_are_short_and_on_one_line() -> None:
     assert len(heading("word " * 100)) <= 80
 
 
+@pytest.mark.rule("ANSWER-4")
 def test_markdown_has_the_documented_shape() -> None:
     assert response_markdown(Answer(groups=(GROUP, NOTHING)), "sess-1") == (
         "# MRP Response\n\nSession: sess-1\n\n"
@@ -97,12 +102,14 @@ def test_markdown_has_the_documented_shape() -> None:
     )
 
 
+@pytest.mark.rule("ANSWER-10")
 def test_helper_output_is_shown() -> None:
     helped = replace(GROUP, plugin_output={"plugin": "calc", "confidence": 0.9, "result": "4"})
     text = response_markdown(Answer(groups=(helped,)), "s")
     assert "### Plugin Evidence\n\nPlugin: calc\nConfidence: 0.9\nResult: 4\n" in text
 
 
+@pytest.mark.rule("ANSWER-5", "ANSWER-6")
 @given(st.lists(st.sampled_from(["answered", "no-context", "plugin-error"]), min_size=1, max_size=4))
 def test_markdown_and_document_agree(statuses: list[str]) -> None:
     groups = tuple(
@@ -117,6 +124,7 @@ def test_markdown_and_document_agree(statuses: list[str]) -> None:
         assert f"### Answer\n\n{group['answerMarkdown']}\n" in part
 
 
+@pytest.mark.rule("ANSWER-3", "ANSWER-7")
 @pytest.mark.parametrize("as_json", [True, False])
 def test_no_context_text(as_json: bool) -> None:
     text = no_context_text(as_json=as_json)
@@ -124,6 +132,7 @@ def test_no_context_text(as_json: bool) -> None:
     assert said == "The session context and persistent KB do not contain enough evidence to answer this intent."
 
 
+@pytest.mark.rule("ANSWER-12")
 @given(st.text(max_size=600))
 def test_previews_are_short_single_lines(text: str) -> None:
     found = preview(text)
@@ -133,5 +142,6 @@ def test_previews_are_short_single_lines(text: str) -> None:
         assert found == " ".join(text.split())
 
 
+@pytest.mark.rule("ANSWER-12")
 def test_previews_are_cut_between_words() -> None:
     assert preview("some words here", 12) == "some words\u2026"

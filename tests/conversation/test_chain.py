@@ -1,7 +1,8 @@
-"""The chain hash [O-31]."""
+"""The chain hash."""
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ messages = st.lists(
 START = chain_start("1", "key-1", None)
 
 
+@pytest.mark.rule("DECISION-31")
 @given(messages, messages)
 def test_a_chain_can_be_extended_piece_by_piece(first: list[HistoryMessage], rest: list[HistoryMessage]) -> None:
     assert extend_chain(extend_chain(START, first), rest) == extend_chain(START, first + rest)
@@ -28,6 +30,7 @@ def test_different_conversations_have_different_chains(one: list[HistoryMessage]
     assert (extend_chain(START, one) == extend_chain(START, other)) == (compared(one) == compared(other))
 
 
+@pytest.mark.rule("DECISION-31")
 @given(messages)
 def test_project_caller_and_user_are_part_of_it(said: list[HistoryMessage]) -> None:
     starts = [("1", "key-1", None), ("2", "key-1", None), ("1", "key-2", None), ("1", "key-1", ""), ("1", "key-1", "a")]

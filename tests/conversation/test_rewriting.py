@@ -1,4 +1,4 @@
-"""Query rewriting: the gate, the rules' sentence, a model's, reasons, and the terms searched for [K20 to K28]."""
+"""Query rewriting: the gate, the rules' sentence, a model's, reasons, and the terms searched for."""
 
 from collections.abc import Sequence
 
@@ -33,8 +33,9 @@ def said(*texts: str) -> list[HistoryMessage]:
 DATE = said("What is the Determination Date?", "It is the 15th day of each month.")
 
 
+@pytest.mark.rule("POLICY-20", "FOLLOWUP-1")
 def test_a_first_turn_is_left_alone_before_anything_else_is_looked_at() -> None:
-    """[KV1, K20]"""
+    """"""
     asked: list[str] = []
     found = rewrite("What is it?", [], enabled=False, ask=lambda message, history: asked.append(message) or "x" * 9)
     assert (found.rewritten_query, found.was_rewritten) == ("What is it?", False)
@@ -43,6 +44,7 @@ def test_a_first_turn_is_left_alone_before_anything_else_is_looked_at() -> None:
     assert rewrite("What is it?", DATE, enabled=False).skip_reason == "Rewriting disabled"
 
 
+@pytest.mark.rule("POLICY-25", "POLICY-27", "FOLLOWUP-3", "FOLLOWUP-4")
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
@@ -54,12 +56,13 @@ def test_a_first_turn_is_left_alone_before_anything_else_is_looked_at() -> None:
     ],
 )
 def test_the_rules_put_the_subject_in_the_place_of_what_refers_to_it(message: str, expected: str) -> None:
-    """[KV3, KV4, K26, K27]"""
+    """"""
     found = rewrite(message, DATE)
     assert (found.rewritten_query, found.was_rewritten, found.skip_reason) == (expected, True, None)
     assert found.original_query == message
 
 
+@pytest.mark.rule("POLICY-26", "POLICY-27", "FOLLOWUP-21")
 @pytest.mark.parametrize(
     ("question", "message", "expected"),
     [
@@ -76,10 +79,13 @@ def test_the_rules_put_the_subject_in_the_place_of_what_refers_to_it(message: st
     ],
 )
 def test_a_subject_is_found_without_its_article(question: str, message: str, expected: str) -> None:
-    """[KV21, K27]"""
+    """"""
     assert rewrite(message, said(question, "Well.")).rewritten_query == expected
 
 
+@pytest.mark.rule(
+    "DECISION-36", "POLICY-2", "POLICY-21", "POLICY-22", "FOLLOWUP-9", "FOLLOWUP-10", "FOLLOWUP-12", "FOLLOWUP-13"
+)
 @pytest.mark.parametrize(
     ("message", "wanted"),
     [
@@ -92,7 +98,7 @@ def test_a_subject_is_found_without_its_article(question: str, message: str, exp
     ],
 )
 def test_the_gate_goes_by_whole_words_and_shortness(message: str, wanted: bool) -> None:
-    """[KV9, KV10, KV12, KV13, K21, K22]"""
+    """"""
     assert needs_rewrite(message) is wanted
     if not wanted:
         found = rewrite(message, DATE, ask=lambda message, history: pytest.fail("no model is asked"))
@@ -124,6 +130,7 @@ def test_a_sentence_that_stays_as_it_is_says_why() -> None:
     assert rewrite("Explain it", nothing).skip_reason == "Could not extract subject from history"
 
 
+@pytest.mark.rule("POLICY-24", "FOLLOWUP-15", "FOLLOWUP-16")
 @pytest.mark.parametrize(
     ("reply", "reason", "code"),
     [
@@ -133,7 +140,7 @@ def test_a_sentence_that_stays_as_it_is_says_why() -> None:
     ],
 )
 def test_a_reply_that_is_no_rewrite_leaves_the_original(reply: str, reason: str, code: str) -> None:
-    """[KV15, KV16, K24]"""
+    """"""
     found = rewrite("What about it?", DATE, ask=lambda message, history: reply)
     assert (found.rewritten_query, found.was_rewritten) == ("What about it?", False)
     assert (found.skip_reason, found.skip_code) == (reason, code)
@@ -145,6 +152,7 @@ BOTH = said(
 )  # fmt: skip
 
 
+@pytest.mark.rule("FOLLOWUP-6", "FOLLOWUP-7")
 @pytest.mark.parametrize(
     ("message", "reply"),
     [
@@ -154,7 +162,7 @@ BOTH = said(
     ],
 )  # fmt: skip
 def test_what_a_model_makes_of_a_follow_up_is_searched_for(message: str, reply: str) -> None:
-    """[KV6, KV7]: the gate lets both through, the model sees what they speak of, and its words are taken."""
+    """: the gate lets both through, the model sees what they speak of, and its words are taken."""
     prompts: list[str] = []
 
     def ask(asked: str, history: Sequence[HistoryMessage]) -> str:
@@ -166,6 +174,7 @@ def test_what_a_model_makes_of_a_follow_up_is_searched_for(message: str, reply: 
     assert all(part in prompts[0] for part in ("Determination Date", "Closing Date", "business day", message))
 
 
+@pytest.mark.rule("POLICY-24")
 def test_a_model_that_fails_leaves_the_original_with_the_error() -> None:
     def fails(message: str, history: Sequence[HistoryMessage]) -> str:
         raise TimeoutError("too slow")
@@ -183,8 +192,9 @@ def test_what_a_model_writes_is_searched_for_like_words_of_the_message() -> None
     assert {"close": 1.0, "date": 1.0}.items() <= dict(found.weights).items()
 
 
+@pytest.mark.rule("POLICY-23", "FOLLOWUP-18")
 def test_a_model_gets_the_newest_six_messages_each_cut() -> None:
-    """[KV18, KV19, K23]"""
+    """"""
     history = [HistoryMessage(role="", content=f"<{place}>" + "x" * 600) for place in range(20)]
     lines = request_for_model("And it?", history).splitlines()[1:7]
     assert [line.split(">")[0] for line in lines] == [f"User: <{place}" for place in range(14, 20)]
@@ -192,12 +202,14 @@ def test_a_model_gets_the_newest_six_messages_each_cut() -> None:
     assert not request_for_model("And it?", history).splitlines()[7]
 
 
+@pytest.mark.rule("FOLLOWUP-19")
 def test_a_turn_without_a_role_is_the_users() -> None:
-    """[KV19]"""
+    """"""
     history = [HistoryMessage(role="", content="What is the Determination Date?")]
     assert rewrite("When does this apply?", history).was_rewritten
 
 
+@pytest.mark.rule("DECISION-36")
 def test_terms_are_weighted_by_their_probability_and_by_the_need() -> None:
     found = rewrite("When does this apply?", DATE)
     assert {item.term for item in found.terms[:2]} == {"determin", "date"}
@@ -217,7 +229,7 @@ def test_a_message_never_means_what_it_says_already() -> None:
 
 @given(st.text(max_size=300), st.lists(st.tuples(st.sampled_from(["user", "assistant", "system", ""]), st.text())))
 def test_anything_can_be_rewritten(message: str, lines: list[tuple[str, str]]) -> None:
-    """[K24] Never raises; the original is kept, probabilities and weights are what they say they are."""
+    """Never raises; the original is kept, probabilities and weights are what they say they are."""
     found = rewrite(message, [HistoryMessage(role=role, content=text) for role, text in lines])
     assert found.original_query == message
     assert found.was_rewritten or found.rewritten_query == message

@@ -1,7 +1,8 @@
-"""What a session remembers of its turns: documents, sections, terms, and for how long [K30 to K39]."""
+"""What a session remembers of its turns: documents, sections, terms, and for how long."""
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,8 +33,9 @@ def remembered(text: str, *sources: str, memory: Memory | None = None, subject: 
     return after_turn(memory, turn_index=1, subject=subject, answer=answer(text, *sources), now=NOW)
 
 
+@pytest.mark.rule("POLICY-35", "POLICY-39", "FOLLOWUP-33")
 def test_a_party_and_its_document_are_remembered() -> None:
-    """[KV33]"""
+    """"""
     memory = remembered("Trustee: Deutsche Bank National Trust Company.", "psa.pdf")
     found = memory.resolved(" trustee ")
     assert found is not None
@@ -41,8 +43,9 @@ def test_a_party_and_its_document_are_remembered() -> None:
     assert memory.document_ids == ("psa.pdf",)
 
 
+@pytest.mark.rule("POLICY-39", "FOLLOWUP-34")
 def test_sections_dates_and_definitions_are_remembered() -> None:
-    """[KV34, K39]"""
+    """"""
     memory = remembered(
         'The Closing Date is March 5, 2007. "Servicer Advance" means a payment made ahead. See Section 2.01.'
     )
@@ -82,6 +85,7 @@ def test_sections_come_from_the_units_too() -> None:
     assert memory.active_sections == ("Fees", "Section 4.2")
 
 
+@pytest.mark.rule("POLICY-36")
 def test_a_questions_subject_keeps_the_beginning_of_its_answer_and_a_later_one_replaces_it() -> None:
     first = remembered("a" * 500, subject="Determination Date")
     assert first.resolved("determination date").text == "a" * 300  # type: ignore[union-attr]
@@ -89,8 +93,9 @@ def test_a_questions_subject_keeps_the_beginning_of_its_answer_and_a_later_one_r
     assert [item.text for item in second.resolved_terms] == ["Later."]
 
 
+@pytest.mark.rule("POLICY-31", "FOLLOWUP-28")
 def test_documents_are_unique_and_the_newest_fifty() -> None:
-    """[KV28]"""
+    """"""
     memory = remembered("Yes.", "a", "a")
     assert memory.document_ids == ("a",)
     memory = remembered("Yes.", *(f"d{number}" for number in range(60)), memory=memory)
@@ -99,7 +104,7 @@ def test_documents_are_unique_and_the_newest_fifty() -> None:
 
 
 def test_terms_that_a_message_names_are_told_the_newest_first_and_never_twice() -> None:
-    """[K30, K31]"""
+    """"""
     memory = Memory(
         created_at=NOW, last_accessed_at=NOW,
         resolved_terms=tuple(
@@ -119,6 +124,7 @@ def test_terms_that_a_message_names_are_told_the_newest_first_and_never_twice() 
     assert told_terms(memory, "And the pump?", ()) == ""
 
 
+@pytest.mark.rule("POLICY-35")
 def test_a_turn_without_an_answer_counts_and_leaves_nothing_else() -> None:
     memory = after_turn(
         None, turn_index=1, subject="Rex", answer=answer("No evidence.", "a", status="no-context"), now=NOW
@@ -128,8 +134,9 @@ def test_a_turn_without_an_answer_counts_and_leaves_nothing_else() -> None:
     assert not memory.resolved_terms
 
 
+@pytest.mark.rule("POLICY-32", "FOLLOWUP-30")
 def test_memory_lives_at_exactly_its_time_and_not_a_moment_longer() -> None:
-    """[KV30]"""
+    """"""
     memory = remembered("Yes.", "a")
     assert not memory.is_expired(NOW + timedelta(hours=4), 4)
     assert memory.is_expired(NOW + timedelta(hours=4, microseconds=1), 4)

@@ -1,4 +1,4 @@
-"""The rolling summary: when, of what, how long, and what must not be lost [K40 to K46, H73]."""
+"""The rolling summary: when, of what, how long, and what must not be lost."""
 
 from collections.abc import Iterable
 
@@ -53,6 +53,7 @@ def said(texts: list[str], first: int = 1) -> list[Said]:
     ]
 
 
+@pytest.mark.rule("CONTEXT-73", "POLICY-42")
 @pytest.mark.parametrize(
     ("exchanges", "through"), [(1, 0), (4, 0), (5, 4), (6, 4), (7, 8), (8, 8), (9, 12), (500, 992)]
 )
@@ -63,6 +64,7 @@ def test_k42_it_covers_whole_batches_of_exchanges(exchanges: int, through: int) 
     assert steps == through == due_through(2 * exchanges, 0, VERBATIM_MESSAGES)
 
 
+@pytest.mark.rule("POLICY-41")
 @given(st.integers(0, 2_000))
 def test_what_stays_verbatim_is_never_more_than_eight_messages(count: int) -> None:
     waiting = count - due_through(count, 0, VERBATIM_MESSAGES)
@@ -70,13 +72,14 @@ def test_what_stays_verbatim_is_never_more_than_eight_messages(count: int) -> No
     assert count <= VERBATIM_MESSAGES or waiting > VERBATIM_MESSAGES - BATCH_MESSAGES
 
 
+@pytest.mark.rule("FOLLOWUP-36")
 def test_kv36_ten_messages_leave_six() -> None:
     assert 10 - due_through(10, 0, VERBATIM_MESSAGES) == 6
 
 
 @given(st.lists(st.integers(0, 6_000), min_size=1, max_size=8), st.integers(400, 4_000))
 def test_what_stays_verbatim_fits_its_tokens(sizes: list[int], max_chars: int) -> None:
-    """[K40]: what does not fit is summarised, nothing in between is lost, and the newest exchange stays."""
+    """: what does not fit is summarised, nothing in between is lost, and the newest exchange stays."""
     messages = said(["x" * size for size in sizes])
     through = through_within(messages, 0, max_chars)
     kept = [HistoryMessage(role=item.role, content=item.content) for item in messages[through:]]
@@ -92,12 +95,13 @@ def test_what_stays_verbatim_fits_its_tokens(sizes: list[int], max_chars: int) -
 
 
 def test_an_answer_is_cut_at_2000_characters() -> None:
-    """[K11]"""
+    """"""
     said = [HistoryMessage(role=role, content="x" * 2_400) for role in ("assistant", "user", "tool")]
     window = beside_summary(said, 3, 8, 100_000)
     assert [len(item.content) for item in window.messages] == [2_000, 2_400, 2_000]
 
 
+@pytest.mark.rule("POLICY-45", "FOLLOWUP-40")
 def test_kv40_amounts_are_kept_without_a_model() -> None:
     summary = extend_by_rules(Summary(), said(["The initial principal is $500,000,000."]), MAX_CHARS)
     assert "$500,000,000" in summary.text
@@ -111,8 +115,9 @@ def missing_facts(summary: Summary, texts: Iterable[str]) -> list[str]:
     return [fact for fact in told if fact not in summary.text]
 
 
+@pytest.mark.rule("POLICY-44")
 def test_every_fact_of_what_was_compressed_is_in_the_summary() -> None:
-    """[K44]: numbers, dates and names, exactly as they were said."""
+    """: numbers, dates and names, exactly as they were said."""
     summary = Summary()
     for start in range(0, len(TALK), BATCH_MESSAGES):
         summary = extend_by_rules(summary, said(TALK[start : start + BATCH_MESSAGES], start + 1), MAX_CHARS)
@@ -127,8 +132,9 @@ def test_a_sentence_says_which_message_it_comes_from() -> None:
     assert [place for place, _ in summary.sentences] == sorted(place for place, _ in summary.sentences)
 
 
+@pytest.mark.rule("CONTEXT-75", "POLICY-46")
 def test_new_facts_are_not_lost_when_the_summary_is_full() -> None:
-    """[K46]: the source kept its old summary whole and cut the newest facts off."""
+    """: the source kept its old summary whole and cut the newest facts off."""
     summary = Summary()
     for place in range(0, 400, 4):
         summary = extend_by_rules(
@@ -140,12 +146,14 @@ def test_new_facts_are_not_lost_when_the_summary_is_full() -> None:
     assert "1399" in summary.text
 
 
+@pytest.mark.rule("POLICY-45")
 def test_nothing_worth_telling_gives_the_beginnings() -> None:
     summary = extend_by_rules(Summary(), said(["and so on and so it is " * 20, "it is so"]), MAX_CHARS)
     assert summary.text.startswith("and so on")
     assert len(summary.text) <= 400
 
 
+@pytest.mark.rule("POLICY-44", "FOLLOWUP-37")
 def test_kv37_a_long_model_text_is_cut_with_its_facts_kept() -> None:
     reply = "The parties talked about many things. " * 60
     summary = extend_by_model(Summary(), said(TALK[:4]), reply, MAX_CHARS)
@@ -180,6 +188,7 @@ def test_a_faithful_model_is_left_alone_and_an_empty_one_replaced() -> None:
     )
 
 
+@pytest.mark.rule("POLICY-41")
 def test_k41_a_model_sees_the_summary_so_far_and_300_characters_a_message() -> None:
     first = request_for_model(Summary(), said(["x" * 400]))
     assert "(none yet)" in first

@@ -1,5 +1,6 @@
-"""The window: both caps, the note that names the one that bit, and the pack as a person reads it [H4 to H22]."""
+"""The window: both caps, the note that names the one that bit, and the pack as a person reads it."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,12 +28,14 @@ def context_of(window: Window, message: str = "X") -> Context:
     return build_context(message=message, instructions=(), window=window, summary=Summary(), source="stored")
 
 
+@pytest.mark.rule("CONTEXT-22", "WINDOW-1")
 def test_hv1_a_first_message_has_no_conversation() -> None:
     context = context_of(cut([]))
     assert context.history == ()
     assert [section.name for section in context.report.sections] == ["message"]
 
 
+@pytest.mark.rule("CONTEXT-5", "CONTEXT-20", "CONTEXT-22", "CONTEXT-75", "WINDOW-3")
 def test_hv3_the_current_message_stands_once_and_never_in_the_history() -> None:
     said = (*talk(2), HistoryMessage(role="user", content=" X\n"))
     assert without_current(said, "X") == tuple(talk(2))
@@ -48,11 +51,13 @@ def test_what_was_said_twice_is_not_taken_for_the_current_message() -> None:
     assert without_current(said, "X") == said
 
 
+@pytest.mark.rule("WINDOW-4")
 def test_hv4_twenty_messages_have_no_note() -> None:
     window = cut(talk(20))
     assert (len(window.messages), window.note, window.omitted_count) == (20, "", 0)
 
 
+@pytest.mark.rule("CONTEXT-4", "WINDOW-6")
 def test_hv6_of_45_the_last_20_are_kept_in_order_with_one_note() -> None:
     window = cut(talk(45))
     assert [item.content for item in window.messages] == [f"message {place}" for place in range(25, 45)]
@@ -61,10 +66,12 @@ def test_hv6_of_45_the_last_20_are_kept_in_order_with_one_note() -> None:
     assert [item.content for item in context_of(window).history].count(window.note) == 1
 
 
+@pytest.mark.rule("WINDOW-7")
 def test_hv7_nothing_said_gives_nothing() -> None:
     assert cut([], max_messages=1_000) == Window()
 
 
+@pytest.mark.rule("WINDOW-9")
 def test_hv9_a_message_that_costs_the_whole_budget_stands_alone() -> None:
     messages = [HistoryMessage(role="user", content="a"), HistoryMessage(role="assistant", content="b" * 11_979)]
     window = cut(messages)
@@ -74,11 +81,13 @@ def test_hv9_a_message_that_costs_the_whole_budget_stands_alone() -> None:
     assert window.note == "(older messages omitted; showing recent conversation within 12,000 characters)"
 
 
+@pytest.mark.rule("DECISION-17", "SESSION-29", "CONTEXT-10", "WINDOW-10")
 def test_hv10_the_newest_message_is_kept_over_any_cap() -> None:
     window = cut([HistoryMessage(role="user", content="a" * 20_000)])
     assert (len(window.messages), window.omitted_count, window.note) == (1, 0, "")
 
 
+@pytest.mark.rule("WINDOW-12")
 def test_hv12_the_budget_counts_roles_and_overhead() -> None:
     messages = [
         HistoryMessage(role=role, content=text)
@@ -88,14 +97,16 @@ def test_hv12_the_budget_counts_roles_and_overhead() -> None:
     assert len(cut(messages, max_chars=68).messages) == 2
 
 
+@pytest.mark.rule("WINDOW-13")
 def test_hv13_of_a_thousand_short_messages_585_fit() -> None:
     window = cut(talk(1_000, "ab"), max_messages=10_000)
     assert (len(window.messages), window.omitted_count) == (585, 415)
 
 
+@pytest.mark.rule("SESSION-29", "CONTEXT-10", "CONTEXT-13")
 @given(st.lists(st.text(max_size=40), max_size=30), st.integers(1, 25), st.integers(1, 600))
 def test_a_window_is_a_tail_within_both_caps(texts: list[str], most: int, chars: int) -> None:
-    """[C5]: and only the newest message alone may be over the budget."""
+    """: and only the newest message alone may be over the budget."""
     messages = [HistoryMessage(role=ROLES[place % 2], content=text) for place, text in enumerate(texts)]
     window = cut(messages, most, chars)
     kept = window.messages
@@ -106,6 +117,7 @@ def test_a_window_is_a_tail_within_both_caps(texts: list[str], most: int, chars:
     assert bool(window.note) == bool(window.rule) == bool(window.omitted_count)
 
 
+@pytest.mark.rule("FOLLOWUP-42")
 def test_kv42_a_summary_stands_first_in_the_role_system() -> None:
     summary = Summary(through=4, sentences=((1, "The closing is on 3 May."),))
     context = build_context(message="X", instructions=(), window=cut(talk(8)), summary=summary, source="stored")
@@ -120,6 +132,7 @@ INSTRUCTIONS = (
 )
 
 
+@pytest.mark.rule("CONTEXT-24")
 def test_the_report_names_every_section_with_its_source_and_size() -> None:
     window = cut(talk(45))
     context = build_context(message="X", instructions=INSTRUCTIONS, window=window, summary=Summary(), source="request")
@@ -142,7 +155,7 @@ def test_the_report_names_every_section_with_its_source_and_size() -> None:
 
 
 def test_what_the_window_leaves_out_is_told_beside_what_was_summarised() -> None:
-    """[K43]: messages after the summary that a cap leaves out are in neither."""
+    """: messages after the summary that a cap leaves out are in neither."""
     said = [HistoryMessage(role="user", content="x" * 90)] * 4
     window = cut_window(said, 4, 20, 250)
     summary = Summary(through=4, sentences=((1, "The closing is on 3 May."),))

@@ -31,6 +31,7 @@ def main_clause(text: str) -> Clause:
     return next(item for item in parse(text).clauses if not item.link)
 
 
+@pytest.mark.rule("BUILTIN-36")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -57,6 +58,7 @@ def test_a_passive_tells_agent_and_patient() -> None:
     assert [item.head_text for item in clause.patient] == ["bill"]
 
 
+@pytest.mark.rule("BUILTIN-36")
 @pytest.mark.parametrize(
     ("text", "wants", "gap"),
     [

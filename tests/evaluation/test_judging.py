@@ -1,4 +1,4 @@
-"""The judge can be told off: what counts as right, wrong, refused, and what recall and precision are [E-10 to E-12]."""
+"""The judge can be told off: what counts as right, wrong, refused, and what recall and precision are."""
 
 from dataclasses import replace
 from typing import Any
@@ -41,6 +41,7 @@ def outcome(text: str, status: str = "answered", claim: str = "The ship is in Ve
     )
 
 
+@pytest.mark.rule("EVAL-11")
 @pytest.mark.parametrize(
     ("text", "changes", "said"),
     [
@@ -64,12 +65,14 @@ def test_answers(text: str, changes: dict[str, Any], said: str) -> None:
     assert judge(question(**changes), outcome(text)).outcome == said
 
 
+@pytest.mark.rule("EVAL-11")
 @pytest.mark.parametrize(("answerable", "said"), [("yes", "refused"), ("no", "right"), ("either", "right")])
 def test_refusals(answerable: str, said: str) -> None:
     found = judge(question(answerable=answerable), outcome("nothing known", "no-context"))
     assert found.outcome == said
 
 
+@pytest.mark.rule("EVAL-12")
 def test_recall_precision_and_f1_count_answer_and_context() -> None:
     half = judge(question(), outcome("The ship is in Orm. [1]"))
     assert (half.recall, half.precision) == (0.5, 1.0)
@@ -78,12 +81,14 @@ def test_recall_precision_and_f1_count_answer_and_context() -> None:
     assert (forbidden.recall, forbidden.precision, forbidden.f1) == (1.0, 0.0, 0.0)
 
 
+@pytest.mark.rule("EVAL-11")
 def test_a_right_answer_passes_only_with_its_intent_and_context() -> None:
     assert judge(question(), outcome("In Vell. [1]")).passed
     assert not judge(question(), outcome("In Vell. [1]", claim="The ship is there.")).passed
     assert not judge(question(intents=(("boat",),)), outcome("In Vell. [1]")).passed
 
 
+@pytest.mark.rule("EVAL-10")
 def test_mentions_are_whole_words() -> None:
     assert mentions("The OAK tree", "oak")
     assert not mentions("A cloak", "oak")

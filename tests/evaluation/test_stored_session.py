@@ -1,4 +1,4 @@
-"""The stored session answers as the evaluated one does: same story, same questions, same words [E-8]."""
+"""The stored session answers as the evaluated one does: same story, same questions, same words."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Stories asked as they are, with everything renamed, and turned round [E-8 to E-15, O-11, O-41]."""
+"""Stories asked as they are, with everything renamed, and turned round."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ from bench.evaluation.runs import SuiteRun, by_variant, run_all, tally
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, VARIANTS, load_suites, renamed
 
 DROP_MAX = 0.1
-"""How much lower than the originals' pass rate a variant's may be [O-41]."""
+"""How much lower than the originals' pass rate a variant's may be."""
 
 
 @cache
@@ -35,6 +35,7 @@ def test_there_are_sixty_questions_of_six_stories_in_each_set() -> None:
             assert sum(len(suite.variant(variant).questions) for suite in suites) >= 60
 
 
+@pytest.mark.rule("DECISION-11")
 @pytest.mark.xdist_group("evaluation")
 def test_of_sixty_answers_one_may_be_wrong_and_thirty_six_are_right() -> None:
     counts = by_variant(development())["original"]
@@ -43,6 +44,7 @@ def test_of_sixty_answers_one_may_be_wrong_and_thirty_six_are_right() -> None:
     assert counts.f1 >= 0.6
 
 
+@pytest.mark.rule("DECISION-11")
 @pytest.mark.xdist_group("evaluation")
 def test_of_all_variants_five_may_be_wrong() -> None:
     counts = tally(item for run in development() for item in run.judgements)
@@ -50,6 +52,7 @@ def test_of_all_variants_five_may_be_wrong() -> None:
     assert counts.wrong <= 5, failures(development())
 
 
+@pytest.mark.rule("DECISION-11", "DECISION-41", "BUILTIN-39", "EVAL-15")
 @pytest.mark.xdist_group("evaluation")
 def test_renaming_and_inverting_cost_at_most_a_tenth() -> None:
     counts = by_variant(development())
@@ -57,6 +60,7 @@ def test_renaming_and_inverting_cost_at_most_a_tenth() -> None:
         assert counts[variant].pass_rate >= counts["original"].pass_rate - DROP_MAX
 
 
+@pytest.mark.rule("DECISION-11", "BUILTIN-38", "EVAL-15")
 @pytest.mark.xdist_group("evaluation")
 def test_every_answer_comes_out_the_same_under_other_names() -> None:
     runs = {(run.suite_id, run.variant): run for run in development()}
@@ -78,6 +82,7 @@ def test_two_runs_give_the_same_answers() -> None:
     ]
 
 
+@pytest.mark.rule("BUILTIN-37", "BUILTIN-38")
 def test_a_question_of_another_story_is_answered_by_none() -> None:
     from bench.evaluation.session import EvaluatedSession
 

@@ -1,4 +1,4 @@
-"""SIGKILL before and after each transaction of a turn: memory is as before or as after, nothing else [T-38, E-5]."""
+"""SIGKILL before and after each transaction of a turn: memory is as before or as after, nothing else."""
 
 import sys
 from pathlib import Path
@@ -60,6 +60,7 @@ def crashing(data: Path, edge: int, services: dict[str, str]) -> ServerProcess:
     return server
 
 
+@pytest.mark.rule("DECISION-20", "TURN-38", "TURN-39", "EVAL-5")
 def test_a_kill_at_any_edge_leaves_all_or_nothing(tmp_path: Path, own_services: dict[str, str]) -> None:
     with ServerProcess(tmp_path, **own_services, **QUICK_LEASE) as server:
         client = Client(server)

@@ -1,4 +1,4 @@
-"""SIGKILL at every edge of a fold's transactions: readers see the same, before, meanwhile and after [KB-13]."""
+"""SIGKILL at every edge of a fold's transactions: readers see the same, before, meanwhile and after."""
 
 import json
 import os
@@ -18,6 +18,7 @@ pytestmark = pytest.mark.crash
 MOST_EDGES = 60
 
 
+@pytest.mark.rule("BASE-13")
 def test_a_kill_at_any_edge_changes_nothing_that_is_seen(tmp_path: Path, own_services: dict[str, str]) -> None:
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     environment = kept | {"MRPVM_DATA_DIR": str(tmp_path)} | own_services

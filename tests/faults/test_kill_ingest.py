@@ -1,4 +1,4 @@
-"""SIGKILL at every edge of an ingest's transactions: readers see the old or the new, never a mixture [T-38, KB-13]."""
+"""SIGKILL at every edge of an ingest's transactions: readers see the old or the new, never a mixture."""
 
 import json
 import os
@@ -19,6 +19,7 @@ OLD = [f"The old pump {part} is blue." for part in range(4)]
 NEW = [f"The new pump {part} is red." for part in range(6)]
 
 
+@pytest.mark.rule("BASE-13")
 def test_a_kill_at_any_edge_leaves_the_old_or_the_new(tmp_path: Path, own_services: dict[str, str]) -> None:
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     environment = kept | {"MRPVM_DATA_DIR": str(tmp_path)} | own_services

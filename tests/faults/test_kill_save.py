@@ -1,4 +1,4 @@
-"""SIGKILL at every edge of a save, a fork and the staging of a source: readers see the old or the new [KB-13]."""
+"""SIGKILL at every edge of a save, a fork and the staging of a source: readers see the old or the new."""
 
 import json
 import os
@@ -26,6 +26,7 @@ STATES = {
 }
 
 
+@pytest.mark.rule("TURN-39", "BASE-13")
 @pytest.mark.parametrize("verb", STATES)
 def test_a_kill_at_any_edge_leaves_the_old_or_the_new(verb: str, tmp_path: Path, own_services: dict[str, str]) -> None:
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}

@@ -1,4 +1,4 @@
-"""What turn 1 left is there for turn 2 in another process [K37, C7]: the server is killed between them."""
+"""What turn 1 left is there for turn 2 in another process: the server is killed between them."""
 
 from pathlib import Path
 from typing import Any

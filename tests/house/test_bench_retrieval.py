@@ -12,6 +12,7 @@ from bench.retrieval.scores import discounted_gain, recall, reciprocal_rank
 from tests.server import ROOT
 
 
+@pytest.mark.rule("DECISION-38")
 @pytest.mark.bench
 def test_it_measures_our_own_data_and_names_what_is_missing() -> None:
     done = subprocess.run(

@@ -26,6 +26,7 @@ def test_it_measures_our_own_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert "learned from others: skipped" in lines[-1]
 
 
+@pytest.mark.rule("DECISION-38")
 def test_a_directory_without_such_files_is_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main([str(tmp_path), "--pairs", "0"])
     assert "skipped" in capsys.readouterr().out

@@ -81,6 +81,7 @@ def _default(call: ast.Call) -> str:
     return "not set"
 
 
+@pytest.mark.rule("DECISION-14", "KERNEL-20")
 def test_every_variable_stands_in_the_settings_page_with_its_default() -> None:
     documented = {bare(row[0]): bare(row[1]) for row in rows(page("docs/settings.md"), "variable", "default")}
     assert documented == variables_read()
@@ -103,6 +104,7 @@ def test_no_other_module_reads_the_environment() -> None:
     assert readers <= allowed
 
 
+@pytest.mark.rule("DECISION-14")
 @pytest.mark.parametrize(("place", "value"), [row[:2] for row in rows(page("docs/settings.md"), "constant", "value")])
 def test_a_fixed_bound_has_the_value_on_its_page(place: str, value: str) -> None:
     path, name = re.findall(r"`([^`]+)`", place)
@@ -113,6 +115,7 @@ def test_a_fixed_bound_has_the_value_on_its_page(place: str, value: str) -> None
 # --- api.md --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("API-20")
 def test_the_error_table_is_the_one_the_api_answers_by() -> None:
     documented = {bare(row[0]): int(row[1]) for row in rows(page("docs/api.md"), "code", "status")}
     assert documented == dict(STATUS_BY_CODE)
@@ -165,6 +168,7 @@ def operations() -> set[str]:
     return {f"{method.upper()} {path}" for path, item in paths.items() for method in item if path.startswith("/api/")}
 
 
+@pytest.mark.rule("DECISION-6", "API-9")
 def test_the_endpoints_are_those_of_the_schema() -> None:
     documented = {bare(row[0]) for row in rows(page("docs/api.md"), "call", "gives")}
     assert documented == operations()
@@ -247,6 +251,7 @@ def session_events() -> set[str]:
     return set(EVENT_KINDS) | {kind for kind in sent if kind}
 
 
+@pytest.mark.rule("DECISION-37", "PLUGIN-46")
 def test_the_vocabulary_table_holds_every_event_and_nothing_else() -> None:
     documented: dict[str, set[str]] = {}
     listed = rows(page("docs/architecture.md"), "event", "vocabulary")

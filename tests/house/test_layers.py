@@ -48,6 +48,7 @@ def test_addresses_need_no_other_module_to_be_there_first(name: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.rule("DECISION-39")
 def test_every_folder_of_code_is_a_package() -> None:
     folders = {path.parent for package in ("mrpvm", "sessions_app") for path in (ROOT / package).rglob("*.py")}
     assert [relative(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
@@ -58,6 +59,7 @@ def test_no_name_says_nothing() -> None:
     assert vague == []
 
 
+@pytest.mark.rule("DECISION-39")
 def test_the_pinned_packages_carry_hashes_and_no_addresses() -> None:
     for path in (ROOT / "requirements").glob("*.txt"):
         text = path.read_text(encoding="utf-8")
@@ -67,6 +69,7 @@ def test_the_pinned_packages_carry_hashes_and_no_addresses() -> None:
         assert "://" not in text, path.name
 
 
+@pytest.mark.rule("DECISION-39")
 def test_a_larger_set_of_packages_holds_the_smaller_one() -> None:
     pins = {
         name: {

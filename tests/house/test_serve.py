@@ -1,4 +1,4 @@
-"""Start and stop: what an operator sees, and what stays [O-26]."""
+"""Start and stop: what an operator sees, and what stays."""
 
 import http.client
 import json
@@ -59,6 +59,7 @@ def create_session(url: str, key: str) -> None:
         assert response.status == 201
 
 
+@pytest.mark.rule("DECISION-19", "DECISION-26")
 def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
     with ServerProcess(tmp_path) as server:
         assert status_of(f"{server.url}/health") == 200
@@ -87,6 +88,7 @@ def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
     assert seconds < STOP_SECONDS
 
 
+@pytest.mark.rule("DECISION-26")
 def test_a_given_key_and_the_login_link_work_and_stay_out_of_the_log(tmp_path: Path) -> None:
     with ServerProcess(tmp_path, MRPVM_API_KEY=GIVEN_KEY) as server:
         assert sessions(server.url, GIVEN_KEY) == []
@@ -167,7 +169,7 @@ def test_a_database_of_something_else_is_one_line(settings: Settings, tmp_path: 
 
 
 def test_a_second_process_on_the_same_database_needs_redis(tmp_path: Path, own_services: dict[str, str]) -> None:
-    """Whatever its data directory: it would close the turns of the first [T-38]."""
+    """Whatever its data directory: it would close the turns of the first."""
     first, second = tmp_path / "first", tmp_path / "second"
     own_services.pop("REDIS_URL", None)
     database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'shared.sqlite3'}"} | own_services

@@ -43,6 +43,7 @@ def problems(data: Path, **variables: str) -> list[str]:
     return [str(problem) for problem in loaded(data, **variables)["ENVIRONMENT_PROBLEMS"]]
 
 
+@pytest.mark.rule("DECISION-25", "API-7")
 def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
     names = loaded(tmp_path)
     assert names["ENVIRONMENT_PROBLEMS"] == []
@@ -51,8 +52,9 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
     assert names["CHANNEL_LAYERS"]["default"]["BACKEND"].endswith("InMemoryChannelLayer")
 
 
+@pytest.mark.rule("DECISION-3", "DECISION-4", "DECISION-5", "DECISION-15", "DECISION-22", "DECISION-33")
 def test_limits_are_as_they_were_decided(tmp_path: Path) -> None:
-    """[O-3 to O-5, O-15, O-17, O-19, O-20, O-22, O-25, O-33]: None is off."""
+    """: None is off."""
     names = loaded(tmp_path)
     assert {name: names[name] for name in DECIDED} == DECIDED
 
@@ -149,6 +151,7 @@ def test_a_plugin_that_cannot_be_left_out_is_a_problem(settings: Settings, monke
     assert not any(item.id == "val-llm" for item in registry.installed.descriptors())
 
 
+@pytest.mark.rule("DECISION-26")
 def test_production_needs_a_secret_key_and_host_names(tmp_path: Path) -> None:
     lines = problems(tmp_path, MRPVM_ENV="production")
     assert [line.split(":")[0] for line in lines] == ["SECRET_KEY is not set", "ALLOWED_HOSTS is not set"]
@@ -156,6 +159,7 @@ def test_production_needs_a_secret_key_and_host_names(tmp_path: Path) -> None:
     assert not (tmp_path / "secret_key").exists()
 
 
+@pytest.mark.rule("DECISION-26")
 def test_production_turns_on_what_needs_https(tmp_path: Path) -> None:
     names = ["SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SECURE_SSL_REDIRECT", "SECURE_HSTS_SECONDS"]
     plain, production = loaded(tmp_path), loaded(tmp_path, **PRODUCTION)
@@ -185,6 +189,7 @@ def test_redis_and_postgresql_are_taken_from_their_addresses(tmp_path: Path) -> 
     assert (int(own["connect_timeout"]), own["options"]) == (3, "-c lock_timeout=5s")
 
 
+@pytest.mark.rule("DECISION-20")
 def test_sqlite_waits_for_writers_and_survives_power_loss(tmp_path: Path) -> None:
     options = loaded(tmp_path)["DATABASES"]["default"]["OPTIONS"]
     assert options["transaction_mode"] == "IMMEDIATE"
@@ -201,11 +206,13 @@ def test_several_workers_need_redis(settings: Settings) -> None:
     assert check_processes(None) == []
 
 
+@pytest.mark.rule("DECISION-25", "API-7")
 def test_cors_is_off_unless_origins_are_set(tmp_path: Path) -> None:
     assert "corsheaders" not in str(loaded(tmp_path)["MIDDLEWARE"])
     assert "corsheaders" in str(loaded(tmp_path, CORS_ALLOWED_ORIGINS="https://app.example")["MIDDLEWARE"])
 
 
+@pytest.mark.rule("DECISION-27")
 def test_the_policy_allows_nothing_inline_and_nothing_foreign(tmp_path: Path) -> None:
     policy = str(loaded(tmp_path)["SECURE_CSP"])
     assert "unsafe" not in policy
@@ -277,7 +284,7 @@ def test_the_configured_secrets_are_named_to_what_takes_out_secrets(
 
 
 def test_external_programs_that_are_skipped_are_warnings(settings: Any, tmp_path: Path) -> None:
-    """[PL-35]"""
+    """"""
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "manifest.json").write_text("{")
     settings.MRPVM_WRAPPERS_DIR, settings.MRPVM_WRAPPERS = tmp_path, ["calculator"]

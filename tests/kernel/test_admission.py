@@ -1,4 +1,6 @@
-"""What a detector wrote becomes the machine's values [T-8, T-9]."""
+"""What a detector wrote becomes the machine's values."""
+
+import pytest
 
 from mrpvm.contracts import Detection
 from mrpvm.kernel.admission import admit_detection, hash_warnings, unit_of
@@ -9,8 +11,9 @@ VECTORS = read_vectors()
 QUESTION = VECTORS["A1"].text
 
 
+@pytest.mark.rule("DECISION-53", "TURN-9", "LANG-37")
 def test_the_seeds_own_document_is_admitted_under_the_request():
-    """[O-53, KU-8]: vector A0; its hash is the machine's own, not the document's."""
+    """: vector A0; its hash is the machine's own, not the document's."""
     detection = Detection(status="success", intent_document=QUESTION, context_document=VECTORS["A0"].text)
     (unit,) = admit_detection(detection, "req-7").units
     assert (unit.id, unit.chunk_id) == ("session::req-7::unit-000", "session::req-7")
@@ -21,8 +24,9 @@ def test_the_seeds_own_document_is_admitted_under_the_request():
     assert len(unit.hash) == 64
 
 
+@pytest.mark.rule("UNIT-9")
 def test_a_hash_that_a_document_claims_counts_for_nothing():
-    """[KU-9]"""
+    """"""
     plain, claimed = VECTORS["A0"].text, VECTORS["A0"].text + f"\n@h1 set $k1 hash {'0' * 64}\n"
     documents = [
         Detection(status="success", intent_document=QUESTION, context_document=text) for text in (plain, claimed)
@@ -33,8 +37,9 @@ def test_a_hash_that_a_document_claims_counts_for_nothing():
     assert unit_of(read).hash == one.hash
 
 
+@pytest.mark.rule("UNIT-9")
 def test_a_wrong_hash_is_warned_of_and_a_right_one_is_not():
-    """[KU-9]: one warning for a document, which names the units."""
+    """: one warning for a document, which names the units."""
     plain = VECTORS["A0"].text
     (right,) = (unit_of(ku).hash for ku in admit(plain, "context").kus.values())
     claims = {
@@ -60,21 +65,23 @@ def test_of_many_wrong_hashes_a_few_are_named():
     assert "u-10" not in warning
 
 
+@pytest.mark.rule("INTENT-5")
 def test_an_intent_without_a_seed_gets_an_implicit_one():
-    """[I-5]"""
+    """"""
     admitted = admit_detection(Detection(status="success", intent_document=QUESTION), "req-7")
     assert [(seed.action, seed.focus, seed.implicit) for seed in admitted.seeds] == [("define", "quorum", True)]
 
 
 def test_a_deactivated_seed_is_not_replaced_by_an_implicit_one():
-    """[SOP-21]: the detector decided that nothing of this intent is to be run."""
+    """: the detector decided that nothing of this intent is to be run."""
     admitted = admit_detection(Detection(status="success", intent_document=VECTORS["A15"].text), "req-7")
     assert admitted.intents
     assert admitted.seeds == ()
 
 
+@pytest.mark.rule("LANG-25")
 def test_triples_and_parents_keep_their_meaning():
-    """[SOP-25]: parents are unit ids of the turn."""
+    """: parents are unit ids of the turn."""
     document = VECTORS["A9"].text
     detection = Detection(status="success", intent_document=QUESTION, context_document=document)
     composite, leaf = admit_detection(detection, "req-7").units

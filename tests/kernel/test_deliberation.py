@@ -1,4 +1,4 @@
-"""The four levels really differ, and a frame says truthfully why it closed [K-28 to K-50]."""
+"""The four levels really differ, and a frame says truthfully why it closed."""
 
 from dataclasses import replace
 
@@ -51,24 +51,27 @@ def fresh(*solvers):
                    max_llm_calls=item.descriptor.max_llm_calls) for item in solvers]  # fmt: skip
 
 
+@pytest.mark.rule("TURN-6")
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_the_level_of_a_turn_becomes_the_policy_of_its_root_frame(level):
-    """[T-6]"""
+    """"""
     [policy] = turn(level, *fresh(*TWO)).named("policy.set")
     assert (policy["frameId"], policy["closureMode"]) == ("frame-0", POLICIES[level].closure_mode)
 
 
+@pytest.mark.rule("KERNEL-30", "KERNEL-31", "KERNEL-33")
 @pytest.mark.parametrize(("level", "asked"), [(0, [1, 0]), (1, [1, 0]), (2, [1, 1]), (3, [1, 1])])
 def test_how_far_a_level_goes_on_after_the_first_success(level, asked):
-    """[K-30 to K-33]: the alternative costs a model call, so level 1 does not take it."""
+    """: the alternative costs a model call, so level 1 does not take it."""
     one, two = fresh(*TWO)
     ran = turn(level, one, two)
     assert [len(one.asked), len(two.asked)] == asked
     assert ran.outcome.answer_text.startswith("First.")
 
 
+@pytest.mark.rule("KERNEL-31")
 def test_level_one_takes_one_cheap_alternative_of_another_family():
-    """[K-31]: another evidence role makes another family without any model call."""
+    """: another evidence role makes another family without any model call."""
     cheap = plugin("kb-plugin", "kb-b", retrieval("other"))
     evidence = plugin("kb-plugin", "kb-a", retrieval("fact"))
     ran = turn(1, solver("gs-a", solution("First.")), evidence, cheap, kbs=("kb-a", "kb-b"), solvers=("gs-a",))
@@ -76,15 +79,17 @@ def test_level_one_takes_one_cheap_alternative_of_another_family():
     assert closed(ran) == "policy_satisfied"
 
 
+@pytest.mark.rule("KERNEL-34", "KERNEL-47")
 def test_the_same_family_is_no_alternative():
-    """[K-34, V-16]"""
+    """"""
     one, twin = solver("gs-a", solution("First.")), solver("gs-b", solution("Second."))
     turn(3, one, twin)
     assert twin.asked == []
 
 
+@pytest.mark.rule("KERNEL-32", "KERNEL-42")
 def test_two_candidates_are_compared_and_the_deciding_criterion_named():
-    """[K-32, K-42]: equal but for the price of a model call."""
+    """: equal but for the price of a model call."""
     second = solution("Second.")
 
     def costly(request, context):
@@ -97,6 +102,7 @@ def test_two_candidates_are_compared_and_the_deciding_criterion_named():
     assert state(ran)["openQuestions"] == []
 
 
+@pytest.mark.rule("KERNEL-41", "KERNEL-42", "KERNEL-44")
 def test_equals_stay_an_open_comparison_and_an_open_question():
     ran = turn(3, *fresh(*TWO))
     assert ran.named("comparison.made")[0]["status"] == "open"
@@ -104,20 +110,23 @@ def test_equals_stay_an_open_comparison_and_an_open_question():
     assert "as good on every criterion" in state(ran)["openQuestions"][0]
 
 
+@pytest.mark.rule("KERNEL-32", "KERNEL-49")
 def test_level_two_says_when_it_found_only_one_way():
-    """[K-49]: partial closure is never called satisfied."""
+    """: partial closure is never called satisfied."""
     ran = turn(2, solver("gs-a", solution("First.")), solvers=("gs-a",))
     assert closed(ran) == "frontier_exhausted"
     assert state(ran)["openQuestions"] == ["Only 1 of 2 independent ways to an answer could be tried."]
 
 
+@pytest.mark.rule("KERNEL-49")
 def test_a_family_that_cannot_be_afforded_is_budget():
     ran = turn(2, *fresh(*TWO), limits=Limits(max_llm_calls=0))
     assert closed(ran) == "budget_exhausted"
 
 
+@pytest.mark.rule("KERNEL-35", "KERNEL-46")
 def test_a_rejected_leader_leaves_the_place_to_the_next():
-    """[K-46, K-49]"""
+    """"""
     one, two = fresh(*TWO)
     validator = plugin("val-plugin", "val-a", REJECT, ACCEPT)
     ran = turn(0, one, two, validator)
@@ -126,8 +135,9 @@ def test_a_rejected_leader_leaves_the_place_to_the_next():
     assert any("rejected" in question for question in state(ran)["openQuestions"])
 
 
+@pytest.mark.rule("KERNEL-33", "KERNEL-37")
 def test_an_unjudged_answer_stays_below_the_floor_of_level_three():
-    """[K-37]"""
+    """"""
     unsure = plugin("val-plugin", "val-a", Validation(status="error"))
     ran = turn(3, *fresh(*TWO), unsure)
     assert ran.outcome.status == "succeeded"
@@ -135,8 +145,9 @@ def test_an_unjudged_answer_stays_below_the_floor_of_level_three():
     assert any("asks for strong" in question for question in state(ran)["openQuestions"])
 
 
+@pytest.mark.rule("KERNEL-4", "KERNEL-43")
 def test_a_weak_leader_is_challenged_with_another_retrievers_evidence():
-    """[K-43]: the challenge's frame gathers it, and the answer becomes strong."""
+    """: the challenge's frame gathers it, and the answer becomes strong."""
     first = plugin("kb-plugin", "kb-a", retrieval("fact", sufficient=False))
     second = plugin("kb-plugin", "kb-b", retrieval("more"))
     third = plugin("kb-plugin", "kb-c", retrieval("still more"))
@@ -152,20 +163,23 @@ def test_a_weak_leader_is_challenged_with_another_retrievers_evidence():
     assert second.asked or third.asked
 
 
+@pytest.mark.rule("KERNEL-43")
 def test_without_anything_left_to_ask_a_challenge_stays_open():
     unsure = plugin("val-plugin", "val-a", Validation(status="error"))
     ran = turn(3, solver("gs-a", solution("First.")), unsure, solvers=("gs-a",))
     assert [item["status"] for item in ran.named("challenge.made")] == ["open"]
 
 
+@pytest.mark.rule("KERNEL-46")
 def test_a_challenge_that_refutes_everything_fails_the_turn():
-    """[K-46]"""
+    """"""
     verdicts = plugin("val-plugin", "val-a", Validation(status="error"), REJECT)
     kbs = [plugin("kb-plugin", name, retrieval(name)) for name in ("kb-a", "kb-b")]
     ran = turn(3, solver("gs-a", solution("First.")), *kbs, verdicts, kbs=("kb-a", "kb-b"), solvers=("gs-a",))
     assert ran.outcome.error["code"] == "VALIDATION_REJECTED"
 
 
+@pytest.mark.rule("KERNEL-45")
 def test_only_the_selected_candidate_counts_as_cited():
     ran = turn(3, *fresh(*TWO))
     cited = [row["unitId"] for data in ran.named("units.judged") for row in data["rows"] if row["step"] == "cited"]
@@ -174,6 +188,7 @@ def test_only_the_selected_candidate_counts_as_cited():
     assert ran.named("candidate.selected")[0]["suspendedBranchIds"] == ["branch-0.2"]
 
 
+@pytest.mark.rule("TURN-6", "KERNEL-28", "KERNEL-29")
 @pytest.mark.parametrize(
     ("level", "row"),
     list(
@@ -188,7 +203,7 @@ def test_only_the_selected_candidate_counts_as_cited():
     ),
 )
 def test_every_policy_is_the_table_of_the_specification(level, row):
-    """[K-28, K-29]"""
+    """"""
     policy = POLICIES[level]
     assert (
         policy.closure_mode, policy.max_frontier, policy.min_families, policy.max_comparisons, policy.validation_floor,
@@ -212,6 +227,7 @@ def judged(sufficient, answered, sources=("s1",)):
     return Answer(groups=groups), (evidence,)
 
 
+@pytest.mark.rule("KERNEL-36", "KERNEL-37")
 @pytest.mark.parametrize(
     ("sufficient", "answered", "accepted", "strength"),
     [
@@ -224,12 +240,13 @@ def judged(sufficient, answered, sources=("s1",)):
     ],
 )
 def test_strength(sufficient, answered, accepted, strength):
-    """[K-36, K-37]"""
+    """"""
     assert strength_of(*judged(sufficient, answered), accepted) == strength
 
 
+@pytest.mark.rule("KERNEL-39")
 def test_criteria():
-    """[K-39]: the length of an answer is none of them."""
+    """: the length of an answer is none of them."""
     assert criteria_of(*judged(True, ["answered"], ("s1", "s2")), "strong", 2) == {
         "validation_strength": 2, "robustness": 3, "cost": -2, "diversity": 1,
     }  # fmt: skip
@@ -248,15 +265,17 @@ def candidate(place, criteria):
     )  # type: ignore[arg-type]  # fmt: skip
 
 
+@pytest.mark.rule("KERNEL-40", "KERNEL-41")
 @given(st.lists(CRITERIA, min_size=1, max_size=6))
 def test_the_selected_candidate_is_never_dominated(criteria):
-    """[K-40, K-41]"""
+    """"""
     candidates = [candidate(place, item) for place, item in enumerate(criteria)]
     chosen = select(candidates)
     assert chosen in undominated(candidates)
     assert not any(dominates(other, chosen) for other in candidates)
 
 
+@pytest.mark.rule("KERNEL-40")
 @given(CRITERIA, CRITERIA, CRITERIA)
 def test_dominance_is_a_strict_partial_order(one, two, three):
     a, b, c = (candidate(place, item) for place, item in enumerate((one, two, three)))

@@ -1,4 +1,4 @@
-"""Equal input, clock and statistics give equal records to the byte, whoever is quicker [K-17, K-57, PL-27]."""
+"""Equal input, clock and statistics give equal records to the byte, whoever is quicker."""
 
 import os
 import random
@@ -18,19 +18,22 @@ from tests.kernel.scripted import Ran
 from tests.server import ROOT
 
 
+@pytest.mark.rule("KERNEL-17")
 @pytest.mark.parametrize("turn", SCRIPTED.values(), ids=SCRIPTED.keys())
 def test_two_runs_leave_the_same_bytes(turn: Callable[..., Ran]) -> None:
     assert as_bytes(turn()) == as_bytes(turn())
 
 
+@pytest.mark.rule("KERNEL-17", "EVAL-6")
 @pytest.mark.parametrize("turn", SCRIPTED.values(), ids=SCRIPTED.keys())
 def test_a_parallel_run_leaves_what_a_sequential_one_does(turn: Callable[..., Ran]) -> None:
-    """[K-17]"""
+    """"""
     assert as_bytes(turn()) == as_bytes(turn(limits=Limits(max_parallel_seeds=1)))
 
 
+@pytest.mark.rule("KERNEL-17", "KERNEL-18")
 def test_calls_are_shared_out_in_the_order_of_the_questions() -> None:
-    """[K-17, K-18]: it does not matter who asks first."""
+    """: it does not matter who asks first."""
     ran = SCRIPTED["few calls"]()
     assert [group.answer_markdown for group in ran.outcome.answer.groups[:3]] == [  # type: ignore[union-attr]
         "About one.", "About two.", "About three.",
@@ -38,14 +41,16 @@ def test_calls_are_shared_out_in_the_order_of_the_questions() -> None:
     assert ran.outcome.answer.groups[3].status == "plugin-error"  # type: ignore[union-attr]
 
 
+@pytest.mark.rule("UNIT-7")
 def test_units_of_parallel_frames_have_numbers_of_their_own() -> None:
-    """[K-17, KU-7]"""
+    """"""
     ids = [unit.id.rpartition("::")[2] for unit in SCRIPTED["subtasks"]().outcome.staged_units]
     assert ids == ["unit-1000", "unit-2000"]
 
 
+@pytest.mark.rule("PLUGIN-27")
 def test_shipped_plugins_do_not_depend_on_the_process() -> None:
-    """[PL-27]: sets of words have another order in every process."""
+    """: sets of words have another order in every process."""
     digests = {
         subprocess.run(
             [sys.executable, "-m", "tests.kernel.recorded_turns"],
@@ -78,7 +83,7 @@ def played(children: Frames, path: str, merged: Callable[[list[Events]], Events]
 
 @given(FRAMES, st.randoms(use_true_random=False))
 def test_frame_order_undoes_any_interleaving_of_children(frames: Frames, chance: random.Random) -> None:
-    """[K-17]"""
+    """"""
 
     def taking_turns(below: list[Events]) -> Events:
         left = [list(events) for events in below]

@@ -1,4 +1,4 @@
-"""Machine events and their stored form: one dataclass each, there and back without a loss [G-6]."""
+"""Machine events and their stored form: one dataclass each, there and back without a loss."""
 
 import json
 
@@ -15,6 +15,7 @@ def plain(ran: Ran) -> list[Event]:
     return [Event(at_ms=event.at_ms, data=event.data) for event in ran.events]
 
 
+@pytest.mark.rule("DECISION-37")
 @settings(max_examples=40)
 @given(TURNS)
 def test_a_stored_event_is_read_back_as_it_was(turn) -> None:
@@ -22,6 +23,7 @@ def test_a_stored_event_is_read_back_as_it_was(turn) -> None:
     assert [event_of(json.loads(json.dumps(record_of(event)))) for event in events] == events
 
 
+@pytest.mark.rule("PLUGIN-46")
 def test_names_are_noun_and_past_participle() -> None:
     assert len(EVENT_TYPES) == 24
     assert EVENT_TYPES["turn.started"] is TurnStarted

@@ -1,5 +1,6 @@
-"""Whatever a turn goes through, its graph is whole [G-4, G-6, G-8, G-14] and its record the same again [K-17]."""
+"""Whatever a turn goes through, its graph is whole and its record the same again."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ def play(turn) -> Ran:
     )
 
 
+@pytest.mark.rule("DECISION-23", "GRAPH-5", "GRAPH-11", "GRAPH-14", "EVAL-5")
 @settings(max_examples=60)
 @given(TURNS)
 def test_the_graph_is_a_whole_dag(turn):
@@ -121,7 +123,7 @@ def assert_one_opener(graph):
 @settings(max_examples=30)
 @given(TURNS)
 def test_a_parallel_run_gives_the_graph_of_any_other(turn):
-    """[K-17]: everything but the times is the same, whichever child came first."""
+    """: everything but the times is the same, whichever child came first."""
     first, second = (trace_of(play(turn).records) for _ in range(2))
     assert without_times(first) == without_times(second)
 
@@ -134,6 +136,7 @@ def without_times(value):
     return value
 
 
+@pytest.mark.rule("GRAPH-6")
 @settings(max_examples=30)
 @given(TURNS, st.integers(0, 400))
 def test_a_fold_of_any_beginning_is_drawable(turn, length):

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 
 from mrpvm.trace.compare import align_graphs
@@ -81,6 +82,7 @@ def test_frames_of_one_purpose_are_told_apart_by_what_they_are_about() -> None:
     ]
 
 
+@pytest.mark.rule("GRAPH-14")
 @settings(max_examples=40)
 @given(TURNS, TURNS)
 def test_every_node_of_both_graphs_is_there_once_and_inside_its_frame(one, other) -> None:

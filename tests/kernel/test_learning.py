@@ -1,4 +1,4 @@
-"""What finished turns teach planners: the counting table, moving averages, utilities [K-54 to K-57, T-35]."""
+"""What finished turns teach planners: the counting table, moving averages, utilities."""
 
 from dataclasses import replace
 
@@ -29,6 +29,7 @@ def counts(seen: Experience) -> tuple[int, int, int, int]:
     return seen.attempt_count, seen.success_count, seen.failure_count, seen.refusal_count
 
 
+@pytest.mark.rule("KERNEL-56")
 @pytest.mark.parametrize(
     ("stage", "status", "plugin_key", "counted", "success", "sufficiency"),
     [
@@ -54,16 +55,18 @@ def test_the_counting_table(
     success: float,
     sufficiency: float,
 ) -> None:
-    """[K-56]: an honest refusal leaves success alone, a rejection is the validator's success."""
+    """: an honest refusal leaves success alone, a rejection is the validator's success."""
     found = after(called(stage, status))[plugin_key]
     assert counts(found) == counted
     assert (found.success, found.sufficiency) == (pytest.approx(success), pytest.approx(sufficiency))
 
 
+@pytest.mark.rule("KERNEL-56")
 def test_a_call_skipped_for_want_of_budget_is_no_attempt() -> None:
     assert after(called("goal-solver", "skipped-budget")) == {}
 
 
+@pytest.mark.rule("KERNEL-56")
 def test_a_rejection_is_a_failure_of_the_solver_in_its_own_frame() -> None:
     stages = [
         called("goal-solver", "success", "frame-0.1", "gs-a"),
@@ -103,7 +106,7 @@ def test_only_the_solver_that_was_judged_fails() -> None:
 def test_a_planner_is_judged_by_what_it_led_to(
     stages: list[tuple[str, str]], turn_failed: bool, counted: tuple[int, ...], sufficiency: float
 ) -> None:
-    """[K-54, K-56, T-35]: a planner of a failed turn has failed; only no-context lowers its sufficiency."""
+    """: a planner of a failed turn has failed; only no-context lowers its sufficiency."""
     records = [called("planner", "success"), *(called(*item) for item in stages)]
     found = after(*records, turn_failed=turn_failed)[PLANNER]
     assert counts(found) == counted
@@ -126,8 +129,9 @@ def test_each_planner_answers_for_its_own_part_of_a_frame() -> None:
     assert counts(found["mrp-plan-plugin", "planner-b"]) == (1, 1, 0, 0)
 
 
+@pytest.mark.rule("KERNEL-54")
 def test_utility_of_a_plugin_and_of_a_planner() -> None:
-    """[K-54] with the cold start of K-55."""
+    """with the cold start of K-55."""
     assert utility("kb-plugin", untried("kb-plugin")) == pytest.approx(0.7 + 0.15 * 0.7 - 0.05)
     assert utility("mrp-plan-plugin", untried("mrp-plan-plugin")) == pytest.approx(0.7 - 0.05 - 0.25 * 0.1)
     worst = Experience(success=0, sufficiency=0, latency_ms=1e9, llm_calls=1e9)
@@ -135,8 +139,9 @@ def test_utility_of_a_plugin_and_of_a_planner() -> None:
     assert utility("mrp-plan-plugin", worst) == pytest.approx(-0.65)
 
 
+@pytest.mark.rule("KERNEL-55")
 def test_averages_move_by_a_quarter() -> None:
-    """[K-55]"""
+    """"""
     found = learn(Experience(), Attempt(plugin=SOLVER, duration_ms=1000, llm_calls=2, succeeded=True))
     assert found.latency_ms == pytest.approx(0.75 * 250 + 0.25 * 1000)
     assert found.llm_calls == pytest.approx(0.5)
@@ -146,7 +151,7 @@ STAGE_STATUSES = (
     "success", "insufficient", "no-context", "unsupported", "error", "needs-decomposition", "accepted", "rejected",
     "skipped-budget",
 )  # fmt: skip
-"""Every status an execution may end with [PL-22]."""
+"""Every status an execution may end with."""
 RECORDS = st.builds(
     called,
     st.sampled_from(STAGES),
@@ -177,6 +182,7 @@ def test_learning_is_a_pure_function(stages: list[StageRecord]) -> None:
     assert after(*stages) == after(*[replace(record) for record in stages])
 
 
+@pytest.mark.rule("PLUGIN-19")
 def test_the_machine_tells_enough_to_learn_from() -> None:
     """A turn in which the first solver was rejected and the second one accepted."""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))

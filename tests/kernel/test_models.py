@@ -1,4 +1,4 @@
-"""Models in a turn: who is tried, what is counted and recorded, what goes out early [PL-25, PL-31, O-1]."""
+"""Models in a turn: who is tried, what is counted and recorded, what goes out early."""
 
 from typing import Any
 
@@ -57,8 +57,9 @@ def finished(ran: Ran, stage: str = "goal-solver") -> list[dict[str, Any]]:
 # --- Who is tried --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("INTENT-6", "PLUGIN-31", "ROLE-8")
 def test_without_a_model_only_plugins_that_need_none_are_tried() -> None:
-    """[PL-31, L-8]: as if the others were not there."""
+    """: as if the others were not there."""
     plain = plugin("gs-plugin", "gs-a", solution("Because."))
     bare = played(plain, is_validated=False)
     others = (
@@ -81,6 +82,7 @@ def plugin_ids(ran: Ran, key: str) -> list[str]:
     return list(ran.named("turn.started")[0][key])
 
 
+@pytest.mark.rule("PLUGIN-18")
 def test_planners_hear_of_plugins_that_can_work_only() -> None:
     planner = plugin("mrp-plan-plugin", "planner-a", plan())
     run(
@@ -95,7 +97,7 @@ def test_planners_hear_of_plugins_that_can_work_only() -> None:
 
 @pytest.mark.parametrize("stage", ["seed_detector", "goal_solver"])
 def test_a_pinned_one_is_tried_and_says_why_it_cannot(stage: str) -> None:
-    """[L-8, O-7]"""
+    """"""
     ids = {"seed_detector": "sd-llm", "goal_solver": "gs-llm"}
     detector = plugin("sd-plugin", "sd-llm", lambda request, context: ask(context), **LLM)
     ran = played(solver(asking()), others=[detector], pins=Selection(**{stage: ids[stage]}))
@@ -113,8 +115,9 @@ def test_with_a_model_they_are_candidates_like_any_other() -> None:
 # --- What is counted and recorded ------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("PLUGIN-26")
 def test_calls_that_a_plugin_does_not_tell_of_count_all_the_same() -> None:
-    """[PL-26]"""
+    """"""
     ran = played(solver(asking()), model=ScriptedModel("It is so."))
     (execution,) = finished(ran)
     assert (execution["llmCalls"], execution["model"], execution["modelRole"]) == (1, "scripted", "goal-fast")
@@ -130,8 +133,9 @@ def test_calls_of_a_plugin_that_raises_count() -> None:
     assert (good["llmCalls"], good["model"]) == (0, None)
 
 
+@pytest.mark.rule("PLUGIN-26")
 def test_calls_of_a_plugin_that_hangs_count() -> None:
-    """[K-19]: it has called, and does not come back."""
+    """: it has called, and does not come back."""
     import threading
 
     release = threading.Event()
@@ -153,7 +157,7 @@ def test_calls_of_a_plugin_that_hangs_count() -> None:
 
 
 def test_used_calls_are_gone_for_the_plugins_that_follow() -> None:
-    """[PL-25]"""
+    """"""
     first = solver(asking(Solution(status="error", error=PluginError(code="X", message="x"))), "gs-one")
     second = solver(asking(), "gs-two")
     third = plugin("gs-plugin", "gs-three", solution("Plain."))
@@ -161,10 +165,11 @@ def test_used_calls_are_gone_for_the_plugins_that_follow() -> None:
     assert [item["status"] for item in finished(ran)] == ["error", "skipped-budget", "success"]
 
 
+@pytest.mark.rule("DECISION-7")
 @pytest.mark.parametrize("failure", [ModelFailed("broken"), ModelTimeout("slow")])
 @pytest.mark.parametrize("questions", [("why",), ("why", "how")])
 def test_a_turn_that_fails_for_its_provider_carries_its_code(failure: ModelFailed, questions: tuple[str, ...]) -> None:
-    """[O-7]: also from child frames."""
+    """: also from child frames."""
     ran = played(solver(asking()), model=ScriptedModel(failure), detection=detection(*questions))
     assert ran.outcome.error is not None
     assert ran.outcome.error["code"] == failure.code
@@ -177,6 +182,7 @@ def deltas(ran: Ran) -> str:
     return "".join(item["delta"] for item in ran.named("answer.delta"))
 
 
+@pytest.mark.rule("DECISION-37")
 def test_words_go_out_while_they_are_written() -> None:
     ran = played(solver(asking()), model=ScriptedModel("It is so, and so."), is_validated=False, is_streamed=True)
     assert deltas(ran) == ran.outcome.answer_text == "It is so, and so."
@@ -212,7 +218,7 @@ def test_nothing_goes_out_when_nobody_reads_along() -> None:
 
 @pytest.mark.parametrize("ending", ["error", "no-context", "raise"])
 def test_no_other_answer_follows_one_that_was_begun(ending: str) -> None:
-    """[O-1]"""
+    """"""
     endings: dict[str, Any] = {
         "error": asking(Solution(status="error", error=PluginError(code="LLM_TIMEOUT", message="slow"))),
         "no-context": lambda request, context: ask(context) and solution(None)(request, context),
@@ -240,7 +246,7 @@ def test_an_answer_that_was_not_begun_may_be_followed() -> None:
 
 
 def test_a_solver_that_writes_for_ever_is_given_up() -> None:
-    """[K-19]: its words do not keep the clock from being looked at."""
+    """: its words do not keep the clock from being looked at."""
 
     def babble(request: SolveInput, context: CallContext) -> Solution:
         while not context.stopped():

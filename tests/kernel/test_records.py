@@ -1,7 +1,8 @@
-"""What a turn leaves on record: branches, results, candidates, closures, the trace and its graph [G-1 to G-12]."""
+"""What a turn leaves on record: branches, results, candidates, closures, the trace and its graph."""
 
 import threading
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,8 +41,9 @@ def policy_status(records):
 # --- Branches, results, candidates ---------------------------------------------------------------------------
 
 
+@pytest.mark.rule("KERNEL-13", "KERNEL-34")
 def test_a_branch_says_what_it_is_made_of():
-    """[K-13]"""
+    """"""
     ran = at_level(0)
     branch = trace_of(ran.records)["branches"][-1]
     assert branch.items() >= {
@@ -54,8 +56,9 @@ def test_a_branch_says_what_it_is_made_of():
     assert branch["familySignature"] == "explain::direct::explain::symbolic::Description::source_grounded"
 
 
+@pytest.mark.rule("KERNEL-38", "KERNEL-39")
 def test_a_candidate_says_what_it_is_compared_by():
-    """[K-38, K-39]"""
+    """"""
     [promoted] = at_level(0).named("candidate.promoted")
     assert promoted.items() >= {
         "branchId": promoted["branchIds"][0], "label": "Because.", "validationStatus": "accepted", "strength": "strong",
@@ -63,8 +66,9 @@ def test_a_candidate_says_what_it_is_compared_by():
     assert promoted["criteria"] == {"validation_strength": 2, "robustness": 2, "cost": 0, "diversity": 1}
 
 
+@pytest.mark.rule("KERNEL-25", "KERNEL-35")
 def test_a_result_below_the_floor_is_superseded_and_its_records_stay():
-    """[K-25, K-26]: where another one reaches it; one that reaches it too is suspended."""
+    """: where another one reaches it; one that reaches it too is suspended."""
     judge = plugin("val-plugin", "val-a", RuntimeError("boom"), ACCEPT)
     ran = turn(3, solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1), judge)
     assert ran.outcome.answer_text == "Second."
@@ -73,8 +77,9 @@ def test_a_result_below_the_floor_is_superseded_and_its_records_stay():
     assert len(ran.named("result.recorded")) == 2
 
 
+@pytest.mark.rule("KERNEL-27")
 def test_a_solver_that_does_not_come_back_failed_for_time():
-    """[K-27]"""
+    """"""
     release = threading.Event()
     hanging = plugin("gs-plugin", "gs-a", lambda request, context: release.wait(20), timeout_ms=30)
     ran = run(
@@ -86,10 +91,11 @@ def test_a_solver_that_does_not_come_back_failed_for_time():
     assert [failure["reason"] for failure in ran.named("branch.failed")] == ["timeout"]
 
 
+@pytest.mark.rule("LANG-29", "KERNEL-2", "KERNEL-26", "KERNEL-27", "KERNEL-49")
 @settings(max_examples=40)
 @given(TURNS)
 def test_frames_close_once_truthfully_and_leave_nothing_open(ran_turn):
-    """[K-26, K-27, K-49]"""
+    """"""
     ran = play(ran_turn)
     closings = [event for event in ran.events if isinstance(event.data, FrameClosed)]
     opened = [data["frameId"] for data in ran.named("frame.opened")]
@@ -111,8 +117,9 @@ def test_frames_close_once_truthfully_and_leave_nothing_open(ran_turn):
 # --- Frames --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("KERNEL-1", "KERNEL-44")
 def test_a_closed_frame_tells_its_depth_what_is_left_and_what_was_compared():
-    """[K-1, K-44]"""
+    """"""
     meta = state(at_level(3))
     assert meta.items() >= {"closureReason": "frontier_exhausted", "depth": 0, "maxDepth": 3}.items()
     assert meta["budgets"] == {"remainingLLMCalls": 5, "remainingTimeMs": 60_000}
@@ -122,8 +129,9 @@ def test_a_closed_frame_tells_its_depth_what_is_left_and_what_was_compared():
     assert meta["openQuestions"]
 
 
+@pytest.mark.rule("KERNEL-48")
 def test_a_policy_shows_how_far_deliberation_is():
-    """[K-48]"""
+    """"""
     equals = turn(2, solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1))
     assert statuses_on_the_way(equals) == ["default", "candidate_found", "comparative_open", "settled"]
     assert statuses_on_the_way(at_level(0)) == ["default", "candidate_found", "settled"]
@@ -138,8 +146,9 @@ def statuses_on_the_way(ran):
 # --- The trace -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("GRAPH-1")
 def test_the_trace_has_the_parts_of_the_specification():
-    """[G-1]"""
+    """"""
     trace = trace_of(at_level(2).records)
     assert trace.keys() >= {
         "requestId", "sessionId", "rootFrameId", "inputMessage", "deliberationLevel", "deliberationPolicy",
@@ -153,8 +162,9 @@ def test_the_trace_has_the_parts_of_the_specification():
     assert trace["deliberationPolicy"]["level"] == 2
 
 
+@pytest.mark.rule("GRAPH-1")
 def test_the_message_at_the_head_of_a_trace_is_cut():
-    """[G-1]: the whole is the input of the root frame."""
+    """: the whole is the input of the root frame."""
     ran = run(
         plugin("sd-plugin", "sd-a", detection("why")), plugin("kb-plugin", "kb-a", retrieval("fact")),
         plugin("gs-plugin", "gs-a", solution("Because.")), message="x" * 501,
@@ -164,8 +174,9 @@ def test_the_message_at_the_head_of_a_trace_is_cut():
     assert len(opened.detail["input"]["message"]) == 501
 
 
+@pytest.mark.rule("GRAPH-2")
 def test_a_stage_says_who_ran_when_with_what():
-    """[G-2]"""
+    """"""
     stages = trace_of(at_level(0).records)["stages"]
     keys = {
         "executionId", "stage", "frameId", "plannerPluginId", "pluginId", "kbPluginId", "status", "startedAt",
@@ -178,8 +189,9 @@ def test_a_stage_says_who_ran_when_with_what():
     assert all(len(stage[name]) <= 300 for stage in stages for name in ("inputSnippet", "outputSnippet"))
 
 
+@pytest.mark.rule("GRAPH-3")
 def test_results_and_failures_name_what_they_belong_to():
-    """[G-3]"""
+    """"""
     trace = trace_of(at_level(0).records)
     assert trace["results"][-1].keys() >= {
         "resultId", "frameId", "branchId", "kind", "validationStatus", "supportIds",
@@ -190,8 +202,9 @@ def test_results_and_failures_name_what_they_belong_to():
     }  # fmt: skip
 
 
+@pytest.mark.rule("DECISION-23", "KERNEL-1", "GRAPH-8", "GRAPH-9", "GRAPH-10", "GRAPH-13")
 def test_nodes_carry_what_is_drawn_and_nothing_else():
-    """[G-8, G-9, G-10, G-12, G-13]"""
+    """"""
     graph = graph_of(fan_out(level=3).records)
     assert graph.keys() == {"rootFrameId", "frames", "pluginExecutions", "edges", "controlNodes", "controlEdges"}
     assert all(
@@ -210,8 +223,9 @@ def test_nodes_carry_what_is_drawn_and_nothing_else():
     assert all(node["detailRef"] == node["id"] for node in nodes)
 
 
+@pytest.mark.rule("GRAPH-12")
 def test_control_nodes_and_edges_are_of_the_known_kinds():
-    """[G-12]"""
+    """"""
     graphs = [graph_of(made().records) for made in SCRIPTED.values()]
     types = {node["type"] for graph in graphs for node in graph["controlNodes"]}
     kinds = {edge["kind"] for graph in graphs for edge in graph["controlEdges"]}
@@ -222,10 +236,11 @@ def test_control_nodes_and_edges_are_of_the_known_kinds():
     }  # fmt: skip
 
 
+@pytest.mark.rule("GRAPH-11")
 @given(st.integers(0, 3))
 @settings(max_examples=4)
 def test_an_edge_is_of_a_known_kind(level):
-    """[G-11]"""
+    """"""
     edges = graph_of(fan_out(level=level).records)["edges"]
     assert {edge["kind"] for edge in edges} <= {"contains", "flow", "retry", "child-frame"}
     opened = [edge for edge in edges if edge["kind"] == "child-frame"]

@@ -1,4 +1,4 @@
-"""What every stage keeps to: candidates and their order, what plugins and planners are told, limits [K-9 to K-24]."""
+"""What every stage keeps to: candidates and their order, what plugins and planners are told, limits."""
 
 from dataclasses import fields, replace
 
@@ -36,6 +36,7 @@ def stages_of(ran, stage):
 # --- Candidates ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("SESSION-19", "SESSION-20", "SESSION-21", "BUILTIN-3", "KERNEL-11")
 @pytest.mark.parametrize(
     ("chosen", "expected"),
     [
@@ -48,7 +49,7 @@ def stages_of(ran, stage):
     ],
 )
 def test_planners_are_tried_pin_alone_else_preference_defaults_others_and_four_at_most(chosen, expected):
-    """[K-11, PL-21, S-20, S-21]"""
+    """"""
     names = ("planner-a", "planner-b", "planner-c", "planner-default", "planner-depth")
     refusing = [planner(name, RuntimeError("boom")) for name in names]
     ran = run(detector(detection("why")), kb(), solver(), *refusing, **chosen)
@@ -56,6 +57,7 @@ def test_planners_are_tried_pin_alone_else_preference_defaults_others_and_four_a
     assert stages_of(ran, "planner") == expected
 
 
+@pytest.mark.rule("SESSION-19", "SESSION-20", "SESSION-21", "SESSION-23")
 @pytest.mark.parametrize(
     ("stage", "part", "names"),
     [
@@ -66,7 +68,7 @@ def test_planners_are_tried_pin_alone_else_preference_defaults_others_and_four_a
 )
 @pytest.mark.parametrize("chosen", ["nobody", "preferred", "pinned"])
 def test_a_pin_stands_alone_and_a_preference_goes_first(chosen, stage, part, names):
-    """[S-19 to S-21]: whatever the planner or the defaults put in front; fallbacks stay behind a preference."""
+    """: whatever the planner or the defaults put in front; fallbacks stay behind a preference."""
     last = names[-1]
     expected = {"nobody": [*names], "preferred": [last, *names[:-1]], "pinned": [last]}
     choice = {"preferred": {"preferences": Selection(**{part: last})}, "pinned": {"pins": Selection(**{part: last})}}
@@ -81,24 +83,27 @@ def test_a_pin_stands_alone_and_a_preference_goes_first(chosen, stage, part, nam
     assert stages_of(ran, stage) == expected[chosen]
 
 
+@pytest.mark.rule("PLUGIN-21")
 def test_no_more_candidates_of_a_stage_are_tried_than_the_limit():
-    """[PL-21]"""
+    """"""
     names = [f"gs-{letter}" for letter in "abcdef"]
     failing = [solver(RuntimeError("boom"), plugin_id=name) for name in names]
     ran = run(detector(detection("why")), kb(), *failing, planner("planner-a", plan(solvers=names)))
     assert stages_of(ran, "goal-solver") == names[:4]
 
 
+@pytest.mark.rule("PLUGIN-20")
 def test_a_plan_is_fitted_to_what_is_registered_for_the_stage():
-    """[PL-20]: a planner orders; what it names for the wrong stage, or nobody knows, is not run."""
+    """: a planner orders; what it names for the wrong stage, or nobody knows, is not run."""
     orders = plan(kbs=("gs-a", "kb-z", "kb-a"), solvers=("kb-a", "gs-z", "gs-a"))
     ran = run(detector(detection("why")), kb(), solver(), planner("planner-a", orders))
     made = ran.named("plan.made")[0]["plan"]
     assert (made["kbPluginOrder"], made["goalSolverOrder"]) == (["kb-a"], ["gs-a"])
 
 
+@pytest.mark.rule("BUILTIN-47")
 def test_validators_run_cheap_first_and_stop_at_the_first_rejection():
-    """[BP-47]"""
+    """"""
     validators = [plugin("val-plugin", name, ACCEPT) for name in ("val-z", "val-b", "val-a")]
     for item, cost in zip(validators, ("cheap", "moderate", "moderate"), strict=True):
         item.descriptor = replace(item.descriptor, cost_class=cost)
@@ -109,8 +114,9 @@ def test_validators_run_cheap_first_and_stop_at_the_first_rejection():
 # --- What plugins are told -----------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("TURN-2", "PLUGIN-1", "PLUGIN-5")
 def test_every_call_gets_a_context():
-    """[PL-5]"""
+    """"""
     seen = {}
 
     def noting(kind, reply):
@@ -137,8 +143,9 @@ def test_every_call_gets_a_context():
     assert not seen["kb"].model.available
 
 
+@pytest.mark.rule("TURN-13", "TURN-14", "PLUGIN-18", "KERNEL-52")
 def test_a_planner_hears_before_and_after_retrieval_what_is_known():
-    """[K-52, PL-18, PL-12]"""
+    """"""
     deciding = planner("planner-a", plan(kbs=("kb-a", "kb-b")))
     run(
         detector(detection("why", claims=["a"])), kb("kb-a", sufficient=False), kb("kb-b", "fact", "another"), solver(),
@@ -155,16 +162,18 @@ def test_a_planner_hears_before_and_after_retrieval_what_is_known():
     assert before.profiles[0].query_terms == ()
 
 
+@pytest.mark.rule("KERNEL-52")
 def test_a_planner_that_has_nothing_to_add_keeps_its_plan():
-    """[K-52]"""
+    """"""
     ran = run(detector(detection("why")), kb(), solver(), planner("planner-a", plan()(None, None), None))
     first, second = (data["plan"] for data in ran.named("plan.made"))
     assert first == second
     assert ran.outcome.answer_status == "answered"
 
 
+@pytest.mark.rule("PLUGIN-18", "KERNEL-45", "KERNEL-47")
 def test_a_planner_hears_which_families_were_tried():
-    """[PL-18, V-16]: at a level that asks for another family."""
+    """: at a level that asks for another family."""
     deciding = planner("planner-a", plan(kbs=("kb-a", "kb-b")))
     ran = run(detector(detection("why")), kb("kb-a"), kb("kb-b", "another"), solver(), deciding, level=3)
     assert deciding.asked[1].covered_families == ()
@@ -172,8 +181,9 @@ def test_a_planner_hears_which_families_were_tried():
     assert deciding.asked[2].suspended_branch_ids == ("branch-0.1",)
 
 
+@pytest.mark.rule("PLUGIN-42")
 def test_a_lifecycle_event_has_every_part_of_its_envelope():
-    """[PL-42]"""
+    """"""
     assert {item.name for item in fields(LifecycleEvent)} == {
         "event_type", "session_id", "kb_id", "kb_name", "requested_kb_id", "previous_kb_id", "previous_kb_name",
         "repository_meta", "workspace_stats", "snapshot", "units", "scope", "reason",
@@ -190,8 +200,9 @@ def deactivating(*places):
     return replace(found, intent_document="\n".join([found.intent_document, *lines]))
 
 
+@pytest.mark.rule("LANG-21", "LANG-29", "KERNEL-14")
 def test_an_intent_without_a_seed_to_run_is_not_worked_on_and_keeps_its_group():
-    """[K-14, SOP-21, SOP-29, R-1]"""
+    """"""
     solving = solver()
     ran = run(detector(deactivating(2)), kb(), solving)
     assert sorted(request.evidence[0].intent.target for request in solving.asked) == ["one", "three"]
@@ -202,15 +213,17 @@ def test_an_intent_without_a_seed_to_run_is_not_worked_on_and_keeps_its_group():
     assert groups[1].warnings
 
 
+@pytest.mark.rule("KERNEL-14")
 def test_a_message_of_which_nothing_may_run_is_left_to_the_next_detector():
-    """[K-14, T-8]"""
+    """"""
     second = plugin("sd-plugin", "sd-b", detection("why"))
     ran = run(detector(deactivating(1, 2, 3)), second, kb(), solver())
     assert ran.outcome.used.seed_detector == "sd-b"
 
 
+@pytest.mark.rule("KERNEL-15")
 def test_questions_that_were_split_from_each_other_stay_in_one_frame():
-    """[K-15]: read from the admitted seeds, not from the text."""
+    """: read from the admitted seeds, not from the text."""
     found = detection("one", "two")
     dependent = replace(found, intent_document=f"{found.intent_document}\n@r1 split_from $s2 $s1")
     ran = run(detector(dependent), kb(), solver())
@@ -218,16 +231,18 @@ def test_questions_that_were_split_from_each_other_stay_in_one_frame():
     assert [group.intent for group in ran.outcome.answer.groups] == ["one", "two"]
 
 
+@pytest.mark.rule("KERNEL-20")
 def test_the_limits_are_those_of_the_specification():
-    """[K-20]"""
+    """"""
     assert Limits() == Limits(
         max_llm_calls=5, request_timeout_ms=60_000, max_plugins_per_stage=4, max_frame_depth=3, max_parallel_seeds=4,
         plugin_timeout_ms=30_000,
     )  # fmt: skip
 
 
+@pytest.mark.rule("KERNEL-15")
 def test_no_more_children_run_at_once_than_the_limit():
-    """[K-15, K-20]"""
+    """"""
     running, most = 0, 0
 
     def busy(request, context):
@@ -244,14 +259,16 @@ def test_no_more_children_run_at_once_than_the_limit():
     assert [group.intent for group in ran.outcome.answer.groups] == questions
 
 
+@pytest.mark.rule("KERNEL-7", "GRAPH-10")
 def test_every_stage_of_a_child_frame_is_recorded():
-    """[K-7, K-9, G-10]"""
+    """"""
     ran = run(detector(detection("one", "two")), kb(), solver())
     for child in ("frame-0.1", "frame-0.2"):
         found = [data["stage"] for data in ran.named("plugin.started") if data["frameId"] == child]
         assert found == ["planner", "kb", "planner", "goal-solver", "validation"]
 
 
+@pytest.mark.rule("KERNEL-10", "KERNEL-21")
 @pytest.mark.parametrize(
     ("plugins", "code"),
     [
@@ -261,7 +278,7 @@ def test_every_stage_of_a_child_frame_is_recorded():
     ],
 )
 def test_what_fails_under_one_planner_is_tried_under_the_next(plugins, code):
-    """[K-10, K-21]"""
+    """"""
     ran = run(detector(detection("why")), *plugins, planner("planner-a"), planner("planner-b"))
     first = next(step for step in ran.named("backtrack.taken") if step["step"] == "planner")
     assert (first["from"], first["reason"]) == ("planner-a", code)
@@ -282,23 +299,26 @@ def evidence(claims, guiding=()):
     )  # fmt: skip
 
 
+@pytest.mark.rule("KERNEL-24")
 @given(CLAIMS, CLAIMS)
 def test_the_profile_of_evidence_is_that_of_its_units_in_any_order(claims, guiding):
-    """[K-24]: guidance is part of it."""
+    """: guidance is part of it."""
     found = evidence_profile_hash([evidence(claims, guiding)])
     assert found == evidence_profile_hash([evidence(claims[::-1], guiding[::-1])])
     assert (found == evidence_profile_hash([evidence(claims)])) is (set(guiding) <= set(claims))
 
 
+@pytest.mark.rule("GRAPH-4")
 def test_a_detection_that_fails_still_leaves_a_root_frame():
-    """[G-4]"""
+    """"""
     ran = run(detector(Detection(status="unsupported")), kb(), solver())
     [frame] = graph_of(ran.records)["frames"]
     assert (frame["id"], frame["status"]) == ("frame-0", "failed")
 
 
+@pytest.mark.rule("PLUGIN-17")
 def test_a_plan_says_who_made_it():
-    """[PL-17]"""
+    """"""
     named = Plan(planner_plugin_id="somebody", kb_plugin_order=("kb-a",), goal_solver_order=("gs-a",), notes=("so",))
     ran = run(detector(detection("why")), kb(), solver(), planner("planner-a", named))
     assert ran.named("plan.made")[0]["plan"] == {

@@ -1,4 +1,4 @@
-"""Tasks answered by their parts: who asks for it, what the child frames get, and what comes back [K-3 to K-8, K-53]."""
+"""Tasks answered by their parts: who asks for it, what the child frames get, and what comes back."""
 
 import time
 from dataclasses import replace
@@ -56,8 +56,9 @@ def frames(ran):
     return {frame["id"]: frame for frame in graph_of(ran.records)["frames"]}
 
 
+@pytest.mark.rule("LANG-22", "BUILTIN-40", "KERNEL-4", "KERNEL-6")
 def test_a_solver_that_needs_decomposition_gets_a_child_frame_for_each_subproblem():
-    """[K-4, K-6, BP-40]: the group stays the root's, whatever happened below."""
+    """: the group stays the root's, whatever happened below."""
     ran = turn(task("all", "cost", "weight"), solver({"all": SPLIT, "cost": "Ten. [1]", "weight": "Two. [1]"}))
     assert [frames(ran)[child]["purpose"] for child in ("frame-0.1", "frame-0.2")] == ["subtask-decomposition"] * 2
     [group] = ran.outcome.answer.groups
@@ -69,7 +70,7 @@ def test_a_solver_that_needs_decomposition_gets_a_child_frame_for_each_subproble
 
 
 def test_parts_come_back_in_their_order_whoever_is_first():
-    """[K-17]"""
+    """"""
 
     def slow():
         time.sleep(0.02)
@@ -79,8 +80,9 @@ def test_parts_come_back_in_their_order_whoever_is_first():
     assert ran.outcome.answer_text.index("Ten.") < ran.outcome.answer_text.index("Two.")
 
 
+@pytest.mark.rule("KERNEL-2", "KERNEL-53")
 def test_a_plan_that_decomposes_opens_the_children_before_any_solver_runs():
-    """[K-53, K-2]: for the purpose that the planner names."""
+    """: for the purpose that the planner names."""
     solving = solver({"cost": "Ten."})
     ran = turn(task("all", "cost"), solving, planner(deciding("post-kb", "strategy-guidance")))
     assert [request.evidence[0].intent.target for request in solving.asked] == ["cost"]
@@ -88,8 +90,9 @@ def test_a_plan_that_decomposes_opens_the_children_before_any_solver_runs():
     assert ran.outcome.answer_text == "Ten."
 
 
+@pytest.mark.rule("KERNEL-4", "KERNEL-21")
 def test_a_planner_may_authorise_decomposition_after_weak_results_only():
-    """[K-4, K-12]"""
+    """"""
     told = {"all": None, "cost": "Ten."}
     ran = turn(task("all", "cost"), solver(told), planner(deciding("post-solve")))
     assert ran.outcome.answer_text == "Ten."
@@ -99,15 +102,16 @@ def test_a_planner_may_authorise_decomposition_after_weak_results_only():
 
 
 def test_with_a_pinned_solver_the_planner_is_not_asked_to_split():
-    """[BP-52]"""
+    """"""
     told = {"all": None, "cost": "Ten."}
     pins = Selection(goal_solver="gs-a")
     ran = turn(task("all", "cost"), solver(told), planner(deciding("post-solve")), pins=pins)
     assert ran.outcome.answer_status == "no-context"
 
 
+@pytest.mark.rule("DECISION-48", "KERNEL-5")
 def test_without_subproblems_a_detector_looks_for_parts_in_the_tasks_text():
-    """[K-5, O-48]: what it finds beside them is staged with the turn's units, under numbers of its frame."""
+    """: what it finds beside them is staged with the turn's units, under numbers of its frame."""
     detected = [detection("cost and weight", claims=["a"]), detection("cost", "weight", claims=["a", "b"])]
     told = {"cost and weight": SPLIT, "cost": "Ten.", "weight": "Two."}
     ran = turn(detected, solver(told))
@@ -119,8 +123,9 @@ def test_without_subproblems_a_detector_looks_for_parts_in_the_tasks_text():
     assert [len(event["unitIds"]) for event in ran.named("units.staged")] == [1, 1]
 
 
+@pytest.mark.rule("KERNEL-8")
 def test_a_task_that_splits_into_itself_is_solved_directly():
-    """[K-8]"""
+    """"""
     solving = solver({"all": "Directly."})
     ran = turn([detection("all"), detection("All?")], solving, planner(deciding("post-kb")))
     assert list(frames(ran)) == ["frame-0"]
@@ -133,24 +138,27 @@ def test_a_detector_that_finds_nothing_leaves_the_task_whole():
     assert ran.outcome.answer_text == "Directly."
 
 
+@pytest.mark.rule("KERNEL-12", "ANSWER-7")
 def test_a_solver_that_cannot_be_helped_refused_honestly():
-    """[T-19, K-12]: a request to split that leads nowhere is no failure of the turn."""
+    """: a request to split that leads nowhere is no failure of the turn."""
     ran = turn([detection("all"), detection("all")], solver({"all": SPLIT}))
     assert (ran.outcome.status, ran.outcome.answer_status) == ("succeeded", "no-context")
     [result] = ran.named("result.recorded")
     assert (result["kind"], result["validationStatus"]) == ("no-context", "no-context")
 
 
+@pytest.mark.rule("KERNEL-3")
 def test_below_the_depth_limit_no_frame_is_opened_and_the_refusal_is_recorded():
-    """[K-3]"""
+    """"""
     ran = turn(task("all", "cost"), solver({"all": SPLIT}), limits=Limits(max_frame_depth=0))
     assert list(frames(ran)) == ["frame-0"]
     assert "FRAME_DEPTH_EXCEEDED" in [step["reason"] for step in ran.named("backtrack.taken")]
     assert ran.outcome.answer_status == "no-context"
 
 
+@pytest.mark.rule("KERNEL-3")
 def test_children_that_need_decomposition_too_stop_at_the_depth_limit():
-    """[K-3]: each level splits a part off; at depth 3 the frame does without."""
+    """: each level splits a part off; at depth 3 the frame does without."""
     detected = [detection("all parts")] + [detection(f"part {depth} a", f"part {depth} b") for depth in range(20)]
     splitting = plugin("gs-plugin", "gs-a", SPLIT)
     ran = turn(detected, splitting)
@@ -169,8 +177,9 @@ def test_a_part_that_fails_is_warned_of_and_the_others_stand():
     }  # fmt: skip
 
 
+@pytest.mark.rule("TURN-16")
 def test_the_joined_answer_is_validated_as_an_answer_to_the_task():
-    """[T-16]: a rejection leaves the frame to its other ways."""
+    """: a rejection leaves the frame to its other ways."""
     validator = plugin(
         "val-plugin",
         "val-a",
@@ -182,8 +191,9 @@ def test_the_joined_answer_is_validated_as_an_answer_to_the_task():
     assert judged == ["cost", "all"]
 
 
+@pytest.mark.rule("PLUGIN-25", "KERNEL-18")
 def test_children_draw_on_the_calls_of_the_turn():
-    """[K-18, PL-25]: what the first one used is gone for the second."""
+    """: what the first one used is gone for the second."""
 
     def paid(request, context):
         found = solution("Ten.")(request, context)
@@ -206,9 +216,10 @@ def test_children_draw_on_the_calls_of_the_turn():
     assert ran.outcome.answer_text == "**cost**\n\nTen.\n\n**weight**\n\nBy hand."
 
 
+@pytest.mark.rule("KERNEL-5")
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_pins_and_level_reach_the_children(level):
-    """[K-5]"""
+    """"""
     seen = []
 
     def noting(request, context):
@@ -221,8 +232,9 @@ def test_pins_and_level_reach_the_children(level):
     assert {(depth, found) for depth, found, _ in seen} == {(0, pins), (1, pins)}
 
 
+@pytest.mark.rule("TURN-11", "KERNEL-5")
 def test_units_of_the_turn_reach_the_children():
-    """[T-11]"""
+    """"""
     retriever = plugin("kb-plugin", "kb-a", retrieval("fact"))
     detected = [detection("all", claims=["a"]), detection("cost", "weight")]
     run(plugin("sd-plugin", "sd-a", *detected), retriever, solver({"all": SPLIT}))

@@ -12,8 +12,9 @@ from tests.kernel.scripted import SystemClock, detection, graph_of, plan, plugin
 from tests.kernel.test_turn import detector, kb, solver, statuses
 
 
+@pytest.mark.rule("KERNEL-19")
 def test_a_plugin_that_hangs_is_left_behind():
-    """[K-19]: its execution is an error, the next candidate takes over."""
+    """: its execution is an error, the next candidate takes over."""
     release = threading.Event()
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
     hanging = solver(lambda request, context: release.wait(20), timeout_ms=50)
@@ -26,8 +27,9 @@ def test_a_plugin_that_hangs_is_left_behind():
     assert "PLUGIN_TIMEOUT" in [item["error"]["code"] for item in ran.named("plugin.finished") if item["error"]]
 
 
+@pytest.mark.rule("KERNEL-19")
 def test_the_turns_time_limit_ends_it_and_closes_every_node():
-    """[T-33, G-4]"""
+    """"""
     release = threading.Event()
     stopped = []
 
@@ -47,7 +49,7 @@ def test_the_turns_time_limit_ends_it_and_closes_every_node():
 
 
 def test_a_turn_can_be_stopped_while_a_plugin_works():
-    """[O-19]"""
+    """"""
     release, working = threading.Event(), threading.Event()
 
     def hang(request, context):
@@ -64,8 +66,9 @@ def test_a_turn_can_be_stopped_while_a_plugin_works():
     assert ran.named("turn.finished")[0]["status"] == "cancelled"
 
 
+@pytest.mark.rule("PLUGIN-25", "KERNEL-20", "GRAPH-10")
 def test_a_plugin_over_budget_is_skipped():
-    """[PL-25]"""
+    """"""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
     greedy = solver(solution("x"), max_llm_calls=6, uses_llm=True)
     ran = run(
@@ -97,8 +100,9 @@ def test_quick_plugins_run_on_the_turns_thread_others_do_not():
     assert threads["slow"] != threading.get_ident()
 
 
+@pytest.mark.rule("KERNEL-19")
 def test_a_quick_plugin_that_is_late_gives_way():
-    """[K-19]: it is told to stop at its time limit, and what it gives then does not count."""
+    """: it is told to stop at its time limit, and what it gives then does not count."""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
 
     def wait(request, context):
@@ -115,7 +119,7 @@ def test_a_quick_plugin_that_is_late_gives_way():
 
 
 def test_a_turn_of_quick_plugins_ends_at_its_time_limit():
-    """[T-33]"""
+    """"""
 
     def wait(request, context):
         while not context.stopped():
@@ -130,7 +134,7 @@ def test_a_turn_of_quick_plugins_ends_at_its_time_limit():
 
 
 def test_a_turn_of_quick_plugins_can_be_stopped_between_calls():
-    """[O-19]"""
+    """"""
     searched = []
 
     def tick():

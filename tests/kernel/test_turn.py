@@ -40,8 +40,9 @@ def ok_turn(**changes):
     return run(detector(detection("why", claims=["a"])), kb(retrieval("fact")), solver(solution("Because.")), **changes)
 
 
+@pytest.mark.rule("UNIT-9")
 def test_a_hash_that_a_detector_got_wrong_stands_with_its_execution():
-    """[KU-9]: the turn goes on."""
+    """: the turn goes on."""
     told = detection("why", claims=["a"])
     wrong = replace(told, context_document=f"{told.context_document}\n@h1 set $k1 hash {'0' * 64}")
     warning = "The hash given for session::turn::unit-000 does not fit the content and was ignored."
@@ -65,8 +66,9 @@ def test_a_turn_is_answered_and_names_the_plugins_that_answered():
     assert outcome.used == Selection(planner="planner-a", seed_detector="sd-a", kb="kb-a", goal_solver="gs-a")
 
 
+@pytest.mark.rule("KERNEL-9")
 def test_units_are_staged_under_the_turns_ids_before_retrieval():
-    """[T-9, T-12]"""
+    """"""
     ran = ok_turn()
     names = [event.name for event in ran.events]
     staged = names.index("units.staged")
@@ -79,8 +81,9 @@ def test_units_are_staged_under_the_turns_ids_before_retrieval():
     assert staged < retrieval_start
 
 
+@pytest.mark.rule("DECISION-23", "KERNEL-9", "GRAPH-11")
 def test_stages_follow_each_other_by_recorded_edges():
-    """[G-11, O-23]: detector, planner, retriever, planner again, solver, validator; one opener each."""
+    """: detector, planner, retriever, planner again, solver, validator; one opener each."""
     graph = graph_of(ok_turn().records)
     flows = [(edge["from"], edge["to"]) for edge in graph["edges"] if edge["kind"] == "flow"]
     ids = [node["id"] for node in graph["pluginExecutions"]]
@@ -99,8 +102,9 @@ def test_payloads_show_of_a_unit_what_it_has_and_of_everything_else_all():
     assert payload["input"]["systemPrompt"] is None
 
 
+@pytest.mark.rule("TURN-7", "TURN-8", "LANG-4")
 def test_the_next_detector_is_tried_when_a_document_is_refused():
-    """[T-8]: a refused document is an error of that execution, with its diagnostics."""
+    """: a refused document is an error of that execution, with its diagnostics."""
     bad = Detection(status="success", intent_document="@i1 intnt define")
     second = plugin("sd-plugin", "sd-b", detection("why"))
     ran = run(detector(bad), second, kb(retrieval("fact")), solver(solution("Because.")))
@@ -112,6 +116,7 @@ def test_the_next_detector_is_tried_when_a_document_is_refused():
     assert retry == [{"from": "exec-0.1~1", "to": "exec-0.1~2", "kind": "retry"}]
 
 
+@pytest.mark.rule("TURN-8")
 def test_no_intent_at_all_is_an_empty_result():
     ran = run(detector(Detection(status="unsupported")), kb(retrieval("fact")), solver(solution("x")))
     assert ran.outcome.status == "failed"
@@ -119,6 +124,7 @@ def test_no_intent_at_all_is_an_empty_result():
     assert ran.outcome.error["details"]["pluginsTried"] == ["sd-a"]
 
 
+@pytest.mark.rule("TURN-15", "PLUGIN-13", "PLUGIN-23", "PLUGIN-24", "KERNEL-21")
 @pytest.mark.parametrize(
     "reply",
     [
@@ -129,7 +135,7 @@ def test_no_intent_at_all_is_an_empty_result():
     ],
 )
 def test_a_failing_solver_is_replaced_by_the_next(reply):
-    """[K-21, PL-23, PL-24]"""
+    """"""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
     second = solver(solution("Because."), plugin_id="gs-b")
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(reply), second, planner)
@@ -160,16 +166,18 @@ def test_the_error_that_a_plugin_raises_or_returns_is_kept_without_secrets(error
     assert "0123" not in f"{ran.records}{ran.outcome.error}"
 
 
+@pytest.mark.rule("TURN-14", "KERNEL-22")
 def test_retrieval_stops_at_the_first_sufficient_result():
-    """[K-22]"""
+    """"""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     second = kb(retrieval("other"), plugin_id="kb-b")
     run(detector(detection("why")), kb(retrieval("fact")), second, solver(solution("x")), planner)
     assert second.asked == []
 
 
+@pytest.mark.rule("TURN-15", "KERNEL-21")
 def test_another_view_is_taken_when_no_solver_held():
-    """[K-21] step 2: the next KB plugin's result."""
+    """step 2: the next KB plugin's result."""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     second = kb(retrieval("better"), plugin_id="kb-b")
     answers = solver(solution(None), solution("Because."))
@@ -179,8 +187,9 @@ def test_another_view_is_taken_when_no_solver_held():
     assert [step["step"] for step in ran.named("backtrack.taken")] == ["evidence"]
 
 
+@pytest.mark.rule("KERNEL-23")
 def test_the_same_solver_never_sees_the_same_evidence_twice():
-    """[K-23]"""
+    """"""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     stubborn = solver(solution(None))
     ran = run(
@@ -190,8 +199,9 @@ def test_the_same_solver_never_sees_the_same_evidence_twice():
     assert ran.outcome.answer_status == "no-context"
 
 
+@pytest.mark.rule("KERNEL-23")
 def test_a_heavier_planner_tries_only_what_is_new():
-    """[K-21, K-23]: evidence on which every solver failed is neither retrieved nor planned for again."""
+    """: evidence on which every solver failed is neither retrieved nor planned for again."""
     first = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     second = plugin("mrp-plan-plugin", "planner-b", plan(kbs=("kb-c", "kb-b", "kb-a")))
     kbs = [kb(retrieval(f"fact {name}"), plugin_id=f"kb-{name}") for name in "abc"]
@@ -233,8 +243,9 @@ def test_without_a_solver_the_turn_fails():
     assert "planner" not in ran.outcome.error["message"].lower()
 
 
+@pytest.mark.rule("TURN-19", "KERNEL-12")
 def test_an_honest_no_context_answer_is_a_success_after_every_planner_was_tried():
-    """[K-12, T-19]"""
+    """"""
     second = plugin("mrp-plan-plugin", "planner-b", plan())
     first = plugin("mrp-plan-plugin", "planner-a", plan())
     ran = run(detector(detection("why")), kb(retrieval(sufficient=False)), solver(solution(None)), first, second)
@@ -244,6 +255,7 @@ def test_an_honest_no_context_answer_is_a_success_after_every_planner_was_tried(
     assert graph_of(ran.records)["frames"][0]["closureReason"] == "frontier_exhausted"
 
 
+@pytest.mark.rule("TURN-16")
 def test_a_rejected_answer_fails_the_turn_when_nothing_else_is_left():
     ran = run(
         detector(detection("why")),
@@ -255,8 +267,9 @@ def test_a_rejected_answer_fails_the_turn_when_nothing_else_is_left():
     assert "it is wrong" in ran.outcome.error["message"]
 
 
+@pytest.mark.rule("PLUGIN-16", "KERNEL-37")
 def test_a_validator_that_cannot_judge_does_not_accept():
-    """[K-37, PL-16]"""
+    """"""
     unsure = plugin("val-plugin", "val-a", Validation(status="error", error=PluginError(code="X", message="?")))
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(solution("Yes.")), unsure)
     assert ran.outcome.status == "succeeded"
@@ -264,8 +277,9 @@ def test_a_validator_that_cannot_judge_does_not_accept():
     assert ran.named("candidate.promoted")[0]["strength"] == "sufficient"
 
 
+@pytest.mark.rule("SESSION-20")
 def test_a_pinned_plugin_is_the_only_one_tried():
-    """[S-20]"""
+    """"""
     other = solver(solution("x"), plugin_id="gs-b")
     ran = run(
         detector(detection("why")), kb(retrieval("fact")), solver(RuntimeError("boom")), other,
@@ -277,8 +291,9 @@ def test_a_pinned_plugin_is_the_only_one_tried():
     assert ran.outcome.used.goal_solver == "gs-a"
 
 
+@pytest.mark.rule("DECISION-23", "TURN-17", "INTENT-4", "KERNEL-4", "KERNEL-15", "KERNEL-16", "ANSWER-1")
 def test_independent_intents_run_in_child_frames_and_join_in_order():
-    """[K-15, K-16]"""
+    """"""
     ran = run(detector(detection("one", "two", "three")), kb(retrieval("fact")), solver(solution("Because.")))
     graph = graph_of(ran.records)
     assert [frame["id"] for frame in graph["frames"]] == ["frame-0", "frame-0.1", "frame-0.2", "frame-0.3"]
@@ -288,8 +303,9 @@ def test_independent_intents_run_in_child_frames_and_join_in_order():
     assert openers == dict.fromkeys(["frame-0.1", "frame-0.2", "frame-0.3"], "exec-0.1~1")
 
 
+@pytest.mark.rule("KERNEL-16", "ANSWER-3", "ANSWER-6", "ANSWER-8")
 def test_one_failed_child_does_not_sink_the_others():
-    """[K-16, R-3]"""
+    """"""
 
     def reply(request, context):
         if request.evidence[0].intent.target == "two":
@@ -301,8 +317,9 @@ def test_one_failed_child_does_not_sink_the_others():
     assert ran.outcome.answer_status == "answered"
 
 
+@pytest.mark.rule("API-19")
 def test_when_every_child_fails_the_error_names_what_they_tried():
-    """[API-19]: each once, in the order of the children."""
+    """: each once, in the order of the children."""
     ran = run(
         detector(detection("one", "two")), kb(retrieval("fact")), solver(RuntimeError("boom")),
         solver(RuntimeError("bang"), plugin_id="gs-b"),
@@ -314,8 +331,9 @@ def test_when_every_child_fails_the_error_names_what_they_tried():
     assert len(error["details"]["diagnostics"]) == 2
 
 
+@pytest.mark.rule("API-19")
 def test_a_planner_without_a_plan_is_named_as_tried():
-    """[API-19]"""
+    """"""
     ran = run(
         detector(detection("why")), kb(retrieval("fact")), solver(solution("Because.")),
         plugin("mrp-plan-plugin", "planner-a", RuntimeError("boom")),
@@ -323,8 +341,9 @@ def test_a_planner_without_a_plan_is_named_as_tried():
     assert ran.outcome.error["details"] == {"stage": "planner", "pluginsTried": ["planner-a"], "diagnostics": []}
 
 
+@pytest.mark.rule("KERNEL-3")
 def test_at_the_depth_limit_the_frame_solves_all_intents_itself():
-    """[K-3]"""
+    """"""
     ran = run(
         detector(detection("one", "two")), kb(retrieval("fact")), solver(solution("Because.")),
         limits=Limits(max_frame_depth=0),
@@ -338,22 +357,25 @@ def test_two_runs_with_the_same_clock_give_the_same_record():
     assert ok_turn().records == ok_turn().records
 
 
+@pytest.mark.rule("TURN-32")
 def test_a_defect_in_the_machine_itself_fails_the_turn_without_telling_its_text():
-    """[T-32, API-3]: a planner's order that is no tuple breaks the loop, not the caller."""
+    """: a planner's order that is no tuple breaks the loop, not the caller."""
     broken = plugin("mrp-plan-plugin", "planner-a", lambda request, context: plan(kbs=(None,))(request, context))
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(solution("x")), broken)
     assert ran.outcome.status == "failed"
     assert ran.named("frame.closed")[-1]["status"] == "failed"
 
 
+@pytest.mark.rule("KERNEL-50")
 def test_without_comparison_every_level_acts_as_zero_and_says_so():
-    """[K-50]"""
+    """"""
     ran = ok_turn(level=3, limits=Limits(comparison_enabled=False))
     assert ran.named("turn.started")[0]["deliberationLevel"] == 3
     assert ran.named("turn.started")[0]["effectiveLevel"] == 0
     assert ran.named("policy.set")[0]["closureMode"] == "first_valid"
 
 
+@pytest.mark.rule("PLUGIN-24")
 def test_a_retriever_that_says_nothing_lawful_exhausts_its_stage():
     ran = run(detector(detection("why")), kb(Retrieval(status="fine")), solver(solution("x")))  # type: ignore[arg-type]
     assert ran.outcome.error["code"] == "PLUGIN_STAGE_EXHAUSTED"

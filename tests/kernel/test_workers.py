@@ -1,4 +1,4 @@
-"""The threads of plugin calls: lent, given back, or left behind with a call that takes too long [K-19]."""
+"""The threads of plugin calls: lent, given back, or left behind with a call that takes too long."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Chunks and their places [IN-5 to IN-9]."""
+"""Chunks and their places."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -28,6 +28,7 @@ def own_text(text: str, chunk: Chunk) -> str:
     return text[chunk.char_start : chunk.char_end]
 
 
+@pytest.mark.rule("INGEST-8")
 @given(prose | st.text(), st.booleans())
 def test_offsets_locate_the_chunks_own_text(text: str, is_markdown: bool) -> None:
     for chunk in chunk_source(text, is_markdown=is_markdown, limits=small):
@@ -51,12 +52,14 @@ def test_no_chunk_is_larger_than_its_target(text: str, is_markdown: bool) -> Non
         assert len(chunk.text) <= small.whole_max_chars
 
 
+@pytest.mark.rule("INGEST-7")
 @pytest.mark.parametrize("text", ["x" * 100_000, "word " * 20_000, "# T\n" + "y" * 50_000, "a\n\n" * 20_000])
 def test_nothing_exceeds_what_a_normaliser_takes(text: str) -> None:
     for is_markdown in (True, False):
         assert all(len(chunk.text) <= NORMALISER_MAX_CHARS for chunk in chunk_source(text, is_markdown=is_markdown))
 
 
+@pytest.mark.rule("INGEST-9")
 def test_short_text_stays_whole() -> None:
     assert chunk_source(" Rex barks.\n", is_markdown=False) == (
         Chunk(text="Rex barks.", char_start=1, char_end=11, chunk_type="whole-source"),
@@ -67,6 +70,7 @@ def test_blank_text_has_no_chunk() -> None:
     assert chunk_source(" \n ", is_markdown=True) == ()
 
 
+@pytest.mark.rule("INGEST-6")
 def test_markdown_sections_carry_their_heading() -> None:
     text = "Intro.\n\n# Pump\n\nIt pumps.\n\n### Valve ###\nIt shuts.\n\n#### deep\nStill valve.\n"
     chunks = chunk_source(text, is_markdown=True)
@@ -96,6 +100,7 @@ def test_a_hash_in_a_code_fence_is_no_heading() -> None:
     assert [chunk.section_title for chunk in chunk_source(text, is_markdown=True)] == ["Real"]
 
 
+@pytest.mark.rule("INGEST-5")
 def test_sentence_windows_overlap_by_one_sentence_outside_their_own_span() -> None:
     text = " ".join(f"Sentence number {number}." for number in range(10))
     chunks = chunk_source(text, is_markdown=False, limits=small)
@@ -105,9 +110,10 @@ def test_sentence_windows_overlap_by_one_sentence_outside_their_own_span() -> No
         assert chunk.text.startswith(f"Sentence{last} ")
 
 
+@pytest.mark.rule("INGEST-5")
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_as_many_sentences_overlap_as_are_asked_for(count: int) -> None:
-    """[IN-5]"""
+    """"""
     text = " ".join(f"{letter}{'o' * 20}." for letter in "ABCDEFGHIJKL")
     limits = replace(small, target_max_chars=150, overlap_sentences=count)
     chunks = chunk_source(text, is_markdown=False, limits=limits)
@@ -117,6 +123,7 @@ def test_as_many_sentences_overlap_as_are_asked_for(count: int) -> None:
         assert chunk.text == " ".join([*before[len(before) - count :], text[chunk.char_start : chunk.char_end]])
 
 
+@pytest.mark.rule("INGEST-5")
 def test_fixed_windows_overlap() -> None:
     text = "".join(chr(97 + number % 26) for number in range(200))
     chunks = chunk_source(text, is_markdown=False, limits=small)
@@ -124,8 +131,9 @@ def test_fixed_windows_overlap() -> None:
     assert chunks[1].text.startswith(text[chunks[1].char_start - 6 : chunks[1].char_start])
 
 
+@pytest.mark.rule("INGEST-5")
 def test_the_shipped_sizes() -> None:
-    """[IN-5]"""
+    """"""
     assert [chunk.chunk_type for chunk in chunk_source("x" * 7_000, is_markdown=False)] == ["whole-source"]
     first, second = chunk_source("x" * 7_001, is_markdown=False)
     assert (first.char_end, len(first.text), len(second.text)) == (6_000, 6_000, 600 + 1_001)
@@ -140,8 +148,9 @@ def sizes(text: str) -> list[int]:
     return [chunk.char_end - chunk.char_start for chunk in chunk_source(text, is_markdown=False)]
 
 
+@pytest.mark.rule("INGEST-6", "INGEST-9")
 def test_every_kind_of_chunk() -> None:
-    """[IN-6, IN-9]: headings, then blank lines, then sentence ends, then nothing at all."""
+    """: headings, then blank lines, then sentence ends, then nothing at all."""
     sentences_, word = "A sentence of some length. " * 6, "x" * 100
     markdown = f"Before.\n\n# Short\nIt is.\n\n## Long\n\n{'A paragraph. ' * 3}\n\n{sentences_}\n\n{word}"
     kinds = [
@@ -163,6 +172,7 @@ def test_every_kind_of_chunk() -> None:
     ]
 
 
+@pytest.mark.rule("INGEST-6")
 def test_every_part_of_a_long_section_carries_its_heading() -> None:
     chunks = chunk_source("# Pump\n\n" + "It pumps all day long. " * 9, is_markdown=True, limits=small)
     assert len(chunks) > 2

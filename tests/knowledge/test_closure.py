@@ -1,10 +1,11 @@
-"""The closure over triples: sound, bounded, the same in any order, with proofs that can be checked by hand [BP-24]."""
+"""The closure over triples: sound, bounded, the same in any order, with proofs that can be checked by hand."""
 
 import math
 import random
 import re
 from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ from mrpvm.values import RELATIONS
 
 ARGUMENTS = tuple(f"part{letter}" for letter in "abcdef")
 RULE_TABLE = {
-    # [BP-25]
+    #
     ("uses", "provides"): ("has_capability", 0.95),
     ("has_capability", "relevant_for"): ("relevant_for", 0.9),
     ("provides", "relevant_for"): ("relevant_for", 0.88),
@@ -64,11 +65,13 @@ def height(item: Link) -> int:
     return 1 + max(map(height, item.premises)) if item.premises else 0
 
 
+@pytest.mark.rule("BUILTIN-25")
 def test_the_rules_are_those_of_the_specification() -> None:
     assert {(rule.first, rule.second): (rule.gives, rule.weight) for rule in RULES} == RULE_TABLE
     assert {"relevant_for", "has_capability", "depends_on", "causes"} == PREFERRED_RELATIONS
 
 
+@pytest.mark.rule("BUILTIN-25")
 @given(stated_links())
 def test_every_derived_link_is_one_application_of_one_rule(links: list[Link]) -> None:
     before = {item.key for item in links}
@@ -88,6 +91,7 @@ def test_every_derived_link_is_one_application_of_one_rule(links: list[Link]) ->
     assert before <= seen.keys()
 
 
+@pytest.mark.rule("BUILTIN-24")
 @given(stated_links(), st.integers(0, 3), st.integers(0, 70))
 def test_the_closure_is_bounded(links: list[Link], depth: int, count: int) -> None:
     found = closure(links, ClosureLimits(depth=depth, derived_count=count))
@@ -96,6 +100,7 @@ def test_the_closure_is_bounded(links: list[Link], depth: int, count: int) -> No
     assert len(closure(links)) <= LIMITS.derived_count == 64
 
 
+@pytest.mark.rule("BUILTIN-24")
 @given(stated_links())
 def test_nothing_within_the_bounds_is_missed(links: list[Link]) -> None:
     found = closure(links, ClosureLimits(derived_count=10_000))

@@ -1,4 +1,4 @@
-"""Decomposed intents and context profiles [I-7 to I-12]."""
+"""Decomposed intents and context profiles."""
 
 import pytest
 
@@ -10,6 +10,7 @@ def intent(target: str, act: str = "identify", **fields: str) -> Intent:
     return Intent(id="i1", group_number=1, act=act, target=target, **{"output": "answer", **fields})  # type: ignore[arg-type]
 
 
+@pytest.mark.rule("INTENT-6", "INTENT-7")
 @pytest.mark.parametrize(
     ("text", "act", "target"),
     [
@@ -26,6 +27,7 @@ def test_targets(text: str, act: str, target: str) -> None:
     assert target_of(text, act) == target
 
 
+@pytest.mark.rule("INTENT-8")
 def test_fields_are_split_at_commas() -> None:
     found = decompose(intent("a queue", "recommend", criterion="cheap, durable,, ", evidence="x,y", context="at sea"))
     assert found.criteria == ("cheap", "durable")
@@ -33,6 +35,7 @@ def test_fields_are_split_at_commas() -> None:
     assert found.explicit_context == "at sea"
 
 
+@pytest.mark.rule("INTENT-9", "INTENT-11")
 def test_profile_terms_are_stemmed_unique_and_in_order() -> None:
     profile = profile_for(decompose(intent("What do the dogs of my dog's owner eat?", context="at the kennels")))
     assert profile.query_terms == ("dog", "owner", "eat", "kennel")
@@ -40,10 +43,12 @@ def test_profile_terms_are_stemmed_unique_and_in_order() -> None:
     assert profile.act_boost == "identify"
 
 
+@pytest.mark.rule("INTENT-12")
 def test_output_instructions_are_no_query_terms() -> None:
     assert profile_for(decompose(intent("Who is Rex? Answer in one word."))).query_terms == ("rex",)
 
 
+@pytest.mark.rule("INTENT-9")
 def test_words_that_only_ask_are_no_query_terms() -> None:
     assert profile_for(decompose(intent("How much does the wooden oven cost?"))).query_terms == (
         "wooden",
@@ -52,6 +57,7 @@ def test_words_that_only_ask_are_no_query_terms() -> None:
     )
 
 
+@pytest.mark.rule("INTENT-10")
 @pytest.mark.parametrize(
     ("act", "output", "limit"),
     [("identify", "answer", 4), ("define", "one_word", 5), ("evaluate", "yes_no", 5), ("explain", "explanation", 10)],

@@ -1,5 +1,6 @@
-"""Maximal marginal relevance [BP-26]."""
+"""Maximal marginal relevance."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ def order(rows: list[tuple[float, frozenset[str]]], limit: int, **changes: float
     return [pick.place for pick in diverse_order([row[0] for row in rows], [row[1] for row in rows], limit, **changes)]
 
 
+@pytest.mark.rule("BUILTIN-26")
 def test_what_repeats_the_first_gives_way_to_something_new() -> None:
     rows = [(1.0, frozenset("abc")), (0.95, frozenset("abc")), (0.8, frozenset("def"))]
     picks = diverse_order([row[0] for row in rows], [row[1] for row in rows], 2)

@@ -1,4 +1,4 @@
-"""Symbolic facts [IN-13, IN-14]."""
+"""Symbolic facts."""
 
 import pytest
 from hypothesis import given
@@ -8,6 +8,7 @@ from mrpvm.knowledge.facts import Fact, fact_of
 from mrpvm.values import RELATIONS
 
 
+@pytest.mark.rule("INGEST-13")
 @pytest.mark.parametrize(
     ("sentence", "fact"),
     [
@@ -37,6 +38,7 @@ def test_patterns(sentence: str, fact: Fact) -> None:
     assert fact_of(sentence) == fact
 
 
+@pytest.mark.rule("INGEST-14")
 @pytest.mark.parametrize(
     "sentence",
     ["Who uses a drone?", "Explain what uses power.", "Zed uses Zed.", "If Zed uses Yod.", "Nobody uses it.",
@@ -49,6 +51,7 @@ def test_what_states_no_fact(sentence: str) -> None:
 PHRASES = st.sampled_from(("The pump", "A drone", "Zed", "the red kettle"))
 
 
+@pytest.mark.rule("UNIT-6", "INGEST-13")
 @given(st.text(), PHRASES, st.sampled_from(("uses", "supports", "leads to", "mentions")), PHRASES)
 def test_facts_are_complete(text: str, one: str, verb: str, other: str) -> None:
     told = fact_of(f"{one} {verb} {other}.")

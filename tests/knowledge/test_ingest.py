@@ -1,4 +1,4 @@
-"""Unit trees of sources [IN-12, IN-15, IN-16, KU-7, KU-11 to KU-15]."""
+"""Unit trees of sources."""
 
 import pytest
 from hypothesis import given
@@ -51,6 +51,7 @@ def build(described: list[tuple[str | None, list[tuple[str, str]]]]) -> tuple[Kn
     return build_unit_tree(SOURCE, chunks, units)
 
 
+@pytest.mark.rule("UNIT-11", "UNIT-12", "UNIT-15")
 @given(contents)
 def test_trees_hold_the_hierarchy_rules(described: list[tuple[str | None, list[tuple[str, str]]]]) -> None:
     units = build(described)
@@ -75,6 +76,7 @@ def _depth(item: KnowledgeUnit, by_id: dict[str, KnowledgeUnit]) -> int:
     return depth
 
 
+@pytest.mark.rule("UNIT-14")
 @given(contents)
 def test_every_leaf_has_one_root_above_it(described: list[tuple[str | None, list[tuple[str, str]]]]) -> None:
     units = build(described)
@@ -85,6 +87,7 @@ def test_every_leaf_has_one_root_above_it(described: list[tuple[str | None, list
     assert len(leaves) != 1 or roots == leaves
 
 
+@pytest.mark.rule("UNIT-7", "UNIT-14", "INGEST-3", "INGEST-12")
 def test_ids_and_levels() -> None:
     units = build([("One", [("Description", "A."), ("Procedure", "B.")]), ("Two", [("Description", "C.")])])
     assert [item.id for item in units] == [
@@ -109,8 +112,9 @@ def test_a_section_cut_into_chunks_is_one_section() -> None:
     assert section.child_unit_ids == ("src-1::chunk-000::unit-000", "src-1::chunk-001::unit-000")
 
 
+@pytest.mark.rule("UNIT-7", "UNIT-15")
 def test_origins_have_the_final_ids_of_their_chunk() -> None:
-    """[KU-7, KU-15]: two chunks may call their units alike; what is no unit of the chunk keeps its id."""
+    """: two chunks may call their units alike; what is no unit of the chunk keeps its id."""
     chunks = [Chunk(text="x", char_start=0, char_end=1, chunk_type="paragraph-block")] * 2
     said = [
         unit("k1", "A.", topic="t"),
@@ -125,6 +129,7 @@ def test_origins_have_the_final_ids_of_their_chunk() -> None:
     ]
 
 
+@pytest.mark.rule("UNIT-14")
 def test_one_section_needs_no_summary_of_its_own_and_one_unit_none_at_all() -> None:
     *leaves, root = build([("One", [("Description", "A."), ("Description", "B.")])])
     assert (root.id, root.parent_unit_ids) == ("src-1::source-summary", ())
@@ -133,6 +138,7 @@ def test_one_section_needs_no_summary_of_its_own_and_one_unit_none_at_all() -> N
     assert [item.unit_type for item in build([("One", [("Description", "A.")])])] == ["semantic-unit"]
 
 
+@pytest.mark.rule("INGEST-12")
 def test_a_summary_has_the_first_sentences_and_the_most_frequent_role() -> None:
     said = [("Narrative", "He left. It rained."), ("Constraint", "Stop at ten. Never later."), ("Narrative", "He ate.")]
     root = build([("One", said)])[-1]
@@ -140,16 +146,19 @@ def test_a_summary_has_the_first_sentences_and_the_most_frequent_role() -> None:
     assert build([("One", said[:2])])[-1].role == "Constraint"  # a tie, in the order of the roles
 
 
+@pytest.mark.rule("INGEST-12")
 def test_a_summary_ends_with_a_whole_sentence() -> None:
     sentence = "A sentence of " + "x" * 140 + "."
     assert summary_of("T", [unit("u", sentence)] * 5) == f"T. {sentence} {sentence}"
 
 
+@pytest.mark.rule("INGEST-12")
 def test_procedures_become_explanations_in_summaries() -> None:
     units = build([("One", [("Procedure", "A."), ("Procedure", "B.")])])
     assert units[-1].role == "Explanation"
 
 
+@pytest.mark.rule("INGEST-16")
 def test_leaves_carry_their_provenance() -> None:
     leaf = build([("One", [("Description", "A.")])])[0]
     assert (leaf.source_id, leaf.knowledge_date) == ("src-1", "2025-12-01")
@@ -181,6 +190,7 @@ def test_size_counts_bytes() -> None:
     assert refusal.value.details == {"limit": 10, "size": 12}
 
 
+@pytest.mark.rule("INGEST-15")
 @pytest.mark.parametrize(
     ("name", "text", "kind"),
     [
@@ -196,6 +206,7 @@ def test_source_types(name: str, text: str, kind: str) -> None:
     assert source_type_of(name, text) == kind
 
 
+@pytest.mark.rule("INGEST-15")
 def test_header_lines_give_author_and_date() -> None:
     info = describe_source("src-1", "a.txt", "Title\nAuthor: Mara Rey\nDate: 2024-05\n\nText.")
     assert (info.author, info.knowledge_date) == ("Mara Rey", "2024-05-01")

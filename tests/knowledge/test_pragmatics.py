@@ -1,4 +1,4 @@
-"""Acts, requests, roles, instructions [BP-5, BP-7 to BP-10, T-23, I-12]."""
+"""Acts, requests, roles, instructions."""
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,7 @@ from mrpvm.knowledge.pragmatics import act_of, is_task_request, is_yes_no, role_
 from mrpvm.values import ACTS, PHASE_SCOPES, ROLES
 
 
+@pytest.mark.rule("INTENT-1", "BUILTIN-5")
 @pytest.mark.parametrize(
     ("sentence", "act"),
     [
@@ -43,6 +44,7 @@ def test_acts(sentence: str, act: str) -> None:
     assert act_of(sentence) == act
 
 
+@pytest.mark.rule("BUILTIN-7")
 @pytest.mark.parametrize(
     "sentence",
     ["Where is X?", "where is x", "Explain rust.", "Please list the crew", "is the sky blue", "You did what?",
@@ -66,11 +68,13 @@ def test_statements(sentence: str) -> None:
     assert not is_task_request(sentence)
 
 
+@pytest.mark.rule("BUILTIN-5")
 def test_yes_no_questions_begin_with_an_auxiliary() -> None:
     assert is_yes_no("Is my dog called Rex?")
     assert not is_yes_no("Who is Rex?")
 
 
+@pytest.mark.rule("BUILTIN-10")
 @pytest.mark.parametrize(
     ("text", "role"),
     [
@@ -89,6 +93,7 @@ def test_roles(text: str, role: str) -> None:
     assert role_of(text) == role
 
 
+@pytest.mark.rule("BUILTIN-9")
 @pytest.mark.parametrize(
     ("sentence", "scopes"),
     [
@@ -106,6 +111,7 @@ def test_instructions(sentence: str, scopes: tuple[str, ...]) -> None:
     assert guidance_scopes(sentence) == scopes
 
 
+@pytest.mark.rule("BUILTIN-9")
 @pytest.mark.parametrize(
     "sentence",
     ["The table has four legs.", "The list is in the drawer.", "Use the red valve.", "Split the wood.",
@@ -115,6 +121,7 @@ def test_plain_statements_are_no_instructions(sentence: str) -> None:
     assert not is_instruction(sentence)
 
 
+@pytest.mark.rule("INTENT-12")
 @pytest.mark.parametrize(
     ("text", "forms"),
     [
@@ -133,10 +140,12 @@ def test_output_forms(text: str | None, forms: tuple[str, ...]) -> None:
     assert output_forms(text) == forms
 
 
+@pytest.mark.rule("BUILTIN-8")
 def test_form_phrases_leave_the_target() -> None:
     assert without_form_phrases("What is Rex in one word?") == "What is Rex?"
 
 
+@pytest.mark.rule("TURN-23")
 @pytest.mark.parametrize(
     "text",
     ["For the rest of this session, be brief.", "From now on use metres.", "Remember that I live in Bern.",
@@ -148,6 +157,7 @@ def test_session_wide_wording(text: str) -> None:
     assert is_session_wide(text.upper())
 
 
+@pytest.mark.rule("TURN-23")
 def test_ordinary_wording_is_not_session_wide() -> None:
     assert not is_session_wide("I remember the session well.")
     assert not is_session_wide(None)
@@ -159,6 +169,7 @@ def test_reminders_leave_what_they_remind_of() -> None:
     assert without_reminder("Remembering is hard.") == "Remembering is hard."
 
 
+@pytest.mark.rule("INTENT-1")
 @given(st.text())
 def test_every_text_has_an_act_a_role_and_scopes(text: str) -> None:
     assert act_of(text) in ACTS

@@ -1,7 +1,8 @@
-"""The shared choice of evidence and guidance [BP-19, BP-22, BP-27 to BP-31]."""
+"""The shared choice of evidence and guidance."""
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,11 +25,13 @@ def candidate(name: str, score: float, store: str = "kb", **fields: object) -> C
     return Candidate(unit=unit(name, f"{name} barks.", **fields), store=store, scores={"bm25": score})  # type: ignore[arg-type]
 
 
+@pytest.mark.rule("BUILTIN-19")
 def test_order_is_by_fused_score_then_id() -> None:
     found = choose([candidate("b", 0.9), candidate("a", 0.9), candidate("c", 1.0)], PROFILE, POLICY)
     assert [entry.unit.id for entry in found.entries] == ["c", "a", "b"]
 
 
+@pytest.mark.rule("INTENT-2", "BUILTIN-19", "BUILTIN-27")
 def test_role_and_session_raise_a_unit() -> None:
     candidates = [candidate("a", 0.8), candidate("b", 0.7, role="Definition"), candidate("c", 0.75, "session")]
     found = choose(candidates, PROFILE, POLICY)
@@ -36,8 +39,9 @@ def test_role_and_session_raise_a_unit() -> None:
     assert "role Definition x1.3" in found.entries[0].notes
 
 
+@pytest.mark.rule("POLICY-33", "POLICY-36", "FOLLOWUP-22", "FOLLOWUP-24", "FOLLOWUP-27")
 def test_documents_in_use_rank_higher_by_their_words_once() -> None:
-    """[K33, KV22, KV24, KV27]: 0.80 counts 0.92 where 0.85 stays; 0.70 counts 0.805 before 0.75."""
+    """: 0.80 counts 0.92 where 0.85 stays; 0.70 counts 0.805 before 0.75."""
     for score, other, raised in ((0.8, 0.85, 0.92), (0.7, 0.75, 0.805)):
         in_use = replace(candidate("a", score), is_in_use=True)
         assert round(fused_score(in_use, ())[0], 9) == raised
@@ -48,7 +52,7 @@ def test_documents_in_use_rank_higher_by_their_words_once() -> None:
 
 
 def test_a_document_in_use_pushes_nothing_out() -> None:
-    """[K33]: it is lifted among what is returned; what the limit cuts stays the same."""
+    """: it is lifted among what is returned; what the limit cuts stays the same."""
     candidates = [candidate("a", 0.9), candidate("b", 0.88), candidate("c", 0.8)]
     profile = replace(PROFILE, max_results=2)
     biased = [replace(item, is_in_use=item.unit.id in ("b", "c")) for item in candidates]
@@ -56,19 +60,22 @@ def test_a_document_in_use_pushes_nothing_out() -> None:
     assert [entry.unit.id for entry in choose(biased, profile, POLICY).entries] == ["b", "a"]
 
 
+@pytest.mark.rule("FOLLOWUP-25")
 def test_without_a_document_in_use_nothing_is_reordered_or_noted() -> None:
-    """[KV25]"""
+    """"""
     found = choose([candidate("a", 0.8), candidate("b", 0.9)], PROFILE, POLICY)
     assert [(entry.unit.id, entry.score) for entry in found.entries] == [("b", 0.9), ("a", 0.8)]
     assert not any("in use" in row.reason for row in found.ledger)
 
 
+@pytest.mark.rule("BUILTIN-19")
 def test_agreeing_backends_add_a_bonus() -> None:
     both = replace(candidate("a", 0.5), scores={"bm25": 0.5, "hdc": 0.1})
     [entry] = choose([both], PROFILE, POLICY).entries
     assert (entry.score, entry.notes) == (0.67, ("bm25 0.50", "hdc 0.10 x0.7", "2 backends agree +0.10"))
 
 
+@pytest.mark.rule("BUILTIN-19")
 def test_weak_double_and_surplus_candidates_are_pruned_with_a_reason() -> None:
     double = Candidate(unit=replace(unit("a", "Rex."), id="z"), store="kb", scores={"bm25": 0.95})
     candidates = [Candidate(unit=unit("a", "Rex."), store="kb", scores={"bm25": 1.0}), double, candidate("weak", 0.1)]
@@ -122,6 +129,7 @@ def test_every_candidate_leaves_a_row_and_one_fate(described: list[tuple[float, 
     assert all(row.reason for row in found.ledger if row.step != "offered")
 
 
+@pytest.mark.rule("BUILTIN-28")
 def test_units_of_the_turn_need_a_shared_term() -> None:
     units = [
         unit("a", "Rex barks."),
@@ -132,6 +140,7 @@ def test_units_of_the_turn_need_a_shared_term() -> None:
     assert [item.unit.id for item in turn_candidates(units, ())] == ["a", "b"]
 
 
+@pytest.mark.rule("BUILTIN-31")
 def test_sufficiency() -> None:
     entry = EvidenceEntry(unit=unit("a", "Rex barks."), score=1.0, store="kb")
     assert not is_sufficient([], profile("rex"))
@@ -141,6 +150,7 @@ def test_sufficiency() -> None:
     assert is_sufficient([entry, entry], profile("rex", "cat", needed_roles=("Definition",)))
 
 
+@pytest.mark.rule("BUILTIN-31")
 def test_one_unit_that_holds_every_term_suffices_whatever_its_role() -> None:
     entry = EvidenceEntry(unit=unit("a", "Rex barks."), score=1.0, store="kb")
     assert is_sufficient([entry], profile("rex", "bark", needed_roles=("Definition",)))
@@ -151,6 +161,7 @@ def guidance(name: str, *scopes: str, condition: str | None = None) -> Knowledge
     return unit(name, "Be brief.", phase_scopes=scopes, condition=condition)
 
 
+@pytest.mark.rule("PLUGIN-11", "BUILTIN-29")
 def test_guidance_is_sorted_by_phase_and_kept_with_evidence() -> None:
     units = [guidance("a", "gs-plugin"), guidance("b", "frame", "val-plugin"), guidance("c", "mrp-plan-plugin"),
              guidance("d", "sd-plugin"), unit("e", "Rex.")]  # fmt: skip
@@ -165,6 +176,7 @@ def test_guidance_with_a_condition_holds_for_its_task_only() -> None:
     assert not applies_to(guidance("a", "gs-plugin", condition="Where is Tom?"), INTENT)
 
 
+@pytest.mark.rule("BUILTIN-29")
 def test_guidance_of_the_turn_stands_before_lasting_one() -> None:
     lasting = EvidenceEntry(unit=guidance("old", "gs-plugin"), score=0.0, store="session")
     found = guidance_for(INTENT, [guidance("new", "gs-plugin")], [lasting])

@@ -1,4 +1,4 @@
-"""Words, terms and sentences [BP-6, BP-21, I-11]."""
+"""Words, terms and sentences."""
 
 import threading
 from itertools import pairwise
@@ -11,6 +11,7 @@ from mrpvm.knowledge.lexicon import STOP_WORDS
 from mrpvm.knowledge.text import collapse, cut_at_word, overlap, sentence_spans, sentences, stem, terms, words
 
 
+@pytest.mark.rule("INTENT-11", "BUILTIN-21")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -64,6 +65,7 @@ def test_sentences(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
+@pytest.mark.rule("BUILTIN-21")
 @given(st.text())
 def test_tokenizing_is_total_and_clean(text: str) -> None:
     for term in terms(text):

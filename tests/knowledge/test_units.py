@@ -1,10 +1,11 @@
-"""Fields, hashes, identities, promotion [KU-1, KU-7, KU-8, T-9, T-21 to T-24]."""
+"""Fields, hashes, identities, promotion."""
 
 import hashlib
 import json
 import unicodedata
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,10 +25,12 @@ FIELDS = (
 )
 
 
+@pytest.mark.rule("UNIT-1")
 def test_the_fields_of_a_unit_and_their_names_on_the_wire() -> None:
     assert set(to_wire(unit("a", "Rex barks."))) == set(FIELDS.split())
 
 
+@pytest.mark.rule("UNIT-8")
 def test_the_hash_is_that_of_the_documented_array() -> None:
     item = unit("a", "Zed  uses\nYod.", topic="Zed", role="Definition", subject="Zed", relation="uses", object="Yod")
     document = json.dumps(
@@ -36,6 +39,7 @@ def test_the_hash_is_that_of_the_documented_array() -> None:
     assert content_hash(item) == hashlib.sha256(document.encode()).hexdigest()
 
 
+@pytest.mark.rule("UNIT-8")
 @given(texts, texts)
 def test_spacing_form_and_provenance_do_not_enter_the_hash(claim: str, topic: str) -> None:
     item = KnowledgeUnit(id="a", role="Description", topic=topic, claim=claim)
@@ -51,12 +55,14 @@ def test_spacing_form_and_provenance_do_not_enter_the_hash(claim: str, topic: st
     assert content_hash(item) == content_hash(spaced)
 
 
+@pytest.mark.rule("UNIT-8")
 @given(texts, st.permutations(["kb-plugin", "gs-plugin", "frame"]))
 def test_scopes_are_a_set(claim: str, scopes: list[str]) -> None:
     item = KnowledgeUnit(id="a", role="Description", topic="t", claim=claim, phase_scopes=tuple(scopes))
     assert content_hash(item) == content_hash(replace(item, phase_scopes=("frame", "gs-plugin", "kb-plugin", "frame")))
 
 
+@pytest.mark.rule("UNIT-8")
 def test_case_role_and_field_matter() -> None:
     item = unit("a", "Rex.", topic="Rex")
     others = [
@@ -69,6 +75,7 @@ def test_case_role_and_field_matter() -> None:
     assert len({content_hash(item), *(content_hash(other) for other in others)}) == 6
 
 
+@pytest.mark.rule("TURN-9", "UNIT-7", "UNIT-15", "INGEST-15")
 def test_turn_identity_renames_links_and_keeps_foreign_ones() -> None:
     parent = unit("draft-1", "Both.", ku_type="composite", child_unit_ids=("draft-2",))
     child = unit("draft-2", "One.", parent_unit_ids=("draft-1",), derived_from_unit_ids=("src-1::unit-000",))
@@ -82,10 +89,12 @@ def test_turn_identity_renames_links_and_keeps_foreign_ones() -> None:
     assert [item.hash for item in found] == [content_hash(item) for item in found]
 
 
+@pytest.mark.rule("UNIT-7")
 def test_ids_grow_wider_than_three_digits() -> None:
     assert turn_unit_id("req-1", 1234) == "session::req-1::unit-1234"
 
 
+@pytest.mark.rule("TURN-21")
 def test_facts_are_promoted_once() -> None:
     first, again, other = unit("a", "Rex barks."), unit("b", "Rex  barks.", topic="Rex barks"), unit("c", "Tom naps.")
     kept, dropped = promotable([first, again, other], "", known_hashes=[other.hash])
@@ -93,6 +102,7 @@ def test_facts_are_promoted_once() -> None:
     assert [(item.unit, item.reason) for item in dropped] == [(again, "duplicate"), (other, "duplicate")]
 
 
+@pytest.mark.rule("DECISION-49", "TURN-22", "TURN-24")
 def test_guidance_is_turn_local_unless_worded_for_the_session() -> None:
     rule = unit("a", "Answer in JSON.", phase_scopes=("gs-plugin",))
     assert promotable([rule], "Answer in JSON.")[1][0].reason == "turn-local guidance"
@@ -104,6 +114,7 @@ def test_guidance_is_turn_local_unless_worded_for_the_session() -> None:
     assert promotable([both], "")[0] == (both,)
 
 
+@pytest.mark.rule("TURN-21")
 @given(st.lists(st.tuples(texts, st.sampled_from([("kb-plugin",), ("gs-plugin",)]))), texts)
 def test_promotion_partitions_and_keeps_order(stated: list[tuple[str, tuple[str, ...]]], message: str) -> None:
     units = [unit(f"u{place}", text, phase_scopes=scopes) for place, (text, scopes) in enumerate(stated)]

@@ -1,4 +1,6 @@
-"""The closed lists of words are those of the specification [KU-2 to KU-6, I-1, I-2]."""
+"""The closed lists of words are those of the specification."""
+
+import pytest
 
 from mrpvm.knowledge.decomposition import PREFERRED_ROLES_BY_ACT
 from mrpvm.values import ACTS, DEFAULT_ACTS_BY_ROLE, PHASE_SCOPES, RELATIONS, ROLES
@@ -33,20 +35,23 @@ def table(text: str) -> dict[str, tuple[str, ...]]:
     return {name: tuple(words.split()) for name, _, words in rows}
 
 
+@pytest.mark.rule("UNIT-3", "LANG-13", "INTENT-2")
 def test_roles_that_an_act_prefers() -> None:
-    """[I-1, I-2]"""
+    """"""
     assert table(PREFERRED) == PREFERRED_ROLES_BY_ACT
     assert set(ACTS) == set(PREFERRED_ROLES_BY_ACT)
 
 
+@pytest.mark.rule("UNIT-2", "UNIT-4")
 def test_acts_of_a_role() -> None:
-    """[KU-2 to KU-4]"""
+    """"""
     assert table(DEFAULTS) == DEFAULT_ACTS_BY_ROLE
     assert set(ROLES) == set(DEFAULT_ACTS_BY_ROLE)
 
 
+@pytest.mark.rule("UNIT-5", "UNIT-6")
 def test_scopes_and_relations() -> None:
-    """[KU-5, KU-6]"""
+    """"""
     assert set(PHASE_SCOPES) == {"sd-plugin", "mrp-plan-plugin", "kb-plugin", "gs-plugin", "frame", "val-plugin"}
     relations = (
         "uses provides has_capability depends_on part_of instance_of relevant_for supports mentions about causes"

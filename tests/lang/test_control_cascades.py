@@ -1,4 +1,4 @@
-"""One cause gives one diagnostic [SOP-35]."""
+"""One cause gives one diagnostic."""
 
 import pytest
 
@@ -35,6 +35,7 @@ def damaged(line: str, damage: str) -> list[str]:
     }[damage]
 
 
+@pytest.mark.rule("LANG-35")
 @pytest.mark.parametrize("vector", ACCEPTED, ids=lambda vector: vector.name)
 def test_a_lost_line_is_at_most_one_cause(vector: Vector) -> None:
     lines = vector.text.splitlines()
@@ -42,6 +43,7 @@ def test_a_lost_line_is_at_most_one_cause(vector: Vector) -> None:
         assert count_findings(vector, lines[:number] + lines[number + 1 :]) <= 1, lines[number]
 
 
+@pytest.mark.rule("LANG-35")
 @pytest.mark.parametrize("vector", ACCEPTED, ids=lambda vector: vector.name)
 @pytest.mark.parametrize("damage", ["misspelt", "a word of no meaning", "twice", "too long", "too short", "no sigil"])
 def test_a_damaged_line_is_one_cause(vector: Vector, damage: str) -> None:
@@ -56,6 +58,7 @@ def test_a_damaged_line_is_one_cause(vector: Vector, damage: str) -> None:
         assert found == expected, changed
 
 
+@pytest.mark.rule("LANG-26")
 def test_independent_missing_fields_are_all_reported() -> None:
     lines = KNOWLEDGE.splitlines()
     assert findings(lines[0]) == [
@@ -63,6 +66,7 @@ def test_independent_missing_fields_are_all_reported() -> None:
     ]
 
 
+@pytest.mark.rule("LANG-24")
 def test_a_claim_satisfies_a_unit_whose_role_is_missing() -> None:
     lines = [line for line in KNOWLEDGE.splitlines() if " role " not in line]
     assert findings("\n".join(lines)) == [("MISSING_REQUIRED_FIELD", 1, "role")]
@@ -95,6 +99,7 @@ def test_an_unresolved_constructor_reference_does_not_touch_the_other_objects() 
     assert findings("\n".join(lines), "mixed") == [("INVALID_ARGUMENT_KIND", 11, "focus")]
 
 
+@pytest.mark.rule("LANG-35")
 def test_document_level_errors_only_when_nothing_else_failed() -> None:
     assert findings("", "context") == [("MISSING_REQUIRED_FIELD", 1, "ku")]
     assert findings("@v1 validate x\n", "intent") == [

@@ -1,4 +1,4 @@
-"""The language's tables are those of the specification: commands, fields, kinds of document [SOP-1 to SOP-32]."""
+"""The language's tables are those of the specification: commands, fields, kinds of document."""
 
 import ast
 from pathlib import Path
@@ -58,21 +58,24 @@ FIELDS = {
 }
 
 
+@pytest.mark.rule("LANG-1", "LANG-10")
 def test_the_commands_and_their_arguments() -> None:
-    """[SOP-1, SOP-10]: these and no others."""
+    """: these and no others."""
     expected = {line.split()[0]: line for line in SIGNATURES.strip().splitlines()}
     assert {name: command.signature for name, command in COMMANDS.items()} == expected
 
 
+@pytest.mark.rule("UNIT-1", "LANG-14")
 def test_the_fields_of_every_kind() -> None:
-    """[SOP-14]"""
+    """"""
     found = {kind.value: set(schema.fields) for kind, schema in OBJECTS.items()}
     expected = {kind: set(names.split()) for kind, names in FIELDS.items()}
     assert found == {**expected, "frame": set()}
 
 
+@pytest.mark.rule("LANG-30")
 def test_the_kinds_of_document() -> None:
-    """[SOP-30]"""
+    """"""
     intents = "intent seed subproblem validate set constrain allows split_from status deactivate"
     assert set(COMMANDS_OF_KIND[DocumentKind.INTENT]) == set(intents.split())
     assert set(COMMANDS_OF_KIND[DocumentKind.CONTEXT]) == {"ku", "set", "parent", "derived_from"}
@@ -82,18 +85,20 @@ def test_the_kinds_of_document() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.rule("LANG-10")
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 @pytest.mark.parametrize("change", [-1, 1])
 def test_arity_is_exact(name: str, change: int) -> None:
-    """[SOP-10]"""
+    """"""
     count = len(COMMANDS[name].parameters) + change
     with pytest.raises(ControlLanguageError) as caught:
         admit(f"@x {name} {' '.join(['a'] * count)}", DocumentKind.MIXED)
     assert caught.value.diagnostics[0].code == "INVALID_ARGUMENT_COUNT"
 
 
+@pytest.mark.rule("LANG-2")
 def test_the_language_calls_nobody() -> None:
-    """[SOP-2]: neither a plugin nor a model can be reached from it."""
+    """: neither a plugin nor a model can be reached from it."""
     package = Path(mrpvm.lang.__file__).parent
     imported = {
         node.module or ""
@@ -122,8 +127,9 @@ EDGES = """\
 """
 
 
+@pytest.mark.rule("LANG-31", "LANG-32")
 def test_edges_between_objects() -> None:
-    """[SOP-31, SOP-32]"""
+    """"""
     document = admit(EDGES, "mixed", {"f1": "frame"})
     edges = [(edge.type, edge.from_id, edge.to_id) for edge in document.relation_edges]
     assert sorted(edges) == sorted([

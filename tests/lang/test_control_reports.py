@@ -20,6 +20,7 @@ def report_of(vector: Vector) -> str:
     return caught.value.report
 
 
+@pytest.mark.rule("LANG-34")
 def test_reports_of_all_refused_vectors() -> None:
     reports = "\n".join(f"--- {vector.name}\n{report_of(vector)}\n" for vector in REFUSED)
     if os.environ.get("MRPVM_UPDATE_GOLDEN"):
@@ -33,6 +34,7 @@ def refusal(text: str) -> ControlLanguageError:
     return caught.value
 
 
+@pytest.mark.rule("LANG-36")
 def test_every_code_has_a_class() -> None:
     assert CLASS_OF_CODE.keys() == set(DiagnosticCode)
 
@@ -43,6 +45,7 @@ def test_the_message_names_the_first_error_and_counts_the_others() -> None:
     assert str(error).endswith("(and 1 more)")
 
 
+@pytest.mark.rule("LANG-34")
 def test_the_caret_stands_under_the_place_behind_tabs() -> None:
     lines = refusal('\t@i1\tintent "define" "x"').report.splitlines()
     assert lines[1] == '  \t@i1\tintent "define" "x"'

@@ -1,4 +1,4 @@
-"""Serialising an admitted document and admitting the result gives an equal document [SOP-33]."""
+"""Serialising an admitted document and admitting the result gives an equal document."""
 
 import pytest
 from hypothesis import given
@@ -22,11 +22,13 @@ def assert_round_trip(document: AdmittedDocument) -> None:
     assert serialize(again) == text
 
 
+@pytest.mark.rule("LANG-33")
 @pytest.mark.parametrize("vector", ACCEPTED, ids=lambda vector: vector.name)
 def test_vectors(vector: Vector) -> None:
     assert_round_trip(vector.admit())
 
 
+@pytest.mark.rule("LANG-22", "LANG-31", "LANG-33")
 @given(mixed_documents())
 def test_any_document(text: str) -> None:
     assert_round_trip(admit(text, "mixed", {"f1": "frame"}))

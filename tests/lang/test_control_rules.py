@@ -24,6 +24,7 @@ def codes(text: str, kind: str = "mixed", refs: dict[str, str] | None = None) ->
     return []
 
 
+@pytest.mark.rule("UNIT-2", "LANG-14")
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
@@ -52,6 +53,7 @@ def test_field_values(statement: str, expected: list[str]) -> None:
     assert codes(f"{KNOWLEDGE}@z set $k1 {statement}\n", "context") == expected
 
 
+@pytest.mark.rule("LANG-15")
 def test_the_last_assignment_counts() -> None:
     document = admit(f'{KNOWLEDGE}@z set $k1 claim "Forty kilograms."\n', "context")
     unit = document.kus["k1"]
@@ -59,6 +61,7 @@ def test_the_last_assignment_counts() -> None:
     assert unit.places.fields["claim"].line == 7
 
 
+@pytest.mark.rule("LANG-27")
 @pytest.mark.parametrize(
     ("moves", "expected"),
     [
@@ -77,6 +80,7 @@ def test_branch_moves(moves: list[str], expected: list[str]) -> None:
     assert codes(BRANCH + "".join(f"@m{number} {move}\n" for number, move in enumerate(moves))) == expected
 
 
+@pytest.mark.rule("LANG-27")
 def test_only_active_and_succeeded_branches_need_a_validation_target() -> None:
     without = BRANCH.replace("@n1 needs $b1 $v1\n", "")
     assert codes(without) == []
@@ -85,6 +89,7 @@ def test_only_active_and_succeeded_branches_need_a_validation_target() -> None:
     assert codes(without + "@m status $b1 active\n@n needs $b1 $v1\n") == []
 
 
+@pytest.mark.rule("LANG-21")
 def test_seed_states() -> None:
     assert codes(SEED + "@z status $s1 deactivated\n@y set $s1 state active\n", "intent") == []
     assert codes(SEED + "@z status $s1 asleep\n", "intent") == ["INVALID_ARGUMENT_KIND"]
@@ -98,6 +103,7 @@ def _unit(name: str, ku_type: str) -> str:
     return text.replace("k1", name).replace("@a", f"@a{name}")
 
 
+@pytest.mark.rule("UNIT-11", "UNIT-13", "LANG-25")
 @pytest.mark.parametrize(
     ("links", "expected"),
     [
@@ -114,6 +120,7 @@ def test_hierarchy(links: list[str], expected: list[str]) -> None:
     assert codes(units + "".join(f"@h{number} {link}\n" for number, link in enumerate(links)), "context") == expected
 
 
+@pytest.mark.rule("UNIT-13")
 def test_a_long_chain_and_a_wide_tree_are_admitted_in_one_pass() -> None:
     names = [f"u{number}" for number in range(1500)]
     units = "".join(_unit(name, "composite") for name in names)
@@ -124,35 +131,40 @@ def test_a_long_chain_and_a_wide_tree_are_admitted_in_one_pass() -> None:
     assert codes(units + chain + "@x parent $u1499 $u0\n", "context") == ["INVALID_HIERARCHY"]
 
 
+@pytest.mark.rule("LANG-21")
 def test_seeds_cannot_be_split_off_each_other_in_a_circle() -> None:
     seeds = SEED + '@s2 seed $i1 direct define "votes"\n@x split_from $s1 $s2\n'
     assert codes(seeds, "intent") == []
     assert codes(seeds + "@y split_from $s2 $s1\n", "intent") == ["INVALID_HIERARCHY"]
 
 
+@pytest.mark.rule("UNIT-1")
 def test_a_unit_without_a_body_has_what_it_says_as_its_body() -> None:
-    """[KU-1]"""
+    """"""
     procedure = admit(VECTORS["A7"].text, "context").kus["k1"]
     assert (procedure.claim, procedure.text_body) == (None, procedure.procedure)
     own = admit(f'{KNOWLEDGE}@z set $k1 textBody "At length."\n', "context").kus["k1"]
     assert (own.claim, own.text_body) == ("A payload never exceeds 40 kg.", "At length.")
 
 
+@pytest.mark.rule("UNIT-10")
 @pytest.mark.parametrize(
     "said", ["def f():\n    return  1\t# one\n", "Ünïcode\u2003wide  e\u0301", '{"a": [1, 2]}', "# @x $y [z]"]
 )
 def test_content_stays_as_it_was_written(said: str) -> None:
-    """[KU-10]: code, data and prose alike; nothing of it is normalised."""
+    """: code, data and prose alike; nothing of it is normalised."""
     written = quote(said)
     unit = admit(f"{KNOWLEDGE}@y set $k1 claim {written}\n@z set $k1 textBody {written}\n", "context").kus["k1"]
     assert unit.claim == unit.text_body == said
 
 
+@pytest.mark.rule("UNIT-7", "LANG-17")
 def test_unit_ids_are_unique() -> None:
     again = _unit("k2", "atomic").replace("unit-k2", "unit-000")
     assert codes(KNOWLEDGE + again, "context") == ["DUPLICATE_STATEMENT_ID"]
 
 
+@pytest.mark.rule("LANG-12")
 def test_nothing_is_resolved_by_the_look_of_its_name() -> None:
     objective = "@d1 objective $f1 [cost]\n"
     assert codes(objective) == ["UNRESOLVED_REFERENCE"]
@@ -160,15 +172,18 @@ def test_nothing_is_resolved_by_the_look_of_its_name() -> None:
     assert codes(objective, refs=FRAME) == []
 
 
+@pytest.mark.rule("LANG-18")
 def test_a_statement_that_constructs_nothing_cannot_be_referred_to() -> None:
     assert codes(KNOWLEDGE + "@z set $a1 title x\n", "context") == ["UNRESOLVED_REFERENCE"]
 
 
+@pytest.mark.rule("LANG-12")
 def test_injected_names_cannot_be_constructed_again() -> None:
     assert codes(QUESTION, "intent", {"i1": "intent"}) == ["DUPLICATE_STATEMENT_ID"]
     assert codes(QUESTION, "intent", {"o1": "frame"}) == []
 
 
+@pytest.mark.rule("LANG-30")
 def test_an_injected_object_does_not_make_a_document_of_its_kind() -> None:
     assert codes("", "intent", {"i1": "intent"}) == ["MISSING_REQUIRED_FIELD"]
 

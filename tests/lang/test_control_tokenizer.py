@@ -1,4 +1,4 @@
-"""Lines, tokens and their places [SOP-5 to SOP-9]."""
+"""Lines, tokens and their places."""
 
 import pytest
 
@@ -18,6 +18,7 @@ def refusal(text: str) -> tuple[str, str, Location]:
     return diagnostic.code.value, diagnostic.error_class.value, Location(diagnostic.line, diagnostic.column)
 
 
+@pytest.mark.rule("LANG-9")
 def test_tokens_keep_line_and_column_counted_from_one() -> None:
     (line,) = tokenize('\n\t@i1 intent define  "a b" ')
     assert line.tokens == (
@@ -28,6 +29,7 @@ def test_tokens_keep_line_and_column_counted_from_one() -> None:
     )
 
 
+@pytest.mark.rule("LANG-7")
 def test_lists_need_no_space_around_them() -> None:
     assert kinds_and_values('f[$a b]"x"[]') == [
         (TokenKind.ATOM, "f"), (TokenKind.LIST_OPEN, "["), (TokenKind.REFERENCE, "a"), (TokenKind.ATOM, "b"),
@@ -35,6 +37,7 @@ def test_lists_need_no_space_around_them() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.rule("LANG-5")
 def test_sigils_count_only_at_the_start_of_a_word() -> None:
     assert kinds_and_values("a@b$c 5$ #x") == [
         (TokenKind.ATOM, "a@b$c"),
@@ -43,6 +46,7 @@ def test_sigils_count_only_at_the_start_of_a_word() -> None:
     ]
 
 
+@pytest.mark.rule("LANG-5")
 @pytest.mark.parametrize(
     ("source", "value"),
     [
@@ -57,6 +61,7 @@ def test_strings(source: str, value: str) -> None:
     assert kinds_and_values(source) == [(TokenKind.STRING, value)]
 
 
+@pytest.mark.rule("LANG-5")
 def test_lines_end_at_line_feeds_only_and_lose_one_carriage_return() -> None:
     lines = tokenize('a\r\nb\n"c\u2028d\x85e"\n\r\n \t\nf')
     assert [(line.number, line.tokens[0].value) for line in lines] == [
@@ -64,6 +69,7 @@ def test_lines_end_at_line_feeds_only_and_lose_one_carriage_return() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.rule("LANG-8")
 @pytest.mark.parametrize(
     ("text", "column"),
     [
@@ -84,6 +90,7 @@ def test_lexical_errors(text: str, column: int) -> None:
     assert refusal(text) == ("MALFORMED_LINE", "lexical", Location(1, column))
 
 
+@pytest.mark.rule("LANG-7")
 @pytest.mark.parametrize(
     ("text", "code", "column"),
     [
@@ -110,6 +117,7 @@ def test_a_line_without_a_command_word_is_an_unknown_command(text: str) -> None:
     assert refusal(text)[:2] == ("UNKNOWN_COMMAND", "unknown command")
 
 
+@pytest.mark.rule("LANG-2", "LANG-34")
 def test_tokenizer_and_parser_stop_at_their_first_error() -> None:
     assert refusal('hello\n@i1 "a\n@i2 "b\n')[2] == Location(2, 5)
     assert refusal("@a set a]\nhello\n")[2] == Location(1, 9)

@@ -6,16 +6,36 @@ from mrpvm.lang import ControlLanguageError, ObjectKind, RelationEdge, StatusEve
 from tests.lang.control_vectors import ACCEPTED, FOLDER, REFUSED, VECTORS, Vector
 
 
+@pytest.mark.rule("LANG-37", "EVAL-5")
 def test_every_file_has_a_verdict_and_the_set_is_complete() -> None:
     wanted = {f"A{number}" for number in range(19)} | {f"R{number}" for number in range(1, 62)}
     assert {path.stem for path in FOLDER.glob("*.sop")} == set(VECTORS) == wanted
 
 
+@pytest.mark.rule("LANG-20", "LANG-37")
 @pytest.mark.parametrize("vector", ACCEPTED, ids=lambda vector: vector.name)
 def test_accepted(vector: Vector) -> None:
     assert vector.admit().objects
 
 
+@pytest.mark.rule(
+    "UNIT-1",
+    "UNIT-3",
+    "UNIT-5",
+    "UNIT-6",
+    "UNIT-11",
+    "LANG-3",
+    "LANG-6",
+    "LANG-13",
+    "LANG-16",
+    "LANG-17",
+    "LANG-18",
+    "LANG-19",
+    "LANG-20",
+    "LANG-28",
+    "LANG-36",
+    "LANG-37",
+)
 @pytest.mark.parametrize("vector", REFUSED, ids=lambda vector: vector.name)
 def test_refused_for_exactly_the_stated_reasons(vector: Vector) -> None:
     with pytest.raises(ControlLanguageError) as caught:
@@ -39,6 +59,7 @@ def test_a3_constraints_add_up() -> None:
     assert intent.constraints == ("self_contained", "no cloud services")
 
 
+@pytest.mark.rule("LANG-21")
 def test_a4_a_seed_depends_on_the_one_it_was_split_from() -> None:
     document = VECTORS["A4"].admit()
     assert document.seeds["s2"].depends_on == ("s1",)
@@ -50,10 +71,12 @@ def test_a4_a_seed_depends_on_the_one_it_was_split_from() -> None:
     )
 
 
+@pytest.mark.rule("LANG-6")
 def test_a5_layout_does_not_matter() -> None:
     assert VECTORS["A5"].admit() == VECTORS["A1"].admit()
 
 
+@pytest.mark.rule("UNIT-4", "LANG-24")
 def test_a6_defaults_follow_the_role() -> None:
     unit = VECTORS["A6"].admit().kus["k1"]
     assert (unit.utility_acts, unit.phase_scopes) == (("verify",), ("kb-plugin",))
@@ -61,6 +84,7 @@ def test_a6_defaults_follow_the_role() -> None:
     assert unit.hash is None
 
 
+@pytest.mark.rule("LANG-24")
 def test_a8_a_full_triple_may_have_a_confidence() -> None:
     unit = VECTORS["A8"].admit().kus["k1"]
     triple = (unit.symbolic_subject, unit.symbolic_relation, unit.symbolic_object)
@@ -68,6 +92,7 @@ def test_a8_a_full_triple_may_have_a_confidence() -> None:
     assert unit.confidence == 1
 
 
+@pytest.mark.rule("UNIT-12", "LANG-25")
 def test_a9_parents_and_children_are_unit_ids_and_mirror_each_other() -> None:
     document = VECTORS["A9"].admit()
     leaf, section = document.kus["k1"], document.kus["c1"]
@@ -85,11 +110,13 @@ def test_a11_lists() -> None:
     assert (unit.utility_acts, unit.phase_scopes) == (("verify", "recommend"), ("kb-plugin", "val-plugin"))
 
 
+@pytest.mark.rule("LANG-23")
 def test_a12_plugin_descriptor() -> None:
     plugin = VECTORS["A12"].admit().plugins["p1"]
     assert (plugin.family, plugin.plugin_id, plugin.accepts_tasks) == ("kb-plugin", "kb-fast", ("define", "identify"))
 
 
+@pytest.mark.rule("LANG-26", "LANG-28")
 def test_a13_a_branch_with_its_life() -> None:
     document = VECTORS["A13"].admit()
     branch = document.branches["b1"]
@@ -99,6 +126,7 @@ def test_a13_a_branch_with_its_life() -> None:
     assert [edge.type for edge in document.relation_edges] == ["contains", "contains", "needs", "result"]
 
 
+@pytest.mark.rule("LANG-11")
 def test_a14_policy_and_objective_of_an_injected_frame() -> None:
     document = VECTORS["A14"].admit()
     assert document.external_refs == {"f1": ObjectKind.FRAME}
@@ -107,16 +135,19 @@ def test_a14_policy_and_objective_of_an_injected_frame() -> None:
     assert document.relation_edges == (RelationEdge("contains", "f1", "d1"), RelationEdge("contains", "f1", "d2"))
 
 
+@pytest.mark.rule("LANG-21", "LANG-29")
 def test_a15_a_deactivated_seed_stays_but_cannot_run() -> None:
     document = VECTORS["A15"].admit()
     assert not document.seeds["s1"].is_schedulable
     assert document.status_events == (StatusEvent("s1", "deactivated", "covered elsewhere"),)
 
 
+@pytest.mark.rule("LANG-16")
 def test_a16_an_empty_list_is_no_list() -> None:
     assert VECTORS["A16"].admit().kus["k1"].utility_acts == ("verify",)
 
 
+@pytest.mark.rule("LANG-11", "LANG-32")
 def test_a17_deliberation_edges() -> None:
     edges = VECTORS["A17"].admit().relation_edges
     assert edges[-7:] == (
@@ -130,5 +161,6 @@ def test_a17_deliberation_edges() -> None:
     )
 
 
+@pytest.mark.rule("LANG-31", "INTENT-4")
 def test_a18_groups_are_numbered_in_document_order() -> None:
     assert [intent.group_number for intent in VECTORS["A18"].admit().intents.values()] == [1, 2]

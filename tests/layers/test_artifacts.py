@@ -1,4 +1,4 @@
-"""What a plugin derives from units goes with them through forks and views, and is nobody else's [KB-14, KB-15]."""
+"""What a plugin derives from units goes with them through forks and views, and is nobody else's."""
 
 from collections.abc import Callable
 
@@ -36,6 +36,7 @@ def filled(base: KnowledgeBase) -> KnowledgeBase:
     return base
 
 
+@pytest.mark.rule("PLUGIN-45", "BASE-15")
 def test_they_are_kept_replaced_and_stale_ones_are_not_given(filled: KnowledgeBase) -> None:
     port(filled).keep_artifacts("1", SOME)
     assert port(filled).artifacts("1", ["pump", "valve", "seal", "unknown"]) == SOME
@@ -46,6 +47,7 @@ def test_they_are_kept_replaced_and_stale_ones_are_not_given(filled: KnowledgeBa
     assert UnitArtifact.objects.count() == 2
 
 
+@pytest.mark.rule("BASE-4", "BASE-14")
 def test_no_plugin_sees_another_s(filled: KnowledgeBase) -> None:
     port(filled).keep_artifacts("1", SOME)
     port(filled, "kb-theirs").keep_artifacts("1", {"pump": b"x"})
@@ -53,6 +55,7 @@ def test_no_plugin_sees_another_s(filled: KnowledgeBase) -> None:
     assert port(filled, "kb-theirs").artifacts("1", ["pump", "valve"]) == {"pump": b"x"}
 
 
+@pytest.mark.rule("BASE-14")
 def test_a_fork_has_them_without_a_copy(filled: KnowledgeBase, session: Session) -> None:
     tell(session, "The rotor hums")
     port(session).keep_artifacts("1", {"session::The rotor hums": b"r"})
@@ -64,6 +67,7 @@ def test_a_fork_has_them_without_a_copy(filled: KnowledgeBase, session: Session)
     assert UnitArtifact.objects.count() == 3
 
 
+@pytest.mark.rule("BASE-14")
 def test_a_draft_s_are_its_own_until_a_save_and_come_back_with_every_mount(
     base: KnowledgeBase, session: Session
 ) -> None:

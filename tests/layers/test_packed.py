@@ -187,6 +187,7 @@ class TestPacking:
         assert pack_large_layers() == 2
         assert large in re.findall(r"\d+", known())
 
+    @pytest.mark.rule("PLUGIN-45")
     @pytest.mark.parametrize("change", [{"version": "older"}, {"is_complete": False}])
     def test_what_is_stale_or_incomplete_is_not_read_and_is_made_anew(
         self, base: KnowledgeBase, change: dict[str, object]

@@ -198,6 +198,7 @@ class Walk:
             assert all(isclose(hit.score, sum(hit.term_scores.values()), abs_tol=1e-9) for hit in hits)
 
 
+@pytest.mark.rule("DECISION-2", "DECISION-10", "PLUGIN-45")
 @pytest.mark.parametrize("seed", range(4))
 def test_search_equals_a_physical_copy(seed: int) -> None:
     walk = Walk(seed)

@@ -48,6 +48,7 @@ def found(journal: KnowledgeLayer, text: str, limit: int = 10) -> list[tuple[str
     return [(hit.unit.id, hit.store) for hit in port(journal).search(query(text), limit)]
 
 
+@pytest.mark.rule("BUILTIN-20")
 @pytest.mark.django_db
 def test_score_is_bm25_and_the_sum_of_its_terms() -> None:
     base = add_base([make_unit("a", "pump valve"), make_unit("b", "valve valve seal motor"), make_unit("c", "rotor")])
@@ -73,6 +74,7 @@ def test_weight_scales_what_a_term_contributes() -> None:
     assert port(journal).search({terms("pump")[0]: 0.0}, 1) == []
 
 
+@pytest.mark.rule("BUILTIN-20")
 @pytest.mark.django_db
 def test_topic_counts_more_than_claim_and_remark_less() -> None:
     units = [
@@ -100,6 +102,7 @@ def test_hits_say_which_store_they_are_from() -> None:
     assert set(found(journal, "pump")) == {("base", "kb"), ("draft", "draft"), ("journal", "session")}
 
 
+@pytest.mark.rule("BUILTIN-20")
 @pytest.mark.django_db
 def test_ties_are_broken_by_unit_id_also_at_the_cut() -> None:
     units = [make_unit(name, f"pump x{name}") for name in ("d", "B", "a", "c", "Z", "e")]
@@ -148,6 +151,7 @@ class TestEqualHashes:
 
     pytestmark = pytest.mark.django_db
 
+    @pytest.mark.rule("BASE-7")
     def test_the_highest_layer_shows_it(self) -> None:
         draft, journal = add_session(add_base([make_unit("base", "pump valve"), make_unit("other", "rotor")]))
         index_units(draft, [make_unit("draft", "pump valve")])

@@ -133,6 +133,7 @@ WORDS = st.sampled_from(["red", "Blue", "old", "größe", "日本", "naïve", "x
 SENTENCES = st.lists(st.lists(WORDS, min_size=1, max_size=6), min_size=1, max_size=6)
 
 
+@pytest.mark.rule("BASE-18")
 @runs(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sentences=SENTENCES, wanted=st.lists(st.lists(WORDS, min_size=1, max_size=3), min_size=1, max_size=3))
 @example(sentences=[["red"], ["red"]], wanted=[["red"]])

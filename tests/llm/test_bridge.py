@@ -1,4 +1,4 @@
-"""The bridge: the real SDK over real HTTP, against a provider that does as told [L-3, L-6, L-7, L-8, O-28]."""
+"""The bridge: the real SDK over real HTTP, against a provider that does as told."""
 
 import json
 import subprocess
@@ -89,10 +89,11 @@ def bench() -> Iterator[Callable[..., Bench]]:
         provider.__exit__()
 
 
+@pytest.mark.rule("DECISION-28")
 @DIALECTS
 @READ_ALONG
 def test_a_call_and_its_record(bench: Callable[..., Bench], api: str, streams: bool) -> None:
-    """The record holds exactly what the provider got [O-1], and no key."""
+    """The record holds exactly what the provider got, and no key."""
     made = bench(say("Rex is a dog.", usage={"input": 11, "output": 4}), api=api)
     reply = made.ask(streams)
     assert (reply.text, reply.model, reply.role) == ("Rex is a dog.", "default-model", "goal-fast")
@@ -143,24 +144,27 @@ def test_a_refusal_in_words_that_cannot_be_stored(bench: Callable[..., Bench]) -
     assert failed.value.message.endswith("no\ufffd\ufffd")
 
 
+@pytest.mark.rule("DECISION-32")
 def test_tokens_are_estimated_where_nobody_counts(bench: Callable[..., Bench]) -> None:
-    """[O-32]"""
+    """"""
     usage = bench(say("12345")).ask().usage
     assert (usage.output_tokens, usage.is_estimated) == (2, True)
     assert usage.input_tokens == estimated_tokens(len(PROMPT.system + PROMPT.messages[0].content))
 
 
+@pytest.mark.rule("ROLE-6")
 @READ_ALONG
 @pytest.mark.parametrize("trouble", [reset, refuse(429), refuse(408)], ids=["reset", "429", "408"])
 def test_passing_trouble_is_waited_out(bench: Callable[..., Bench], trouble: Behaviour, streams: bool) -> None:
-    """[L-6]: two more attempts, after 1 s and 2 s."""
+    """: two more attempts, after 1 s and 2 s."""
     made = bench(trouble, trouble, say("At last."))
     assert made.ask(streams).text == "At last."
     assert [record["attempt"] for record in made.records] == [1, 2, 3]
     assert round(sum(made.waited), 2) == 3.0
-    assert made.recorder.call_count == 1  # transport retries are no calls [PL-26]
+    assert made.recorder.call_count == 1  # transport retries are no calls
 
 
+@pytest.mark.rule("ROLE-6")
 def test_the_third_attempt_is_the_last(bench: Callable[..., Bench]) -> None:
     made = bench(*[refuse(429, "slow down")] * 9)
     with pytest.raises(ModelFailed, match="slow down") as failed:
@@ -192,6 +196,7 @@ def test_a_stopped_turn_waits_no_longer(bench: Callable[..., Bench]) -> None:
     assert len(made.provider.asked) == 1
 
 
+@pytest.mark.rule("ROLE-6")
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 500, 503])
 def test_other_refusals_are_final(bench: Callable[..., Bench], status: int) -> None:
     made = bench(refuse(status, f"Bad key {KEY} given."), say("Never."))
@@ -283,7 +288,7 @@ def test_an_empty_answer_is_none(bench: Callable[..., Bench], api: str, streams:
 @DIALECTS
 @pytest.mark.parametrize("broken", [cut, end_early, break_off])
 def test_a_broken_stream_is_not_begun_again(bench: Callable[..., Bench], api: str, broken: Any) -> None:
-    """What has been read along with cannot be taken back [O-1]."""
+    """What has been read along with cannot be taken back."""
     made = bench(broken("Rex is ", "a "), say("Another answer."), api=api)
     with pytest.raises(ModelFailed):
         made.ask(streams=True)
@@ -339,8 +344,9 @@ def test_a_parameter_that_is_needed_is_not_left_out(bench: Callable[..., Bench])
     assert len(made.provider.asked) == 1
 
 
+@pytest.mark.rule("PLUGIN-26", "ROLE-7")
 def test_the_cache_answers_the_same_question_once_it_is_on(bench: Callable[..., Bench]) -> None:
-    """[L-7, PL-26]: a hit counts as a call."""
+    """: a hit counts as a call."""
     made = bench(refuse(500), say("One."), say("Two."), say("Three."), keeps_answers=True)
     with pytest.raises(ModelFailed):
         made.ask()
@@ -350,6 +356,7 @@ def test_the_cache_answers_the_same_question_once_it_is_on(bench: Callable[..., 
     assert [record["response"].get("fromCache") for record in made.records] == [None, None, True, True]
 
 
+@pytest.mark.rule("ROLE-7")
 def test_the_cache_is_off_unless_asked_for(bench: Callable[..., Bench]) -> None:
     made = bench(say("One."), say("Two."))
     assert [made.ask().text, made.ask().text] == ["One.", "Two."]
@@ -363,6 +370,7 @@ def test_a_plugin_may_not_ask_more_often_than_it_declared(bench: Callable[..., B
     assert len(made.provider.asked) == 1
 
 
+@pytest.mark.rule("DECISION-28", "ROLE-3")
 def test_the_model_is_that_of_the_roles(bench: Callable[..., Bench]) -> None:
     roles = ModelConfig(
         roles={"goal-fast": "small", "goal-deep": ""},
@@ -397,8 +405,9 @@ def test_a_provider_that_lists_nothing(bench: Callable[..., Bench]) -> None:
     assert made.endpoint.model_names() == ("default-model",)
 
 
+@pytest.mark.rule("ROLE-8")
 def test_no_model_refuses_at_once() -> None:
-    """[L-8]"""
+    """"""
     model = AbsentModel()
     assert not model.available
     with pytest.raises(Unavailable) as refusal:

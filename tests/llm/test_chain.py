@@ -1,4 +1,4 @@
-"""The provider's thread of answers: which request follows which response, and what happens when it is lost [H6]."""
+"""The provider's thread of answers: which request follows which response, and what happens when it is lost."""
 
 from typing import Any
 
@@ -103,6 +103,7 @@ def test_a_failed_request_moves_nothing() -> None:
     assert (chain.next_id, chain.is_broken) == ("r-0", False)
 
 
+@pytest.mark.rule("WINDOW-18")
 def test_an_answer_without_an_id_leaves_the_thread_where_it_was() -> None:
     chain = Chain(previous_id="r-0")
     chain.answered(None)

@@ -1,4 +1,4 @@
-"""What is kept of a request holds no secret and is otherwise what it was [H60 to H64]."""
+"""What is kept of a request holds no secret and is otherwise what it was."""
 
 import copy
 import json
@@ -16,6 +16,7 @@ from tests.planted import Planted, planted_secrets
 JWT = "eyJhbGciOi.eyJzdWIiOi.SflKxwRJSM"
 
 
+@pytest.mark.rule("CONTEXT-61")
 @pytest.mark.parametrize(
     "key",
     [
@@ -25,20 +26,22 @@ JWT = "eyJhbGciOi.eyJzdWIiOi.SflKxwRJSM"
     ],
 )  # fmt: skip
 def test_texts_under_a_secret_key_go(key: str) -> None:
-    """[H61], and the misses of [H63]: compound names, lists and nested objects."""
+    """, and the misses of: compound names, lists and nested objects."""
     assert redacted({key: "x"}) == {key: REDACTED}
     assert redacted({key: ["x", {"a": "y"}]}) == {key: [REDACTED, {"a": REDACTED}]}
     assert redacted({key: 7, "b": {key: None}}) == {key: 7, "b": {key: None}}
 
 
+@pytest.mark.rule("CONTEXT-64")
 @pytest.mark.parametrize(
     "key", ["previous_response_id", "max_tokens", "tokens", "key", "secretary", "model", "monkey", "prompt_tokens"]
 )
 def test_other_keys_stay(key: str) -> None:
-    """[H64]"""
+    """"""
     assert redacted({key: "value"}) == {key: "value"}
 
 
+@pytest.mark.rule("CONTEXT-62", "WINDOW-27")
 @pytest.mark.parametrize(
     ("text", "left"),
     [
@@ -63,12 +66,13 @@ def test_other_keys_stay(key: str) -> None:
     ],
 )
 def test_secrets_inside_texts_go_and_nothing_else(text: str, left: str) -> None:
-    """[H62, HV27], and the false hits of [H63]."""
+    """, and the false hits of."""
     assert redacted({"content": [text]}) == {"content": [left]}
 
 
+@pytest.mark.rule("WINDOW-25", "WINDOW-28")
 def test_a_request_keeps_what_it_follows_and_its_numbers() -> None:
-    """[HV25, HV28]"""
+    """"""
     sent = {"apiKey": "abc", "previous_response_id": "resp_1"}
     assert redacted(sent) == {"apiKey": REDACTED, "previous_response_id": "resp_1"}
     assert redacted({"max_tokens": 5, "tokens": "x"}) == {"max_tokens": 5, "tokens": "x"}
@@ -159,6 +163,7 @@ def shape(value: Any) -> Any:
     return "text" if isinstance(value, str) else value
 
 
+@pytest.mark.rule("CONTEXT-60", "CONTEXT-64")
 @given(VALUES)
 def test_the_copy_has_the_shape_of_the_original_which_stays(value: Any) -> None:
     before = copy.deepcopy(value)

@@ -1,4 +1,4 @@
-"""Model roles: the table, what it refuses, and which model a call gets [L-1 to L-4]."""
+"""Model roles: the table, what it refuses, and which model a call gets."""
 
 from typing import Any
 
@@ -14,16 +14,18 @@ def resolved(config: ModelConfig, plugin_id: str = "gs-llm-fast", wish: str | No
     return resolve_model(config, plugin_id, more.pop("role", "goal-fast"), wish, "default", **more).model
 
 
+@pytest.mark.rule("BUILTIN-2", "ROLE-1", "ROLE-2")
 def test_the_shipped_table() -> None:
-    """[L-1, L-2]"""
+    """"""
     record = ModelConfig().as_record()
     assert tuple(record["roles"]) == MODEL_ROLES
     assert record["pluginOverrides"]["gs-llm-deep"] == {"role": "goal-deep"}
     assert resolved(ModelConfig()) == "default"
 
 
+@pytest.mark.rule("SESSION-3", "ROLE-3")
 def test_the_first_that_is_named_wins() -> None:
-    """[L-3]"""
+    """"""
     config = ModelConfig(
         roles={"goal-fast": "of-role", "goal-deep": "of-deep", "validation": ""},
         overrides={"own": Override(model="of-plugin"), "moved": Override(role="goal-deep"), "open": Override(model="")},
@@ -37,20 +39,22 @@ def test_the_first_that_is_named_wins() -> None:
     assert resolved(config, "plain", role="a-role-of-nobody") == "default"
 
 
+@pytest.mark.rule("DECISION-29")
 def test_mrpvm_is_no_wish() -> None:
-    """[O-29]"""
+    """"""
     assert resolved(ModelConfig(), wish="mrpvm") == "default"
 
 
 def test_a_task_with_a_role_of_its_own_keeps_it() -> None:
-    """[BP-2]: ingest runs as kb-ingest whatever role the detector has."""
+    """: ingest runs as kb-ingest whatever role the detector has."""
     config = ModelConfig(roles={"kb-ingest": "reader", "seed-fast": "other"})
     found = resolve_model(config, "sd-llm-fast", "kb-ingest", None, "default", keeps_role=True)
     assert (found.model, found.role) == ("reader", "kb-ingest")
 
 
+@pytest.mark.rule("ROLE-1", "ROLE-4")
 def test_a_put_replaces_both_maps() -> None:
-    """[L-4]"""
+    """"""
     config = model_config_of({"roles": {"goal-fast": {"model": " m "}, "my-own": {"model": "x"}}, "unknown": 1})
     assert config.roles == dict.fromkeys(MODEL_ROLES, "") | {"goal-fast": "m", "my-own": "x"}
     assert config.overrides == {}
@@ -75,7 +79,7 @@ def test_a_put_replaces_both_maps() -> None:
     ],
 )  # fmt: skip
 def test_wrong_shapes_are_refused(body: Any) -> None:
-    """[D-60]"""
+    """"""
     with pytest.raises(InvalidInput) as refusal:
         model_config_of(body)
     assert refusal.value.code == "INVALID_SETTINGS"

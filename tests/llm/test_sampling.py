@@ -1,4 +1,4 @@
-"""What of the model configuration goes into a request, in both APIs [L-4, O-46]."""
+"""What of the model configuration goes into a request, in both APIs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every shipped plugin keeps its family's contract, and the suite notices one that does not [PL-1 to PL-3, PL-22]."""
+"""Every shipped plugin keeps its family's contract, and the suite notices one that does not."""
 
 import time
 from dataclasses import replace
@@ -17,7 +17,7 @@ from mrpvm.values import PHASE_SCOPES, Answer
 
 IDS = [plugin.descriptor.id for plugin in BUILTIN_PLUGINS]
 FIGURES = {
-    # id: cost, latency ms, relative cost, acts, topics, confidence [BP-1]
+    # id: cost, latency ms, relative cost, acts, topics, confidence
     "sd-symbolic": ("cheap", 30, 0.05, "verify define identify describe explain", "symbolic technical", 0.82),
     "kb-fast": ("cheap", 50, 0.08, "define identify describe explain", "technical procedural", 0.70),
     "kb-balanced": (
@@ -62,6 +62,7 @@ FIGURES = {
 }  # fmt: skip
 
 
+@pytest.mark.rule("DECISION-10", "PLUGIN-7", "PLUGIN-9", "PLUGIN-13", "PLUGIN-15", "PLUGIN-27", "PLUGIN-28")
 @pytest.mark.parametrize("plugin", BUILTIN_PLUGINS, ids=IDS)
 def test_shipped_plugins_conform(plugin: Plugin) -> None:
     check_plugin(plugin)
@@ -81,6 +82,7 @@ WILD_REPLIES = (
 """What a model may say to a plugin, fitting or not."""
 
 
+@pytest.mark.rule("BUILTIN-16")
 @pytest.mark.parametrize("reply", [*WILD_REPLIES, ModelTimeout("too slow")], ids=lambda reply: repr(reply)[:24])
 @pytest.mark.parametrize(
     "plugin",
@@ -91,13 +93,14 @@ def test_plugins_with_a_model_conform_whatever_it_says(plugin: Plugin, reply: st
     check_plugin(plugin, ScriptedModel(reply))
 
 
+@pytest.mark.rule("ROLE-8")
 @pytest.mark.parametrize(
     "plugin",
     [plugin for plugin in BUILTIN_PLUGINS if plugin.descriptor.uses_llm],
     ids=lambda plugin: plugin.descriptor.id,
 )
 def test_without_a_model_they_say_so_at_no_cost(plugin: Any) -> None:
-    """[L-8]"""
+    """"""
     request = solve_input("Who is Rex?", [unit("u-1", "Rex is a dog.")])
     asked: dict[str, Any] = {
         "sd-plugin": lambda: plugin.detect(DetectInput(message="Who is Rex?"), call_context()),
@@ -111,6 +114,7 @@ def test_without_a_model_they_say_so_at_no_cost(plugin: Any) -> None:
     assert (result.metadata.llm_calls, result.metadata.model) == (0, None)
 
 
+@pytest.mark.rule("PLUGIN-2", "BUILTIN-1")
 @pytest.mark.parametrize("plugin_id", FIGURES)
 def test_priors_are_those_of_the_catalogue(plugin_id: str) -> None:
     descriptor = next(plugin.descriptor for plugin in BUILTIN_PLUGINS if plugin.descriptor.id == plugin_id)
@@ -126,6 +130,7 @@ def test_priors_are_those_of_the_catalogue(plugin_id: str) -> None:
     assert hints.confidence_when_matched == confidence
 
 
+@pytest.mark.rule("BUILTIN-1", "BUILTIN-2")
 @pytest.mark.parametrize(
     ("plugin_id", "depth", "role", "styles"),
     [
@@ -135,12 +140,13 @@ def test_priors_are_those_of_the_catalogue(plugin_id: str) -> None:
     ],
 )
 def test_kb_plugins_are_told_apart(plugin_id: str, depth: str, role: str, styles: tuple[str, ...]) -> None:
-    """[BP-1, BP-2]"""
+    """"""
     hints = next(plugin.descriptor for plugin in BUILTIN_PLUGINS if plugin.descriptor.id == plugin_id).planner_hints
     assert hints is not None
     assert (hints.preferred_depth, hints.fallback_role, hints.evidence_style) == (depth, role, styles)
 
 
+@pytest.mark.rule("PLUGIN-3")
 def test_every_plugin_describes_itself_to_planners() -> None:
     for plugin in BUILTIN_PLUGINS:
         units = admit(plugin.about, "context").kus.values()
@@ -192,6 +198,7 @@ class SlowSolver(SymbolicGoalSolver):
         return super().solve(request, context)
 
 
+@pytest.mark.rule("PLUGIN-14", "PLUGIN-22", "PLUGIN-28", "ANSWER-9")
 @pytest.mark.parametrize(
     ("solver", "promise"),
     [
@@ -206,6 +213,7 @@ def test_broken_promises_are_named(solver: SymbolicGoalSolver, promise: str) -> 
         check_plugin(solver)
 
 
+@pytest.mark.rule("PLUGIN-4")
 def test_a_plugin_without_its_verb_is_refused() -> None:
     class Mute:
         descriptor = SymbolicGoalSolver.descriptor

@@ -1,4 +1,4 @@
-"""What people set right, change and mean by pronouns from one message to the next [BP-12, BP-36 b]."""
+"""What people set right, change and mean by pronouns from one message to the next."""
 
 import pytest
 

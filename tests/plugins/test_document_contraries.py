@@ -1,4 +1,4 @@
-"""What a document says the contrary of, or says of somebody else [BP-36 a, b]."""
+"""What a document says the contrary of, or says of somebody else."""
 
 import pytest
 

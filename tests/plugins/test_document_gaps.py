@@ -1,4 +1,4 @@
-"""What sentences leave out behind "and": each thing has the time or number that stands beside it [BP-36 b]."""
+"""What sentences leave out behind "and": each thing has the time or number that stands beside it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Statements that come close to a reader's question and do not answer it: no answer is better than theirs [BP-36]."""
+"""Statements that come close to a reader's question and do not answer it: no answer is better than theirs."""
 
 import pytest
 

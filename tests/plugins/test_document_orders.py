@@ -1,4 +1,4 @@
-"""Orders in documents answer who has to follow them [BP-34, BP-36]."""
+"""Orders in documents answer who has to follow them."""
 
 import pytest
 

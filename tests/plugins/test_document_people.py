@@ -1,4 +1,4 @@
-"""Who is who in documents, who did what to whom, and what is allowed [BP-36 a, b]."""
+"""Who is who in documents, who did what to whom, and what is allowed."""
 
 import pytest
 

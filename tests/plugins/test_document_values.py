@@ -1,4 +1,4 @@
-"""Measures, times, frequencies and colours that documents tell, asked as people ask them [BP-36 b]."""
+"""Measures, times, frequencies and colours that documents tell, asked as people ask them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Plain sentences whose parts are easily mistaken: participles before nouns, asides, what there is [BP-36]."""
+"""Plain sentences whose parts are easily mistaken: participles before nouns, asides, what there is."""
 
 import pytest
 

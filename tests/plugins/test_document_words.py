@@ -1,4 +1,4 @@
-"""Words that look alike and say different things: prepositions, verbs, adverbs, plurals, signs [BP-36]."""
+"""Words that look alike and say different things: prepositions, verbs, adverbs, plurals, signs."""
 
 import pytest
 

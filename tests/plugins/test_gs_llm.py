@@ -1,4 +1,4 @@
-"""gs-llm-*: what the model gets, what becomes of its reply, and what may be shown early [BP-41 to BP-44, O-1, O-12]."""
+"""gs-llm-*: what the model gets, what becomes of its reply, and what may be shown early."""
 
 import json
 from dataclasses import replace
@@ -42,6 +42,7 @@ def group(solution: Solution) -> Any:
     return solution.answer.groups[0]
 
 
+@pytest.mark.rule("DECISION-12", "BUILTIN-41")
 def test_sources_are_counted_in_the_order_in_which_they_are_cited() -> None:
     solution, _ = solved("A red car [2] and Rex [1], a dog [1][2].", REX, CAR)
     assert group(solution).answer_markdown == "A red car [1] and Rex [2], a dog [2][1]."
@@ -50,16 +51,18 @@ def test_sources_are_counted_in_the_order_in_which_they_are_cited() -> None:
     assert (solution.status, solution.metadata.llm_calls, solution.metadata.model) == ("success", 1, "scripted")
 
 
+@pytest.mark.rule("BUILTIN-42")
 def test_a_source_that_was_not_offered_is_dropped_with_a_warning() -> None:
-    """[BP-42]"""
+    """"""
     solution, _ = solved("Rex [1] [7], see [1](https://x).", REX)
     assert group(solution).answer_markdown == "Rex [1], see [1](https://x)."
     assert group(solution).cited_unit_ids == (REX.id,)
     assert "7" in group(solution).warnings[0]
 
 
+@pytest.mark.rule("ANSWER-9")
 def test_strict_uses_no_answer_without_a_source() -> None:
-    """[R-9]"""
+    """"""
     shown: list[str] = []
     solution, _ = solved("It is surely Rex.", REX, shown=shown)
     assert solution.status == "no-context"
@@ -72,7 +75,7 @@ HELPED = HelperOutput(intent_ref=1, plugin="Calculator", status="success", resul
 
 
 def test_what_a_program_worked_out_may_carry_an_answer_without_evidence() -> None:
-    """[R-7, R-9, R-10]"""
+    """"""
     shown: list[str] = []
     solution, model = solved("The product is 42.", shown=shown, helpers=(HELPED,))
     assert (solution.status, group(solution).answer_markdown) == ("success", "The product is 42.")
@@ -87,7 +90,7 @@ def test_what_a_program_worked_out_may_carry_an_answer_without_evidence() -> Non
 
 
 def test_a_program_that_failed_carries_nothing() -> None:
-    """[R-3, R-10]"""
+    """"""
     failed = replace(HELPED, status="error", result="", error_message="it did not answer in time.")
     solution, model = solved("The product is 42.", helpers=(failed,))
     assert (solution.status, group(solution).status, model.prompts) == ("no-context", "plugin-error", [])
@@ -99,14 +102,16 @@ def test_a_program_that_failed_carries_nothing() -> None:
     assert "helper" not in json.loads(model.prompts[0].messages[-1].content)["intents"][0]
 
 
+@pytest.mark.rule("BUILTIN-43", "ANSWER-7")
 def test_strict_asks_nothing_without_evidence() -> None:
-    """[BP-43, R-7]"""
+    """"""
     solution, model = solved("never said")
     assert (solution.status, solution.metadata.llm_calls, model.prompts) == ("no-context", 0, [])
 
 
+@pytest.mark.rule("DECISION-12", "BUILTIN-43")
 def test_open_answers_without_evidence_and_says_so() -> None:
-    """[O-12]"""
+    """"""
     solution, model = solved("Paris.", message="What is the capital of France?", grounding="open")
     assert solution.status == "success"
     assert (group(solution).grounded, group(solution).warnings) == (False, (UNGROUNDED,))
@@ -140,8 +145,9 @@ def test_forms_that_a_mark_would_break_cite_beside_the_text(output: str, reply: 
     assert "CITED" in json.loads(model.prompts[0].messages[-1].content)["intents"][0]["marks"]
 
 
+@pytest.mark.rule("BUILTIN-42")
 def test_each_group_of_several_is_read_back_and_a_missing_one_is_no_context() -> None:
-    """[BP-42]"""
+    """"""
     evidence = tuple(evidence_for(intent_of(f"q{number}", number), [REX]) for number in (1, 2, 3))
     shown: list[str] = []
     reply = "=== GROUP 3 ===\nThree [1].\n=== GROUP 1 ===\nOne [1].\n=== GROUP 8 ===\nEight."
@@ -154,8 +160,9 @@ def test_each_group_of_several_is_read_back_and_a_missing_one_is_no_context() ->
     assert shown == []
 
 
+@pytest.mark.rule("PLUGIN-6", "BUILTIN-41")
 def test_the_model_gets_intent_evidence_and_guidance_apart_and_no_id() -> None:
-    """[PL-6, BP-41, BP-44]"""
+    """"""
     told = EvidenceEntry(unit=unit("u-9", "Answer briefly.", phase_scopes=("gs-plugin",)), score=0, store="session")
     evidence = replace(
         evidence_for(intent_of("What is it?"), [REX, CAR, replace(REX, id="another")]),
@@ -188,8 +195,9 @@ def test_the_model_gets_intent_evidence_and_guidance_apart_and_no_id() -> None:
     assert "sess-*" in said["message"]
 
 
+@pytest.mark.rule("BUILTIN-44")
 def test_equal_content_gives_an_equal_prompt_whatever_the_ids() -> None:
-    """[BP-44]"""
+    """"""
     first = solved("Rex [1].", REX, CAR)[1].prompts
     second = solved("Rex [1].", replace(REX, id="x", source_id="s"), replace(CAR, id="y", source_id="t"))[1].prompts
     assert first == second
@@ -201,16 +209,18 @@ def test_a_provider_that_fails_is_an_error_under_its_code() -> None:
     assert (solution.status, solution.error.code, solution.metadata.llm_calls) == ("error", "LLM_PROVIDER_ERROR", 1)
 
 
+@pytest.mark.rule("BUILTIN-16")
 def test_the_deep_one_differs_in_role_alone() -> None:
-    """[BP-16]"""
+    """"""
     model = ScriptedModel("Rex [1].")
     deep_solver().solve(solve_input("What?", [REX]), call_context(model=model))
     assert model.prompts[0].role == "goal-deep"
     assert model.prompts[0].system == solved("Rex [1].", REX)[1].prompts[0].system
 
 
+@pytest.mark.rule("BUILTIN-15")
 def test_a_missing_prompt_stops_the_start() -> None:
-    """[BP-15]"""
+    """"""
     with pytest.raises(RegistryError):
         load_prompt("mrpvm.plugins.goal_solvers.llm", "nothing")
     with pytest.raises(RegistryError):
@@ -226,13 +236,14 @@ SCRAPS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.rule("DECISION-1")
 @example(["=== GROUP 1 ===\n", "["], True, False, 0)
 @example(["=== GROUP 1 ===\n", "C"], True, False, 0)
 @given(st.lists(SCRAPS | st.text(max_size=3), max_size=12), st.booleans(), st.booleans(), st.integers(0, 3))
 def test_what_is_shown_early_begins_what_is_given_in_the_end(
     scraps: list[str], has_marks: bool, needs_source: bool, offered_count: int
 ) -> None:
-    """[O-1, API-16]"""
+    """"""
     shown: list[str] = []
     reader = AnswerReader(offered_count, has_marks=has_marks, needs_source=needs_source, show=shown.append)
     for scrap in scraps:

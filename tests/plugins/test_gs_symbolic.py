@@ -1,4 +1,4 @@
-"""Extractive answers: what is asked and no more, cited, or no-context [BP-34 to BP-40, R-7, R-9, PL-14]."""
+"""Extractive answers: what is asked and no more, cited, or no-context."""
 
 import json
 
@@ -32,6 +32,7 @@ def test_a_long_text_is_acknowledged_in_two_sentences_and_says_that_there_were_m
     assert answer_text(answer) == "Noted: Rex barks. [1] Tom naps. [2] And the rest."
 
 
+@pytest.mark.rule("BUILTIN-34")
 def test_nothing_known_is_no_context() -> None:
     talk = Conversation(*PETS)
     answer = talk.say("Where do penguins nest?")
@@ -50,6 +51,7 @@ STORY = (
 )
 
 
+@pytest.mark.rule("BUILTIN-36")
 @pytest.mark.parametrize(
     ("question", "said"),
     [
@@ -82,6 +84,7 @@ def test_what_the_text_says(question: str, said: str) -> None:
     assert answer.count(".") <= 4, "at most two sentences"
 
 
+@pytest.mark.rule("BUILTIN-34", "BUILTIN-37", "BUILTIN-40")
 @pytest.mark.parametrize(
     "question",
     [
@@ -116,6 +119,7 @@ def test_a_pronoun_is_resolved_within_the_message() -> None:
     assert Conversation().ask("My dog is called Rex. What is he called?") == "My dog is called Rex. [1]"
 
 
+@pytest.mark.rule("BUILTIN-36")
 def test_rival_answers_decide_nothing() -> None:
     talk = Conversation("The key is in the kitchen.", "The key is in the garage.")
     answer = talk.say("Where is the key?")
@@ -128,6 +132,7 @@ def test_my_and_your_are_different_owners() -> None:
     assert Conversation("My sister's dog is called Bello.").ask("What is my dog called?") is None
 
 
+@pytest.mark.rule("BUILTIN-35")
 @pytest.mark.parametrize(
     ("question", "text"),
     [
@@ -154,28 +159,33 @@ def test_json_is_valid_and_names_its_sources() -> None:
     assert json.loads(refusal) == {"status": "no-context", "answer": NO_CONTEXT_TEXT}
 
 
+@pytest.mark.rule("BUILTIN-36")
 def test_steps_keep_the_order_of_the_source() -> None:
     talk = Conversation("To reset the pump:\n1. Open the valve.\n2. Drain it.\n3. Press start.")
     assert talk.ask("How do I reset the pump?") == "1. Open the valve. [1]\n2. Drain it. [1]\n3. Press start. [1]"
 
 
+@pytest.mark.rule("BUILTIN-36")
 def test_reasons_follow_the_chain_of_facts() -> None:
     talk = Conversation("A clogged filter causes high pressure.", "High pressure triggers the relief valve.")
     answer = talk.ask("Why does a clogged filter trigger the relief valve?")
     assert answer == "A clogged filter causes high pressure. [1] High pressure triggers the relief valve. [2]"
 
 
+@pytest.mark.rule("BUILTIN-36")
 def test_comparisons_set_both_sides_next_to_each_other() -> None:
     talk = Conversation("Rafts are cheap.", "Tents are warm.")
     assert talk.ask("Compare rafts and tents.") == "- **rafts**: Rafts are cheap. [1]\n- **tents**: Tents are warm. [2]"
     assert talk.ask("Compare rafts and igloos.") is None
 
 
+@pytest.mark.rule("BUILTIN-35", "ANSWER-11")
 def test_lasting_instructions_shape_later_answers() -> None:
     talk = Conversation(*PETS, "From now on answer in one word.")
     assert talk.ask("What is my cat called?") == "Tom"
 
 
+@pytest.mark.rule("ANSWER-8")
 def test_several_questions_have_an_answer_each() -> None:
     answer = Conversation(*PETS).say("What is my dog called? What is my cat called? Where do penguins nest?")
     assert [group.status for group in answer.groups] == ["answered", "answered", "no-context"]
@@ -186,6 +196,7 @@ def test_several_questions_have_an_answer_each() -> None:
     )
 
 
+@pytest.mark.rule("PLUGIN-14")
 def test_no_answered_group_is_no_context() -> None:
     solver = SymbolicGoalSolver()
     found = solver.solve(solve_input("Where is the moon?", [unit("a", "The sun is hot.")]), call_context())

@@ -1,4 +1,4 @@
-"""Whose words a statement is, what its pronouns mean, and what was taken back [BP-36, BP-37]."""
+"""Whose words a statement is, what its pronouns mean, and what was taken back."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A plugin of another package, really installed beside the server, as docs/plugins.md tells it [PL-31, O-39]."""
+"""A plugin of another package, really installed beside the server, as docs/plugins.md tells it."""
 
 import os
 import shutil
@@ -57,6 +57,7 @@ def site(tmp_path: Path) -> Path:
     return tmp_path / "site"
 
 
+@pytest.mark.rule("DECISION-39")
 def test_the_plugin_of_the_page_is_found_registered_and_conforms(site: Path) -> None:
     plugin, tests = blocks("docs/plugins.md", "python")[:2]
     (declared,) = blocks("docs/plugins.md", "toml")

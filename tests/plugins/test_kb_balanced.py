@@ -1,4 +1,4 @@
-"""More evidence than the fast search, not all of a kind, and as broad as asked [BP-18, BP-26, BP-30]."""
+"""More evidence than the fast search, not all of a kind, and as broad as asked."""
 
 from dataclasses import replace
 
@@ -39,6 +39,7 @@ REPEATED = [
 ]
 
 
+@pytest.mark.rule("BUILTIN-26")
 def test_results_are_not_all_of_a_kind() -> None:
     question = "What closed the ferry harbour?"
     assert "ice" not in ids(find(REPEATED, question, plugin=FastKBRetriever()))
@@ -49,6 +50,7 @@ def test_results_are_not_all_of_a_kind() -> None:
     assert any(note.startswith("overlap 0.71 with storm-0") for note in notes)
 
 
+@pytest.mark.rule("BUILTIN-17", "BUILTIN-18")
 def test_it_takes_weaker_hits_than_the_fast_search() -> None:
     units = [unit("strong", "The ferry pump leaks oil."), unit("weak", "A pump stands by the window of the long hall"
              " where nobody works in winter and few in summer."), *FILLER]  # fmt: skip
@@ -57,6 +59,7 @@ def test_it_takes_weaker_hits_than_the_fast_search() -> None:
     assert ids(find(units, question)) == ["strong", "weak"]
 
 
+@pytest.mark.rule("BUILTIN-23")
 def test_it_says_that_it_ranks_by_words_alone() -> None:
     notes = find(FILLER, "Where is the harbour?").notes
     assert notes[0] == "ranked by shared words alone: no embedding backend is installed"
@@ -76,6 +79,7 @@ SUMMARY = unit(
 )
 
 
+@pytest.mark.rule("BUILTIN-30")
 @pytest.mark.parametrize(
     ("act", "question", "found"),
     [
@@ -98,11 +102,13 @@ def test_a_section_with_one_part_found_gives_way_to_it() -> None:
     assert "section" not in ids(find(units, "Compare ferry boarding times.", "compare"))
 
 
+@pytest.mark.rule("BUILTIN-30")
 def test_an_over_long_unit_gives_way_to_its_parts_at_every_level() -> None:
     long = unit("long", "Boarding the ferry. " * 100, child_unit_ids=("part-1",))
     for act in ("describe", "compare", "identify"):
         assert "long" not in ids(find([long, *PARTS, *FILLER], "Describe ferry boarding.", act))
 
 
+@pytest.mark.rule("BUILTIN-33")
 def test_events_are_skipped() -> None:
     assert balanced.on_session_event(LifecycleEvent(event_type="kb-loaded")) == "skipped"

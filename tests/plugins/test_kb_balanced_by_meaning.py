@@ -93,6 +93,7 @@ def test_a_unit_without_a_shared_word_is_found_and_says_why() -> None:
     assert found["boat"].endswith("; no shared word; likeness 1.00 gives 0.70")
 
 
+@pytest.mark.rule("BUILTIN-22")
 def test_what_is_neither_alike_nor_shares_a_word_stays_out() -> None:
     found = find("Which vessel is there?", SynonymEncoder())
     assert "score 0.00 below 0.07" in rows(found, "pruned")["puppy"]
@@ -107,6 +108,7 @@ def test_what_a_follow_up_means_is_taken_from_the_conversation() -> None:
     assert next(iter(found)) == "puppy"  # the question itself counts more
 
 
+@pytest.mark.rule("BUILTIN-23")
 def test_words_and_meaning_are_weighed_and_both_shown() -> None:
     offered = rows(find("Where does the dog sleep?", SynonymEncoder()), "offered")
     assert list(offered)[:2] == ["puppy", "dog-house"]
@@ -118,6 +120,7 @@ def test_words_and_meaning_are_weighed_and_both_shown() -> None:
     assert "intent 1: 4 units by shared words x0.3 and synonyms x0.7" in notes
 
 
+@pytest.mark.rule("BUILTIN-23")
 def test_vectors_are_kept_for_the_plugin_alone() -> None:
     knowledge, encoder = InMemoryKnowledge(UNITS, "kb"), SynonymEncoder()
     mine = replace(call_context(), knowledge=knowledge.for_plugin("kb-balanced"))
@@ -160,6 +163,7 @@ def test_an_utterance_is_like_what_is_said_around_it() -> None:
     assert list(offered)[:2] == ["said-0", "said-1"]
 
 
+@pytest.mark.rule("DECISION-10")
 def test_it_keeps_the_promises_of_its_family() -> None:
     check_plugin(BalancedKBRetriever(SynonymEncoder))
 

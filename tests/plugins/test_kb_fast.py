@@ -1,6 +1,8 @@
-"""Evidence by shared words, guidance, and the ledger [BP-17 to BP-31]."""
+"""Evidence by shared words, guidance, and the ledger."""
 
 import re
+
+import pytest
 
 from mrpvm.contracts import LifecycleEvent, Retrieval
 from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
@@ -32,6 +34,7 @@ def test_the_unit_that_shares_most_comes_first() -> None:
     assert ids(find(PETS, "What is my dog called?"))[0] == "dog"
 
 
+@pytest.mark.rule("BUILTIN-22")
 def test_a_unit_without_a_shared_term_is_never_evidence() -> None:
     found = find(PETS, "Where do penguins nest?")
     assert ids(found) == []
@@ -57,12 +60,14 @@ def test_a_word_counts_as_often_as_the_question_says_it() -> None:
     assert ids(find(view, "Is it the valve, the valve again, or the pump?")) == ["b", "a"]
 
 
+@pytest.mark.rule("PLUGIN-9")
 def test_every_intent_has_its_own_evidence() -> None:
     found = find(PETS, "What is my dog called?", "What colour is my car?")
     assert ids(found, 0)[0] == "dog"
     assert ids(found, 1) == ["car"]
 
 
+@pytest.mark.rule("BUILTIN-28")
 def test_units_of_the_turn_come_first_and_hide_their_double() -> None:
     told = unit("turn", "My dog is called Rex.")
     found = find(PETS, "What is my dog called?", told=(told,))
@@ -72,6 +77,7 @@ def test_units_of_the_turn_come_first_and_hide_their_double() -> None:
     assert pruned.startswith("says the same as turn; bm25 1.00, ")
 
 
+@pytest.mark.rule("PLUGIN-11")
 def test_stores_are_kept_apart() -> None:
     view = InMemoryKnowledge([unit("kb", "Rex barks at night.")], "kb")
     view.add(unit("session", "Rex barks at noon."), "session")
@@ -81,11 +87,13 @@ def test_stores_are_kept_apart() -> None:
     assert {entry.unit.id for entry in evidence.kb_units} == {"kb", "draft"}
 
 
+@pytest.mark.rule("INTENT-10", "BUILTIN-18")
 def test_the_profile_never_raises_the_intents_limit() -> None:
     view = knowledge(*(unit(f"u{number}", f"Rex barks in room {number}.") for number in range(20)))
     assert len(ids(find(view, "Where does Rex bark?"))) == 4
 
 
+@pytest.mark.rule("BUILTIN-27", "BUILTIN-29", "ANSWER-11")
 def test_guidance_is_collected_and_is_no_evidence() -> None:
     rule = unit("rule", "Answer about Rex in one word.", phase_scopes=("gs-plugin",))
     evidence = find(knowledge(rule, unit("dog", "Rex barks.")), "Does Rex bark?").evidence[0]
@@ -93,6 +101,7 @@ def test_guidance_is_collected_and_is_no_evidence() -> None:
     assert [entry.unit.id for entry in evidence.entries] == ["dog"]
 
 
+@pytest.mark.rule("BUILTIN-17")
 def test_the_ledger_explains_scores() -> None:
     rows = [row for row in find(PETS, "What is my dog called?").ledger if row.unit_id == "dog"]
     assert [row.step for row in rows] == ["offered", "selected"]
@@ -109,12 +118,14 @@ def test_the_ledger_explains_what_was_left_out() -> None:
     assert all(row.reason.startswith("over the limit of 4 results; bm25") for row in rows if row.step == "pruned")
 
 
+@pytest.mark.rule("PLUGIN-44", "PLUGIN-45", "BUILTIN-33")
 def test_events_are_skipped() -> None:
     assert retriever.on_session_event(LifecycleEvent(event_type="kb-loaded")) == "skipped"
 
 
+@pytest.mark.rule("PLUGIN-11", "PLUGIN-12")
 def test_how_far_the_evidence_of_each_intent_goes_is_told() -> None:
-    """[PL-11, PL-12]"""
+    """"""
     method = unit("how", "Plan with care.", phase_scopes=("mrp-plan-plugin",), role="Constraint")
     dog = unit("dog", "My dog is called Rex.", source_id="src-1")
     found = find(knowledge(dog, unit("car", "My car is red.", source_id="src-2"), method), "What is my dog?", "Why?")

@@ -1,4 +1,4 @@
-"""Units that triples link to the question, each with a proof in its notes [BP-22, BP-24, BP-25]."""
+"""Units that triples link to the question, each with a proof in its notes."""
 
 from dataclasses import replace
 
@@ -63,6 +63,7 @@ def proof_of(entry: EvidenceEntry) -> tuple[str, ...]:
     return tuple(note for note in entry.notes if note.startswith(("fact [", "step: ")))
 
 
+@pytest.mark.rule("BUILTIN-24")
 def test_units_that_share_no_word_are_found_over_triples() -> None:
     question = "What does Line Four depend on?"
     lexical = FastKBRetriever().retrieve(retrieve_input([question]), call_context(InMemoryKnowledge(PLANT, "kb")))
@@ -80,8 +81,9 @@ def test_every_proof_is_checked_from_the_notes_and_the_units_alone() -> None:
     assert [line for line in proof_of(found["u4"]) if line.startswith("step")]
 
 
+@pytest.mark.rule("BUILTIN-22")
 def test_what_is_linked_to_nothing_in_the_question_is_never_evidence() -> None:
-    """[BP-22]"""
+    """"""
     assert entries(find(PLANT, "Where do penguins nest?")) == {}
     assert not {"u5", "u6"} & set(entries(find(PLANT, "What does Line Four depend on?")))
 
@@ -107,6 +109,7 @@ def test_units_of_the_turn_are_reasoned_with_and_not_returned_twice() -> None:
     assert any(line.startswith("fact [turn]") for line in proof_of(stored["u3"]))
 
 
+@pytest.mark.rule("BUILTIN-17")
 def test_the_ledger_tells_what_a_unit_helps_to_show() -> None:
     rows = [row for row in find(PLANT, "What does Line Four depend on?").ledger if row.unit_id == "u3"]
     assert [row.step for row in rows] == ["offered", "selected"]
@@ -115,11 +118,13 @@ def test_the_ledger_tells_what_a_unit_helps_to_show() -> None:
     assert shows == "linked: Line Four has_capability cooling 0.6233"
 
 
+@pytest.mark.rule("PLUGIN-12")
 def test_the_retrieval_tells_how_much_it_reasoned() -> None:
     notes = find(PLANT, "What does Line Four depend on?").notes
     assert notes[0] == "intent 1: 4 triples near the question, 5 derived from them, 2 of these tied to it"
 
 
+@pytest.mark.rule("BUILTIN-24")
 def test_a_hub_is_followed_within_bounds() -> None:
     view = CountingKnowledge([fact(f"h{place:02d}", "hub", "uses", f"spoke{place:02d}") for place in range(60)])
     found = thinking.retrieve(retrieve_input(["What does the hub use?"]), call_context(view))
@@ -150,5 +155,6 @@ def test_a_stopped_turn_is_not_searched_further() -> None:
     assert view.search_count == 1
 
 
+@pytest.mark.rule("PLUGIN-45")
 def test_events_are_skipped() -> None:
     assert thinking.on_session_event(LifecycleEvent(event_type="kb-loaded")) == "skipped"

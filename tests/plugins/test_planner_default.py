@@ -1,4 +1,4 @@
-"""Order of candidates, what is dropped, decomposition, and the notes [BP-48 to BP-53, K-51]."""
+"""Order of candidates, what is dropped, decomposition, and the notes."""
 
 from dataclasses import replace
 from typing import Any
@@ -48,6 +48,7 @@ def guidance(bucket: str, text: str) -> GuidanceUnits:
     return GuidanceUnits(**{bucket: (entry,)})
 
 
+@pytest.mark.rule("BUILTIN-48", "BUILTIN-53")
 def test_cheap_candidates_come_first() -> None:
     found = plan("What is rust?")
     assert found.kb_plugin_order == ("kb-fast", "kb-balanced")
@@ -56,20 +57,24 @@ def test_cheap_candidates_come_first() -> None:
     assert "base plan: default" in found.notes
 
 
+@pytest.mark.rule("BUILTIN-50")
 def test_depth_and_speed_wishes() -> None:
     assert plan("Think deeply and careful: what is rust?").goal_solver_order[0] == "gs-llm-deep"
     assert plan("Give me a quick answer: what is rust?").goal_solver_order[0] == "gs-symbolic"
 
 
+@pytest.mark.rule("BUILTIN-50")
 def test_history_words_do_not_count() -> None:
     told = (HistoryMessage(role="assistant", content="deep careful evidence compare relationship"),)
     assert plan("What is rust?", history=told) == plan("What is rust?")
 
 
+@pytest.mark.rule("BUILTIN-51")
 def test_retrieval_heavy_questions_prefer_hybrid_search() -> None:
     assert plan("Compare the relationship of rust and salt").kb_plugin_order[0] == "kb-balanced"
 
 
+@pytest.mark.rule("BUILTIN-48")
 def test_learned_utility_moves_a_candidate_up() -> None:
     learned = {("gs-plugin", "gs-llm-deep"): 1.1, ("gs-plugin", "gs-symbolic"): 0.2}
     assert plan("What is rust?", utilities=learned).goal_solver_order[0] == "gs-llm-deep"
@@ -82,13 +87,15 @@ def test_experience_with_one_type_says_nothing_about_another() -> None:
     assert next(item.parts["history"] for item in found.scores if item.plugin_id == "kb-fast") == 1.0
 
 
+@pytest.mark.rule("KERNEL-55")
 def test_an_untried_plugin_counts_as_the_cold_start_says() -> None:
-    """[K-54, K-55]: 0.7 + 0.15 x 0.7 - 250/5000."""
+    """: 0.7 + 0.15 x 0.7 - 250/5000."""
     cold = utility("kb-plugin", untried("kb-plugin"))
     assert cold == pytest.approx(0.755)
     assert plan("What is rust?") == plan("What is rust?", utilities={("kb-plugin", "kb-balanced"): cold})
 
 
+@pytest.mark.rule("BUILTIN-49")
 def test_irrelevant_candidates_are_dropped_and_named() -> None:
     picky = candidate(DEEP, "gs-picky", supported_acts=("compare",), topic_tags=("legal",))
     found = plan("What is rust?", goal_solver_descriptors=(SYMBOLIC, picky))
@@ -96,6 +103,7 @@ def test_irrelevant_candidates_are_dropped_and_named() -> None:
     assert found.left_out == ("gs-picky",)
 
 
+@pytest.mark.rule("BUILTIN-49")
 def test_one_candidate_always_remains() -> None:
     picky = candidate(DEEP, "gs-picky", supported_acts=("compare",), topic_tags=("legal",))
     assert plan("What is rust?", goal_solver_descriptors=(picky,)).goal_solver_order == ("gs-picky",)
@@ -115,6 +123,7 @@ def test_order_does_not_depend_on_the_order_of_registration() -> None:
     assert one == other
 
 
+@pytest.mark.rule("BUILTIN-52")
 @pytest.mark.parametrize(
     ("phase", "text", "decomposed"),
     [
@@ -131,6 +140,7 @@ def test_decomposition_follows_guidance(phase: str, text: str, decomposed: bool)
     assert (found.frame_purpose == "subtask-decomposition") is decomposed
 
 
+@pytest.mark.rule("BUILTIN-52")
 def test_a_pinned_solver_is_never_decomposed_around() -> None:
     found = plan(
         "What is rust?",
@@ -142,6 +152,7 @@ def test_a_pinned_solver_is_never_decomposed_around() -> None:
     assert any("pinned" in note for note in found.notes)
 
 
+@pytest.mark.rule("BUILTIN-52")
 @pytest.mark.parametrize(
     ("phase", "found", "decomposed"),
     [
@@ -155,12 +166,13 @@ def test_a_pinned_solver_is_never_decomposed_around() -> None:
 def test_a_task_is_too_broad_when_every_view_holds_something_and_none_enough(
     phase: str, found: list[tuple[bool, int]], decomposed: bool
 ) -> None:
-    """[BP-52]: no guidance said how to go about it, so the frame's purpose is to get some."""
+    """: no guidance said how to go about it, so the frame's purpose is to get some."""
     views = tuple(RetrievalSummary(plugin_id="kb", sufficient=is_enough, evidence_count=n) for is_enough, n in found)
     made = plan("What is rust?", phase, retrievals=views, intents=(intent_of("rust"),))
     assert (made.decompose, made.frame_purpose) == (decomposed, "strategy-guidance" if decomposed else None)
 
 
+@pytest.mark.rule("KERNEL-51")
 def test_the_basis_of_direct_dispatch_is_written_down() -> None:
     assert any(
         note.startswith("direct dispatch of gs-symbolic")
@@ -168,6 +180,7 @@ def test_the_basis_of_direct_dispatch_is_written_down() -> None:
     )
 
 
+@pytest.mark.rule("BUILTIN-48")
 def test_every_candidates_score_is_explained() -> None:
     found = plan("What is rust?")
     assert [item.plugin_id for item in found.scores] == [*found.kb_plugin_order, *found.goal_solver_order]
@@ -176,6 +189,7 @@ def test_every_candidates_score_is_explained() -> None:
         assert item.score == pytest.approx(sum(item.parts.values()), abs=0.001)
 
 
+@pytest.mark.rule("KERNEL-57")
 def test_planning_is_pure() -> None:
     request: PlanInput = replace(plan_input("What is rust?", "post-kb", call_context()), kb_descriptors=(FAST,))
     planner = DefaultPlanner()

@@ -1,4 +1,4 @@
-"""The heavy fallback: thorough candidates first, whatever the signals and the statistics say [BP-51, BP-53]."""
+"""The heavy fallback: thorough candidates first, whatever the signals and the statistics say."""
 
 from dataclasses import replace
 from typing import Any
@@ -38,6 +38,7 @@ def plan(message: str, planner: Any = None, phase: str = "post-seed", act: str =
     return found
 
 
+@pytest.mark.rule("BUILTIN-51", "BUILTIN-53")
 @pytest.mark.parametrize("message", MESSAGES)
 @pytest.mark.parametrize("act", ["identify", "compare", "verify", "define"])
 def test_it_always_starts_heavy(message: str, act: str) -> None:
@@ -48,6 +49,7 @@ def test_it_always_starts_heavy(message: str, act: str) -> None:
     assert found.notes[0] == "base plan: this planner always starts heavy"
 
 
+@pytest.mark.rule("BUILTIN-53")
 def test_statistics_do_not_turn_it_round_but_decide_among_equals() -> None:
     rival = replace(DEEP, id="gs-deeper")
     learned = {("kb-plugin", "kb-fast"): 5.0, ("gs-plugin", "gs-deeper"): 5.0}
@@ -62,9 +64,10 @@ def test_a_candidate_without_a_role_stands_in_the_middle() -> None:
     assert found.goal_solver_order == ("gs-llm-deep", "gs-bare", "gs-symbolic")
 
 
+@pytest.mark.rule("KERNEL-51")
 @pytest.mark.parametrize("planner", [DefaultPlanner(), DepthPlanner()])
 def test_the_basis_of_dispatch_is_always_written_down(planner: Any) -> None:
-    """[K-51]"""
+    """"""
     assert any("direct dispatch of gs-symbolic: pinned" in note
                for note in plan("What is rust?", planner, pins=Selection(goal_solver="gs-symbolic")).notes)  # fmt: skip
     strong = plan("What is rust?", planner, goal_solver_descriptors=(SYMBOLIC,)).notes
@@ -73,6 +76,7 @@ def test_the_basis_of_dispatch_is_always_written_down(planner: Any) -> None:
     assert "gs-symbolic first, for want of a solver whose metadata match strongly" in weak
 
 
+@pytest.mark.rule("BUILTIN-3")
 @pytest.mark.parametrize(
     ("message", "act", "first"),
     [
@@ -86,5 +90,5 @@ def test_the_basis_of_dispatch_is_always_written_down(planner: Any) -> None:
     ],
 )
 def test_the_default_planner_starts_cheap_unless_the_act_asks_for_more(message: str, act: str, first: str) -> None:
-    """[BP-3, BP-48]"""
+    """"""
     assert plan(message, DefaultPlanner(), act=act).kb_plugin_order[0] == first

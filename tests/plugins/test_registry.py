@@ -1,4 +1,4 @@
-"""The registry: one door for built-ins and plugins of others [PL-29 to PL-32]."""
+"""The registry: one door for built-ins and plugins of others."""
 
 import re
 from dataclasses import replace
@@ -26,6 +26,7 @@ def planner(**fields: Any) -> DefaultPlanner:
     return found
 
 
+@pytest.mark.rule("PLUGIN-29")
 def test_descriptors_are_sorted_by_type_then_id() -> None:
     found = Registry(reversed(BUILTIN_PLUGINS)).descriptors()
     assert found == sorted(found, key=lambda item: (item.type, item.id))
@@ -38,12 +39,14 @@ def test_listing_one_type() -> None:
     assert plugins.descriptors("chat-plugin") == []
 
 
+@pytest.mark.rule("PLUGIN-29")
 def test_a_listing_is_a_copy() -> None:
     plugins = Registry(BUILTIN_PLUGINS)
     plugins.descriptors().clear()
     assert len(plugins.descriptors()) == len(BUILTIN_PLUGINS)
 
 
+@pytest.mark.rule("PLUGIN-29")
 @pytest.mark.parametrize("plugin", BUILTIN_PLUGINS, ids=lambda plugin: plugin.descriptor.id)
 def test_get_and_has(plugin: Any) -> None:
     plugins = Registry(BUILTIN_PLUGINS)
@@ -54,6 +57,7 @@ def test_get_and_has(plugin: Any) -> None:
     assert not plugins.has("frame", descriptor.id)
 
 
+@pytest.mark.rule("PLUGIN-1", "PLUGIN-30")
 @pytest.mark.parametrize("field", ["id", "type", "name", "version", "description", "cost_class"])
 def test_missing_fields_are_refused(field: str) -> None:
     with pytest.raises(RegistryError) as refusal:
@@ -67,18 +71,21 @@ def test_a_plugin_with_a_model_cannot_be_quick() -> None:
         Registry([planner(uses_llm=True, is_quick=True)])
 
 
+@pytest.mark.rule("PLUGIN-30")
 def test_unknown_types_are_refused() -> None:
     with pytest.raises(RegistryError) as refusal:
         Registry([planner(type="chat-plugin")])
     assert refusal.value.code == "PLUGIN_REGISTRY_UNSUPPORTED_TYPE"
 
 
+@pytest.mark.rule("PLUGIN-1")
 @pytest.mark.parametrize("plugin_id", ["Planner", "a b", "a_b", "-a", "a--b", "\u00e4"])
 def test_ids_are_kebab_case(plugin_id: str) -> None:
     with pytest.raises(RegistryError):
         Registry([planner(id=plugin_id)])
 
 
+@pytest.mark.rule("PLUGIN-30")
 def test_a_taken_id_is_refused_and_the_first_stays() -> None:
     plugins = Registry(BUILTIN_PLUGINS)
     with pytest.raises(RegistryError):
@@ -92,11 +99,13 @@ def test_one_id_may_serve_two_types() -> None:
     assert plugins.response_validator("val-constraints") is not plugins.planner("val-constraints")
 
 
+@pytest.mark.rule("PLUGIN-4")
 def test_the_contract_of_the_type_must_be_fulfilled() -> None:
     with pytest.raises(RegistryError):
         Registry([planner(type="val-plugin")])
 
 
+@pytest.mark.rule("PLUGIN-2")
 def test_hints_are_needed_where_planners_choose() -> None:
     bare = ConstraintValidator()
     bare.descriptor = replace(ConstraintValidator.descriptor, planner_hints=None)
@@ -108,6 +117,7 @@ def test_hints_are_needed_where_planners_choose() -> None:
         Registry([hintless])
 
 
+@pytest.mark.rule("PLUGIN-32")
 def test_several_planners_and_validators_live_side_by_side() -> None:
     other = ConstraintValidator()
     other.descriptor = replace(ConstraintValidator.descriptor, id="val-other")
@@ -149,6 +159,7 @@ def test_a_class_named_by_an_entry_point_gives_its_plugin(tmp_path: Path, monkey
     check_plugin(found)
 
 
+@pytest.mark.rule("PLUGIN-31")
 @pytest.mark.usefixtures("installed_packages")
 def test_entry_points_come_in_through_the_same_door() -> None:
     plugins = Registry(BUILTIN_PLUGINS)

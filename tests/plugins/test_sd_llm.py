@@ -1,4 +1,4 @@
-"""sd-llm-*: one call, at most one correction, documents that hold [PL-8, BP-13 to BP-16]."""
+"""sd-llm-*: one call, at most one correction, documents that hold."""
 
 import json
 from typing import Any
@@ -32,6 +32,7 @@ def detected(*replies: Any) -> tuple[Detection, ScriptedModel]:
     return fast_detector().detect(asked, call_context(model=model)), model
 
 
+@pytest.mark.rule("TURN-7", "PLUGIN-8", "BUILTIN-13")
 def test_one_call_gives_both_documents() -> None:
     detection, model = detected(GOOD)
     assert (detection.status, detection.metadata.llm_calls, detection.metadata.model_role) == (
@@ -48,8 +49,9 @@ def test_one_call_gives_both_documents() -> None:
     assert prompt.wish == "usual"
 
 
+@pytest.mark.rule("BUILTIN-13", "BUILTIN-15")
 def test_the_shipped_prompt_is_what_is_sent() -> None:
-    """[BP-13, BP-15]: with every value that the language knows, and an example that holds."""
+    """: with every value that the language knows, and an example that holds."""
     prompt = detected(GOOD)[1].prompts[0].system
     for value in (*ACTS, *ROLES, *PHASE_SCOPES, *RELATIONS):
         assert value in prompt
@@ -60,8 +62,9 @@ def test_the_shipped_prompt_is_what_is_sent() -> None:
     assert len(admit(context.strip(), "context").kus) == 2
 
 
+@pytest.mark.rule("PLUGIN-8", "BUILTIN-14")
 def test_a_refused_reply_is_corrected_once_with_every_diagnostic() -> None:
-    """[BP-14]"""
+    """"""
     detection, model = detected(BAD, GOOD)
     assert (detection.status, detection.metadata.llm_calls) == ("success", 2)
     said = model.prompts[1].messages
@@ -71,6 +74,7 @@ def test_a_refused_reply_is_corrected_once_with_every_diagnostic() -> None:
     assert "INVALID_ROLE_VALUE" in said[2].content
 
 
+@pytest.mark.rule("LANG-4", "BUILTIN-14")
 @pytest.mark.parametrize(
     "second", [BAD, "I am sorry.", "--- intents ---\n--- context ---", f"--- context ---\n{UNITS}"]
 )
@@ -117,8 +121,9 @@ def normalised(*replies: Any, text: str = "Rex is a dog.") -> tuple[Normalisatio
     return deep_detector().normalise(chunk, call_context(model=model)), model
 
 
+@pytest.mark.rule("BUILTIN-2")
 def test_a_chunk_is_read_under_the_role_of_ingestion() -> None:
-    """[BP-2, BP-44]"""
+    """"""
     found, model = normalised(f"--- context ---\n{UNITS}")
     assert (found.status, found.metadata.model_role) == ("success", "kb-ingest")
     assert model.prompts[0].keeps_role

@@ -1,4 +1,4 @@
-"""Intents and units of a message [BP-4 to BP-12, I-3, IN-14, IN-17, KU-17]."""
+"""Intents and units of a message."""
 
 import pytest
 from hypothesis import given
@@ -25,6 +25,7 @@ def told(message: str) -> list[str]:
     return [unit.text for unit in detect(message).units if unit.is_evidence]
 
 
+@pytest.mark.rule("BUILTIN-6")
 def test_a_statement_is_knowledge_and_one_intent_on_the_whole_text() -> None:
     found = detect("My dog is called Rex.")
     assert [(item.act, item.target, item.output) for item in found.intents] == [
@@ -39,10 +40,12 @@ def test_statements_need_no_verb_of_a_list() -> None:
     assert told("Birds fly south.") == ["Birds fly south."]
 
 
+@pytest.mark.rule("INGEST-14", "BUILTIN-7")
 def test_questions_and_requests_are_never_knowledge() -> None:
     assert told("Where is X? Is the sky blue? Explain rust. where is y") == []
 
 
+@pytest.mark.rule("BUILTIN-6")
 def test_statements_and_questions_part() -> None:
     message = "My dog is called Rex. What is he called?"
     found = detect(message)
@@ -51,6 +54,7 @@ def test_statements_and_questions_part() -> None:
     assert told(message) == ["My dog is called Rex."]
 
 
+@pytest.mark.rule("INGEST-17", "INTENT-3", "BUILTIN-6")
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
@@ -80,6 +84,7 @@ def test_every_intent_has_its_seed() -> None:
     ]
 
 
+@pytest.mark.rule("BUILTIN-8")
 @pytest.mark.parametrize(
     ("message", "outputs"),
     [
@@ -96,6 +101,7 @@ def test_outputs(message: str, outputs: list[str]) -> None:
     assert [intent.output for intent in detect(message).intents] == outputs
 
 
+@pytest.mark.rule("BUILTIN-9")
 def test_instructions_become_guidance_and_leave_the_target() -> None:
     found = detect("Who is Rex in one word?")
     assert found.intents[0].target == "Who is Rex?"
@@ -104,15 +110,17 @@ def test_instructions_become_guidance_and_leave_the_target() -> None:
     ]
 
 
+@pytest.mark.rule("DECISION-49")
 def test_an_instruction_of_one_request_is_conditioned_on_it() -> None:
     found = detect("Who is Rex? Answer in JSON. Who is Tom?")
     assert [(unit.text, unit.condition) for unit in found.units] == [("Answer in JSON.", "Who is Rex?")]
     assert [intent.output for intent in found.intents] == ["json", "answer"]
 
 
+@pytest.mark.rule("INGEST-17")
 @pytest.mark.parametrize("mark", ["{}.", "Q{}:"])
 def test_questions_below_a_text_leave_the_text_as_knowledge(mark: str) -> None:
-    """[IN-17]"""
+    """"""
     asked = ["Who owns the boat?", "What colour is the car?"]
     listed = "\n".join(f"{mark.format(place)} {text}" for place, text in enumerate(asked, 1))
     found = detect(f"Rex barks at night.\n\nQuestions (answer each in one word):\n{listed}")
@@ -127,6 +135,7 @@ def test_words_of_form_in_a_fact_make_no_guidance() -> None:
     assert [unit.phase_scopes for unit in detect("The table has four legs.").units] == [("kb-plugin",)]
 
 
+@pytest.mark.rule("UNIT-17", "INGEST-2", "INTENT-3", "BUILTIN-11")
 def test_related_sentences_are_one_unit_and_others_are_not() -> None:
     found = detect("Anna lives in Bern. She likes tea. Birds fly south.")
     assert [(unit.ku_type, unit.text) for unit in found.units] == [
@@ -135,6 +144,7 @@ def test_related_sentences_are_one_unit_and_others_are_not() -> None:
     ]
 
 
+@pytest.mark.rule("INGEST-2", "INGEST-13", "BUILTIN-12")
 def test_a_fact_stands_alone_with_its_triple() -> None:
     found = detect("The pump depends on power. It is loud.")
     assert [(unit.ku_type, unit.subject, unit.relation, unit.object) for unit in found.units] == [
@@ -145,6 +155,7 @@ def test_a_fact_stands_alone_with_its_triple() -> None:
     assert [unit.confidence for unit in found.units] == [0.9, None]
 
 
+@pytest.mark.rule("INGEST-3")
 def test_numbered_steps_are_one_procedure() -> None:
     found = detect("To reset the pump:\n1. Open the valve.\n2. Drain it.")
     assert [(unit.role, unit.topic, unit.procedure) for unit in found.units] == [
@@ -161,6 +172,7 @@ def test_phatic_words_are_no_knowledge(message: str) -> None:
     assert detect(message).units == ()
 
 
+@pytest.mark.rule("BUILTIN-4")
 @pytest.mark.parametrize("message", ["", " \n", "\x00"])
 def test_nothing_to_find_is_unsupported(message: str) -> None:
     assert detector.detect(DetectInput(message=message), call_context()).status == "unsupported"
@@ -177,6 +189,7 @@ def normalise(text: str, **fields: str) -> list[str]:
     return [unit.claim or unit.procedure or "" for unit in units]
 
 
+@pytest.mark.rule("INGEST-14", "PLUGIN-7")
 def test_normalising_leaves_out_questions_and_headings() -> None:
     assert normalise("# Pump\n\nThe pump is old.\nWhy is it old?", section_title="Pump") == ["The pump is old."]
 
@@ -197,6 +210,7 @@ def test_normalising_a_chunk_without_statements_gives_no_document() -> None:
     assert normalise("Why?") == []
 
 
+@pytest.mark.rule("INGEST-7")
 def test_an_oversized_chunk_is_an_error() -> None:
     chunk = ChunkInput(text="x" * 8_001, source_id="s", source_name="a", chunk_id="s::chunk-000")
     found = detector.normalise(chunk, call_context())
@@ -205,6 +219,7 @@ def test_an_oversized_chunk_is_an_error() -> None:
     assert found.error.details == {"limit": 8_000, "size": 8_001}
 
 
+@pytest.mark.rule("UNIT-17", "BUILTIN-4")
 @given(st.text(max_size=400))
 def test_any_message_gives_an_admissible_document_or_unsupported(message: str) -> None:
     detection = detector.detect(DetectInput(message=message), call_context())

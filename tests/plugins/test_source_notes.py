@@ -1,4 +1,4 @@
-"""What retrievers make of a stored source [PL-10, BP-32]."""
+"""What retrievers make of a stored source."""
 
 import hashlib
 import json
@@ -26,6 +26,7 @@ SOURCE = SourceText(
 )
 
 
+@pytest.mark.rule("BUILTIN-32")
 def test_the_figures_and_the_summary() -> None:
     reply = note_source("kb-mine", SOURCE)
     role = SOURCE.units[0].role
@@ -52,6 +53,7 @@ def test_without_a_store_there_is_nothing_to_do() -> None:
     assert note_source("kb-mine", replace(SOURCE, keeps_artifacts=False)) == SourceReply(status="skipped")
 
 
+@pytest.mark.rule("PLUGIN-10")
 @pytest.mark.parametrize(
     ("reply", "broken"),
     [

@@ -1,4 +1,4 @@
-"""What a source states: everything but its questions, however its lines are broken [IN-1, IN-2, IN-14, IN-17]."""
+"""What a source states: everything but its questions, however its lines are broken."""
 
 import textwrap
 
@@ -42,6 +42,7 @@ def test_a_list_stays_whole_with_its_lead(text: str, expected: str) -> None:
     assert stated(text) == [expected]
 
 
+@pytest.mark.rule("INGEST-14")
 @pytest.mark.parametrize(
     "sentence",
     [
@@ -62,6 +63,7 @@ def test_what_only_begins_like_a_request_is_kept(sentence: str) -> None:
     assert stated(f"The pump is old. {sentence}") == ["The pump is old.", sentence]
 
 
+@pytest.mark.rule("INGEST-14", "INGEST-17")
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,4 +1,4 @@
-"""What can be seen to be wrong is rejected with its reason; the rest is accepted [BP-45, PL-15]."""
+"""What can be seen to be wrong is rejected with its reason; the rest is accepted."""
 
 from dataclasses import replace
 
@@ -60,11 +60,13 @@ def test_what_the_evidence_says_is_accepted(text: str) -> None:
     assert reason(text) == ""
 
 
+@pytest.mark.rule("BUILTIN-45")
 def test_no_context_groups_are_accepted() -> None:
     found = evidence(output="json")
     assert judge(found, group(found, "nothing", (), status="no-context", evidence=())).status == "accepted"
 
 
+@pytest.mark.rule("BUILTIN-45")
 def test_every_intent_needs_its_group_and_no_other() -> None:
     found = evidence()
     good = group(found, "Rex")
@@ -73,18 +75,21 @@ def test_every_intent_needs_its_group_and_no_other() -> None:
     assert "answered twice" in judge(found, good, good).reason
 
 
+@pytest.mark.rule("BUILTIN-45")
 def test_an_answer_needs_evidence_or_a_helper() -> None:
     assert "without evidence" in reason("Rex.", evidence=(), cited=())
     assert reason("Rex.", evidence=(), cited=(), plugin_output={"result": "Rex."}) == ""
     assert reason("Rex.", evidence=(), cited=(), grounded=False) == ""
 
 
+@pytest.mark.rule("BUILTIN-45", "ANSWER-9")
 def test_foreign_sources_are_rejected() -> None:
     assert "names z" in reason("Rex.", cited=("a", "z"))
     foreign = EvidenceEntry(unit=unit("z", "Rex."), score=1.0, store="kb")
     assert "names z" in reason("Rex.", evidence=(foreign,))
 
 
+@pytest.mark.rule("BUILTIN-45")
 @pytest.mark.parametrize(
     ("output", "good", "bad", "named"),
     [
@@ -107,6 +112,7 @@ def test_forms_of_guidance_count_when_the_intent_names_none() -> None:
     assert reason("Noted: My dog is called Rex.", evidence("acknowledgement", goal_solver="Answer in JSON.")) == ""
 
 
+@pytest.mark.rule("BUILTIN-37", "BUILTIN-45", "ANSWER-9")
 @pytest.mark.parametrize(
     ("text", "what"),
     [
@@ -140,10 +146,12 @@ def test_ungrounded_groups_may_say_more() -> None:
     assert reason("Paris has 20 districts.", grounded=False) == ""
 
 
+@pytest.mark.rule("BUILTIN-45")
 def test_contradicting_an_exclusive_fact_is_rejected() -> None:
     assert "contradicts c" in reason("The valve is part of the dog.")
 
 
+@pytest.mark.rule("BUILTIN-45")
 @pytest.mark.parametrize(
     ("rule", "text", "broken"),
     [

@@ -1,4 +1,4 @@
-"""val-llm: a verdict, or none, which is never an acceptance [BP-46, PL-16, D-34]."""
+"""val-llm: a verdict, or none, which is never an acceptance."""
 
 import json
 from dataclasses import replace
@@ -24,6 +24,7 @@ def judged(reply: Any, *, grounded: bool = True) -> tuple[Validation, ScriptedMo
     return LLMValidator().validate(request, call_context(model=model)), model
 
 
+@pytest.mark.rule("PLUGIN-15", "BUILTIN-46")
 @pytest.mark.parametrize(
     ("reply", "status", "reason"),
     [
@@ -39,6 +40,7 @@ def test_a_verdict(reply: str, status: str, reason: str) -> None:
     assert verdict.metadata.model_role == "validation"
 
 
+@pytest.mark.rule("BUILTIN-46")
 @pytest.mark.parametrize(
     "reply",
     ["accepted", "", "{", "{}", '{"verdict": "fine"}', '{"verdict": ["accepted"]}', '["accepted"]', '{"a"' * 3_000],
@@ -49,6 +51,7 @@ def test_anything_else_is_no_verdict(reply: str) -> None:
     assert (verdict.status, verdict.error.code, verdict.metadata.llm_calls) == ("error", "LLM_REPLY_INVALID", 1)
 
 
+@pytest.mark.rule("PLUGIN-16")
 def test_a_model_that_fails_gives_no_verdict() -> None:
     verdict, _ = judged(ModelTimeout("too slow"))
     assert verdict.error is not None

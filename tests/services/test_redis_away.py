@@ -1,4 +1,4 @@
-"""Redis hangs, goes away and comes back: turns and logins go on, and pages catch up [O-25]."""
+"""Redis hangs, goes away and comes back: turns and logins go on, and pages catch up."""
 
 import signal
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Two server processes change, fork and fold one knowledge base at once: readers see whole states only [KB-13]."""
+"""Two server processes change, fork and fold one knowledge base at once: readers see whole states only."""
 
 import os
 from collections.abc import Iterator

@@ -141,8 +141,9 @@ def test_what_one_process_learnt_the_other_knows(nodes: tuple[Node, Node]) -> No
     assert "Rex" in answer["choices"][0]["message"]["content"]
 
 
+@pytest.mark.rule("TURN-3")
 def test_one_session_takes_one_turn_at_a_time_across_processes(nodes: tuple[Node, Node]) -> None:
-    """[T-3]: the slot is a database constraint, not a lock in one process."""
+    """: the slot is a database constraint, not a lock in one process."""
     session_id = nodes[0].new_session()
     with ThreadPoolExecutor(16) as pool:
         replies = list(pool.map(lambda place: nodes[place % 2].say(session_id, f"My item {place} is new."), range(16)))
@@ -156,8 +157,9 @@ def test_one_session_takes_one_turn_at_a_time_across_processes(nodes: tuple[Node
             assert reply.json()["error"]["code"] == "TURN_IN_PROGRESS"
 
 
+@pytest.mark.rule("POLICY-37", "FOLLOWUP-46")
 def test_what_one_process_remembers_the_other_prefers(nodes: tuple[Node, Node]) -> None:
-    """[KV46, K37]"""
+    """"""
     first, second = nodes
     source = {
         "name": "pumps.md",

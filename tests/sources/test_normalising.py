@@ -9,8 +9,9 @@ from mrpvm.sources.normalising import admitted, raised
 from mrpvm.sources.source import SourceFile, read_source
 
 
+@pytest.mark.rule("UNIT-9")
 def test_a_hash_that_a_normaliser_got_wrong_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """[KU-9]: the unit is taken all the same, with the hash of what it says."""
+    """: the unit is taken all the same, with the hash of what it says."""
     read = read_source(SourceFile(source_id="src-1", name="a.txt", data=b"The pump hums."))
     writer = ControlWriter()
     writer.ku(

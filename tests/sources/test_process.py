@@ -28,6 +28,7 @@ def process(**options: Any) -> ReadingProcess:
     return ReadingProcess(**{"timeout_ms": 60_000, **options})
 
 
+@pytest.mark.rule("INGEST-1")
 def test_it_gives_what_the_server_itself_would_give() -> None:
     heard: list[tuple[int, int]] = []
     given = file(TEXT.encode())
@@ -42,6 +43,7 @@ def test_it_gives_what_the_server_itself_would_give() -> None:
     assert process().read(given) == read
 
 
+@pytest.mark.rule("INGEST-8")
 def test_pages_and_pdfs_become_trees_with_their_provenance() -> None:
     found = process().ingest(file(PAGE, "decks.html"), "sd-symbolic")
     assert found.text == "# Decks\n\nDogs travel on the upper deck.\n\n# Cabins\n\nCabins have no windows."
@@ -79,6 +81,7 @@ def test_greedy_files_are_refused(content: Callable[[], bytes], name: str, reaso
         process().ingest(file(content(), name), "sd-symbolic")
 
 
+@pytest.mark.rule("INGEST-4")
 def test_a_file_that_takes_too_long_is_ended() -> None:
     with pytest.raises(EngineTimeout) as late:
         process(timeout_ms=400).ingest(file(b"<div>" * 2_000_000, "a.html"), "sd-symbolic")

@@ -9,7 +9,7 @@ from sessions_app.turns.pipeline import TurnError, run_turn
 
 
 def memory(session):
-    """Return everything a failed turn must not change [T-29]."""
+    """Return everything a failed turn must not change."""
     session.refresh_from_db()
     return {
         "messages": list(session.messages.values_list("sequence", "content")),

@@ -1,4 +1,4 @@
-"""Random commands to two sessions, interleaved: nothing bleeds, nothing drifts [C-1 to C-3, C-7]."""
+"""Random commands to two sessions, interleaved: nothing bleeds, nothing drifts."""
 
 import json
 from datetime import UTC
@@ -86,6 +86,7 @@ def restart() -> None:
         read.cache_clear()
 
 
+@pytest.mark.rule("SESSION-5")
 @given(steps=STEPS)
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_sessions_share_nothing_and_files_change_nothing_until_a_reload(
@@ -120,6 +121,7 @@ def test_sessions_share_nothing_and_files_change_nothing_until_a_reload(
             assert json.dumps(again) == json.dumps(envelope)
 
 
+@pytest.mark.rule("FROZEN-54")
 @given(
     values=st.fixed_dictionaries(
         {
@@ -133,7 +135,7 @@ def test_sessions_share_nothing_and_files_change_nothing_until_a_reload(
 )
 @settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_optional_fields_change_no_output(project: Project, values: dict[str, object]) -> None:
-    """[LV54, L-2]"""
+    """"""
     plain, odd = create_session(project), create_session(project)
     Session.objects.filter(pk=odd.pk).update(**values)
     for text in ("/skills", "/help arithmetic", "/persona show", "/agent list", "/calc 6*7", "/style loud", "/nothing"):

@@ -1,4 +1,4 @@
-"""Whatever is typed, files are written in the data directory alone [X-11, L-102]."""
+"""Whatever is typed, files are written in the data directory alone."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a successful turn leaves [T-20 to T-27]."""
+"""What a successful turn leaves."""
 
 from dataclasses import replace
 from unittest.mock import Mock
@@ -22,6 +22,7 @@ def say(session, message="Why is Rex here?", **choices):
     return run_turn(session, TurnCall(message=message, choices=Choices(**choices)))
 
 
+@pytest.mark.rule("TURN-20")
 def test_messages_come_in_pairs_in_order(session, plugins):
     plugins()
     say(session, "First?")
@@ -32,8 +33,9 @@ def test_messages_come_in_pairs_in_order(session, plugins):
     assert rows[1][2].startswith("Because.")
 
 
+@pytest.mark.rule("DECISION-34", "TURN-20", "TURN-21")
 def test_told_units_are_committed_once_and_indexed_in_the_journal(session, plugins):
-    """[T-21]: the second turn tells the same and adds nothing."""
+    """: the second turn tells the same and adds nothing."""
     plugins()
     first = say(session)
     second = say(session)
@@ -45,8 +47,9 @@ def test_told_units_are_committed_once_and_indexed_in_the_journal(session, plugi
     assert LayerUnit.objects.filter(layer=session.journal).count() == 1
 
 
+@pytest.mark.rule("SESSION-1", "SESSION-24", "TURN-20")
 def test_the_plugins_that_answered_become_the_preferences(session, plugins):
-    """[S-24]"""
+    """"""
     plugins()
     say(session, deliberation_level=2, model="named")
     session.refresh_from_db()
@@ -58,8 +61,9 @@ def test_the_plugins_that_answered_become_the_preferences(session, plugins):
     assert session.preferred_deliberation_level == 2
 
 
+@pytest.mark.rule("TURN-17", "TURN-25")
 def test_the_entry_tells_everything_of_the_turn(session, plugins, settings):
-    """[T-25]"""
+    """"""
     settings.MRPVM_TRACE_FLUSH_MS = 60_000
     plugins()
     turn = ExplainabilityTurn.objects.get(pk=say(session).turn.pk)
@@ -81,6 +85,7 @@ def test_the_ledger_follows_a_unit_from_staging_to_citation(session, plugins):
     assert "cited" in steps
 
 
+@pytest.mark.rule("DECISION-37")
 def test_events_are_numbered_without_gaps(session, plugins):
     plugins()
     say(session)
@@ -91,8 +96,9 @@ def test_events_are_numbered_without_gaps(session, plugins):
     assert kinds[2:5] == ["turn.started", "turn.committed", "units.promoted"]
 
 
+@pytest.mark.rule("TURN-27", "PLUGIN-43")
 def test_kb_plugins_hear_of_staged_and_of_committed_units(session, plugins):
-    """[T-12, T-27, PL-43]"""
+    """"""
     heard = []
     kb = plugin("kb-plugin", "kb-a", retrieval("fact"))
     kb.on_session_event = lambda event: heard.append((event.event_type, event.scope, len(event.units)))
@@ -101,8 +107,9 @@ def test_kb_plugins_hear_of_staged_and_of_committed_units(session, plugins):
     assert heard == [("session-kus-added", "current-turn", 1), ("session-kus-added", "committed-session", 1)]
 
 
+@pytest.mark.rule("TURN-41")
 def test_a_plugin_that_fails_on_a_notification_changes_nothing(session, plugins):
-    """[T-41]"""
+    """"""
     kb = plugin("kb-plugin", "kb-a", retrieval("fact"))
 
     def fail(event):
@@ -114,8 +121,9 @@ def test_a_plugin_that_fails_on_a_notification_changes_nothing(session, plugins)
     assert session.messages.count() == 2
 
 
+@pytest.mark.rule("DECISION-49", "TURN-22", "TURN-24")
 def test_turn_local_guidance_is_dropped_and_named(session, plugins):
-    """[T-22, T-24]"""
+    """"""
     plugins(_guided())
     turn = say(session).turn
     session.refresh_from_db()
@@ -123,8 +131,9 @@ def test_turn_local_guidance_is_dropped_and_named(session, plugins):
     assert turn.unit_changes["discarded"]
 
 
+@pytest.mark.rule("DECISION-49")
 def test_all_guidance_is_kept_where_that_is_set(session, plugins, settings):
-    """[O-49]"""
+    """"""
     settings.MRPVM_GUIDANCE_PROMOTION = "all"
     plugins(_guided())
     turn = say(session).turn
@@ -145,8 +154,9 @@ def _first_ku(told):
     return "$" + line.split()[0].lstrip("@")
 
 
+@pytest.mark.rule("DECISION-18", "TURN-19", "ANSWER-8")
 def test_a_no_context_answer_is_committed(session, plugins):
-    """[T-19]"""
+    """"""
     plugins(plugin("gs-plugin", "gs-a", solution(None)))
     result = say(session)
     assert result.turn.answer_status == "no-context"
@@ -158,8 +168,9 @@ def test_turn_indexes_grow_by_one(session, plugins):
     assert [say(session).turn.turn_index for _ in range(3)] == [1, 2, 3]
 
 
+@pytest.mark.rule("SESSION-29", "TURN-2")
 def test_history_reaches_the_next_turn_without_the_current_message(session, plugins):
-    """[S-29]"""
+    """"""
     solver = plugin("gs-plugin", "gs-a", solution("Because."))
     plugins(solver)
     say(session, "First?")
@@ -170,7 +181,7 @@ def test_history_reaches_the_next_turn_without_the_current_message(session, plug
 
 
 def test_a_command_is_stored_with_the_place_by_which_its_conversation_is_recognised(session, monkeypatch):
-    """[O-31]: both or nothing, wherever the server stops between them."""
+    """: both or nothing, wherever the server stops between them."""
     call = TurnCall(message="/style focus", chain=chain_start("project", "key", ""))
     monkeypatch.setattr(ConversationPoint, "__init__", Mock(side_effect=RuntimeError("the server stops here")))
     with pytest.raises(RuntimeError, match="stops here"):

@@ -1,4 +1,4 @@
-"""Failures outside the machine's reach: the turn ends as any failed turn does, and the session goes on [T-28, T-32]."""
+"""Failures outside the machine's reach: the turn ends as any failed turn does, and the session goes on."""
 
 from collections.abc import Callable
 
@@ -47,6 +47,7 @@ def unreadable_finish(patch):
 BROKEN = [unreadable_session, unwritable_trace, unwritable_units, unwritable_end, unreadable_finish]
 
 
+@pytest.mark.rule("TURN-32")
 @pytest.mark.parametrize("broken", BROKEN)
 def test_the_turn_is_undone_and_the_slot_is_free(session, plugins, broken: Callable[..., None]):
     plugins()

@@ -1,4 +1,4 @@
-"""Where a model reads a source, a model writes its summaries; else, and where it fails, the rules do [IN-12]."""
+"""Where a model reads a source, a model writes its summaries; else, and where it fails, the rules do."""
 
 from collections import Counter
 

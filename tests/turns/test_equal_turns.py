@@ -1,4 +1,4 @@
-"""Equal turns leave equal rows: with frozen statistics, clock and ids, whoever of parallel frames is quicker [K-17]."""
+"""Equal turns leave equal rows: with frozen statistics, clock and ids, whoever of parallel frames is quicker."""
 
 import json
 from itertools import count
@@ -44,6 +44,7 @@ def played(project, monkeypatch, plugins):
     return json.dumps(left, ensure_ascii=False)
 
 
+@pytest.mark.rule("KERNEL-17", "EVAL-6")
 @pytest.mark.parametrize("flush_ms", [60_000, 0], ids=["written at the end", "written while it runs"])
 def test_equal_turns_leave_equal_rows(project, plugins, monkeypatch, settings, flush_ms):
     settings.MRPVM_LEARN = False

@@ -1,4 +1,4 @@
-"""What a failed, stopped or interrupted turn leaves: its entry, its trace, and nothing else [T-28 to T-38]."""
+"""What a failed, stopped or interrupted turn leaves: its entry, its trace, and nothing else."""
 
 import threading
 from datetime import timedelta
@@ -34,6 +34,7 @@ BREAKS = {
 }
 
 
+@pytest.mark.rule("SESSION-1", "TURN-28", "TURN-29", "TURN-30", "TURN-32", "GRAPH-4")
 @pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS.keys())
 def test_a_failed_turn_leaves_its_entry_and_nothing_else(session, plugins, broken):
     plugins()
@@ -51,8 +52,9 @@ def test_a_failed_turn_leaves_its_entry_and_nothing_else(session, plugins, broke
     assert {frame.status for frame in frames} == {"failed"}
 
 
+@pytest.mark.rule("SESSION-20", "TURN-30")
 def test_a_pinned_plugin_that_fails_fails_the_turn_and_stays_no_preference(session, plugins):
-    """[S-20, T-29]: another solver stands ready and is not asked."""
+    """: another solver stands ready and is not asked."""
     ready = plugin("gs-plugin", "gs-b", solution("Because."))
     plugins(BREAKS["solver error"], ready)
     before = memory(session)
@@ -62,8 +64,9 @@ def test_a_pinned_plugin_that_fails_fails_the_turn_and_stays_no_preference(sessi
     assert ready.asked == []
 
 
+@pytest.mark.rule("TURN-29")
 def test_a_failed_turn_leaves_the_base_that_it_mounted(session, plugins):
-    """[T-29]: the mount was a change of its own."""
+    """: the mount was a change of its own."""
     plugins(BREAKS["solver error"])
     base = create_base(session.project, "Handbook")
     with pytest.raises(TurnError):
@@ -73,8 +76,9 @@ def test_a_failed_turn_leaves_the_base_that_it_mounted(session, plugins):
     assert not session.messages.exists()
 
 
+@pytest.mark.rule("TURN-33")
 def test_a_turn_over_its_time_limit_leaves_its_entry_and_nothing_else(session, plugins, settings):
-    """[T-33]: the late plugin is told to stop, and what it returns cannot commit any more."""
+    """: the late plugin is told to stop, and what it returns cannot commit any more."""
     settings.MRPVM_REQUEST_TIMEOUT_MS = 1_000  # long enough for a busy machine to get to the solver
     release, returned = threading.Event(), threading.Event()
     told = []
@@ -97,6 +101,7 @@ def test_a_turn_over_its_time_limit_leaves_its_entry_and_nothing_else(session, p
     assert {frame.status for frame in graph(turn).frames} == {"failed"}
 
 
+@pytest.mark.rule("TURN-28")
 def test_discarded_units_are_recorded_with_their_text(session, plugins):
     plugins(BREAKS["solver error"])
     turn, _ = fail(session)
@@ -105,8 +110,9 @@ def test_discarded_units_are_recorded_with_their_text(session, plugins):
     assert len(turn.unit_changes["discarded"]) == 1
 
 
+@pytest.mark.rule("TURN-32", "TURN-39")
 def test_a_failing_commit_ends_as_a_failed_turn(session, plugins, monkeypatch):
-    """[T-32]: nothing half-done is left, the trace is still there."""
+    """: nothing half-done is left, the trace is still there."""
     plugins()
     before = memory(session)
 
@@ -123,6 +129,7 @@ def test_a_failing_commit_ends_as_a_failed_turn(session, plugins, monkeypatch):
     assert turn.response_document is None
 
 
+@pytest.mark.rule("TURN-1")
 @pytest.mark.parametrize(
     ("call", "kind", "code"),
     [
@@ -133,7 +140,7 @@ def test_a_failing_commit_ends_as_a_failed_turn(session, plugins, monkeypatch):
     ],
 )
 def test_what_can_be_refused_first_leaves_no_entry(session, plugins, call, kind, code):
-    """[T-1]"""
+    """"""
     plugins()
     with pytest.raises(kind) as caught:
         run_turn(session, call)
@@ -141,8 +148,9 @@ def test_what_can_be_refused_first_leaves_no_entry(session, plugins, call, kind,
     assert not session.turns.exists()
 
 
+@pytest.mark.rule("TURN-3")
 def test_a_busy_session_names_the_running_turn(session, plugins):
-    """[T-3, O-19]"""
+    """"""
     plugins()
     running = start_turn(session, TurnCall(message="Why?"))
     with pytest.raises(Conflict) as caught:
@@ -160,7 +168,7 @@ def test_waiting_takes_the_slot_when_it_becomes_free(session, plugins):
 
 
 def test_a_turn_that_waited_while_its_conversation_moved_on_runs_in_a_fork(session, plugins):
-    """[O-31]: what another turn said meanwhile is not what the client goes on from."""
+    """: what another turn said meanwhile is not what the client goes on from."""
     plugins()
     run_turn(session, TurnCall(message="First?"))
     session.refresh_from_db()
@@ -176,8 +184,9 @@ def test_a_turn_that_waited_while_its_conversation_moved_on_runs_in_a_fork(sessi
     assert again.turn.session == fork
 
 
+@pytest.mark.rule("TURN-3")
 def test_ten_simultaneous_turns_leave_whole_exchanges(session, plugins):
-    """[T-3]: whoever gets the slot commits as a whole, the others are told so."""
+    """: whoever gets the slot commits as a whole, the others are told so."""
     plugins()
     codes = []
 
@@ -202,8 +211,9 @@ def test_ten_simultaneous_turns_leave_whole_exchanges(session, plugins):
     assert session.turns.count() == codes.count("ok")
 
 
+@pytest.mark.rule("SESSION-11", "SESSION-17")
 def test_an_expired_session_takes_no_turn_and_a_deleted_one_is_not_there(session, plugins):
-    """[O-15, S-16]"""
+    """"""
     plugins()
     session.expires_at = timezone.now() - timedelta(seconds=1)
     session.save()
@@ -214,8 +224,9 @@ def test_an_expired_session_takes_no_turn_and_a_deleted_one_is_not_there(session
         run_turn(session, TurnCall(message="Why?"))
 
 
+@pytest.mark.rule("DECISION-19")
 def test_a_turn_is_cancelled_from_elsewhere(session, plugins):
-    """[O-19]: the request sets a row, the running process sees it."""
+    """: the request sets a row, the running process sees it."""
     working, release = threading.Event(), threading.Event()
 
     def slow(request, context):
@@ -258,8 +269,9 @@ def test_a_cancel_that_arrives_just_before_the_commit_still_wins(session, plugin
     assert not session.messages.exists()
 
 
+@pytest.mark.rule("SESSION-11")
 def test_deleting_a_session_keeps_its_running_turn_from_committing(session, plugins):
-    """[S-11]"""
+    """"""
 
     def deleting(request, context):
         from django.db import connection
@@ -283,8 +295,9 @@ def test_only_a_taken_slot_makes_a_session_busy(session, plugins):
         run_turn(session, TurnCall(message="Second?"), wait_ms=10_000)
 
 
+@pytest.mark.rule("TURN-30")
 def test_the_entry_of_a_failed_turn_names_pinned_and_tried_plugins(session, plugins):
-    """[T-30]"""
+    """"""
     plugins(BREAKS["solver error"])
     turn, _ = fail(session)
     named = Selection(

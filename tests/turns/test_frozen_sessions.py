@@ -1,4 +1,4 @@
-"""What a session keeps as it was when it was made [L-10, L-20 to L-23]."""
+"""What a session keeps as it was when it was made."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -31,8 +31,9 @@ def mine(tmp_path: Path) -> Path:
     return tmp_path / "workspace" / "default" / "skills"
 
 
+@pytest.mark.rule("SESSION-7")
 def test_the_four_steps_come_in_their_order(project: Project) -> None:
-    """[L-10]: skills, then personas, then the model configuration, all before the row is there."""
+    """: skills, then personas, then the model configuration, all before the row is there."""
     steps = mock.Mock()
     steps.skills.side_effect = frozen_content.current_skills
     steps.personas.side_effect = frozen_content.current_personas
@@ -48,7 +49,7 @@ def test_the_four_steps_come_in_their_order(project: Project) -> None:
 
 
 def test_sessions_of_a_project_share_what_is_equal_and_nothing_with_others(project: Project) -> None:
-    """[L-23]: one row for one content, reachable through the session's own pointer."""
+    """: one row for one content, reachable through the session's own pointer."""
     other = Project.objects.create(name="Other", slug="other")
     first, second, third = create_session(project), create_session(project), create_session(other)
     assert (first.skills_id, first.personas_id, first.agents_id) == (
@@ -60,8 +61,9 @@ def test_sessions_of_a_project_share_what_is_equal_and_nothing_with_others(proje
     assert skills_of(third) == skills_of(first)
 
 
+@pytest.mark.rule("DECISION-40", "FROZEN-18", "FROZEN-19", "FROZEN-21")
 def test_files_that_change_change_nothing_until_a_reload(project: Project, session: Session, tmp_path: Path) -> None:
-    """[LV18, LV19, LV21, L-21]"""
+    """"""
     write_skill(mine(tmp_path), "new", front(summary="New"))
     write_skill(tmp_path / "skills", "yours", front(summary="Of the user"))
     other = create_session(project)
@@ -78,15 +80,16 @@ def test_files_that_change_change_nothing_until_a_reload(project: Project, sessi
 
 
 def test_a_reload_of_equal_files_counts_and_keeps_the_content(session: Session) -> None:
-    """[L-41]"""
+    """"""
     reloaded = reload_skills(session)
     assert (reloaded.snapshot_version, reloaded.skills_id) == (2, session.skills_id)
 
 
+@pytest.mark.rule("FROZEN-16")
 def test_a_session_cannot_be_made_without_the_shipped_skills(
     project: Project, tmp_path: Path, settings: Settings
 ) -> None:
-    """[LV16]: a hard failure that names the root, and nothing is left."""
+    """: a hard failure that names the root, and nothing is left."""
     settings.MRPVM_SHIPPED_DIR = tmp_path / "nowhere"
     with pytest.raises(SkillRootError, match="Required skills root missing: bundled"):
         create_session(project)
@@ -175,7 +178,7 @@ def test_a_deleted_session_takes_its_snapshot_along_once_it_is_gone_for_good(ses
 
 
 def test_content_never_changes(project: Project, session: Session, tmp_path: Path) -> None:
-    """Whatever is reloaded or frozen, no row is written anew: its key stands for its content [L-41]."""
+    """Whatever is reloaded or frozen, no row is written anew: its key stands for its content."""
     before = dict(FrozenContent.objects.values_list("pk", "content"))
     for version in ("a", "b", "a"):
         write_skill(tmp_path / "skills", "own", front(summary=version))

@@ -1,4 +1,4 @@
-"""Ingest beside everything else: in a process of its own, told of as it goes, and never in the way of a turn [IN-1]."""
+"""Ingest beside everything else: in a process of its own, told of as it goes, and never in the way of a turn."""
 
 import threading
 from collections.abc import Callable
@@ -59,6 +59,7 @@ def stored(source_id: str) -> list[dict[str, Any]]:
     return [{key: value for key, value in row.items() if key not in skipped} for row in found.values()]
 
 
+@pytest.mark.rule("UNIT-7")
 def test_read_apart_or_not_the_units_are_the_same(project: Project, apart: list[str]) -> None:
     first, second = create_base(project, "a"), create_base(project, "b")
     upload = Upload(name="pumps.md", data=TEXT.encode(), source_id="src-1")
@@ -73,11 +74,12 @@ def test_read_apart_or_not_the_units_are_the_same(project: Project, apart: list[
     assert stored("src-1") == found != []
 
 
+@pytest.mark.rule("INGEST-5")
 @pytest.mark.parametrize("is_apart", [False, True])
 def test_sources_are_cut_as_the_settings_say(
     project: Project, settings: Settings, monkeypatch: pytest.MonkeyPatch, is_apart: bool
 ) -> None:
-    """[IN-5]"""
+    """"""
     monkeypatch.setattr(load, "APART_BYTES", 1 if is_apart else 1_000_000)
     text = "\n\n".join(f"Pump {number} is blue. It is in hall {number}." for number in range(20))
     counts = []
@@ -122,8 +124,9 @@ def test_plugins_of_others_normalise_in_the_server(session: Session, apart: list
     assert loaded.load.added_count == 7
 
 
+@pytest.mark.rule("INGEST-10")
 def test_chunks_are_normalised_four_at_once_and_joined_in_order(session: Session, apart: list[str], other: Any) -> None:
-    """[IN-10]: the first four wait for each other and a fifth; the first to be read is the last to be done."""
+    """: the first four wait for each other and a fifth; the first to be read is the last to be done."""
     met, guard, fifth, last = threading.Barrier(4), threading.Lock(), threading.Event(), threading.Event()
     running: list[int] = []
     most: list[int] = []
@@ -185,6 +188,7 @@ def test_turns_go_on_in_the_very_session_while_it_reads(session: Session, apart:
     assert loaded.load.session.unit_count == session.context_units.count() == 8
 
 
+@pytest.mark.rule("INGEST-4")
 @pytest.mark.parametrize("fault", ["time", "shutdown", "text"])
 def test_what_ends_it_leaves_nothing(
     session: Session, apart: list[str], settings: Settings, fault: str, monkeypatch: pytest.MonkeyPatch

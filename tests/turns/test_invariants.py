@@ -1,4 +1,4 @@
-"""Random sequences of turns, failures, crashes and context loads hold [T-20 to T-38]."""
+"""Random sequences of turns, failures, crashes and context loads hold."""
 
 from dataclasses import replace
 
@@ -83,6 +83,7 @@ def play(session, kind, claims):
     return True
 
 
+@pytest.mark.rule("TURN-20", "EVAL-5")
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_whatever_happens_memory_is_whole(steps, transactional_db, monkeypatch):

@@ -1,4 +1,4 @@
-"""Statements of the life of sessions and turns that no other test is about [S-11 to S-30, T-2 to T-42]."""
+"""Statements of the life of sessions and turns that no other test is about."""
 
 from datetime import timedelta
 
@@ -35,8 +35,9 @@ def overdue(session, seconds=1):
     Session.objects.filter(pk=session.pk).update(expires_at=timezone.now() - timedelta(seconds=seconds))
 
 
+@pytest.mark.rule("SESSION-12")
 def test_a_session_is_alive_at_exactly_its_expiry_and_dead_after_it(session, monkeypatch):
-    """[S-12]"""
+    """"""
     now = timezone.now()
     session.expires_at = now
     monkeypatch.setattr(timezone, "now", lambda: now)
@@ -45,8 +46,9 @@ def test_a_session_is_alive_at_exactly_its_expiry_and_dead_after_it(session, mon
     assert session.is_expired
 
 
+@pytest.mark.rule("SESSION-13", "SESSION-14")
 def test_a_session_does_not_expire_under_its_turn(session, plugins, settings):
-    """[S-14]: the answer of a turn that took longer than the time to live is kept, and is activity."""
+    """: the answer of a turn that took longer than the time to live is kept, and is activity."""
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 1
     seen = []
 
@@ -63,8 +65,9 @@ def test_a_session_does_not_expire_under_its_turn(session, plugins, settings):
     assert session.expires_at > timezone.now()
 
 
+@pytest.mark.rule("SESSION-13", "TURN-28")
 def test_what_is_activity_and_what_is_not(session, plugins, settings):
-    """[S-13, T-28]: a failure is activity of its own, beside the turn's beginning."""
+    """: a failure is activity of its own, beside the turn's beginning."""
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
     long_ago = timezone.now() - timedelta(minutes=20)
 
@@ -94,8 +97,9 @@ def test_what_is_activity_and_what_is_not(session, plugins, settings):
     assert not moves(lambda: rename_session(session, "A name"))
 
 
+@pytest.mark.rule("SESSION-15", "TURN-2")
 def test_an_expired_session_is_refused_before_any_turn_exists(session, plugins):
-    """[T-2, S-15]: also before the sweep came by."""
+    """: also before the sweep came by."""
     plugins()
     overdue(session)
     with pytest.raises(Expired):
@@ -103,8 +107,9 @@ def test_an_expired_session_is_refused_before_any_turn_exists(session, plugins):
     assert not session.turns.exists()
 
 
+@pytest.mark.rule("SESSION-15")
 def test_the_sweep_marks_what_has_expired(session):
-    """[S-15]: once, and not before its time."""
+    """: once, and not before its time."""
     assert sweep()["expired"] == 0
     overdue(session)
     assert [sweep()["expired"], sweep()["expired"]] == [1, 0]
@@ -112,8 +117,9 @@ def test_the_sweep_marks_what_has_expired(session):
     assert session.expired_at is not None
 
 
+@pytest.mark.rule("SESSION-19", "SESSION-23", "SESSION-26", "TURN-2")
 def test_the_request_goes_before_the_session_and_that_before_the_default(session, plugins):
-    """[S-19, S-23]"""
+    """"""
     planner = plugin("mrp-plan-plugin", "planner-default", plan())
     plugins(planner)
     assert session.preferred_goal_solver_plugin is None
@@ -126,6 +132,7 @@ def test_the_request_goes_before_the_session_and_that_before_the_default(session
     assert levels == [0, 1, 1]
 
 
+@pytest.mark.rule("DECISION-16")
 def test_a_session_is_called_after_the_beginning_of_its_first_message(session, plugins):
     ask(session, "Where do the\n vehicles board, and when does the last of them have to be there?")
     ask(session, "Why?")
@@ -133,8 +140,9 @@ def test_a_session_is_called_after_the_beginning_of_its_first_message(session, p
     assert str(session) == "Where do the vehicles board, and when does the last of them…"
 
 
+@pytest.mark.rule("SESSION-22", "SESSION-24")
 def test_planners_can_tell_pins_from_preferences(session, plugins):
-    """[S-21, S-22]"""
+    """"""
     planner = plugin("mrp-plan-plugin", "planner-default", plan())
     plugins(planner)
     ask(session)
@@ -145,8 +153,9 @@ def test_planners_can_tell_pins_from_preferences(session, plugins):
     assert (second.preferences.goal_solver, second.preferences.kb) == ("gs-a", "kb-a")
 
 
+@pytest.mark.rule("SESSION-30")
 def test_a_failed_turn_leaves_no_trace_in_the_history(session, plugins):
-    """[S-30]"""
+    """"""
     solver = plugin("gs-plugin", "gs-a", RuntimeError("boom"), solution("Because."))
     plugins(solver)
     with pytest.raises(TurnError):
@@ -155,8 +164,9 @@ def test_a_failed_turn_leaves_no_trace_in_the_history(session, plugins):
     assert [list(request.history) for request in solver.asked] == [[], []]
 
 
+@pytest.mark.rule("TURN-4", "TURN-10")
 def test_leftovers_are_discarded_before_anything_else_runs(session, plugins):
-    """[T-4, T-11]: what another turn staged is never seen by this one."""
+    """: what another turn staged is never seen by this one."""
     plugins()
     told = ask(session).turn
     left = ContextUnit.objects.get()
@@ -166,8 +176,9 @@ def test_leftovers_are_discarded_before_anything_else_runs(session, plugins):
     assert list(ContextUnit.objects.values_list("turn_id", "state")) == [(told.pk, "committed")]
 
 
+@pytest.mark.rule("SESSION-5", "TURN-10", "TURN-11", "TURN-12")
 def test_what_a_turn_is_told_is_its_own_until_the_commit(session, plugins):
-    """[T-10, T-11, T-12]: stored as pending and announced before retrieval; nobody else sees or counts it."""
+    """: stored as pending and announced before retrieval; nobody else sees or counts it."""
     seen, steps = {}, []
 
     def look(request, context):
@@ -187,8 +198,9 @@ def test_what_a_turn_is_told_is_its_own_until_the_commit(session, plugins):
     assert steps == ["current-turn", "retrieve", "committed-session"]
 
 
+@pytest.mark.rule("TURN-26")
 def test_the_stored_trace_is_a_snapshot(session, plugins):
-    """[T-26]"""
+    """"""
     plugins()
     turn = ask(session).turn
     before = (ExplainabilityTurn.objects.values("response_document").get(pk=turn.pk), graph(turn))
@@ -200,12 +212,13 @@ def test_the_stored_trace_is_a_snapshot(session, plugins):
     assert (ExplainabilityTurn.objects.values("response_document").get(pk=turn.pk), graph(turn)) == before
 
 
+@pytest.mark.rule("SESSION-25")
 @pytest.mark.parametrize(
     ("questions", "expected"),
     [(("why one", "two", "why three"), "gs-z"), (("one", "why two", "three"), "gs-a"), (("why one", "two"), "gs-a")],
 )
 def test_a_turn_of_several_questions_prefers_what_most_of_them_used(session, plugins, questions, expected):
-    """[S-25]: what asks why is answered by the first solver, the rest by the second; a tie goes by the alphabet."""
+    """: what asks why is answered by the first solver, the rest by the second; a tie goes by the alphabet."""
     answered = solution("Because.")
 
     def only_why(request, context):
@@ -222,8 +235,9 @@ def test_a_turn_of_several_questions_prefers_what_most_of_them_used(session, plu
     assert session.preferred_goal_solver_plugin == expected
 
 
+@pytest.mark.rule("TURN-42")
 def test_events_go_out_after_the_commit_and_never_of_what_was_undone(session, monkeypatch):
-    """[T-42]"""
+    """"""
     sent = []
     monkeypatch.setattr(events, "send", lambda pk, messages: sent.extend(item["kind"] for item in messages))
     with transaction.atomic():
@@ -238,8 +252,9 @@ def test_events_go_out_after_the_commit_and_never_of_what_was_undone(session, mo
     assert session.title == "First"
 
 
+@pytest.mark.rule("TURN-5")
 def test_another_base_over_a_dirty_draft_is_refused_before_the_turn(session, plugins):
-    """[T-5]"""
+    """"""
     plugins()
     other = create_base(session.project, "Handbook")
     stage(session, "notes", "The motor smells")
@@ -251,8 +266,9 @@ def test_another_base_over_a_dirty_draft_is_refused_before_the_turn(session, plu
     assert run_turn(clean, TurnCall(message="Why?", base=other)).turn.session.mounted_kb_id == other.pk
 
 
+@pytest.mark.rule("SESSION-31", "TURN-1")
 def test_a_refused_turn_touches_nothing(project, plugins):
-    """[T-1]: no entry, no activity, no event."""
+    """: no entry, no activity, no event."""
     plugins()
     session = create_session(project)
     session.refresh_from_db()
@@ -263,8 +279,9 @@ def test_a_refused_turn_touches_nothing(project, plugins):
     assert not session.turns.exists()
 
 
+@pytest.mark.rule("SESSION-33")
 def test_a_context_load_makes_no_messages_and_no_dirty_draft(session, plugins):
-    """[S-33, KB-5]"""
+    """"""
     before = session.message_sequence
     loaded = load_context(session, Upload(name="notes.txt", data=b"The pump is blue."))
     session.refresh_from_db()

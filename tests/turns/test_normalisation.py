@@ -1,4 +1,4 @@
-"""A source's chunks on the server's threads: whoever watches is asked however fast they return [IN-10]."""
+"""A source's chunks on the server's threads: whoever watches is asked however fast they return."""
 
 import pytest
 

@@ -1,7 +1,4 @@
-"""Life-cycle notifications reach every enabled KB plugin, whole, after the transaction, whatever a plugin does.
-
-[PL-42 to PL-44, T-41, O-51]
-"""
+"""Life-cycle notifications reach every enabled KB plugin, whole, after the transaction, whatever a plugin does."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -131,6 +128,7 @@ def check_loaded(event: LifecycleEvent, session: Session, reason: str, previous:
     assert event.previous_kb_name == (previous.name if previous else None)
 
 
+@pytest.mark.rule("PLUGIN-43", "BASE-17")
 def test_every_enabled_plugin_hears_in_the_registry_s_order(
     project: Project, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
@@ -145,6 +143,7 @@ def test_every_enabled_plugin_hears_in_the_registry_s_order(
     assert heard == ["kb-balanced", "kb-thinkingdb"]
 
 
+@pytest.mark.rule("SESSION-7")
 def test_a_session_is_created_before_its_base_is_loaded(
     project: Project, base: KnowledgeBase, plugins: Install, listener: Listener
 ) -> None:
@@ -159,6 +158,7 @@ def test_a_session_is_created_before_its_base_is_loaded(
     assert listener.rows == [1, 1]  # what it tells of is there already
 
 
+@pytest.mark.rule("PLUGIN-43")
 def test_a_forked_session_is_created_before_its_base_is_loaded(
     session: Session, plugins: Install, listener: Listener
 ) -> None:
@@ -170,6 +170,7 @@ def test_a_forked_session_is_created_before_its_base_is_loaded(
     check_loaded(loaded, fork, "session-create", None)
 
 
+@pytest.mark.rule("PLUGIN-42")
 def test_every_change_of_a_mount_is_told_whole(
     session: Session, base: KnowledgeBase, plugins: Install, listener: Listener
 ) -> None:
@@ -184,6 +185,7 @@ def test_every_change_of_a_mount_is_told_whole(
     check_loaded(loaded, session, "unmount-admin", base)
 
 
+@pytest.mark.rule("PLUGIN-42")
 def test_saves_and_forks_are_told_whole(
     session: Session, base: KnowledgeBase, plugins: Install, listener: Listener
 ) -> None:
@@ -207,6 +209,7 @@ def test_saves_and_forks_are_told_whole(
         check_loaded(loaded, session, reason, before)
 
 
+@pytest.mark.rule("PLUGIN-43")
 def test_what_changes_a_base_without_a_session_is_told_whole(
     base: KnowledgeBase, plugins: Install, listener: Listener
 ) -> None:
@@ -226,6 +229,7 @@ def test_what_changes_a_base_without_a_session_is_told_whole(
     check_empty(forked, "session_id", "previous_kb_id", "previous_kb_name", "requested_kb_id", "workspace_stats")
 
 
+@pytest.mark.rule("SESSION-33", "TURN-12", "TURN-27", "PLUGIN-43")
 def test_units_are_told_when_they_are_there(session: Session, plugins: Install, listener: Listener) -> None:
     said, loaded_words = (detection("why", claims=[words]) for words in ("Rex is a dog.", "The pump is blue."))
     plugins(listener.named("kb-a"), plugin("sd-plugin", "sd-a", said, loaded_words))
@@ -245,6 +249,7 @@ def test_units_are_told_when_they_are_there(session: Session, plugins: Install, 
     assert listener.events() == []  # nothing was added
 
 
+@pytest.mark.rule("SESSION-8", "TURN-39")
 def test_nothing_is_told_of_what_was_undone(base: KnowledgeBase, plugins: Install, listener: Listener) -> None:
     plugins(listener.named("kb-a"))
     with transaction.atomic():
@@ -254,6 +259,7 @@ def test_nothing_is_told_of_what_was_undone(base: KnowledgeBase, plugins: Instal
     assert listener.heard == []
 
 
+@pytest.mark.rule("TURN-41", "PLUGIN-44")
 def test_a_failing_or_late_plugin_is_recorded_and_skipped(
     session: Session,
     base: KnowledgeBase,
@@ -296,11 +302,12 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
     assert list(kept) == [(*item, "kb-loaded", session.session_id, base.kb_id) for item in errors.items()]
 
 
+@pytest.mark.rule("TURN-41")
 @pytest.mark.parametrize("hangs_on", ["kb-loaded", "session-kus-added"])
 def test_plugins_that_hear_from_a_turn_share_what_is_left_of_its_time(
     hangs_on: str, session: Session, base: KnowledgeBase, plugins: Install, listener: Listener, settings: Settings
 ) -> None:
-    """[K-20, T-41]: or else its lease ends, and another process closes it."""
+    """: or else its lease ends, and another process closes it."""
     released = Event()
 
     def hang(event: LifecycleEvent) -> None:
@@ -325,7 +332,7 @@ def test_plugins_that_hear_from_a_turn_share_what_is_left_of_its_time(
 def test_a_turn_can_be_stopped_while_a_plugin_hangs_on_what_it_was_told(
     session: Session, plugins: Install, listener: Listener
 ) -> None:
-    """[O-19]"""
+    """"""
     released = Event()
 
     def stop(event: LifecycleEvent) -> None:
@@ -343,7 +350,7 @@ def test_a_turn_can_be_stopped_while_a_plugin_hangs_on_what_it_was_told(
 
 
 def test_a_failure_names_its_session_however_long_the_clients_name_is(db: None) -> None:
-    """[O-42]"""
+    """"""
     longest = "x" * 128
     plugin_failures.record_failure("kb-a", "session-created", "no", session_id=longest)
     kept = PluginFailure.objects.get()

@@ -1,4 +1,4 @@
-"""An index of another version is told of where somebody may wonder, with the command that helps [O-35]."""
+"""An index of another version is told of where somebody may wonder, with the command that helps."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -40,6 +40,7 @@ def warnings_of(session: Session) -> list[str]:
     return list((turn.context_report or {}).get("warnings", []))
 
 
+@pytest.mark.rule("BASE-18")
 def test_a_turn_warns(outdated: KnowledgeBase, project: Project, plugins: Callable[..., None]) -> None:
     plugins()
     session = create_session(project, base=outdated)

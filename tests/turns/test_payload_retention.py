@@ -1,4 +1,4 @@
-"""Payloads of old turns are removed when the operator wants that; the structure of the turns stays [O-5]."""
+"""Payloads of old turns are removed when the operator wants that; the structure of the turns stays."""
 
 from datetime import timedelta
 
@@ -30,6 +30,7 @@ def test_they_are_kept_for_ever_unless_a_time_is_set(session, plugins):
     assert stored_bytes(turn)
 
 
+@pytest.mark.rule("DECISION-5")
 def test_of_an_old_turn_they_go_and_all_else_stays(session, plugins, settings):
     plugins()
     old = run_turn(session, TurnCall(message="Why?")).turn

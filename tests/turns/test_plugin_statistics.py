@@ -1,4 +1,4 @@
-"""Statistics of plugins per project: once a turn, exact under concurrency, never in the turn's way [K-57, T-35]."""
+"""Statistics of plugins per project: once a turn, exact under concurrency, never in the turn's way."""
 
 import threading
 
@@ -34,6 +34,7 @@ def counts(project):
     return {row.plugin_id: (row.attempt_count, row.success_count, row.failure_count, row.refusal_count) for row in rows}
 
 
+@pytest.mark.rule("PLUGIN-19")
 def test_a_turn_counts_once_for_every_plugin_it_tried(session, plugins):
     plugins()
     say(session)
@@ -42,6 +43,7 @@ def test_a_turn_counts_once_for_every_plugin_it_tried(session, plugins):
     assert counts(session.project)["kb-a"] == (2, 2, 0, 0)
 
 
+@pytest.mark.rule("TURN-35")
 def test_a_failed_turn_is_learned_from_too(session, plugins):
     plugins(plugin("gs-plugin", "gs-a", RuntimeError("boom")))
     with pytest.raises(TurnError):
@@ -51,8 +53,9 @@ def test_a_failed_turn_is_learned_from_too(session, plugins):
     assert found["kb-a"] == (1, 1, 0, 0)
 
 
+@pytest.mark.rule("TURN-35")
 def test_a_failed_commit_is_a_failure_of_the_planner_alone(session, plugins, monkeypatch):
-    """[T-35]"""
+    """"""
     plugins()
 
     def fail(*arguments):
@@ -102,6 +105,7 @@ def test_planners_are_told_what_the_project_has_learned(session, plugins):
     assert told["kb-plugin", "kb-a"] > utility("kb-plugin", untried("kb-plugin"))
 
 
+@pytest.mark.rule("DECISION-46")
 def test_projects_learn_apart(session, plugins):
     plugins()
     other = Project.objects.create(name="Other", slug="other")
@@ -112,6 +116,7 @@ def test_projects_learn_apart(session, plugins):
     assert counts(other) == counts(session.project)
 
 
+@pytest.mark.rule("KERNEL-57", "EVAL-6")
 def test_frozen_statistics_are_used_and_stay_as_they_are(session, plugins, settings):
     plugins()
     say(session)
@@ -122,8 +127,9 @@ def test_frozen_statistics_are_used_and_stay_as_they_are(session, plugins, setti
     assert registry.installed.planner("planner-default").asked[-1].utilities
 
 
+@pytest.mark.rule("DECISION-46")
 def test_a_session_made_with_frozen_statistics_keeps_them_and_teaches_nothing(session, plugins):
-    """[O-46]: as its forks do."""
+    """: as its forks do."""
     plugins()
     planner = registry.installed.planner("planner-default")
     say(session)
@@ -146,9 +152,10 @@ def test_nothing_learned_yet_can_be_frozen_too(session, plugins):
     assert registry.installed.planner("planner-default").asked[-1].utilities == {}
 
 
+@pytest.mark.rule("TURN-35")
 @pytest.mark.parametrize("failure", [DatabaseError("locked"), RuntimeError("a defect")])
 def test_a_turn_survives_statistics_that_cannot_be_stored(session, plugins, monkeypatch, caplog, failure):
-    """[T-35]"""
+    """"""
     plugins()
 
     def fail(*arguments, **named):
@@ -198,8 +205,9 @@ def stage(status="success", plugin_id="kb-a"):
     return StageRecord(stage="kb", plugin_id=plugin_id, status=status, duration_ms=10, frame_id="frame-0")
 
 
+@pytest.mark.rule("KERNEL-57")
 def test_turns_that_end_at_once_all_count(project):
-    """Neither a first row nor an update is lost [K-57]."""
+    """Neither a first row nor an update is lost."""
     workers, turns_each = 6, 8
     start = threading.Barrier(workers)
     errors = []

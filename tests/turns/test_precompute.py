@@ -1,4 +1,4 @@
-"""What plugins derive from the units of bases is there before anybody asks [KB-14]."""
+"""What plugins derive from the units of bases is there before anybody asks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -73,6 +73,7 @@ def kept(base: KnowledgeBase, plugin_id: str = "kb-lengths") -> Mapping[str, byt
     return port.artifacts("1", [hit.unit.id for hit in port.newest(100)])
 
 
+@pytest.mark.rule("BASE-14")
 def test_every_unit_of_every_base_has_its_own(
     base: KnowledgeBase, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

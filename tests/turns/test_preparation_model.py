@@ -1,4 +1,4 @@
-"""Model calls before the machine runs: within the turn's limits, and over when the turn is [K-20, O-19, T-36]."""
+"""Model calls before the machine runs: within the turn's limits, and over when the turn is."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""What the conversation changes in a turn's evidence and answer, through real turns [O-36]."""
+"""What the conversation changes in a turn's evidence and answer, through real turns."""
 
 from collections.abc import Callable
 

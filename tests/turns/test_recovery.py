@@ -1,4 +1,4 @@
-"""What becomes of turns whose server ended or was killed, and of those that come while it ends [T-33 to T-38]."""
+"""What becomes of turns whose server ended or was killed, and of those that come while it ends."""
 
 import threading
 from datetime import timedelta
@@ -31,8 +31,9 @@ def abandon(session, *, lease_seconds=-1):
     return turn
 
 
+@pytest.mark.rule("DECISION-18", "TURN-37")
 def test_an_abandoned_turn_is_recovered_once_as_interrupted(session, plugins):
-    """[T-37]"""
+    """"""
     plugins()
     before = memory(session)
     turn = abandon(session)
@@ -46,8 +47,9 @@ def test_an_abandoned_turn_is_recovered_once_as_interrupted(session, plugins):
     assert graph(turn).frames[0].status == "failed"
 
 
+@pytest.mark.rule("TURN-36")
 def test_the_slot_is_held_ten_seconds_longer_than_a_turn_may_take(session, plugins, settings):
-    """[T-36]"""
+    """"""
     plugins()
     settings.MRPVM_REQUEST_TIMEOUT_MS = 5_000
     earliest = timezone.now()
@@ -55,8 +57,9 @@ def test_the_slot_is_held_ten_seconds_longer_than_a_turn_may_take(session, plugi
     assert earliest <= lease - timedelta(seconds=15) <= timezone.now()
 
 
+@pytest.mark.rule("TURN-38")
 def test_the_sweep_recovers_an_abandoned_turn(session, plugins):
-    """[T-38]"""
+    """"""
     plugins()
     turn = abandon(session)
     assert sweep()["recovered"] == 1
@@ -64,8 +67,9 @@ def test_the_sweep_recovers_an_abandoned_turn(session, plugins):
     assert turn.status == "interrupted"
 
 
+@pytest.mark.rule("TURN-38")
 def test_the_next_turn_recovers_the_abandoned_one_itself(session, plugins):
-    """[T-38]"""
+    """"""
     plugins()
     turn = abandon(session)
     run_turn(session, TurnCall(message="Again?"))
@@ -73,6 +77,7 @@ def test_the_next_turn_recovers_the_abandoned_one_itself(session, plugins):
     assert turn.status == "interrupted"
 
 
+@pytest.mark.rule("TURN-36")
 def test_a_server_that_starts_alone_recovers_turns_whose_lease_is_still_good(session, plugins):
     plugins()
     abandon(session, lease_seconds=60)
@@ -80,8 +85,9 @@ def test_a_server_that_starts_alone_recovers_turns_whose_lease_is_still_good(ses
     assert recover_all_running() == 1
 
 
+@pytest.mark.rule("TURN-33")
 def test_a_turn_that_was_recovered_meanwhile_cannot_commit(session, plugins, monkeypatch):
-    """[T-33]"""
+    """"""
     plugins()
     commit = pipeline.commit_turn
 
@@ -95,8 +101,9 @@ def test_a_turn_that_was_recovered_meanwhile_cannot_commit(session, plugins, mon
     assert not session.messages.exists()
 
 
+@pytest.mark.rule("DECISION-19")
 def test_no_turn_starts_while_the_server_stops(session, plugins):
-    """[O-19]"""
+    """"""
     plugins()
     shutdown.begin()
     with pytest.raises(Unavailable):
@@ -105,7 +112,7 @@ def test_no_turn_starts_while_the_server_stops(session, plugins):
 
 
 def test_who_waits_for_the_slot_when_the_server_stops_starts_no_turn(session, plugins):
-    """[O-19]"""
+    """"""
     plugins()
     running = start_turn(session, TurnCall(message="Why?"))
     threading.Timer(0.2, shutdown.begin).start()
@@ -114,8 +121,9 @@ def test_who_waits_for_the_slot_when_the_server_stops_starts_no_turn(session, pl
     assert session.turns.get() == running
 
 
+@pytest.mark.rule("DECISION-20")
 def test_what_a_running_turn_did_so_far_can_be_read(session, plugins, settings):
-    """[O-20]: from its rows, by whoever comes in between."""
+    """: from its rows, by whoever comes in between."""
     settings.MRPVM_TRACE_FLUSH_MS = 1
     seen = []
 
@@ -140,7 +148,7 @@ def until(holds):
 
 
 def test_a_recovered_turn_ends_as_any_failed_turn_does(session, plugins):
-    """[T-28, T-37]: with how long it took, the news of its units, and activity."""
+    """: with how long it took, the news of its units, and activity."""
     plugins()
     turn = abandon(session)
     before = session.last_activity_at

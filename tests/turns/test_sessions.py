@@ -1,4 +1,4 @@
-"""The life of a session: created whole, renamed, expired, deleted, brought back, removed [S-6 to S-18]."""
+"""The life of a session: created whole, renamed, expired, deleted, brought back, removed."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
@@ -37,8 +37,9 @@ from tests.kernel.scripted import detection, plugin, retrieval
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.rule("SESSION-1")
 def test_a_new_session_has_a_random_id_a_mount_and_the_defaults(project):
-    """[S-1, N-6]"""
+    """"""
     session = create_session(project)
     assert session.session_id.startswith("sess-")
     assert len(session.session_id) == len("sess-") + 32
@@ -50,8 +51,9 @@ def test_a_new_session_has_a_random_id_a_mount_and_the_defaults(project):
     assert session.preferred_kb_plugin is None
 
 
+@pytest.mark.rule("SESSION-7", "PLUGIN-43")
 def test_creation_notifies_created_before_loaded(project, plugins):
-    """[S-7, PL-43]"""
+    """"""
     heard = []
     kb = plugin("kb-plugin", "kb-a", retrieval("fact"))
     kb.on_session_event = lambda event: heard.append((event.event_type, event.reason))
@@ -60,8 +62,9 @@ def test_creation_notifies_created_before_loaded(project, plugins):
     assert heard == [("session-created", None), ("kb-loaded", "session-create")]
 
 
+@pytest.mark.rule("DECISION-34", "SESSION-34")
 def test_the_index_of_a_session_is_made_of_its_units_and_nothing_else(session, plugins):
-    """[S-34]"""
+    """"""
     plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["Rex is a dog.", "Tom is a cat."])))
     run_turn(session, TurnCall(message="Rex is a dog. Tom is a cat. Why?"))
     committed = session.context_units.filter(state="committed").order_by("id")
@@ -76,12 +79,13 @@ def postings_of(layer):
     return sorted(layer.postings.values_list("unit__unit_id", "term", "frequency", "length"))
 
 
+@pytest.mark.rule("SESSION-8")
 @pytest.mark.parametrize(
     "choices",
     [Choices(kb="kb-none"), Choices(deliberation_level=7), Choices(grounding="lax"), Choices(model="m" * 201)],
 )
 def test_a_refused_creation_leaves_nothing(project, choices):
-    """[S-8]"""
+    """"""
     layers = KnowledgeLayer.objects.count()
     with pytest.raises(InvalidInput):
         create_session(project, choices)
@@ -89,8 +93,9 @@ def test_a_refused_creation_leaves_nothing(project, choices):
     assert KnowledgeLayer.objects.count() == layers
 
 
+@pytest.mark.rule("DECISION-16")
 def test_titles_are_trimmed_and_bounded(session):
-    """[O-16]"""
+    """"""
     assert rename_session(session, "  Pets  ").title == "Pets"
     assert rename_session(session, "   ").title is None
     with pytest.raises(InvalidInput):
@@ -98,7 +103,7 @@ def test_titles_are_trimmed_and_bounded(session):
 
 
 def test_a_session_is_not_renamed_under_a_turn(session, plugins):
-    """[O-47]"""
+    """"""
     plugins()
     start_turn(session, TurnCall(message="hello"))
     with pytest.raises(Conflict) as caught:
@@ -115,8 +120,9 @@ def test_the_label_is_the_title_or_how_the_conversation_began(session, plugins):
     assert session.label == "Why is the sky blue?"
 
 
+@pytest.mark.rule("SESSION-18")
 def test_deleting_twice_is_once_and_can_be_undone(session):
-    """[S-18]"""
+    """"""
     delete_session(session)
     delete_session(session)
     assert session.events.filter(kind="session.deleted").count() == 1
@@ -135,8 +141,9 @@ def test_undo_ends_and_the_sweep_removes_the_rows(session, plugins):
     assert not KnowledgeLayer.objects.exclude(kind="base").exists()
 
 
+@pytest.mark.rule("SESSION-11", "SESSION-12", "SESSION-14")
 def test_idle_sessions_expire_but_not_under_a_running_turn(session, plugins, settings):
-    """[S-11 to S-14]: the time to live is 30 minutes here."""
+    """: the time to live is 30 minutes here."""
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
     plugins()
     run_turn(session, TurnCall(message="Why?"))
@@ -153,7 +160,7 @@ def test_idle_sessions_expire_but_not_under_a_running_turn(session, plugins, set
 
 
 def test_expired_sessions_are_kept_as_long_as_the_operator_wants(project, settings):
-    """[S-17]: for ever unless `MRPVM_KEEP_EXPIRED_DAYS` is set."""
+    """: for ever unless `MRPVM_KEEP_EXPIRED_DAYS` is set."""
     archived, older, living = (create_session(project) for _ in range(3))
     for session, days in ((archived, 6), (older, 8)):
         Session.objects.filter(pk=session.pk).update(expired_at=timezone.now() - timedelta(days=days))
@@ -164,8 +171,9 @@ def test_expired_sessions_are_kept_as_long_as_the_operator_wants(project, settin
     assert older.events.filter(kind="session.deleted").count() == 1
 
 
+@pytest.mark.rule("DECISION-3", "SESSION-10")
 def test_a_full_server_refuses_and_makes_room_by_expiry(project, settings):
-    """[S-10]"""
+    """"""
     settings.MRPVM_MAX_SESSIONS = 1
     first = create_session(project)
     with pytest.raises(Unavailable) as caught:
@@ -178,7 +186,7 @@ def test_a_full_server_refuses_and_makes_room_by_expiry(project, settings):
 
 
 def test_a_session_under_a_running_turn_keeps_its_place(session, plugins, settings):
-    """[S-10, S-14]: its time has run out, and the end of the turn gives it new."""
+    """: its time has run out, and the end of the turn gives it new."""
     settings.MRPVM_MAX_SESSIONS = 1
     plugins()
     start_turn(session, TurnCall(message="Why?"))
@@ -197,7 +205,7 @@ def test_a_session_under_a_running_turn_keeps_its_place(session, plugins, settin
     ids=["fork", "history", "undo"],
 )
 def test_on_a_full_server_no_way_leads_to_one_more_session(session, settings, make):
-    """[S-10]"""
+    """"""
     delete_session(create_session(session.project))
     settings.MRPVM_MAX_SESSIONS = 1
     with pytest.raises(Unavailable) as caught:
@@ -207,7 +215,7 @@ def test_on_a_full_server_no_way_leads_to_one_more_session(session, settings, ma
 
 
 def test_what_goes_on_after_an_expiry_needs_a_place_as_any_session_does(session, settings):
-    """[O-43, S-10]: the expired one has given its own away."""
+    """: the expired one has given its own away."""
     settings.MRPVM_MAX_SESSIONS = 1
     Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     session.refresh_from_db()
@@ -238,8 +246,9 @@ def test_sessions_made_at_once_count_each_other(project, settings):
     assert Session.objects.count() == 1
 
 
+@pytest.mark.rule("SESSION-36")
 def test_the_registry_keeps_the_newest_entries_and_numbers_go_on(session, plugins, settings):
-    """[S-36]"""
+    """"""
     settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES = 2
     plugins()
     for _ in range(4):
@@ -278,8 +287,9 @@ def test_a_long_session_is_purged_in_short_transactions(session, plugins, monkey
     assert max(written.value_count for written in transactions) <= 1_500
 
 
+@pytest.mark.rule("SESSION-35")
 def test_at_the_cap_the_oldest_chat_units_make_room(session, plugins, settings):
-    """[S-35]"""
+    """"""
     settings.MRPVM_MAX_SESSION_UNITS = 2
     for claim in ("one", "two", "three"):
         plugins(plugin("sd-plugin", "sd-a", detection("why", claims=[claim])))
@@ -290,8 +300,9 @@ def test_at_the_cap_the_oldest_chat_units_make_room(session, plugins, settings):
     assert turn.unit_changes["evicted"]
 
 
+@pytest.mark.rule("DECISION-4", "SESSION-35")
 def test_at_the_cap_what_was_loaded_goes_last(session, plugins, settings):
-    """[S-35]: although it is older than what turns told; the entry names what went."""
+    """: although it is older than what turns told; the entry names what went."""
     for name, text in (("pump.txt", "The pump is blue."), ("valve.txt", "The valve is red.")):
         load_context(session, Upload(name=name, data=text.encode()))
 

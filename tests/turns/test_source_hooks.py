@@ -1,4 +1,4 @@
-"""KB plugins are given every stored source, and what they make of it goes with the source [IN-1, PL-10, BP-32]."""
+"""KB plugins are given every stored source, and what they make of it goes with the source."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -68,6 +68,7 @@ def kept(base: KnowledgeBase, plugin_id: str = "kb-mine") -> dict[str, bytes]:
     return dict(SessionKnowledge(EffectiveView.of_layer(head)).for_plugin(plugin_id).source_artifacts("src-1"))
 
 
+@pytest.mark.rule("BUILTIN-32")
 def test_the_shipped_retrievers_keep_figures_and_a_summary(base: KnowledgeBase) -> None:
     source = load_source(base, upload()).source
     for plugin in registry.installed.kb_retrievers():
@@ -79,6 +80,7 @@ def test_the_shipped_retrievers_keep_figures_and_a_summary(base: KnowledgeBase) 
     assert SourceArtifact.objects.count() == 2 * len(registry.installed.kb_retrievers())
 
 
+@pytest.mark.rule("INGEST-1", "PLUGIN-10")
 def test_readers_get_the_stored_source_in_order(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
 
@@ -95,6 +97,7 @@ def test_readers_get_the_stored_source_in_order(base: KnowledgeBase, monkeypatch
     assert not SourceArtifact.objects.exists()
 
 
+@pytest.mark.rule("PLUGIN-10")
 def test_a_failing_or_late_reader_is_skipped(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -130,6 +133,7 @@ def test_a_failing_or_late_reader_is_skipped(
     assert list(kept) == [(name, "source-text", source.source_id) for name in ("kb-fails", "kb-late", "kb-unsaid")]
 
 
+@pytest.mark.rule("BUILTIN-32", "BASE-15")
 def test_they_go_with_the_source(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, Reader("kb-mine", length))
     load_source(base, upload())
@@ -148,6 +152,7 @@ def test_they_go_with_the_source(base: KnowledgeBase, monkeypatch: pytest.Monkey
     assert not SourceArtifact.objects.exists()
 
 
+@pytest.mark.rule("SESSION-33", "INGEST-1", "PLUGIN-10")
 def test_a_context_load_is_told_and_nothing_is_kept(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Reader("kb-mine", length)
     installed(monkeypatch, reader)

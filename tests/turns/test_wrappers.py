@@ -1,4 +1,4 @@
-"""Turns that external programs help with, and turns that they would rather spoil [PL-33, R-7, R-10]."""
+"""Turns that external programs help with, and turns that they would rather spoil."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -59,6 +59,7 @@ def helper_boxes(picture: dict[str, Any]) -> list[dict[str, Any]]:
     return [box for box in picture["pluginExecutions"] if box["stage"] == "helper"]
 
 
+@pytest.mark.rule("PLUGIN-33")
 def test_a_result_answers_what_nothing_else_could(session: Session, helped: Any) -> None:
     helped()
     group, picture = ask(session)
@@ -79,6 +80,7 @@ def test_evidence_goes_first_and_the_result_stands_beside_it(session: Session, h
     assert group["pluginOutput"]["result"] == "It is 42."
 
 
+@pytest.mark.rule("PLUGIN-41")
 @pytest.mark.parametrize("source", BAD.values(), ids=BAD)
 def test_no_failure_hurts_a_turn(session: Session, helped: Any, source: str) -> None:
     helped(source, timeout=500, keywords=["product", "dog"])
@@ -102,6 +104,7 @@ def test_the_next_one_is_asked_where_the_first_fails(session: Session, helped: A
     assert boxes[:2] == [("first", "error"), ("second", "success")]
 
 
+@pytest.mark.rule("PLUGIN-36")
 def test_who_is_not_concerned_is_not_asked(session: Session, helped: Any) -> None:
     helped(keywords=["weather"])
     group, picture = ask(session)

@@ -74,6 +74,7 @@ def test_a_session_is_not_added_on_another_projects_base(operators: Client, othe
     assert not Session.objects.exists()
 
 
+@pytest.mark.rule("DECISION-51")
 def test_a_mount_is_made_recorded_and_told(
     operators: Client, operator: User, session: Session, base: KnowledgeBase, other: KnowledgeBase,
     listener: ListeningRetriever,
@@ -95,6 +96,7 @@ def test_a_mount_is_made_recorded_and_told(
     assert other.kb_id in entry.change_message
 
 
+@pytest.mark.rule("PAGE-11", "BASE-8")
 def test_a_dirty_draft_is_warned_of_and_survives_the_attempt(
     operators: Client, session: Session, other: KnowledgeBase, listener: ListeningRetriever
 ) -> None:
@@ -116,6 +118,7 @@ def test_a_dirty_draft_is_warned_of_and_survives_the_attempt(
     assert not Session.objects.get(pk=session.pk).is_dirty
 
 
+@pytest.mark.rule("DECISION-47")
 @pytest.mark.parametrize("action", ["mount", "unmount", "save", "fork"])
 def test_a_busy_session_is_left_alone(
     action: str, operators: Client, session: Session, other: KnowledgeBase, listener: ListeningRetriever
@@ -162,6 +165,7 @@ def test_forking_what_a_session_sees_makes_and_mounts_a_base(
     }
 
 
+@pytest.mark.rule("BASE-2")
 def test_unmounting_leaves_the_default_base(
     operators: Client, operator: User, session: Session, base: KnowledgeBase, listener: ListeningRetriever
 ) -> None:
@@ -182,6 +186,7 @@ def test_unmounting_leaves_the_default_base(
     assert "That is not possible any more." in operators.get(address, follow=True).text
 
 
+@pytest.mark.rule("BASE-10")
 @pytest.mark.parametrize("with_conversation", [True, False])
 def test_saving_makes_what_a_session_has_the_base_s(
     operators: Client, session: Session, base: KnowledgeBase, listener: ListeningRetriever, with_conversation: bool
@@ -250,7 +255,7 @@ def test_saving_over_somebody_s_change_is_refused_and_a_new_base_is_not(
 def test_a_base_that_the_session_never_saw_is_replaced_by_its_revision_alone(
     operators: Client, session: Session, project: Project
 ) -> None:
-    """[KB-13]"""
+    """"""
     stage(session, "src-1", "The pump is blue")
     other = create_base(project, "Other")
     add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
@@ -265,7 +270,7 @@ def test_a_base_that_the_session_never_saw_is_replaced_by_its_revision_alone(
 
 
 def test_a_session_is_renamed_when_no_turn_runs(operators: Client, session: Session) -> None:
-    """[O-47]"""
+    """"""
     turn = run_a_turn_in(session)
     refused = operators.post(address_of("rename", session), {"title": "Pumps"})
     assert "Another turn is running" in refused.text

@@ -77,7 +77,7 @@ def test_an_answer_shows_none_and_many_questions_cost_no_more(live_project: Proj
 def test_where_nothing_was_asked_no_answer_is_missing(live_project: Project, message: str) -> None:
     client, session = member_client(live_project, "editor"), session_with_pumps(live_project)
     turn = asked(client, session, message)
-    assert turn.answer_status == "no-context"  # as stored and told by the API
+    assert turn.answer_status == "no-context"  # as stored and told by the API
     assert outcome(turn) == NOTHING_ASKED
     page, of_turn = reverse("session", args=[session.session_id]), [session.session_id, turn.request_id]
     for address in (page, reverse("turn", args=of_turn), reverse("turn-head", args=of_turn)):

@@ -350,6 +350,7 @@ async def test_readers_who_share_a_read_are_told_apart_when_one_loses_its_right_
     await stays.disconnect()
 
 
+@pytest.mark.rule("DECISION-42")
 async def test_a_name_that_two_projects_use_is_followed_in_the_one_that_the_pages_show() -> None:
     """A client's own name of a session is known in its project alone."""
     session, _, cookie = await sync_to_async(two_projects)()

@@ -1,4 +1,4 @@
-"""Rules that every page inherits: contrast in both themes, no inline code, a true legend [UI-16, G-17]."""
+"""Rules that every page inherits: contrast in both themes, no inline code, a true legend."""
 
 import re
 from collections.abc import Iterator
@@ -57,6 +57,7 @@ def test_every_tone_has_its_class() -> None:
         assert {str(tone), f"{tone}-soft"} <= COLOURS.keys()
 
 
+@pytest.mark.rule("GRAPH-17", "PAGE-7")
 def test_the_legend_names_each_status_under_its_colour() -> None:
     legend = (ROOT / "templates/components/legend.html").read_text()
     rows = dict(re.findall(r'<li class="status-(\w+)" title="([^"]+)"', legend))
@@ -79,6 +80,7 @@ def test_the_entry_imports_stylesheets_that_exist() -> None:
     assert imported <= {path.name for path in (ROOT / "static/css").glob("*.css")}
 
 
+@pytest.mark.rule("PAGE-16")
 def test_scripts_never_build_code_or_markup_from_text() -> None:
     risky = re.compile(r"\beval\(|new Function|innerHTML\s*=|outerHTML\s*=|document\.write")
     found = [script.name for script in (ROOT / "static/js").glob("*.js") if risky.search(script.read_text())]

@@ -1,4 +1,4 @@
-"""The layout of nested frames: nothing overlaps, edges go around, time runs down [UI-3, UI-4, G-5]."""
+"""The layout of nested frames: nothing overlaps, edges go around, time runs down."""
 
 import math
 import sys
@@ -6,6 +6,7 @@ from itertools import combinations, pairwise
 from types import FrameType
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def holds(outer: Box, inner: Box) -> bool:
     return outer.x <= inner.x and outer.y <= inner.y and inner.right <= outer.right and inner.bottom <= outer.bottom
 
 
+@pytest.mark.rule("PAGE-3")
 @given(graphs())
 def test_everything_lies_inside_its_frame_and_siblings_never_overlap(stored: dict[str, Any]) -> None:
     structure, layout = laid_out(stored)
@@ -55,6 +57,7 @@ def test_everything_lies_inside_its_frame_and_siblings_never_overlap(stored: dic
         assert box.height > 0
 
 
+@pytest.mark.rule("PAGE-6")
 @given(graphs())
 def test_every_item_has_a_box_and_every_mark_is_placed_or_counted(stored: dict[str, Any]) -> None:
     structure, layout = laid_out(stored)
@@ -86,6 +89,7 @@ def crosses(first: tuple[float, float], second: tuple[float, float], box: Box) -
     )
 
 
+@pytest.mark.rule("PAGE-4")
 @given(graphs())
 def test_no_edge_runs_under_a_box_or_a_header(stored: dict[str, Any]) -> None:
     structure, layout = laid_out(stored)
@@ -164,6 +168,7 @@ def test_a_retry_stands_beside_the_attempt_that_it_replaces() -> None:
     assert layout.routes[0].points == ((failed.right, failed.y + 20), (tried.x, failed.y + 20))
 
 
+@pytest.mark.rule("PAGE-9")
 def test_parallel_frames_stand_side_by_side_between_what_opens_and_what_joins_them() -> None:
     _, layout = laid_out(fan_out(3))
     children = [layout.boxes[f"frame-0.{number}"] for number in (1, 2, 3)]

@@ -1,4 +1,4 @@
-"""The SVG of a turn: escaped, free of style attributes, every box focusable and named [UI-3..UI-9, G-15..G-18]."""
+"""The SVG of a turn: escaped, free of style attributes, every box focusable and named."""
 
 import re
 from typing import Any
@@ -50,6 +50,7 @@ def test_any_text_gives_well_formed_markup_without_inline_code(stored: dict[str,
         assert element.tag != f"{SVG}script"
 
 
+@pytest.mark.rule("GRAPH-15")
 @pytest.mark.parametrize("attack", ["<script>alert(1)</script>", '" onload="alert(1)', "</text><image href=x>", "&lt;"])
 def test_names_are_shown_as_text(attack: str) -> None:
     stored = graph(
@@ -65,6 +66,7 @@ def test_names_are_shown_as_text(attack: str) -> None:
     assert attack in node.get("aria-label", "")
 
 
+@pytest.mark.rule("PAGE-3")
 def test_every_frame_and_execution_can_be_focused_and_says_what_it_is() -> None:
     root = parsed(fan_out(2))
     focusable = [element for element in root.iter() if element.get("data-id")]
@@ -128,6 +130,7 @@ def test_a_long_name_ends_in_an_ellipsis_and_stands_whole_in_the_title() -> None
     assert name in (node.findtext(f"{SVG}title") or "")
 
 
+@pytest.mark.rule("GRAPH-15", "PAGE-4")
 def test_a_plugin_without_a_name_shows_its_id_and_never_its_texts() -> None:
     stored = graph([frame("frame-0")], [execution("exec-0.1~1", pluginName="", input="secret", error="secret")])
     svg = render_shown(shown_of(stored))
@@ -135,6 +138,7 @@ def test_a_plugin_without_a_name_shows_its_id_and_never_its_texts() -> None:
     assert "secret" not in svg
 
 
+@pytest.mark.rule("PAGE-6")
 def test_marks_are_drawn_and_other_control_nodes_are_not() -> None:
     nodes = [mark(f"node-{kind}", type=kind) for kind in ("policy", "candidate", "comparison", "challenge", "seed")]
     root = parsed(graph([frame("frame-0")], nodes=nodes))
@@ -181,6 +185,7 @@ def test_a_graph_of_a_thousand_executions_is_shown_in_few_boxes() -> None:
     assert len(with_class(root, "node")) <= 150
 
 
+@pytest.mark.rule("GRAPH-16")
 @pytest.mark.parametrize(
     ("duration_ms", "shown"),
     [
@@ -201,6 +206,7 @@ def test_duration_badges(duration_ms: float | None, shown: str) -> None:
     assert duration_badge(duration_ms) == shown
 
 
+@pytest.mark.rule("PLUGIN-22", "GRAPH-17", "GRAPH-18")
 @pytest.mark.parametrize(
     ("tone", "statuses"),
     [

@@ -1,4 +1,4 @@
-"""The graph's other views: the way to an error, timeline, outline, what is opened and shut [UI-3 to UI-9]."""
+"""The graph's other views: the way to an error, timeline, outline, what is opened and shut."""
 
 import re
 from typing import Any

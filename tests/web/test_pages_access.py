@@ -1,4 +1,4 @@
-"""Who gets to see and do what on the pages [O-8, O-25]."""
+"""Who gets to see and do what on the pages."""
 
 from pathlib import Path
 from urllib.parse import urlencode
@@ -57,6 +57,7 @@ def test_every_page_and_fragment_opens_for_an_admin(project: Project) -> None:
         check_html(response.content.decode())
 
 
+@pytest.mark.rule("DECISION-8")
 def test_nothing_is_seen_without_a_login(project: Project, client: Client) -> None:
     for address in addresses(project):
         response = client.get(address)
@@ -72,6 +73,7 @@ def test_a_user_without_a_project_is_told_so(project: Project, client: Client) -
         assert "You are not in a project yet" in response.content.decode(), address
 
 
+@pytest.mark.rule("DECISION-8")
 def test_what_belongs_to_another_project_is_not_there(project: Project) -> None:
     other = Project.objects.create(name="Other", slug="other")
     stranger = member_client(other)
@@ -114,6 +116,7 @@ def test_a_viewer_reads_and_changes_nothing(project: Project) -> None:
         assert f'action="{reverse(name, args=[] if name.endswith("create") else [session.session_id])}"' not in page
 
 
+@pytest.mark.rule("DECISION-25")
 @pytest.mark.parametrize("role", ["viewer", "editor"])
 def test_only_admins_see_and_make_keys(project: Project, role: str) -> None:
     client = member_client(project, role)
@@ -140,6 +143,7 @@ def test_a_deleted_session_is_not_there(project: Project) -> None:
     assert client.get(reverse("turn", args=[session.session_id, turn.request_id])).status_code == 404
 
 
+@pytest.mark.rule("API-6")
 def test_writes_need_the_csrf_token(project: Project) -> None:
     session = new_session(project)
     member_client(project, name="strict")

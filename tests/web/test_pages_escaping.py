@@ -1,4 +1,4 @@
-"""Whatever a user, a plugin or a knowledge base writes stays text, on every page and in every fragment [UI-16]."""
+"""Whatever a user, a plugin or a knowledge base writes stays text, on every page and in every fragment."""
 
 import re
 
@@ -102,6 +102,7 @@ def _of_turn(turn: ExplainabilityTurn, of_turn: list[str]) -> list[str]:
     return [*(reverse(f"turn{part}", args=of_turn) for part in parts), *details, selected]
 
 
+@pytest.mark.rule("PAGE-16")
 def test_nothing_that_was_written_can_run(session: Session, admin: Client) -> None:
     shown = 0
     for address in addresses(session):

@@ -39,6 +39,7 @@ def admin(project: Project) -> Client:
     return member_client(project, name="boss")
 
 
+@pytest.mark.rule("PAGE-11")
 def test_a_base_can_be_made(admin: Client, project: Project) -> None:
     html = admin.post(reverse("knowledge"), {"name": " Handbook "}, follow=True).content.decode()
     assert "<h1>Handbook</h1>" in html
@@ -126,7 +127,7 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
 
 
 def test_a_source_with_stale_units_says_so(admin: Client, project: Project) -> None:
-    """[KU-16]"""
+    """"""
     base = create_base(project, "Handbook")
     derived = make_unit("n::0", "Pump costs.", source_id="notes", derived_from_unit_ids=("r::0",))
     add_source(base, "rules.md", "One", [make_unit("r::0", "Pump rules.", source_id="rules")], source_id="rules")

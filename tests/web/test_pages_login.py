@@ -1,4 +1,4 @@
-"""Logging in by password and by the printed link, and logging out [O-25, O-26]."""
+"""Logging in by password and by the printed link, and logging out."""
 
 from datetime import timedelta
 
@@ -81,6 +81,7 @@ def test_a_wrong_password_says_nothing_about_the_user(user: User, client: Client
         assert "The name or the password is wrong." in html
 
 
+@pytest.mark.rule("DECISION-25")
 def test_the_eleventh_attempt_in_a_minute_waits(user: User, client: Client, settings: Settings) -> None:
     settings.MRPVM_LOGINS_PER_MINUTE = 10
     assert [attempt(client) for _ in range(10)] == [200] * 10

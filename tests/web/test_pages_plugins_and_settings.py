@@ -1,4 +1,4 @@
-"""What the server can work with: the catalogue of plugins, and which model answers in which role [L-1 to L-5]."""
+"""What the server can work with: the catalogue of plugins, and which model answers in which role."""
 
 import re
 from pathlib import Path
@@ -54,6 +54,7 @@ def test_every_plugin_is_in_the_catalogue(admin: Client) -> None:
     assert places == sorted(places)
 
 
+@pytest.mark.rule("PLUGIN-31")
 def test_without_a_model_the_catalogue_says_what_is_not_available_and_why(admin: Client) -> None:
     html = shown(admin, "plugins")
     for descriptor in registry.installed.descriptors():
@@ -123,6 +124,7 @@ def fields(**changes: str) -> dict[str, str]:
     return {**roles, "temperature": "0.1", **{name.replace("__", "-"): value for name, value in changes.items()}}
 
 
+@pytest.mark.rule("PAGE-12")
 def test_the_table_is_changed_and_shown_again(admin: Client, project: Project) -> None:
     changes = fields(
         role__goal__fast="small", override__gs__llm__deep="model", model__gs__llm__deep="large",

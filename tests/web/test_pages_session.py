@@ -36,6 +36,7 @@ from tests.web.page_scene import (
 __all__ = ["live_project", "project", "provider", "scripted_plugins"]
 
 
+@pytest.mark.rule("PAGE-1", "CONTEXT-44")
 def test_the_conversation_shows_failed_turns_in_their_place(project: Project) -> None:
     session = new_session(project)
     add_turns(session, 1)
@@ -49,6 +50,7 @@ def test_the_conversation_shows_failed_turns_in_their_place(project: Project) ->
     assert reverse("turn", args=[session.session_id, failed.request_id]) in notice[:800]
 
 
+@pytest.mark.rule("PAGE-8", "CONTEXT-52")
 def test_each_answer_leads_to_its_turn_and_can_be_copied(project: Project) -> None:
     session = new_session(project)
     turns = add_turns(session, 3)
@@ -202,6 +204,7 @@ def test_more_units_and_turns_are_loaded_on_demand(project: Project, what: str, 
     assert len(re.findall(mark, whole)) == shown + 3
 
 
+@pytest.mark.rule("PAGE-10")
 def test_the_controls_offer_every_plugin_and_pin_nothing_by_themselves(project: Project) -> None:
     create_base(project, "Handbook")
     session = new_session(project)
@@ -280,6 +283,7 @@ def test_a_viewer_sees_ratings_and_gives_none(project: Project) -> None:
     assert viewer.post(reverse("turn-rate", args=[session.session_id, turn.request_id])).status_code == 403
 
 
+@pytest.mark.rule("DECISION-15")
 def test_an_expired_session_is_an_archive(project: Project) -> None:
     session = new_session(project, expires_at=timezone.now() - timedelta(minutes=1))
     add_turns(session, 1)

@@ -1,4 +1,4 @@
-"""Mount and draft of a session, by the plain forms of its page [KB-8, KB-10, KB-12]."""
+"""Mount and draft of a session, by the plain forms of its page."""
 
 import pytest
 from django.test import Client

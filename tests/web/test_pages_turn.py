@@ -1,4 +1,4 @@
-"""The turn page: graph, outline, details, ledger and state change, for every way a turn can end [UI-2 to UI-9]."""
+"""The turn page: graph, outline, details, ledger and state change, for every way a turn can end."""
 
 import gzip
 import html as entities
@@ -72,6 +72,7 @@ def reader(live_project: Project) -> Client:
     return member_client(live_project, "viewer")
 
 
+@pytest.mark.rule("PAGE-2", "PAGE-9")
 def test_the_question_heads_a_graph_of_every_execution(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered)
     graph = html[html.index('<svg class="graph"') : html.index("</svg>", html.index('<svg class="graph"'))]
@@ -91,6 +92,7 @@ def test_the_outline_is_a_tree_of_the_same_items(reader: Client, answered: Expla
     assert html.count('role="tree"') == 1
 
 
+@pytest.mark.rule("PAGE-5")
 def test_a_box_opens_with_what_it_got_and_gave(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-detail", "exec-0.1~1")
     assert "Symbolic Seed Detector" in html
@@ -113,6 +115,7 @@ def test_the_address_holds_the_selection(reader: Client, answered: Explainabilit
     assert re.search(r'data-id="exec-0.1~1"[^>]*aria-selected="true"', again)
 
 
+@pytest.mark.rule("PAGE-5")
 def test_a_frame_opens_with_what_is_inside(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-detail", "frame-0")
     assert "Frame" in html
@@ -155,6 +158,7 @@ def test_the_state_change_of_a_success(reader: Client, live_project: Project) ->
     assert "the session knows it already" in known
 
 
+@pytest.mark.rule("PAGE-8")
 def test_a_failed_turn_shows_its_units_struck_through_with_the_reason_in_words(
     live_project: Project, reader: Client, scripted_plugins: Install
 ) -> None:
@@ -171,6 +175,7 @@ def test_a_failed_turn_shows_its_units_struck_through_with_the_reason_in_words(
     assert 'data-id="frame-0"' in html
 
 
+@pytest.mark.rule("PLUGIN-23")
 def test_an_exception_in_a_plugin_is_shown_where_it_happened(
     live_project: Project, reader: Client, scripted_plugins: Install
 ) -> None:
@@ -288,6 +293,7 @@ def test_the_queries_do_not_grow_with_the_turn(project: Project, name: str, limi
     assert counts[0] == counts[1] <= limit
 
 
+@pytest.mark.rule("GRAPH-6")
 def test_a_finished_graph_is_the_folded_live_one(
     reader: Client, live_project: Project, scripted_plugins: Install
 ) -> None:

@@ -1,4 +1,4 @@
-"""The diagnostics of a session: what its latest turn really sent, and what went wrong [H50 to H52, H8, HV18, HV19]."""
+"""The diagnostics of a session: what its latest turn really sent, and what went wrong."""
 
 import ast
 import html as entities
@@ -68,6 +68,7 @@ def responses(provider: Provider, unvalidated: None, settings: Settings) -> Iter
     forget_chains()
 
 
+@pytest.mark.rule("CONTEXT-50")
 def test_before_anything_was_sent_every_row_says_so(project: Project) -> None:
     session = new_session(project)
     client = member_client(project, "viewer")
@@ -84,6 +85,7 @@ def test_before_anything_was_sent_every_row_says_so(project: Project) -> None:
     assert rows(diagnostics(client, session))["Last error of a turn"] == "VALIDATION_REJECTED: Refused 1."
 
 
+@pytest.mark.rule("CONTEXT-6")
 def test_three_turns_are_one_thread_and_the_request_shown_is_the_one_that_left(
     live_project: Project, responses: Provider
 ) -> None:
@@ -103,6 +105,7 @@ def test_three_turns_are_one_thread_and_the_request_shown_is_the_one_that_left(
     assert KEY not in "".join(shown)
 
 
+@pytest.mark.rule("CONTEXT-41", "WINDOW-19")
 def test_a_failed_request_is_shown_and_does_not_move_the_thread(live_project: Project, responses: Provider) -> None:
     session, client = create_session(live_project), member_client(live_project)
     talk(session, "My dog is called Rex.", **LLM)
@@ -141,6 +144,7 @@ def test_a_broken_thread_is_said_and_goes_on_from_the_next_answer(live_project: 
     assert rows(diagnostics(client, session))["Warnings"] == "none"
 
 
+@pytest.mark.rule("CONTEXT-7")
 def test_a_new_process_a_fresh_session_and_an_own_history_begin_without_a_thread(
     live_project: Project, responses: Provider, settings: Settings
 ) -> None:
@@ -155,8 +159,9 @@ def test_a_new_process_a_fresh_session_and_an_own_history_begin_without_a_thread
     assert [body["store"] for body in responses.bodies] == [True, True, True, False]
 
 
+@pytest.mark.rule("CONTEXT-7", "WINDOW-22")
 def test_opening_the_page_anew_begins_without_a_thread(live_project: Project, responses: Provider) -> None:
-    """[H7, HV22]: the conversation is there; the id is not. Parts of the page that are fetched again drop nothing."""
+    """: the conversation is there; the id is not. Parts of the page that are fetched again drop nothing."""
     session, client = create_session(live_project), member_client(live_project)
     follows, following = [], []
     for opened in (False, False, True, False):
@@ -175,7 +180,7 @@ def test_opening_the_page_anew_begins_without_a_thread(live_project: Project, re
 def test_the_id_shown_is_followed_next_and_never_stored(
     live_project: Project, provider: Provider, settings: Settings
 ) -> None:
-    """[H7]: neither a validator's answer nor a failed turn moves the thread."""
+    """: neither a validator's answer nor a failed turn moves the thread."""
     settings.MRPVM_LLM_API = "responses"
     forget_chains()
     session, client, shown = create_session(live_project), member_client(live_project), []
@@ -254,6 +259,7 @@ def test_every_warning_has_words() -> None:
     assert [code for code in codes if why(code) == code] == []
 
 
+@pytest.mark.rule("CONTEXT-51")
 @pytest.mark.parametrize(("length", "shown"), [(200, "x" * 200), (201, "x" * 200 + "...")])
 def test_tools_are_shown_with_their_output_cut(project: Project, length: int, shown: str) -> None:
     session = new_session(project)
@@ -265,8 +271,9 @@ def test_tools_are_shown_with_their_output_cut(project: Project, length: int, sh
     assert found["Output"] == shown
 
 
+@pytest.mark.rule("CONTEXT-8", "WINDOW-24")
 def test_a_key_that_is_null_is_no_continuity(project: Project) -> None:
-    """[HV24]"""
+    """"""
     session = new_session(project)
     turn = add_turns(session, 1)[0]
     named = {"executionId": "exec-0.9~1", "frameId": "frame-0", "status": "success", "durationMs": 3, "llmCalls": 1}

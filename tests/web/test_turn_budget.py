@@ -1,4 +1,4 @@
-"""What a model got to see, on the turn page: the bar of sections, what was cut, and each section's exact text [X2]."""
+"""What a model got to see, on the turn page: the bar of sections, what was cut, and each section's exact text."""
 
 import html as entities
 import re
@@ -44,6 +44,7 @@ def with_report(turn: ExplainabilityTurn, *sections: dict[str, Any], **more: Any
     return turn
 
 
+@pytest.mark.rule("CONTEXT-24")
 def test_the_sections_stand_with_their_sizes_and_open_to_what_the_model_was_sent(
     live_project: Project, provider: Provider, unvalidated: None
 ) -> None:

@@ -140,6 +140,7 @@ def candidates(html: str, title: str) -> dict[str, list[str]]:
     return {row[1]: row for row in cells}
 
 
+@pytest.mark.rule("DECISION-46")
 def test_every_stage_says_who_was_tried_in_which_order_and_why(live_project: Project) -> None:
     session = create_session(live_project)
     talk(session, "My dog is called Rex.")
@@ -184,8 +185,9 @@ def test_another_choice_is_foretold_and_nothing_is_written(live_project: Project
     assert f"history {untried_utility:+.2f}" in candidates(predicted, "Goal solvers")["gs-symbolic"][3]
 
 
+@pytest.mark.rule("DECISION-46")
 def test_the_panel_says_which_statistics_the_session_goes_by(live_project: Project) -> None:
-    """[O-46]"""
+    """"""
     client = member_client(live_project)
     for freezes, said in ((True, "as frozen with the session"), (False, "as learned by now")):
         turn = talk(create_session(live_project, freeze_planner_statistics=freezes), "My dog is called Rex.")

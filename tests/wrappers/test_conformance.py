@@ -1,4 +1,4 @@
-"""The suite for wrappers passes a decent one and notices each broken promise [PL-33 to PL-40]."""
+"""The suite for wrappers passes a decent one and notices each broken promise."""
 
 from pathlib import Path
 from typing import Any

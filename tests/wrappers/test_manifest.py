@@ -1,4 +1,4 @@
-"""Which wrappers are admitted [PL-34, PL-35]."""
+"""Which wrappers are admitted."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,7 @@ from mrpvm.wrappers.manifest import InvalidManifest, Manifest, admit_wrappers, r
 from tests.wrappers.programs import write_wrapper
 
 
+@pytest.mark.rule("PLUGIN-34")
 def test_a_manifest_with_its_defaults(tmp_path: Path) -> None:
     directory = write_wrapper(tmp_path)
     assert read_manifest(directory) == Manifest(
@@ -17,6 +18,7 @@ def test_a_manifest_with_its_defaults(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.rule("PLUGIN-34")
 def test_a_manifest_with_everything(tmp_path: Path) -> None:
     fields = {
         "id": None, "name": "legacy", "type": "gs-plugin", "version": "2.1.0", "description": "Multiplies.",
@@ -30,6 +32,7 @@ def test_a_manifest_with_everything(tmp_path: Path) -> None:
     assert found.command.endswith("/cat")
 
 
+@pytest.mark.rule("PLUGIN-34")
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
@@ -66,6 +69,7 @@ def test_what_is_no_manifest_at_all(tmp_path: Path, text: str | bytes) -> None:
         read_manifest(directory)
 
 
+@pytest.mark.rule("PLUGIN-35")
 def test_only_what_is_allowed_is_admitted_and_the_rest_is_told(tmp_path: Path) -> None:
     for name in ("first", "second", "third"):
         write_wrapper(tmp_path, called=name)
@@ -83,6 +87,7 @@ def test_only_what_is_allowed_is_admitted_and_the_rest_is_told(tmp_path: Path) -
     assert [manifest.id for manifest, _ in by_name.admitted] == ["second"]
 
 
+@pytest.mark.rule("PLUGIN-35", "PLUGIN-41")
 def test_without_an_allowlist_nothing_is_admitted(tmp_path: Path) -> None:
     write_wrapper(tmp_path)
     found = admit_wrappers(tmp_path, [])

@@ -1,4 +1,4 @@
-"""Wrappers as real processes: what they may say, and whatever else they may do [PL-36 to PL-39]."""
+"""Wrappers as real processes: what they may say, and whatever else they may do."""
 
 import json
 from dataclasses import replace
@@ -31,6 +31,7 @@ def ask(root: Path, source: str, **fields: object) -> Help:
     return wrapper(root, source, **fields).help(3, PAYLOAD, call_context())
 
 
+@pytest.mark.rule("PLUGIN-38")
 def test_a_result_comes_back_as_it_was_told(tmp_path: Path) -> None:
     found = ask(tmp_path, ANSWERS)
     assert (found.status, found.error) == ("success", None)
@@ -39,11 +40,13 @@ def test_a_result_comes_back_as_it_was_told(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.rule("PLUGIN-37")
 def test_it_reads_one_json_object_and_then_the_end(tmp_path: Path) -> None:
     source = ANSWERS.replace("It is 42.", '" + given["prompt"] + given["context"][0]["title"] + "')
     assert ask(tmp_path, source).output.result == "[evaluate] the product of 6 and 7Größe"
 
 
+@pytest.mark.rule("PLUGIN-33")
 def test_it_starts_in_its_directory_with_its_arguments_and_none_of_our_variables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,6 +60,7 @@ def test_it_starts_in_its_directory_with_its_arguments_and_none_of_our_variables
     assert "hidden" not in told
 
 
+@pytest.mark.rule("PLUGIN-37")
 def test_too_much_input_does_not_even_start_it(tmp_path: Path) -> None:
     found = ask(tmp_path, "open('started', 'w')", maxInputSizeBytes=20)
     assert found.error is not None
@@ -64,6 +68,7 @@ def test_too_much_input_does_not_even_start_it(tmp_path: Path) -> None:
     assert not (tmp_path / "calculator" / "started").exists()
 
 
+@pytest.mark.rule("PLUGIN-39")
 @pytest.mark.parametrize(
     ("source", "code", "told"),
     [
@@ -97,6 +102,7 @@ def test_whatever_it_does_it_is_an_error_in_time(tmp_path: Path, source: str, co
     assert all(is_gone(int(pid)) for pid in (pids.read_text().split() if pids.exists() else ()))
 
 
+@pytest.mark.rule("PLUGIN-39")
 def test_it_ends_when_the_turn_does(tmp_path: Path) -> None:
     asked = wrapper(tmp_path, FORKS)
     context = replace(call_context(), stopped=lambda: (tmp_path / "calculator" / "pids").exists())
@@ -114,6 +120,7 @@ def test_a_program_that_is_gone_is_an_error(tmp_path: Path) -> None:
     assert "cannot be started" in found.error.message
 
 
+@pytest.mark.rule("PLUGIN-38")
 def test_results_may_have_several_lines() -> None:
     output = (
         b"noise\n## Plugin Result\n\nStatus: success\nConfidence: high\nResult: one\ntwo: 2\n\nthree\nEvidence: e\n"
@@ -122,6 +129,7 @@ def test_results_may_have_several_lines() -> None:
     assert (found.plugin, found.result, found.evidence) == ("calc", "one\ntwo: 2\n\nthree", "e")
 
 
+@pytest.mark.rule("PLUGIN-38")
 @given(st.binary(max_size=200), st.booleans(), st.integers(-20, 300))
 def test_any_bytes_are_a_result_or_a_failure(output: bytes, has_heading: bool, exit_code: int) -> None:
     text = b"## Plugin Result\nStatus: success\n" * has_heading + output
@@ -133,6 +141,7 @@ def test_any_bytes_are_a_result_or_a_failure(output: bytes, has_heading: bool, e
     assert result
 
 
+@pytest.mark.rule("PLUGIN-36")
 def test_who_is_asked_and_in_which_order(tmp_path: Path) -> None:
     by_act = wrapper(tmp_path, called="by-act", capabilities=["verify"], keywords=[])
     low = wrapper(tmp_path, called="a-low", keywords=["Product"])
@@ -146,6 +155,7 @@ def test_who_is_asked_and_in_which_order(tmp_path: Path) -> None:
     assert chosen_for([*known, alone], "evaluate", "a product") == [high, alone]
 
 
+@pytest.mark.rule("PLUGIN-40")
 def test_the_protocol_document_is_what_can_be_piped_in(tmp_path: Path) -> None:
     from mrpvm.wrappers.protocol import given as input_of
 

@@ -1,4 +1,4 @@
-"""Personas: how an assistant talks. Files become a catalogue that a session keeps [L-100 to L-106]."""
+"""Personas: how an assistant talks. Files become a catalogue that a session keeps."""
 
 from mrpvm.assistants.personas.catalogue import FALLBACK, Persona, PersonaCatalogue, PersonaRoot, load_personas
 from mrpvm.assistants.personas.style import BALANCED, STYLES, resolve_style

@@ -1,4 +1,4 @@
-"""The persona files of a project as one value: the V0 form and the catalogue form together [L-100 to L-105].
+"""The persona files of a project as one value: the V0 form and the catalogue form together.
 
 The four V0 files make up the persona `default`, each taken from the nearest root that has it. In the catalogue form
 every other `*.md` is a persona of its own, with `id`, `summary` and `default_style` in its front matter.
@@ -40,7 +40,7 @@ FALLBACK = Persona(
     instructions="Provide clear, accurate, and concise assistance.",
     source="built-in",
 )
-"""Who talks when the active persona is not in the catalogue [L-104]."""
+"""Who talks when the active persona is not in the catalogue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class PersonaRoot:
 
 @dataclass(frozen=True)
 class PersonaCatalogue:
-    """The personas, sorted by id, and what was found while reading [L-103]."""
+    """The personas, sorted by id, and what was found while reading."""
 
     personas: tuple[Persona, ...] = ()
     diagnostics: tuple[FileDiagnostic, ...] = ()
@@ -85,7 +85,7 @@ class PersonaCatalogue:
 
 
 def load_personas(roots: Sequence[PersonaRoot]) -> PersonaCatalogue:
-    """Return the catalogue of the roots, the lowest precedence first; a bad file costs itself alone [L-102]."""
+    """Return the catalogue of the roots, the lowest precedence first; a bad file costs itself alone."""
     folders = [FileRoot(source=root.source, path=root.catalogue) for root in roots]
     by_id, diagnostics = read_files(folders, _FORM)
     default, found = _default(roots)
@@ -119,7 +119,7 @@ _FORM = FileForm(noun="persona", endings=(".md",), read=_persona, other_names=fr
 
 
 def _default(roots: Sequence[PersonaRoot]) -> tuple[Persona | None, list[FileDiagnostic]]:
-    """Return the persona that the V0 files make up, None without any [L-100]."""
+    """Return the persona that the V0 files make up, None without any."""
     parts: list[str] = []
     sources: list[str] = []
     diagnostics: list[FileDiagnostic] = []

@@ -1,4 +1,4 @@
-"""Which style a turn speaks in [L-106]."""
+"""Which style a turn speaks in."""
 
 import re
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class ResolvedStyle:
 def resolve_style(
     active_style: str | None, persona_default: str | None, message: str = "", *, is_forced: bool = False
 ) -> ResolvedStyle:
-    """Return the style of a turn: safety, then the session's, then the message's hint, then the persona's [L-106].
+    """Return the style of a turn: safety, then the session's, then the message's hint, then the persona's.
 
     Args:
         message: what the user says in this turn; empty for the session's style outside of a turn.

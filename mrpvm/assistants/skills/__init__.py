@@ -1,4 +1,4 @@
-"""Skills: folders with a SKILL.md, resolved once into a snapshot that a session keeps [L-30 to L-60].
+"""Skills: folders with a SKILL.md, resolved once into a snapshot that a session keeps.
 
 document (one SKILL.md) -> loader (roots, precedence, checks) -> snapshot (what the session holds) -> difference
 """

@@ -1,7 +1,7 @@
-"""A model's choice of the skill for one turn: what it is told, and what its words are taken for [L-60, L-114].
+"""A model's choice of the skill for one turn: what it is told, and what its words are taken for.
 
 It sees names and summaries alone and names at most one; the body is read only once it is chosen. Words that name none
-of the offered skills exactly choose none: nothing is guessed [L-24].
+of the offered skills exactly choose none: nothing is guessed.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""One SKILL.md: what its front matter says and the instructions below it [L-50 to L-55].
+"""One SKILL.md: what its front matter says and the instructions below it.
 
 Also takes the Agent Skills form that others ship: its `description` is the summary where no `summary` stands.
 """
@@ -15,7 +15,7 @@ KNOWN_KEYS = frozenset({
     "capabilities",
     "name", "description", "license", "compatibility", "metadata", "allowed-tools",
 })  # fmt: skip
-"""Keys of ours and those of the Agent Skills form; any other is ignored with a diagnostic [L-53]."""
+"""Keys of ours and those of the Agent Skills form; any other is ignored with a diagnostic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,5 +82,5 @@ def _check_invocation(document: SkillDocument) -> None:
 
 
 def declares(declared_tools: tuple[str, ...], provider: str, tool: str) -> bool:
-    """Return whether a tool is listed, as `tool` or `provider:tool` [L-42]."""
+    """Return whether a tool is listed, as `tool` or `provider:tool`."""
     return tool in declared_tools or f"{provider}:{tool}" in declared_tools

@@ -1,7 +1,7 @@
-"""From folders to a snapshot: roots, precedence, checks, diagnostics [L-30 to L-40].
+"""From folders to a snapshot: roots, precedence, checks, diagnostics.
 
 Precedence is decided by names alone, before anything is read: a winner that turns out unusable leaves its name absent,
-however good the folder it shadows [L-33]. One bad folder never keeps another from loading [L-36].
+however good the folder it shadows. One bad folder never keeps another from loading.
 """
 
 import os
@@ -24,14 +24,14 @@ _NAME = re.compile(r"[^\s/\\:.\-][^\s/\\:]{0,63}")
 
 
 class SkillRootError(Unavailable):
-    """A required root cannot be read: nothing is loaded [L-36, L-37]."""
+    """A required root cannot be read: nothing is loaded."""
 
     default_code = "SKILLS_ROOT_UNREADABLE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillRoot:
-    """A folder of skill folders; `source` is bundled, user or workspace [L-30]."""
+    """A folder of skill folders; `source` is bundled, user or workspace."""
 
     source: str
     path: Path
@@ -40,7 +40,7 @@ class SkillRoot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoaderEnvironment:
-    """What skills may ask for [L-57]. `available_tools` holds `tool` and `provider:tool`; None is no policy [L-56]."""
+    """What skills may ask for. `available_tools` holds `tool` and `provider:tool`; None is no policy."""
 
     platform: str
     has_env: Callable[[str], bool]
@@ -105,7 +105,7 @@ def load_snapshot(roots: Sequence[SkillRoot], environment: LoaderEnvironment) ->
 
 
 def _folders(root: SkillRoot, found: _Found) -> Iterable[_Folder]:
-    """Return the root's immediate folders that hold a SKILL.md, by name [L-31]."""
+    """Return the root's immediate folders that hold a SKILL.md, by name."""
     try:
         names = sorted(name for name in os.listdir(root.path) if (root.path / name).is_dir())
     except FileNotFoundError:
@@ -146,7 +146,7 @@ def _printable(name: str) -> str:
 
 
 def _load(folder: _Folder, environment: LoaderEnvironment, found: _Found) -> None:
-    """Load a winner: the first check that does not hold excludes it, with one diagnostic [L-40]."""
+    """Load a winner: the first check that does not hold excludes it, with one diagnostic."""
     try:
         document = read_document(read_text(folder.root.path / folder.name / FILE_NAME, folder.root.path))
         _check_alias(document, environment)
@@ -215,7 +215,7 @@ def _check_eligibility(document: SkillDocument, environment: LoaderEnvironment) 
 
 
 def _check_tools(document: SkillDocument, environment: LoaderEnvironment) -> None:
-    """Refuse a skill of which some tool does not exist, the one it dispatches to included [L-55, L-56]."""
+    """Refuse a skill of which some tool does not exist, the one it dispatches to included."""
     available = environment.available_tools
     if available is None:
         return
@@ -230,7 +230,7 @@ def _check_tools(document: SkillDocument, environment: LoaderEnvironment) -> Non
 
 
 def _shared_aliases(skills: Iterable[SkillEntry]) -> Iterable[Diagnostic]:
-    """Return a diagnostic for each skill whose alias others have too; calling it is ambiguous [L-59]."""
+    """Return a diagnostic for each skill whose alias others have too; calling it is ambiguous."""
     by_alias: dict[str, list[SkillEntry]] = {}
     for item in skills:
         if item.command is not None:

@@ -1,4 +1,4 @@
-"""What a session holds of skills: an index that never changes, known by its content [L-34 to L-41]."""
+"""What a session holds of skills: an index that never changes, known by its content."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,7 +13,7 @@ INFORMATIONAL_CODES = frozenset({"precedence_conflict", "unknown_keys", "name_di
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """What was found about one folder [L-38]; `path` lies below the root of its source."""
+    """What was found about one folder; `path` lies below the root of its source."""
 
     skill_name: str
     code: str
@@ -28,13 +28,13 @@ class Diagnostic:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Return the sorting key [L-38]."""
+        """Return the sorting key."""
         return self.skill_name, self.code, self.path or ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillEntry:
-    """One skill of the index [L-34]; `path` lies below the root of its source."""
+    """One skill of the index; `path` lies below the root of its source."""
 
     skill_name: str
     source: str
@@ -63,7 +63,7 @@ class SkillEntry:
 
 @dataclass(frozen=True)
 class SkillSnapshot:
-    """The resolved index: skills by name, and everything that was found while resolving [L-35, L-38]."""
+    """The resolved index: skills by name, and everything that was found while resolving."""
 
     skills: tuple[SkillEntry, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -75,7 +75,7 @@ class SkillSnapshot:
         object.__setattr__(self, "_by_name", {item.skill_name: item for item in self.skills})
 
     def skill(self, name: str) -> SkillEntry | None:
-        """Return the skill of exactly this name [L-73]."""
+        """Return the skill of exactly this name."""
         return self._by_name.get(name)
 
     def with_alias(self, alias: str) -> tuple[SkillEntry, ...]:
@@ -89,7 +89,7 @@ class SkillSnapshot:
 
     @cached_property
     def content_hash(self) -> str:
-        """Return the SHA-256 of the canonical JSON, as hex: equal for equal content, wherever it was read [L-41]."""
+        """Return the SHA-256 of the canonical JSON, as hex: equal for equal content, wherever it was read."""
         return content_hash(self.as_record())
 
     def as_record(self) -> dict[str, Any]:

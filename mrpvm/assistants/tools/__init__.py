@@ -1,4 +1,4 @@
-"""Tools that a command may run without any model: typed, bounded, known by name [L-91 to L-93]."""
+"""Tools that a command may run without any model: typed, bounded, known by name."""
 
 from mrpvm.assistants.tools.builtin import BUILTIN_TOOLS
 from mrpvm.assistants.tools.tool import Tool, ToolInputInvalid, Tools

@@ -1,4 +1,4 @@
-"""The shipped tools: exact arithmetic, on two numbers or on an expression [L-92]."""
+"""The shipped tools: exact arithmetic, on two numbers or on an expression."""
 
 import re
 from collections.abc import Callable

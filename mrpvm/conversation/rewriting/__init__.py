@@ -1,4 +1,4 @@
-"""Query rewriting: what a message means in the light of what was said before it [K20 to K28]."""
+"""Query rewriting: what a message means in the light of what was said before it."""
 
 from mrpvm.conversation.rewriting.rewrite import FOLLOWS_UP as FOLLOWS_UP
 from mrpvm.conversation.rewriting.rewrite import Rewriting as Rewriting

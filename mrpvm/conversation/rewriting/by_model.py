@@ -1,4 +1,4 @@
-"""The rewrite by a language model: what it is asked, and what of its answer is taken [K23, K24]."""
+"""The rewrite by a language model: what it is asked, and what of its answer is taken."""
 
 from collections.abc import Callable, Sequence
 
@@ -34,7 +34,7 @@ def model_asker(model: PreparationModel) -> AskModel:
 
 
 def request_for_model(message: str, history: Sequence[HistoryMessage]) -> str:
-    """Return what a model is asked: the newest six messages, each cut to 500 characters, and the query [K23, KV18]."""
+    """Return what a model is asked: the newest six messages, each cut to 500 characters, and the query."""
     lines = [
         f"{'Assistant' if item.role == 'assistant' else 'User'}: {item.content[:SHOWN_CHARS]}"
         for item in spoken(history)[-SHOWN_MESSAGES:]
@@ -43,7 +43,7 @@ def request_for_model(message: str, history: Sequence[HistoryMessage]) -> str:
 
 
 def taken_from(message: str, reply: str) -> tuple[str, str | None]:
-    """Return the model's rewrite, or the message itself and why [K24, KV15, KV16]."""
+    """Return the model's rewrite, or the message itself and why."""
     text = " ".join(reply.split()).strip("\"'\u201c\u201d ")
     if len(text) < FEWEST_CHARS:
         return message, EMPTY

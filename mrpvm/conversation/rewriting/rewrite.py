@@ -1,4 +1,4 @@
-"""One message in the light of what was said before: its sentence by itself, and the terms it means [K20 to K28, O-36].
+"""One message in the light of what was said before: its sentence by itself, and the terms it means.
 
 The sentence is a trace for people; what retrieval searches for are the message's own terms and those it means, each
 weighted by its probability and by the square root of the message's need.
@@ -27,7 +27,7 @@ LEAST_PROBABILITY = 0.1
 """Terms that are less likely meant would cost a search more than they find."""
 MOST_TERMS = 8
 FOLLOWS_UP = 0.5
-"""Above this need a message counts as a follow-up, and documents in use are preferred [O-36]."""
+"""Above this need a message counts as a follow-up, and documents in use are preferred."""
 LEAST_NEED = 0.2
 """Below this need no terms are looked for; above it their probability, which knows of the need, does the weighing."""
 LEAST_FOLLOWING = 0.35
@@ -62,7 +62,7 @@ class RewritingRecord(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewriting:
-    """What became of a message; the original is always kept [K25].
+    """What became of a message; the original is always kept.
 
     `by` tells who wrote the sentence; `skip_reason` why it is the original. `terms` are what it means by itself.
     `need_probability` is 0 for a message that stands alone. `read_as` is what a detector read the message as, where
@@ -85,7 +85,7 @@ class Rewriting:
 
     @property
     def skip_code(self) -> str | None:
-        """Return the reason for programs: `no_history`, `llm_error` and so on [X12]."""
+        """Return the reason for programs: `no_history`, `llm_error` and so on."""
         if self.skip_reason is None:
             return None
         return next(code for reason, code in SKIP_CODES.items() if self.skip_reason.startswith(reason))
@@ -121,11 +121,11 @@ SKIP_CODES: Mapping[str, str] = {
 def rewrite(
     message: str, history: Sequence[HistoryMessage], *, enabled: bool = True, ask: AskModel | None = None
 ) -> Rewriting:
-    """Return a message in the light of a conversation; never raises [K24].
+    """Return a message in the light of a conversation; never raises.
 
     Args:
         history: the oldest first, without the message.
-        ask: a model to write the sentence; the rules write it when None [K28].
+        ask: a model to write the sentence; the rules write it when None.
     """
     history = before_repeats(message, history)
     if not history or not enabled:

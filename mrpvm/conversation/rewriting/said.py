@@ -77,7 +77,7 @@ def _mention(found: Sequence[tuple[str, str, int, bool, str]], number: int) -> M
 
 
 def spoken(history: Sequence[HistoryMessage]) -> list[HistoryMessage]:
-    """Return what user and assistant said; a message without a role is the user's [KV19]."""
+    """Return what user and assistant said; a message without a role is the user's."""
     return [item for item in history if item.role not in _UNSPOKEN]
 
 
@@ -93,12 +93,12 @@ def before_repeats(message: str, history: Sequence[HistoryMessage]) -> Sequence[
 
 
 def is_same(one: str, other: str) -> bool:
-    """Return whether two texts differ in case and final marks alone [K24]."""
+    """Return whether two texts differ in case and final marks alone."""
     return words_of(one) == words_of(other) and one.rstrip(" .?!").lower() == other.rstrip(" .?!").lower()
 
 
 def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
-    """Return the first and the newest exchanges, the oldest first; only the assistant's messages are answers [KV19]."""
+    """Return the first and the newest exchanges, the oldest first; only the assistant's messages are answers."""
     pairs: list[tuple[str, list[str]]] = []
     for message in spoken(history):
         if message.role != "assistant":

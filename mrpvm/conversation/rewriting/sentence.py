@@ -1,6 +1,6 @@
-"""The rule-based rewrite: the subject of the last question in the place of what refers back to it [K26].
+"""The rule-based rewrite: the subject of the last question in the place of what refers back to it.
 
-Where the seed's own rules went wrong [K27], ours do not: one word is a subject if it is a name, articles are no part of
+Where the seed's own rules went wrong, ours do not: one word is a subject if it is a name, articles are no part of
 one, and the subject takes one place in the sentence, beside its possessive.
 """
 
@@ -124,7 +124,7 @@ def _rest(text: str) -> str | None:
 
 
 def _subject_before(history: Sequence[HistoryMessage]) -> tuple[str, str] | None:
-    """Return what was asked about last, as its article and its subject; only the user's messages tell it [KV19]."""
+    """Return what was asked about last, as its article and its subject; only the user's messages tell it."""
     for item in reversed(spoken(history)):
         if item.role == "assistant":
             continue

@@ -1,4 +1,4 @@
-"""Whether a message leans on what was said before: the seed's rule, and a probability learned from its signs [O-36].
+"""Whether a message leans on what was said before: the seed's rule, and a probability learned from its signs.
 
 The rule decides whether a message is rewritten and a model asked; the probability decides what context weighs.
 """
@@ -13,10 +13,10 @@ from mrpvm.knowledge.text import QUESTION_MARKS
 SIGNALS = frozenset(
     "it this that they them same which those both either its too also likewise one ones here there so".split()  # noqa: SIM905  easier to read
 )
-"""[K21], by whole words."""
+""", by whole words."""
 SIGNAL_PHRASES = frozenset({("as", "well"), ("the", "above")})
 SHORT_WORDS = 3
-"""A message of so few words needs what was said before [K22]."""
+"""A message of so few words needs what was said before."""
 
 REFERRING = frozenset(
     """it it's itself its this that that's they they're them themselves their theirs these those he he's she she's
@@ -43,7 +43,7 @@ _CROSSED = (
 
 
 def has_signal(message: str) -> bool:
-    """Return whether a message has one of the words that refer back [K21]."""
+    """Return whether a message has one of the words that refer back."""
     words = words_of(message)
     return not SIGNALS.isdisjoint(words) or any(pair in SIGNAL_PHRASES for pair in pairwise(words))
 
@@ -59,7 +59,7 @@ def _is_ellipsis(words: Sequence[str]) -> bool:
 
 
 def needs_rewrite(message: str) -> bool:
-    """Return whether the rule asks for a rewrite: a signal, or at most three words [K22]."""
+    """Return whether the rule asks for a rewrite: a signal, or at most three words."""
     return has_signal(message) or len(words_of(message)) <= SHORT_WORDS
 
 

@@ -1,4 +1,4 @@
-"""The stages of a frame, one a module, in running order [V-28].
+"""The stages of a frame, one a module, in running order.
 
     detect    -> what is asked, and what the message states
     plan      -> which retrievers and solvers, in which order

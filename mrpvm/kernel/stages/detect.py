@@ -1,4 +1,4 @@
-"""Detect and admit: seed detectors in order until one delivers documents that hold [T-7, T-8]."""
+"""Detect and admit: seed detectors in order until one delivers documents that hold."""
 
 from mrpvm.contracts import CallContext, DetectInput, Detection, PluginError, SeedDetector
 from mrpvm.conversation.rewriting import before_repeats
@@ -16,7 +16,7 @@ STAGE = "seed-detector"
 
 
 def detector_candidates(run: TurnRun) -> tuple[str, ...]:
-    """Return the detectors to try; the core orders them from pins, preferences and defaults only [C-8]."""
+    """Return the detectors to try; the core orders them from pins, preferences and defaults only."""
     return candidates(
         run.request.pins.seed_detector,
         run.request.preferences.seed_detector,
@@ -30,7 +30,7 @@ def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None)
     """Return the execution that delivered and what was admitted from it.
 
     Args:
-        message: what the user said, or in a frame below the root the text of a task [K-5].
+        message: what the user said, or in a frame below the root the text of a task.
 
     Raises:
         StageExhausted: DECOMPOSER_EMPTY_RESULT when nobody found an intent, else PLUGIN_STAGE_EXHAUSTED.
@@ -79,7 +79,7 @@ def _referred(request: TurnRequest) -> tuple[HistoryMessage, ...]:
 
 
 def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admitted]) -> PluginError | None:
-    """Put what a detection came to into `admitted`, or give why it cannot be used [T-8, K-14]."""
+    """Put what a detection came to into `admitted`, or give why it cannot be used."""
     if detection.status != "success":
         return None
     number = frame.first_unit_number
@@ -96,8 +96,8 @@ def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admi
 def exhausted(
     stage: str, tried: list[Execution], empty_code: str | None = None, empty_status: str | None = None
 ) -> StageExhausted:
-    """Return the error of a stage whose candidates all failed [API-19]; a failed model provider gives the code
-    [O-7].
+    """Return the error of a stage whose candidates all failed; a failed model provider gives the code
+    .
     """
     empty = bool(tried) and all(execution.status == empty_status for execution in tried)
     codes = [execution.error.code for execution in tried if execution.error]
@@ -112,7 +112,7 @@ def exhausted(
 
 
 def _said(execution: Execution) -> dict[str, str]:
-    """Return an error's code and message; an exception's own text stays in the trace, it may name files [API-3]."""
+    """Return an error's code and message; an exception's own text stays in the trace, it may name files."""
     error = execution.error
     if error is None:
         return {}

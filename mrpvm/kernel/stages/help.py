@@ -1,4 +1,4 @@
-"""Help: external programs asked about a frame's intents, before its solvers work on a view of the evidence [PL-36]."""
+"""Help: external programs asked about a frame's intents, before its solvers work on a view of the evidence."""
 
 from dataclasses import dataclass
 

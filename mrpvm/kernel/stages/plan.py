@@ -1,4 +1,4 @@
-"""Plan: a planner orders the KB and goal-solver candidates of a frame, before and after retrieval [T-13, K-52]."""
+"""Plan: a planner orders the KB and goal-solver candidates of a frame, before and after retrieval."""
 
 from dataclasses import dataclass, replace
 
@@ -22,7 +22,7 @@ class Planned:
 
 
 def planner_candidates(run: TurnRun) -> tuple[str, ...]:
-    """Return the planners to try: pinned one only, else preference, defaults, others [K-11]."""
+    """Return the planners to try: pinned one only, else preference, defaults, others."""
     return candidates(
         run.request.pins.planner,
         run.request.preferences.planner,
@@ -49,7 +49,7 @@ def plan_again(
     guidance: GuidanceUnits,
     phase: str = "post-kb",
 ) -> Program[Planned]:
-    """Return the plan in force after retrieval or solving; a planner without a new one keeps the earlier [K-52]."""
+    """Return the plan in force after retrieval or solving; a planner without a new one keeps the earlier."""
     execution: Execution = yield from _call(
         run,
         frame,
@@ -105,7 +105,7 @@ def _plan_input(
     prior: Plan | None,
     guidance: GuidanceUnits,
 ) -> PlanInput:
-    """Return everything a planner may look at [PL-18]."""
+    """Return everything a planner may look at."""
     return PlanInput(
         phase=phase,  # type: ignore[arg-type]
         current_message=run.request.message,
@@ -129,7 +129,7 @@ def _plan_input(
 
 
 def _adopt(run: TurnRun, frame: Frame, execution: Execution, plan: Plan, phase: str) -> Planned:
-    """Fit the plan to what may run: registered plugins, pins alone, preferences first [PL-20, PL-21]."""
+    """Fit the plan to what may run: registered plugins, pins alone, preferences first."""
     run_request = run.request
     limit = run_request.limits.max_plugins_per_stage
 

@@ -1,4 +1,4 @@
-"""Retrieve: KB plugins in plan order until evidence suffices [T-14, K-22]."""
+"""Retrieve: KB plugins in plan order until evidence suffices."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ STAGE = "kb"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceView:
-    """What one KB plugin found, as one view to solve from [K-21]."""
+    """What one KB plugin found, as one view to solve from."""
 
     execution: Execution
     evidence: tuple[Evidence, ...]
     sufficient: bool
     hash: str = field(init=False)
-    """The evidence profile hash [K-24]."""
+    """The evidence profile hash."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hash", evidence_profile_hash(self.evidence))

@@ -1,4 +1,4 @@
-"""Solve: one branch is one solver over one evidence view [T-15, K-13]."""
+"""Solve: one branch is one solver over one evidence view."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ STAGE = "goal-solver"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """One recorded attempt [V-15]."""
+    """One recorded attempt."""
 
     id: str
     solver_id: str
@@ -90,7 +90,7 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
 
 
 def _writes(run: TurnRun, frame: Frame, attempt: Attempt) -> Writes | None:
-    """Return what the deltas of this attempt carry, None where nobody reads along or there are several texts [O-1].
+    """Return what the deltas of this attempt carry, None where nobody reads along or there are several texts.
 
     They are drafts unless the text will be the turn's answer as it stands: of the root frame, with no validator to
     approve it and no rival to compare it with.
@@ -110,7 +110,7 @@ def _writes(run: TurnRun, frame: Frame, attempt: Attempt) -> Writes | None:
 
 
 def _complaint(frame: Frame, solution: Solution) -> PluginError | None:
-    """Tell what is unlawful about a solution: groups must be the frame's intents, success needs an answer [PL-14]."""
+    """Tell what is unlawful about a solution: groups must be the frame's intents, success needs an answer."""
     if solution.status == "needs-decomposition":
         return None
     refs = [group.intent_ref for group in solution.answer.groups] if solution.answer else []

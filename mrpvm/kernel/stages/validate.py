@@ -1,4 +1,4 @@
-"""Validate: every registered validator, cheap ones first, until the first rejection [T-16, BP-47]."""
+"""Validate: every registered validator, cheap ones first, until the first rejection."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _COSTS = ("cheap", "moderate", "expensive")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the validators said; `accepted_by_all` is false when none could judge [K-37]."""
+    """What the validators said; `accepted_by_all` is false when none could judge."""
 
     rejected_by: str | None
     reason: str
@@ -26,7 +26,7 @@ class Verdict:
 def validate(
     run: TurnRun, frame: Frame, answer: Answer, evidence: tuple[Evidence, ...], cause: Cause | None
 ) -> Program[Verdict]:
-    """Return the verdict on an answer; a validator that cannot judge neither accepts nor rejects [PL-16]."""
+    """Return the verdict on an answer; a validator that cannot judge neither accepts nor rejects."""
     request = ValidateInput(message=run.request.message, answer=answer, evidence=evidence)
     ordered = sorted(run.usable("val-plugin"), key=lambda item: (_COSTS.index(item.cost_class), item.id))
     last: Execution | None = None

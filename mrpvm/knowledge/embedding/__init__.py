@@ -1,1 +1,1 @@
-"""Vectors of what units say, by a small sentence model: an optional extra that works offline [O-10]."""
+"""Vectors of what units say, by a small sentence model: an optional extra that works offline."""

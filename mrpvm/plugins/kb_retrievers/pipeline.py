@@ -1,4 +1,4 @@
-"""The way from intents to evidence that all KB plugins share; a plugin adds its policy and its backends [BP-17]."""
+"""The way from intents to evidence that all KB plugins share; a plugin adds its policy and its backends."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -130,7 +130,7 @@ def _with_surroundings(chosen: Choice, intent: Intent, profile: ContextProfile, 
 
 
 def assess(evidence: Evidence) -> IntentAssessment:
-    """Return how far the evidence of one intent goes [PL-12]."""
+    """Return how far the evidence of one intent goes."""
     units, strategy_count = [entry.unit for entry in evidence.entries], len(evidence.guidance.strategy)
     needed = evidence.profile.needed_roles
     return IntentAssessment(
@@ -151,7 +151,7 @@ def assess(evidence: Evidence) -> IntentAssessment:
 def lexical_hits(
     profile: ContextProfile, recall: Recall | None, context: CallContext, limit: int | None = None
 ) -> Sequence[ScoredUnit]:
-    """Return the units that share a term with the intent, or with what it means besides, best first [BP-20, BP-22].
+    """Return the units that share a term with the intent, or with what it means besides, best first.
 
     Whoever asks how heavy a thing is may find its weight, who asks when a house closes its opening hours.
     A term counts as often as the question says it. Unless `limit` says otherwise, they are a few more than the intent
@@ -170,7 +170,7 @@ def lexical_hits(
 
 
 def lexical_candidates(hits: Sequence[ScoredUnit], recall: Recall | None) -> list[Candidate]:
-    """Return the hits with BM25 relative to the best of them [BP-22]; those of documents in use are lifted later."""
+    """Return the hits with BM25 relative to the best of them; those of documents in use are lifted later."""
     best = max((hit.score for hit in hits), default=0.0)
     in_use = (recall or NOTHING_RECALLED).documents
     return [
@@ -203,7 +203,7 @@ def _where(term: str, fields: Sequence[str]) -> str:
 
 
 def _levels(entries: Sequence[EvidenceEntry]) -> tuple[str, ...]:
-    """Return the levels of the chosen units in words, broadest first [BP-30]."""
+    """Return the levels of the chosen units in words, broadest first."""
     counts = Counter(entry.unit.ku_type for entry in entries)
     ordered = sorted(counts, key=lambda level: (-BREADTH.get(level, 0), level))
     return (f"levels used: {', '.join(f'{level} {counts[level]}' for level in ordered)}",) if ordered else ()

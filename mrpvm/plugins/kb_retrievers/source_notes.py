@@ -1,4 +1,4 @@
-"""What the shipped retrievers keep of a source: its figures, and the same to be read [BP-32]."""
+"""What the shipped retrievers keep of a source: its figures, and the same to be read."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""A plan from a base plan: candidates scored and arranged, with every reason [BP-48 to BP-52, K-51]."""
+"""A plan from a base plan: candidates scored and arranged, with every reason."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from mrpvm.values import CandidateScore, Plan
 
 KB_PLUGINS = ("kb-fast", "kb-balanced", "kb-thinkingdb")
 SOLVERS = ("gs-symbolic", "gs-llm-fast", "gs-llm-deep")
-"""Default plans [BP-3]."""
+"""Default plans."""
 DISPATCH_CONFIDENCE = 0.7
-"""Confidence from which metadata alone justify direct dispatch [K-51]."""
+"""Confidence from which metadata alone justify direct dispatch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ def _order(
 
 
 def _decomposition(request: PlanInput, signals: Signals) -> tuple[bool, str | None, tuple[str, ...]]:
-    """Return whether to decompose, the child frame's purpose, and the reason [BP-52]."""
+    """Return whether to decompose, the child frame's purpose, and the reason."""
     if request.phase == "post-seed":
         return False, None, ()
     if request.pins.goal_solver:
@@ -71,13 +71,13 @@ def _decomposition(request: PlanInput, signals: Signals) -> tuple[bool, str | No
 
 
 def _is_broad(request: PlanInput) -> bool:
-    """Return whether the frame's one task is too broad: there is weak evidence in every view [BP-52]."""
+    """Return whether the frame's one task is too broad: there is weak evidence in every view."""
     weak = [item.evidence_count > 0 and not item.sufficient for item in request.retrievals]
     return len(request.intents) == 1 and bool(weak) and all(weak)
 
 
 def _dispatch(request: PlanInput, solver_order: Sequence[str]) -> tuple[str, ...]:
-    """Return the basis on which the first solver may be dispatched directly [K-51]."""
+    """Return the basis on which the first solver may be dispatched directly."""
     if request.pins.goal_solver:
         return (f"direct dispatch of {request.pins.goal_solver}: pinned",)
     if not solver_order:

@@ -1,4 +1,4 @@
-"""The score of a candidate, part by part, so that the choice can be explained [BP-48]."""
+"""The score of a candidate, part by part, so that the choice can be explained."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ class Ranked:
 def rank(
     descriptors: Sequence[Descriptor], plan: Sequence[str], signals: Signals, utilities: Mapping[PluginKey, float]
 ) -> list[Ranked]:
-    """Return the candidates by score, then plan position, then id [BP-48].
+    """Return the candidates by score, then plan position, then id.
 
     Args:
-        utilities: learned ones; a plugin without one counts as untried [K-54, K-55].
+        utilities: learned ones; a plugin without one counts as untried.
     """
     ranked = [_scored(descriptor, plan, signals, utilities) for descriptor in descriptors]
     return sorted(ranked, key=lambda item: (-item.score, _position(item.descriptor.id, plan), item.descriptor.id))

@@ -1,4 +1,4 @@
-"""What a planner reads from the turn: never from rendered history, whose words come from answers [BP-50, D-50]."""
+"""What a planner reads from the turn: never from rendered history, whose words come from answers."""
 
 import re
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def _guidance(request: PlanInput) -> list[KnowledgeUnit]:
 
 
 def signals_of(request: PlanInput) -> Signals:
-    """Return the signals of the message, the admitted intents, pending units and guidance [BP-50]."""
+    """Return the signals of the message, the admitted intents, pending units and guidance."""
     guidance = _guidance(request)
     said = " ".join([request.current_message, *(intent.target for intent in request.intents)])
     told = " ".join(unit.text for unit in request.current_turn_units if unit.is_evidence)

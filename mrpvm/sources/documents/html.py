@@ -26,7 +26,7 @@ _NESTED = 1_000
 
 
 def read_html(data: bytes, declared: str | None = None) -> Document:
-    """Return the page's text [IN-15]: blocks apart by blank lines, list items and table rows on lines of their own.
+    """Return the page's text: blocks apart by blank lines, list items and table rows on lines of their own.
 
     Raises:
         Unreadable: the bytes are not in the charset that the page or the declaration names.

@@ -1,4 +1,4 @@
-"""Keeping what KB plugins derive from units and from sources [KB-14, PL-10]."""
+"""Keeping what KB plugins derive from units and from sources."""
 
 import logging
 from collections.abc import Mapping

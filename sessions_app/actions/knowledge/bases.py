@@ -1,4 +1,4 @@
-"""Making and filling knowledge bases [KB-1, KB-2, KB-3]."""
+"""Making and filling knowledge bases."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,20 +93,20 @@ def add_source(
     entries: Mapping[str, IndexEntry] = UNKNOWN,
     watch: Watch = unwatched,
 ) -> KnowledgeSource:
-    """Add a source and its admitted units to a base; the same `source_id` again replaces that source [API-12].
+    """Add a source and its admitted units to a base; the same `source_id` again replaces that source.
 
     Readers see the base with the old source until the last of several short transactions, and with the new one after
-    it [T-40]; sessions that have the base mounted go on seeing the head they mounted.
+    it; sessions that have the base mounted go on seeing the head they mounted.
 
     Args:
         replaces: False if `source_id` was free when it was chosen: then neither it nor the text may be there.
-        rejections: chunks whose control text was refused; kept beside the source [KB-19].
+        rejections: chunks whose control text was refused; kept beside the source.
         entries: what the units are found by, as for `indexed`.
         watch: called between transactions; what it raises ends the ingest, and nothing is stored.
 
     Raises:
         InvalidInput: INVALID_INPUT without a name, INVALID_SOURCE_ID.
-        TooLarge: a KB_VALIDATION_* limit of [IN-4, O-33]; nothing is stored.
+        TooLarge: a KB_VALIDATION_* limit of; nothing is stored.
         Conflict: the id is taken by now; SOURCE_EXISTS, the base shows a source with this text.
 
     Effects: one sealed layer on top of the head, the base's head and revision; `kb-saved` after the commit.
@@ -190,7 +190,7 @@ def move_head(
     actor: User | None = None,
     origin: tuple[int, int] | None = None,
 ) -> None:
-    """Point the locked base at its next head; from here on readers see what `layer` shows [KB-13].
+    """Point the locked base at its next head; from here on readers see what `layer` shows.
 
     Args:
         origin: the key of another base that the content comes from, and the revision of it.
@@ -224,7 +224,7 @@ def note_revision(
 
 def free_source_id(layer: KnowledgeLayer, name: str) -> str:
     """Return `src-` and 12 hex digits of the name's SHA-256; `-1`, `-2` and so on if the chain has it already
-    [KB-3].
+    .
     """
     stem = f"src-{hashlib.sha256(name.strip().encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     present = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id__startswith=stem)
@@ -233,7 +233,7 @@ def free_source_id(layer: KnowledgeLayer, name: str) -> str:
 
 
 def check_base_size(layer: KnowledgeLayer) -> None:
-    """Refuse a head that shows more than a base may have; its counts are there already, one query [IN-4, O-33].
+    """Refuse a head that shows more than a base may have; its counts are there already, one query.
 
     Raises:
         TooLarge: KB_VALIDATION_MAX_TOTAL_UNITS, KB_VALIDATION_MAX_SOURCES, KB_VALIDATION_TOO_LARGE.

@@ -1,4 +1,4 @@
-"""Sources that a session stages in its draft: nothing of them reaches a base before a save or a fork [KB-5, KB-6].
+"""Sources that a session stages in its draft: nothing of them reaches a base before a save or a fork.
 
 What is small is changed in the draft itself. What is large is written in short transactions into a staged layer, which
 then becomes the draft's topmost layer.
@@ -46,12 +46,12 @@ def stage_source(
 ) -> tuple[Session, KnowledgeSource]:
     """Put a source into the session's draft; give the session as it now is, and the source's row.
 
-    The same `source_id` again replaces that source, also one of the mounted base, for this session alone [KB-7].
+    The same `source_id` again replaces that source, also one of the mounted base, for this session alone.
 
     Args:
         replaces: False if `source_id` was free when it was chosen: then neither it nor the text may be there.
         watch: called between transactions; what it raises ends the work, and nothing is stored.
-        wait_ms: how long to wait for a running turn [O-19].
+        wait_ms: how long to wait for a running turn.
 
     Raises:
         InvalidInput, TooLarge: as for `check_source` and `check_base_size`; nothing is stored.
@@ -65,7 +65,7 @@ def stage_source(
 
 
 def remove_source(session: Session, source_id: str, *, watch: Watch = unwatched, wait_ms: int = 0) -> Session:
-    """Take a source out of the session's draft, also one of the mounted base [KB-5]; give the session as it now is.
+    """Take a source out of the session's draft, also one of the mounted base; give the session as it now is.
 
     Raises:
         NotFound: SOURCE_NOT_FOUND, the draft shows no such source; SESSION_NOT_FOUND.

@@ -1,4 +1,4 @@
-"""Saving a session's draft and journal into a base, and making new bases from what is there [KB-10 to KB-13, O-51].
+"""Saving a session's draft and journal into a base, and making new bases from what is there.
 
 Nothing is copied: the session's layers are sealed where they stand and the base points at them.
 """
@@ -34,7 +34,7 @@ _FORK_SUFFIX = " fork"
 
 @transaction.atomic
 def fork_base(base: KnowledgeBase, name: str | None = None, actor: User | None = None) -> KnowledgeBase:
-    """Return a new base that starts with what `base` holds; mounts nothing [O-51].
+    """Return a new base that starts with what `base` holds; mounts nothing.
 
     Raises:
         InvalidInput: as for `create_base`.
@@ -56,7 +56,7 @@ def fork_session_kb(
     include_conversation_units: bool = True,
     wait_ms: int = 0,
 ) -> KnowledgeBase:
-    """Return a new base made of what the session sees, draft and journal included, and mount it there [KB-12].
+    """Return a new base made of what the session sees, draft and journal included, and mount it there.
 
     The mounted base stays as it is, and what the session knows stays its own wherever it goes. Costs the same for
     every size of base.
@@ -96,7 +96,7 @@ def save_session_kb(
     actor: User | None = None,
     wait_ms: int = 0,
 ) -> KnowledgeBase:
-    """Save what the session sees into a base, mount that base, and give it [KB-10].
+    """Save what the session sees into a base, mount that base, and give it.
 
     Where nothing is to be saved into the mounted base, it stays at its revision.
 
@@ -111,7 +111,7 @@ def save_session_kb(
     Raises:
         Conflict: KB_REVISION_CONFLICT, the target holds what neither the session nor the caller has seen: it has
             changed since it was mounted, or was never mounted, is not empty, and the caller has not named its
-            revision. The draft stays as it is [KB-13]; TURN_IN_PROGRESS.
+            revision. The draft stays as it is; TURN_IN_PROGRESS.
         InvalidInput: as for `create_base`.
         NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND.
         Expired: SESSION_EXPIRED.

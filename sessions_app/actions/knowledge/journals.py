@@ -1,8 +1,8 @@
 """What a session knows of its own, wherever it lies: in its layers, or saved into the base that it has mounted.
 
 The session's committed units are the truth. Its layers and, in a base, the units of its journal source are what these
-are found by; a mount makes the two agree again [KB-9, KB-11]. What is staged in the draft hides what is saved below
-it, so what the session knows of that comes into its journal first [KB-7].
+are found by; a mount makes the two agree again. What is staged in the draft hides what is saved below
+it, so what the session knows of that comes into its journal first.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _HASHES_A_QUERY = 500
 
 
 def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
-    """Return the row of the session's journal source in one of its layers, making it if there is none [KB-11].
+    """Return the row of the session's journal source in one of its layers, making it if there is none.
 
     Whoever calls it holds the session's lock, or the layer alone.
     """
@@ -69,7 +69,7 @@ def prepare_journal(session: Session) -> None:
 def seal_journal(session: Session, layer: KnowledgeLayer) -> None:
     """Make one of the session's own layers part of a base; costs by what came since `prepare_journal`.
 
-    The units keep their ids: the ledger and plugins know them by these [KU-7].
+    The units keep their ids: the ledger and plugins know them by these.
     """
     source = journal_source(session, layer)
     source.unit_count = session.unit_count
@@ -119,7 +119,7 @@ def agree_with_units(session: Session) -> None:
 
 
 def keep_own(session: Session, hashes: Sequence[str]) -> None:
-    """Put what the locked session knows under these hashes above its draft, which is to hold units like them [KB-7].
+    """Put what the locked session knows under these hashes above its draft, which is to hold units like them.
 
     It stays there when the draft loses them again. Costs by the hashes. Effects: rows of the session's journal.
     """
@@ -133,7 +133,7 @@ def keep_many_own(session: Session, hashes: Sequence[str], watch: Watch, wait_ms
 
     Args:
         watch: called between transactions; what it raises ends the work.
-        wait_ms: how long each of them waits for a running turn [O-19].
+        wait_ms: how long each of them waits for a running turn.
 
     Raises:
         Conflict: TURN_IN_PROGRESS; a turn would find the two side by side.

@@ -1,4 +1,4 @@
-"""What KB plugins are told about mounts, saves and forks, as envelopes [PL-42, PL-43]."""
+"""What KB plugins are told about mounts, saves and forks, as envelopes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -42,7 +42,7 @@ def kb_saved(base: KnowledgeBase, *, session: Session | None, reason: str) -> Li
 
 
 def kb_forked(base: KnowledgeBase, *, session: Session | None, reason: str) -> LifecycleEvent:
-    """Return the event of a new base made from a session or, without one, from another base [O-51]."""
+    """Return the event of a new base made from a session or, without one, from another base."""
     return _changed("kb-forked", base, session, reason)
 
 

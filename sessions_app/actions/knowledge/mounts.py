@@ -1,4 +1,4 @@
-"""Mounting a knowledge base in a session: pointing at its head, with a fresh draft on top [KB-5, KB-8, O-2]."""
+"""Mounting a knowledge base in a session: pointing at its head, with a fresh draft on top."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -52,7 +52,7 @@ class Mount(Protocol):
 
 
 def initial_layers(base: KnowledgeBase) -> tuple[KnowledgeLayer, KnowledgeLayer]:
-    """Return an empty draft on the base's head and an empty journal on the draft, in this order; two rows [KB-5]."""
+    """Return an empty draft on the base's head and an empty journal on the draft, in this order; two rows."""
     draft = create_layer(Kind.DRAFT, base.head)
     return draft, create_layer(Kind.JOURNAL, draft)
 
@@ -63,7 +63,7 @@ def layers_of(session: Session) -> list[int]:
 
 
 def release_layers(layer_ids: Sequence[int]) -> None:
-    """Delete a purged session's journal and lowest draft layer, never a base [KB-16]; the sweeper removes the others.
+    """Delete a purged session's journal and lowest draft layer, never a base; the sweeper removes the others.
 
     Must run in the transaction that deleted the session's row, after that: the row points at them.
     """
@@ -88,14 +88,14 @@ def mount_base(
 ) -> KBMount:
     """Mount the head of `base` in the session and give the mount; `mount.session` is the session as it now is.
 
-    Units, messages and preferences of the session stay [KB-9]: what it saved into the base that it leaves is written
+    Units, messages and preferences of the session stay: what it saved into the base that it leaves is written
     once more for the other one, much of it in short transactions. Costs the same for every size of base.
 
     Args:
-        reason: why, in the words of [PL-43]: `load-api`, `mount-api`, `mount-page`, `chat`, `mount-admin`,
+        reason: why, in the words of: `load-api`, `mount-api`, `mount-page`, `chat`, `mount-admin`,
             `unmount-admin`.
-        discard_draft: throw unsaved sources away; without it a dirty draft refuses the mount [KB-8].
-        wait_ms: how long to wait for a running turn [O-19].
+        discard_draft: throw unsaved sources away; without it a dirty draft refuses the mount.
+        wait_ms: how long to wait for a running turn.
 
     Raises:
         Conflict: WORKSPACE_DIRTY, TURN_IN_PROGRESS.
@@ -138,7 +138,7 @@ def _brought_along(session: Session, base: KnowledgeBase) -> Iterator[int | None
 def unmount_base(
     session: Session, *, reason: str, actor: User | None = None, discard_draft: bool = False, wait_ms: int = 0
 ) -> KBMount:
-    """Mount the project's default base in place of the present one: a session always has one [KB-2].
+    """Mount the project's default base in place of the present one: a session always has one.
 
     Raises and effects: as for `mount_base`.
     """
@@ -192,7 +192,7 @@ def _mount(
 
 
 def follow_fold(session: Session, base: KnowledgeBase) -> None:
-    """Put what the locked session has above its mounted head on the present one, if that is the same folded [KB-13].
+    """Put what the locked session has above its mounted head on the present one, if that is the same folded.
 
     Else a save would put the base back on the long chain. Costs by the session's own units and by what they replace.
     """
@@ -222,7 +222,7 @@ def _restack_draft(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
 
 
 def point_at(session: Session, base: KnowledgeBase, *, reason: str, actor: User | None) -> KBMount:
-    """Point the locked session at the head of `base`, close its open mount and open the next [V-23].
+    """Point the locked session at the head of `base`, close its open mount and open the next.
 
     The caller has already put the session's draft on that head. Effects: the session's row with activity, two mount
     rows.

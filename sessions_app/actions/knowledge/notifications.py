@@ -1,4 +1,4 @@
-"""Life-cycle notifications to KB plugins, after the transaction that caused them [PL-42, PL-43, T-41]."""
+"""Life-cycle notifications to KB plugins, after the transaction that caused them."""
 
 from functools import partial
 

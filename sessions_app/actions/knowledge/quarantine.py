@@ -1,4 +1,4 @@
-"""Keeping what could not become knowledge [KB-19]."""
+"""Keeping what could not become knowledge."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Bringing an earlier revision of a knowledge base back [KB-13, O-2]."""
+"""Bringing an earlier revision of a knowledge base back."""
 
 from django.contrib.auth.models import User
 from django.db import transaction

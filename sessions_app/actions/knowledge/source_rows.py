@@ -1,4 +1,4 @@
-"""A source's row, wherever it is added: what it may be, and what else a chain holds under its id [KB-3, API-12]."""
+"""A source's row, wherever it is added: what it may be, and what else a chain holds under its id."""
 
 import hashlib
 import re
@@ -26,7 +26,7 @@ _CONTEXT_ID = re.compile(r"ctx-[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSource:
-    """A source as it is to be stored; `rejections` are its chunks whose control text was refused [KB-19].
+    """A source as it is to be stored; `rejections` are its chunks whose control text was refused.
 
     `entries` are what is known already of what its units are found by, by their ids.
     """
@@ -51,7 +51,7 @@ def check_source(source: NewSource) -> None:
 
     Raises:
         InvalidInput: as for `check_source_name`, INVALID_SOURCE_ID.
-        TooLarge: a KB_VALIDATION_* limit of [IN-4].
+        TooLarge: a KB_VALIDATION_* limit of.
     """
     check_source_name(source.name)
     check_source_id(source.source_id)
@@ -83,12 +83,12 @@ def check_source_name(name: str) -> None:
 
 
 def new_context_id() -> str:
-    """Return an id for what is loaded into a session's memory; no source of a base or draft has one like it [KB-3]."""
+    """Return an id for what is loaded into a session's memory; no source of a base or draft has one like it."""
     return new_id("ctx")
 
 
 def check_source_id(source_id: str) -> None:
-    """Refuse what names no source: it is the client's, and may have been meant as a path [API-12].
+    """Refuse what names no source: it is the client's, and may have been meant as a path.
 
     Raises:
         InvalidInput: INVALID_SOURCE_ID.
@@ -120,7 +120,7 @@ def insert_source(layer: KnowledgeLayer, source: NewSource, earlier: Sequence[Kn
     """Return the source's new row in a layer; its rejected chunks are kept with it.
 
     It comes later than what it replaces, whatever the clocks of two servers say, and keeps the time at which that was
-    first added [KB-3].
+    first added.
 
     Args:
         earlier: what `earlier_sources` gives for it.
@@ -156,7 +156,7 @@ def is_listed(earlier: Sequence[KnowledgeSource]) -> bool:
 def shown_unchanged(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource | None:
     """Return the source that the layer's chain shows if it is this one to the letter; then there is nothing to store.
 
-    One that was read by other rules has other units, and one with units that are left out is there in part [KU-16].
+    One that was read by other rules has other units, and one with units that are left out is there in part.
     """
     row = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id=source.source_id).latest_last().last()
     if row is None or row.kind != KnowledgeSource.Kind.LISTED or row.pk in stale_source_keys(layer):

@@ -1,4 +1,4 @@
-"""Activity of a session: what keeps it from expiring [S-12, S-13]."""
+"""Activity of a session: what keeps it from expiring."""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +11,7 @@ ACTIVITY_FIELDS = ("last_activity_at", "expires_at")
 
 
 def touch(session: Session) -> None:
-    """Note activity on the unsaved `session`: expiry moves along with it, where a time to live is set [S-1]."""
+    """Note activity on the unsaved `session`: expiry moves along with it, where a time to live is set."""
     session.last_activity_at = timezone.now()
     session.expires_at = expiry_after(session.last_activity_at)
 

@@ -1,4 +1,4 @@
-"""Material brought straight into a session's memory, without messages and without dirtying the draft [S-33, S-35]."""
+"""Material brought straight into a session's memory, without messages and without dirtying the draft."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ Step = UnitEvent.Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextLoad:
-    """What a context load did [S-33, S-35]; `added` are the units that were stored."""
+    """What a context load did; `added` are the units that were stored."""
 
     session: Session
     added: tuple[KnowledgeUnit, ...]
@@ -48,9 +48,9 @@ class ContextLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What is to be loaded: a source's units, and the chunks that are missing from them [KB-19]; `entries` as there.
+    """What is to be loaded: a source's units, and the chunks that are missing from them; `entries` as there.
 
-    With `replaces`, what an earlier load brought in under the source id goes first [API-12].
+    With `replaces`, what an earlier load brought in under the source id goes first.
     """
 
     units: Sequence[KnowledgeUnit]
@@ -64,11 +64,11 @@ class Material:
 def add_context(session: Session, material: Material, *, watch: Watch = unwatched, wait_ms: int = 0) -> ContextLoad:
     """Commit units straight into the session; all of them are there at once, or none is.
 
-    What exceeds the cap is refused and counted [S-35]. A large load becomes a layer of its own below the journal.
+    What exceeds the cap is refused and counted. A large load becomes a layer of its own below the journal.
 
     Args:
         watch: called between transactions; what it raises ends the load, and nothing is stored.
-        wait_ms: how long to wait for a running turn before the last of them [O-19].
+        wait_ms: how long to wait for a running turn before the last of them.
 
     Raises:
         InvalidInput: as for `check_source_name`.

@@ -29,9 +29,9 @@ _UNITS_A_QUERY = 5_000
 def stage_units(
     turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execution_id: str, patience: Patience = unhurried
 ) -> None:
-    """Add `units` to the session's pending ones, then tell the KB plugins [T-10, T-12].
+    """Add `units` to the session's pending ones, then tell the KB plugins.
 
-    Only this turn's are pending: it took its slot with the leftovers of others gone [T-4].
+    Only this turn's are pending: it took its slot with the leftovers of others gone.
 
     Effects: pending rows and a ledger row each, in one transaction of their own, so that an open page sees them while
     the turn runs; afterwards `units.pending`, and `session-kus-added` with scope current-turn, within the turn's time.
@@ -46,7 +46,7 @@ def stage_units(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promotion:
-    """What a commit does with a turn's units [T-21 to T-24, S-35]."""
+    """What a commit does with a turn's units."""
 
     added: tuple[KnowledgeUnit, ...] = ()
     deduplicated: tuple[KnowledgeUnit, ...] = ()
@@ -69,7 +69,7 @@ NO_PROMOTION = Promotion()
 def judge_units(turn: ExplainabilityTurn, session: Session, staged: Sequence[KnowledgeUnit], message: str) -> Promotion:
     """Return what becomes of the units that the turn staged; must run inside the commit's transaction.
 
-    Equal hashes are not added again, turn-local guidance is dropped unless all is to be kept [O-49], the oldest chat
+    Equal hashes are not added again, turn-local guidance is dropped unless all is to be kept, the oldest chat
     units make room at the cap.
     Effects: `unit_count` on the unsaved session; at the cap, units removed from the locked session.
     """
@@ -111,13 +111,13 @@ def promote_units(turn: ExplainabilityTurn, session: Session, promotion: Promoti
 
 
 def announce_promotion(session: Session, promotion: Promotion) -> None:
-    """Tell KB plugins about committed units once the running transaction is over [T-27]."""
+    """Tell KB plugins about committed units once the running transaction is over."""
     if promotion.added:
         notify_on_commit(added_event(session, promotion.added, "committed-session", "turn-commit"))
 
 
 def discard_pending(turn: ExplainabilityTurn, session: Session, reason: str) -> list[str]:
-    """Drop the turn's pending units, keeping their ledger rows; must run inside a transaction [T-28]."""
+    """Drop the turn's pending units, keeping their ledger rows; must run inside a transaction."""
     pending = session.context_units.filter(state=State.PENDING)
     unit_ids = list(pending.order_by("id").values_list("unit_id", flat=True))
     if unit_ids:
@@ -130,7 +130,7 @@ def discard_pending(turn: ExplainabilityTurn, session: Session, reason: str) -> 
 
 
 def remove_from_layers(session: Session, unit_ids: Sequence[str]) -> None:
-    """Take units out of the session's own layers, and hide those that are saved [API-12].
+    """Take units out of the session's own layers, and hide those that are saved.
 
     Must run inside a transaction, while the session still has the units.
     """
@@ -154,7 +154,7 @@ def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
 
 
 def _make_room(session: Session, wanted: int) -> tuple[str, ...]:
-    """Evict the oldest chat units, then the oldest others, so that `wanted` fit under the cap [S-35].
+    """Evict the oldest chat units, then the oldest others, so that `wanted` fit under the cap.
 
     Effects: where there is no room, the session is locked, and units, their index and a ledger row each change.
     """
@@ -195,7 +195,7 @@ def _steps(
 
 
 def added_event(session: Session, units: Sequence[KnowledgeUnit], scope: str, reason: str) -> LifecycleEvent:
-    """Return the notification that units came into the session [PL-43]."""
+    """Return the notification that units came into the session."""
     return LifecycleEvent(
         event_type="session-kus-added",
         session_id=session.session_id,

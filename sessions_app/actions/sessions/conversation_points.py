@@ -1,4 +1,4 @@
-"""Points by which a conversation that a client sends whole is recognised again [O-31]."""
+"""Points by which a conversation that a client sends whole is recognised again."""
 
 from mrpvm.conversation.chain import extend_chain
 from mrpvm.values import HistoryMessage
@@ -7,7 +7,7 @@ from sessions_app.models.plain_sql import insert_rows
 
 
 def mark_conversation(session: Session, chain: str, message: str, answer: str) -> None:
-    """Let the conversation be recognised by all that was said up to now [O-31]."""
+    """Let the conversation be recognised by all that was said up to now."""
     said = (HistoryMessage(role="user", content=message), HistoryMessage(role="assistant", content=answer))
     insert_rows(
         [ConversationPoint(session=session, chain=extend_chain(chain, said), sequence=session.message_sequence)]

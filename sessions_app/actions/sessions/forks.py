@@ -49,7 +49,7 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
         reason: a `ForkReason`.
 
     Raises:
-        Unavailable: SESSION_LIMIT, also for what goes on after an expiry: that has given its place to another [S-10].
+        Unavailable: SESSION_LIMIT, also for what goes on after an expiry: that has given its place to another.
 
     Effects: the session with its mount, layers, messages and units; `session.created`, `kb.mounted`; afterwards
     `session-created` and `kb-loaded`.

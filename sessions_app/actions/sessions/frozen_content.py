@@ -1,4 +1,4 @@
-"""Freezing what a session is made with, and replacing it on demand [L-10, L-12]."""
+"""Freezing what a session is made with, and replacing it on demand."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -34,7 +34,7 @@ class Content(Protocol):
 
 
 def freeze_files(project: Project) -> dict[str, str]:
-    """Return the columns of a new session that point to what it keeps: first skills are read, then the others [L-10].
+    """Return the columns of a new session that point to what it keeps: first skills are read, then the others.
 
     What is new of the files is stored; must run inside a transaction.
 
@@ -103,11 +103,11 @@ def remove_unused_content() -> int:
 
 @transaction.atomic
 def reload_skills(session: Session) -> Session:
-    """Replace the session's skills by what the files say now; other sessions keep theirs [L-12, LV21].
+    """Replace the session's skills by what the files say now; other sessions keep theirs.
 
     Raises:
         SkillRootError: they cannot be read; the session keeps what it has.
-        Conflict, Expired, NotFound: the session is busy or over [O-47].
+        Conflict, Expired, NotFound: the session is busy or over.
 
     Effects: the session's pointer and version; `snapshot.reloaded`.
     """

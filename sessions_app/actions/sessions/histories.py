@@ -1,4 +1,4 @@
-"""Taking over what was said before a conversation came here [O-17, O-45]."""
+"""Taking over what was said before a conversation came here."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""How many sessions the server holds [S-10, O-3]."""
+"""How many sessions the server holds."""
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
@@ -13,7 +13,7 @@ def take_place() -> None:
     """Refuse one more live session if there are `MRPVM_MAX_SESSIONS`; runs in the transaction that makes it.
 
     A session whose time has run out is not live, whether or not the sweep has marked it; under a running turn it is,
-    since the turn's end gives it time again [S-14]. Of sessions made at once each counts those before it.
+    since the turn's end gives it time again. Of sessions made at once each counts those before it.
 
     Raises:
         Unavailable: SESSION_LIMIT.

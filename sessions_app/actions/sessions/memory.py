@@ -14,9 +14,9 @@ _DROPPED_AT_ONCE = 500
 
 
 def keep_memory(session: Session, memory: Memory, ttl_hours: float) -> None:
-    """Store the memory of a locked session; must run inside the transaction of the turn it comes from [O-48].
+    """Store the memory of a locked session; must run inside the transaction of the turn it comes from.
 
-    Effects: one row, updated or inserted; for an inserted one the project's limit is kept [K31].
+    Effects: one row, updated or inserted; for an inserted one the project's limit is kept.
     """
     changes = {
         "record": memory.as_record(), "turn_count": memory.turn_count, "created_at": memory.created_at,
@@ -41,7 +41,7 @@ def clear_memory(session: Session) -> bool:
     """Forget what the session remembers of its turns; False if that is nothing.
 
     Raises:
-        Conflict: TURN_IN_PROGRESS; the running turn would store it again [O-47].
+        Conflict: TURN_IN_PROGRESS; the running turn would store it again.
         NotFound, Expired: as for `lock_session`.
 
     Effects: the row is gone; `memory.cleared`.
@@ -54,7 +54,7 @@ def clear_memory(session: Session) -> bool:
 
 
 def carry_memory(expired: Session, successor: Session) -> None:
-    """Let the session that goes on in an expired one's place remember what that did [O-43]."""
+    """Let the session that goes on in an expired one's place remember what that did."""
     SessionMemory.objects.filter(project_id=expired.project_id, owner=expired.session_id).update(
         owner=successor.session_id
     )

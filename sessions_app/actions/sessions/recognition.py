@@ -1,4 +1,4 @@
-"""The session that a conversation sent whole belongs to [O-31], and the one after an expiry [O-43]."""
+"""The session that a conversation sent whole belongs to, and the one after an expiry."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -77,7 +77,7 @@ def _begun(
 
 
 def resume_session(session: Session) -> Found:
-    """Return the session, or if it has expired the one that goes on in its place, made now if need be [O-43]."""
+    """Return the session, or if it has expired the one that goes on in its place, made now if need be."""
     latest = continuation(session)
     if latest.is_expired:
         return Found(session=_restarted(latest), how="restarted", warnings=(EXPIRED,))

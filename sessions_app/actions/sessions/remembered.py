@@ -22,7 +22,7 @@ class SessionMemory:
         self._session = session
 
     def remember(self, content: str) -> MemoryRecord:
-        """Keep a text; one that is kept already, whatever its case, is given again and holds again [L-131]."""
+        """Keep a text; one that is kept already, whatever its case, is given again and holds again."""
         row, is_new = self._kept(Fact(content=content, domain=USER_PROFILE, confidence=1.0), Source.COMMAND)
         if not is_new and (row.status in (Status.CONFLICTED, Status.ARCHIVED) or row.is_expired):
             row.status, row.expires_at = Status.ACTIVE, None
@@ -31,7 +31,7 @@ class SessionMemory:
         return _record(row)
 
     def keep(self, fact: Fact) -> tuple[MemoryRecord, bool, int]:
-        """Keep a fact to be verified; others of its conflict group do not hold any more [L-135]."""
+        """Keep a fact to be verified; others of its conflict group do not hold any more."""
         row, is_new = self._kept(fact, Source.INFERENCE)
         return _record(row), is_new, self._displace(row) if is_new else 0
 
@@ -58,7 +58,7 @@ class SessionMemory:
         return others.exclude(status=Status.CONFLICTED).update(status=Status.CONFLICTED)
 
     def verify(self, record_id: str, domain: str | None) -> bool:
-        """Mark a record as verified: of its conflict group it is the one that holds [L-137]."""
+        """Mark a record as verified: of its conflict group it is the one that holds."""
         row = self._structured(record_id, domain).first()
         if row is None:
             return False
@@ -68,21 +68,21 @@ class SessionMemory:
         return True
 
     def archive(self, record_id: str, domain: str | None) -> bool:
-        """Put a record away; it is told to nobody until it is verified or told again [L-131]."""
+        """Put a record away; it is told to nobody until it is verified or told again."""
         return bool(self._structured(record_id, domain).update(status=Status.ARCHIVED))
 
     def expire(self, record_id: str, domain: str | None, hours: float) -> bool:
-        """Let a record end so many hours from now [L-130]."""
+        """Let a record end so many hours from now."""
         ends_at = timezone.now() + timedelta(hours=hours)
         return bool(self._structured(record_id, domain).update(expires_at=ends_at))
 
     def _structured(self, record_id: str, domain: str | None) -> QuerySet[RememberedText]:
-        """Return the record of this id; evidence is none, whatever it says [L-139]."""
+        """Return the record of this id; evidence is none, whatever it says."""
         found = self._session.remembered_texts.filter(record_id=record_id).exclude(domain=EVIDENCE)
         return found.filter(domain=domain) if domain else found
 
     def keep_evidence(self, file: str, chunks: Sequence[str]) -> None:
-        """Keep the chunks of a file, the first of them as the newest, in place of those kept before [L-139]."""
+        """Keep the chunks of a file, the first of them as the newest, in place of those kept before."""
         kept = self._session.remembered_texts.filter(domain=EVIDENCE).values_list("pk", "namespace")
         earlier = [pk for pk, citation in kept if file_of(citation) == file]
         gone, _ = self._session.remembered_texts.filter(pk__in=earlier).delete()

@@ -1,4 +1,4 @@
-"""Creating, naming, ending and bringing back sessions [S-6 to S-18]."""
+"""Creating, naming, ending and bringing back sessions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ TURNS_A_TRANSACTION, ROWS_A_TRANSACTION = 10, 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Plugin, level, model and grounding of a session or turn; None where nothing was chosen [S-19, O-12]."""
+    """Plugin, level, model and grounding of a session or turn; None where nothing was chosen."""
 
     planner: str | None = None
     seed_detector: str | None = None
@@ -59,7 +59,7 @@ _PLUGIN_TYPES = {
 
 
 def check_choices(choices: Choices) -> None:
-    """Refuse what cannot be chosen: unknown plugins and groundings, levels outside 0 to 3 [S-26, API-18, O-12].
+    """Refuse what cannot be chosen: unknown plugins and groundings, levels outside 0 to 3.
 
     Raises:
         InvalidInput: INVALID_*_PLUGIN with the known ids, INVALID_DELIBERATION_LEVEL; another grounding; a
@@ -95,20 +95,20 @@ def create_session(
     flags: Mapping[str, Any] | None = None,
     freeze_planner_statistics: bool = False,
 ) -> Session:
-    """Return a new session with its base mounted; all or nothing [S-7, S-8].
+    """Return a new session with its base mounted; all or nothing.
 
     In this order: skills are read and frozen, then personas, the model configuration is taken over, and the
-    conversation is empty [L-10].
+    conversation is empty.
 
     Args:
         base: the knowledge base to mount; the project's default when None.
-        client_name: the id under which the client knows the session [O-42].
-        flags: the policies chosen for it, checked [K50].
-        freeze_planner_statistics: its planners rank by what is learned by now, and its turns teach nothing [O-46].
+        client_name: the id under which the client knows the session.
+        flags: the policies chosen for it, checked.
+        freeze_planner_statistics: its planners rank by what is learned by now, and its turns teach nothing.
 
     Raises:
         InvalidInput: an unknown plugin, a bad level or title.
-        Unavailable: SESSION_LIMIT [S-10], SKILLS_ROOT_UNREADABLE [L-36].
+        Unavailable: SESSION_LIMIT, SKILLS_ROOT_UNREADABLE.
 
     Effects: session, mount, layers; `session.created`, `kb.mounted`; then `session-created` and `kb-loaded`.
     """
@@ -165,7 +165,7 @@ def clean_title(title: str | None) -> str | None:
     """Return the trimmed title, None for an empty one.
 
     Raises:
-        InvalidInput: longer than 200 characters [O-16].
+        InvalidInput: longer than 200 characters.
     """
     title = (title or "").strip()
     if len(title) > TITLE_CHARS:
@@ -178,8 +178,8 @@ def rename_session(session: Session, title: str | None) -> Session:
     """Return the session its title, or take it away.
 
     Raises:
-        InvalidInput: the title is too long [O-16].
-        Conflict, Expired, NotFound: the session is busy or over [O-47].
+        InvalidInput: the title is too long.
+        Conflict, Expired, NotFound: the session is busy or over.
     """
     locked = lock_idle_session(session.pk)
     locked.title = clean_title(title)
@@ -192,11 +192,11 @@ def rename_session(session: Session, title: str | None) -> Session:
 def choose_policies(session: Session, given: Mapping[str, Any]) -> Session:
     """Choose policies for the session's turns from now on: flags and `grounding`; null takes a choice back.
 
-    Other names are not looked at [K50, O-12].
+    Other names are not looked at.
 
     Raises:
         InvalidInput: a value is not one of the policy's.
-        Conflict: TURN_IN_PROGRESS [O-47].
+        Conflict: TURN_IN_PROGRESS.
 
     Effects: the session's flags and grounding; `preferences.changed`.
     """
@@ -236,7 +236,7 @@ def note_metadata(session: Session, metadata: Mapping[str, str]) -> Session:
 
 @transaction.atomic
 def delete_session(session: Session) -> None:
-    """End the session; deleting again changes nothing [S-18]. A running turn is cancelled and may not commit [S-11].
+    """End the session; deleting again changes nothing. A running turn is cancelled and may not commit.
 
     It can be brought back for `UNDO_PERIOD`; afterwards the sweep removes it for good.
     """
@@ -253,7 +253,7 @@ def restore_session(session: Session) -> Session:
 
     Raises:
         Conflict: the period for it is over.
-        Unavailable: SESSION_LIMIT; others have taken its place [S-10].
+        Unavailable: SESSION_LIMIT; others have taken its place.
     """
     locked = Session.objects.select_for_update().get(pk=session.pk)
     if locked.deleted_at is None:
@@ -269,7 +269,7 @@ def restore_session(session: Session) -> Session:
 
 
 def expire_sessions() -> int:
-    """Mark sessions whose idle time ran out and that run no turn; gives how many [S-11, S-14, S-15].
+    """Mark sessions whose idle time ran out and that run no turn; gives how many.
 
     Effects: one transaction a session; `session.expired`, pending units gone.
     """
@@ -295,7 +295,7 @@ def _expire(session_pk: int) -> bool:
 
 
 def delete_old_archives() -> int:
-    """Delete sessions that expired more than `MRPVM_KEEP_EXPIRED_DAYS` ago; gives how many [S-17].
+    """Delete sessions that expired more than `MRPVM_KEEP_EXPIRED_DAYS` ago; gives how many.
 
     Effects: as `delete_session`, for each.
     """
@@ -363,7 +363,7 @@ def _deleted(session_pk: int) -> Session | None:
 
 
 def set_preferences(session: Session, chosen: Sequence[tuple[str, Any]]) -> events.PreferencesChanged:
-    """Set preference columns on the unsaved session; return those that really changed [S-24]."""
+    """Set preference columns on the unsaved session; return those that really changed."""
     changed = {name: value for name, value in chosen if value is not None and getattr(session, name) != value}
     for name, value in changed.items():
         setattr(session, name, value)
@@ -387,7 +387,7 @@ def clear_preference(session: Session, name: str) -> Session:
 
     Raises:
         InvalidInput: there is no such preference.
-        Conflict, Expired, NotFound: the session is busy or over [O-47].
+        Conflict, Expired, NotFound: the session is busy or over.
 
     Effects: the column; `preferences.changed`.
     """
@@ -402,7 +402,7 @@ def clear_preference(session: Session, name: str) -> Session:
 
 
 def trim_registry(turn: ExplainabilityTurn) -> None:
-    """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES` [S-36, O-5].
+    """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES`.
 
     Of a large registry some at once, a few late: that costs a turn much less than one by one. They are never more than
     one transaction may remove, so a limit that was lowered is reached little by little.

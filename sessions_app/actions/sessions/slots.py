@@ -1,4 +1,4 @@
-"""The turn slot: whatever changes a session's state holds it [O-47, T-3]."""
+"""The turn slot: whatever changes a session's state holds it."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ def lock_session(session_pk: int) -> Session:
 
     Raises:
         NotFound: SESSION_NOT_FOUND, it was deleted.
-        Expired: SESSION_EXPIRED; an expired session is an archive [O-15].
+        Expired: SESSION_EXPIRED; an expired session is an archive.
     """
     session = get_row(Session, lock=True, pk=session_pk)
     if session is None:
@@ -55,7 +55,7 @@ def lock_idle_session(session_pk: int) -> Session:
     """Return the locked session if no turn is running in it.
 
     Raises:
-        Conflict: TURN_IN_PROGRESS with the running turn's id [O-19].
+        Conflict: TURN_IN_PROGRESS with the running turn's id.
     """
     session = lock_session(session_pk)
     running = running_turn(session)
@@ -65,7 +65,7 @@ def lock_idle_session(session_pk: int) -> Session:
 
 
 def turn_in_progress(running: ExplainabilityTurn | None) -> Conflict:
-    """Return the refusal of a busy session, with the running turn's id if that is still to be seen [O-19]."""
+    """Return the refusal of a busy session, with the running turn's id if that is still to be seen."""
     return Conflict(
         "Another turn is running in this session.",
         code="TURN_IN_PROGRESS",
@@ -79,7 +79,7 @@ def running_turn(session: Session) -> ExplainabilityTurn | None:
 
 
 def waiting_for_slot[Result](wait_ms: int, attempt: Callable[[], Result]) -> Result:
-    """Return what `attempt` gives, trying again for up to `wait_ms` while another turn holds the slot [O-19]."""
+    """Return what `attempt` gives, trying again for up to `wait_ms` while another turn holds the slot."""
     deadline = time.monotonic() + wait_ms / 1000
     while True:
         try:

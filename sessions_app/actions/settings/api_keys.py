@@ -1,4 +1,4 @@
-"""API keys: made once, shown once, kept as a digest [O-25]."""
+"""API keys: made once, shown once, kept as a digest."""
 
 import logging
 import secrets
@@ -40,7 +40,7 @@ def create_key(project: Project, name: str, role: str = Role.EDITOR, actor: User
 
 
 def ensure_key(project: Project, name: str, plain: str, role: str = Role.EDITOR) -> ApiKey:
-    """Return the row of a key that somebody else chose, making it if it is new [O-26].
+    """Return the row of a key that somebody else chose, making it if it is new.
 
     A key that was revoked stays so.
 

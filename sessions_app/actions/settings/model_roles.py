@@ -1,4 +1,4 @@
-"""Changing which model answers in which role: the project's table, and a session's copy of it [L-4, O-46]."""
+"""Changing which model answers in which role: the project's table, and a session's copy of it."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def change_model_config(session: Session, body: Any) -> Session:
 
     Raises:
         InvalidInput: INVALID_SETTINGS; nothing changes.
-        Conflict, Expired, NotFound: the session is busy or over [O-47].
+        Conflict, Expired, NotFound: the session is busy or over.
 
     Effects: the session's table; `model-config.changed`.
     """

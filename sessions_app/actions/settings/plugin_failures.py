@@ -1,4 +1,4 @@
-"""Keeping what KB plugins could not do outside of turns, for the operator [T-41, PL-10]."""
+"""Keeping what KB plugins could not do outside of turns, for the operator."""
 
 import logging
 

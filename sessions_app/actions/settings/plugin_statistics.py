@@ -1,4 +1,4 @@
-"""Learning from a finished turn [K-57]."""
+"""Learning from a finished turn."""
 
 from collections.abc import Sequence
 from dataclasses import astuple
@@ -13,7 +13,7 @@ from sessions_app.models.settings.plugin_statistics import EXPERIENCE_FIELDS
 
 @transaction.atomic
 def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], bool]]) -> None:
-    """Bring the project's statistics up to date with the plugin calls of finished turns, in order [K-56].
+    """Bring the project's statistics up to date with the plugin calls of finished turns, in order.
 
     Who does this for a project at the same time waits, so that each turn counts once.
 

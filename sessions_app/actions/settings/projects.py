@@ -26,7 +26,7 @@ SLUG_CHARS = 80
 
 @transaction.atomic
 def ensure_default_project() -> Project:
-    """Return the project that a single user never has to know about, with its default base [KB-2]."""
+    """Return the project that a single user never has to know about, with its default base."""
     project, _ = Project.objects.get_or_create(is_default=True, defaults={"name": "Default", "slug": "default"})
     ensure_default_base(project)
     return project
@@ -34,7 +34,7 @@ def ensure_default_project() -> Project:
 
 @transaction.atomic
 def create_project(name: str, slug: str = "", grounding: str = "") -> Project:
-    """Return a new project with its default base [KB-2]; without a slug it is made from the name.
+    """Return a new project with its default base; without a slug it is made from the name.
 
     Raises:
         InvalidInput: no name or slug, a too long one, a slug of other characters, an unknown grounding.
@@ -56,11 +56,11 @@ def change_project(
     session_memory_limit: int | None = None,
     redacts_conversations: bool | None = None,
 ) -> Project:
-    """Name the project, say whether its models may answer without evidence [O-12], and choose its policies [K50].
+    """Name the project, say whether its models may answer without evidence, and choose its policies.
 
     Args:
         flags: all of the project's choices, the limit of memories with them; as they are when None.
-        session_memory_limit: how many sessions at most keep what their turns left; None for all [K31].
+        session_memory_limit: how many sessions at most keep what their turns left; None for all.
         redacts_conversations: black out secrets in conversations and sources too, from now on; as it is when None.
 
     Raises:
@@ -101,7 +101,7 @@ def _write(project: Project, name: str, slug: str, grounding: str) -> None:
 
 @transaction.atomic
 def set_member(project: Project, user: User, role: str) -> Membership:
-    """Return the user this role in the project, instead of an earlier one [O-25].
+    """Return the user this role in the project, instead of an earlier one.
 
     Raises:
         InvalidInput: an unknown role.
@@ -138,7 +138,7 @@ def remove_member(membership: Membership) -> None:
 
 @transaction.atomic
 def ensure_first_admin(project: Project) -> User:
-    """Return an admin user, made on the first start without a password: it signs in by a printed link [O-26]."""
+    """Return an admin user, made on the first start without a password: it signs in by a printed link."""
     admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if admin is None:
         admin = User.objects.create_superuser("admin")

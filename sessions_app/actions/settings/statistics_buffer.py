@@ -1,4 +1,4 @@
-"""A write-behind buffer of plugin statistics: stored a moment later, several turns at once [K-57].
+"""A write-behind buffer of plugin statistics: stored a moment later, several turns at once.
 
 Turns of a project would otherwise wait for each other's row locks, for figures that nobody needs that soon.
 """
@@ -39,7 +39,7 @@ class StatisticsBuffer:
             self.flush()
 
     def flush(self) -> None:
-        """Store what was added; what cannot be stored is logged and dropped, for no turn depends on it [T-35]."""
+        """Store what was added; what cannot be stored is logged and dropped, for no turn depends on it."""
         with self._lock:
             turns_of, self._turns = self._turns, {}
             timer, self._timer = self._timer, None

@@ -1,4 +1,4 @@
-"""Rows of a turn's events and payloads; old payloads are removed if the operator wants that [O-5, O-22]."""
+"""Rows of a turn's events and payloads; old payloads are removed if the operator wants that."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -49,9 +49,9 @@ def judged_step(execution_id: str, row: LedgerEntry) -> Judged:
 
 
 def payload(ref: str, parts: Mapping[str, Any], writer: WireWriter | None = None) -> Payload:
-    """Return a node's payload `{input, output, error, meta}` without secrets [G-13].
+    """Return a node's payload `{input, output, error, meta}` without secrets.
 
-    Beyond the setting's size the text is cut, and the payload says how long it was [O-22].
+    Beyond the setting's size the text is cut, and the payload says how long it was.
 
     Args:
         writer: that of the turn, which has read already what its payloads have in common.

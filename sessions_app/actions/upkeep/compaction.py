@@ -1,4 +1,4 @@
-"""Folding a long chain of layers into a short one that shows exactly the same [KB-13, O-2].
+"""Folding a long chain of layers into a short one that shows exactly the same.
 
 The upper layers of a base's chain are written once more as one layer: in a staged layer, in short transactions, while
 everybody goes on reading the old ones. A last transaction points the base at it. Layers are never changed or deleted
@@ -45,7 +45,7 @@ _KEPT = 8
 logger = logging.getLogger(__name__)
 
 _refused: dict[int, tuple[int, object]] = {}
-"""Which head of a base was folded wrongly, and when somebody had asked for that: it would be again [KB-13]."""
+"""Which head of a base was folded wrongly, and when somebody had asked for that: it would be again."""
 
 
 class FoldedWrongly(Exception):
@@ -110,7 +110,7 @@ def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None
 
     Raises:
         Conflict: the base has changed meanwhile, one of its sources is just being replaced, or its index is of another
-            version, which makes other counts [O-35]; nothing was done.
+            version, which makes other counts; nothing was done.
         FoldedWrongly: a defect; nothing was done.
 
     Effects: one sealed layer in the place of several; costs by their units, never by those of the layers below.
@@ -213,7 +213,7 @@ def _copy_units(
     """Write the units of the folded layers that were not removed, a batch a transaction.
 
     Those that are seen come first and keep their order. Their doubles come last, each below those that hid it: they
-    are seen again where what stands for them is removed [KB-7]. So do stale ones, which stay stale [KU-16].
+    are seen again where what stands for them is removed. So do stale ones, which stay stale.
     """
     marks = HiddenUnit.objects.filter(layer_id__in=folded, change=HiddenUnit.Change.STALE)
     stale = frozenset(marks.filter(unit__layer_id__in=folded).values_list("unit_id", flat=True))
@@ -246,7 +246,7 @@ def _copy(
 ) -> None:
     given = [row.unit_id for row in rows]
     taken = set(layer.units.filter(unit_id__in=given).values_list("unit_id", flat=True))
-    for row in rows:  # two sessions may have called what they saved the same; a layer has each id once [KU-7]
+    for row in rows:  # two sessions may have called what they saved the same; a layer has each id once
         row.unit_id = f"{row.unit_id}-{row.pk}" if row.unit_id in taken else row.unit_id
         taken.add(row.unit_id)
     units = [row.to_value() for row in rows]

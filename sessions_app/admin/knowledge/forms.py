@@ -24,7 +24,7 @@ def _discard_draft() -> forms.BooleanField:
 
 
 class CreateBase(ActionForm):
-    """Makes an empty base [KB-1]."""
+    """Makes an empty base."""
 
     heading = "Add knowledge base"
     submit = "Add knowledge base"
@@ -63,7 +63,7 @@ class RenameBase(ActionForm):
 
 
 class ForkBase(ActionForm):
-    """Makes a base that starts with what another one holds [O-51]."""
+    """Makes a base that starts with what another one holds."""
 
     slug = "fork"
     label = short = "Fork…"
@@ -85,7 +85,7 @@ class ForkBase(ActionForm):
 
 
 class RestoreBase(ActionForm):
-    """Brings an earlier revision of a base back [KB-13]."""
+    """Brings an earlier revision of a base back."""
 
     slug = "restore"
     label = "Restore…"
@@ -155,7 +155,7 @@ class CompactBase(ActionForm):
 
 
 class MountInSession(ActionForm):
-    """Mounts the base in a session: the same as on the session's page [KB-8]."""
+    """Mounts the base in a session: the same as on the session's page."""
 
     slug = "mount"
     label = "Mount in a session…"
@@ -183,7 +183,7 @@ class MountInSession(ActionForm):
 
 
 class AddMount(ActionForm):
-    """Mounts a base in a session: the same as on the session's page [KB-8]."""
+    """Mounts a base in a session: the same as on the session's page."""
 
     heading = "Mount a knowledge base"
     submit = "Mount"

@@ -10,7 +10,7 @@ from sessions_app.models import QuarantinedChunk
 
 @admin.register(QuarantinedChunk)
 class QuarantinedChunkAdmin(ReadOnlyAdmin):
-    """Parts of sources whose control text was refused [KB-19]; loading the source again tries them again."""
+    """Parts of sources whose control text was refused; loading the source again tries them again."""
 
     list_display = ("__str__", "source_id", "owner", "message", "created_at")
     list_filter = (("session", admin.EmptyFieldListFilter),)

@@ -10,7 +10,7 @@ from sessions_app.models import ConversationPoint
 
 @admin.register(ConversationPoint)
 class ConversationPointAdmin(ReadOnlyAdmin):
-    """Chain hashes by session, newest first [O-31]."""
+    """Chain hashes by session, newest first."""
 
     list_display = ("id", "sequence", "chain", "page")
     list_select_related = ("session",)

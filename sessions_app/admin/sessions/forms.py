@@ -13,11 +13,11 @@ from sessions_app.models import KBMount, Project, Session
 from sessions_app.queries.knowledge.bases import unsaved
 
 MOUNT_REASON, UNMOUNT_REASON = "mount-admin", "unmount-admin"
-"""Why a session has its base, when an operator mounted it, or unmounted another [PL-43]."""
+"""Why a session has its base, when an operator mounted it, or unmounted another."""
 
 
 class CreateSession(ActionForm):
-    """Makes a session [S-7]."""
+    """Makes a session."""
 
     heading = "Add session"
     submit = "Add session"
@@ -51,7 +51,7 @@ class _LiveSessionForm(ActionForm):
 
 
 class RenameSession(_LiveSessionForm):
-    """Gives a session its title [O-16]."""
+    """Gives a session its title."""
 
     slug = "rename"
     label = "Rename…"
@@ -74,7 +74,7 @@ class RenameSession(_LiveSessionForm):
 
 
 class MountBase(_LiveSessionForm):
-    """Mounts another base in a session [KB-8]."""
+    """Mounts another base in a session."""
 
     slug = "mount"
     label = "Mount another base…"
@@ -117,7 +117,7 @@ class MountBase(_LiveSessionForm):
 
 
 class UnmountBase(MountBase):
-    """Takes a session's base away: it then has the project's default one [KB-2, KB-8]."""
+    """Takes a session's base away: it then has the project's default one."""
 
     slug = "unmount"
     label = "Unmount its base…"
@@ -150,7 +150,7 @@ class UnmountBase(MountBase):
 
 
 class SaveSessionBase(_LiveSessionForm):
-    """Saves what a session has into a base [KB-10]."""
+    """Saves what a session has into a base."""
 
     slug = "save"
     label = "Save into a base…"
@@ -226,7 +226,7 @@ class SaveSessionBase(_LiveSessionForm):
 
 
 class ForkSessionBase(_LiveSessionForm):
-    """Makes a base of what a session sees, and mounts it there [KB-12]."""
+    """Makes a base of what a session sees, and mounts it there."""
 
     slug = "fork"
     label = "Fork its base…"

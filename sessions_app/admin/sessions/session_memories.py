@@ -8,7 +8,7 @@ from sessions_app.models import SessionMemory
 
 @admin.register(SessionMemory)
 class SessionMemoryAdmin(ReadOnlyAdmin):
-    """Memories by session, the last used first; a session's page clears its own [K30]."""
+    """Memories by session, the last used first; a session's page clears its own."""
 
     list_display = ("owner", "project", "turn_count", "last_accessed_at", "expires_at")
     list_filter = ("project",)

@@ -169,7 +169,7 @@ class SessionAdmin(ActionAdmin):
         return super().delete_view(request, object_id, {**(extra_context or {}), "undo_minutes": _UNDO_MINUTES})
 
     def delete_model(self, request: HttpRequest, obj: Session) -> None:
-        """End the session; it can be brought back for a while [S-18]."""
+        """End the session; it can be brought back for a while."""
         delete_session(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Session]) -> None:

@@ -1,4 +1,4 @@
-"""API keys: made, shown once, revoked [O-25]."""
+"""API keys: made, shown once, revoked."""
 
 from typing import Any
 

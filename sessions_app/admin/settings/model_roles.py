@@ -1,4 +1,4 @@
-"""The projects' tables of model roles, to look at: they are set through the API [L-4]."""
+"""The projects' tables of model roles, to look at: they are set through the API."""
 
 from django.contrib import admin
 from django.utils.safestring import SafeString

@@ -9,7 +9,7 @@ from sessions_app.models import PluginFailure
 
 @admin.register(PluginFailure)
 class PluginFailureAdmin(ReadOnlyAdmin):
-    """Failed notifications and source hooks, the newest first [T-41]."""
+    """Failed notifications and source hooks, the newest first."""
 
     list_display = ("__str__", "short_error", "session_id", "kb_id", "source_id", "occurred_at")
     list_filter = ("plugin_id", "event")

@@ -37,7 +37,7 @@ class _ProjectForm(ActionForm):
 
 
 class CreateProject(_ProjectForm):
-    """Makes a project with its default base [KB-2]."""
+    """Makes a project with its default base."""
 
     heading = "Add project"
     submit = "Add project"
@@ -102,7 +102,7 @@ class ChangeProject(_ProjectForm):
 
 
 class AddMember(ActionForm):
-    """Gives a user a role in a project [O-25]."""
+    """Gives a user a role in a project."""
 
     heading = "Add membership"
     submit = "Add"

@@ -36,7 +36,7 @@ class ProjectAdmin(ActionAdmin):
 
 @admin.register(Membership)
 class MembershipAdmin(ActionAdmin):
-    """Who may do what in a project [O-25]."""
+    """Who may do what in a project."""
 
     permitted = ("view", "delete")
     add_action = AddMember
@@ -59,7 +59,7 @@ class MembershipAdmin(ActionAdmin):
 
 @admin.register(LoginLink)
 class LoginLinkAdmin(ReadOnlyAdmin):
-    """When users were given a link, never the link [O-26]. Deleting one, or its user, ends it."""
+    """When users were given a link, never the link. Deleting one, or its user, ends it."""
 
     permitted = ("view", "delete")  # a user who has a link could not be deleted otherwise
     list_display = ("id", "user", "created_at", "expires_at", "used_at", "can_be_used")

@@ -1,4 +1,4 @@
-"""One door to log in: the server's own, which counts attempts [O-25]."""
+"""One door to log in: the server's own, which counts attempts."""
 
 from typing import Any
 

@@ -17,7 +17,7 @@ _TURN_DEFERRED = ("turn__session__system_prompt", *(f"turn__{name}" for name in 
 
 @admin.register(ExplainabilityTurn)
 class ExplainabilityTurnAdmin(ActionAdmin):
-    """The registry of turns, whatever their end [T-25]."""
+    """The registry of turns, whatever their end."""
 
     list_display = (
         "label", "page", "session_link", "status", "answer_status", "question", "duration_ms", "created_at",

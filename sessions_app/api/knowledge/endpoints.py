@@ -1,4 +1,4 @@
-"""Knowledge bases: made, listed, read, restored, compacted [API-9, KB-1, KB-13]."""
+"""Knowledge bases: made, listed, read, restored, compacted."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,7 @@ _DEFAULT_FIRST = (("-is_default", number), ("name", text), ("id", number))
 
 
 def repository(base: "KnowledgeBase") -> dict[str, Any]:
-    """Return a base's record [KB-1]."""
+    """Return a base's record."""
     return {
         "id": base.kb_id,
         "kbId": base.kb_id,
@@ -69,7 +69,7 @@ class KnowledgeBases(ApiView):
 
     @schemas.kb_create
     def post(self, request: Request) -> Response:
-        """Make an empty base; names need not be unique [API-13]."""
+        """Make an empty base; names need not be unique."""
         base = create_base(self.project, self.body(KBCreateRequest).get("name") or "")
         return Response(
             {
@@ -90,7 +90,7 @@ class OneKnowledgeBase(ApiView):
 
     @schemas.kb_read
     def get(self, request: Request, kb_id: str) -> Response:
-        """Read the base; `default` is an alias for the project's default one [O-25]."""
+        """Read the base; `default` is an alias for the project's default one."""
         return Response(repository(knowledge_base(self.project, kb_id)))
 
 
@@ -120,7 +120,7 @@ class Restore(ApiView):
 
     @schemas.kb_restore
     def post(self, request: Request, kb_id: str) -> Response:
-        """Make a new revision that shows what an earlier one showed [KB-13]."""
+        """Make a new revision that shows what an earlier one showed."""
         base, body = knowledge_base(self.project, kb_id), self.body(RestoreRequest)
         expected = body.get("expected_revision")
         restored = restore_revision(base, body["revision"], actor=self.access.actor, expected=expected)
@@ -169,7 +169,7 @@ class Quarantine(ApiView):
 
     @schemas.kb_quarantine
     def get(self, request: Request, kb_id: str) -> Response:
-        """List them, the newest first, with the reasons [KB-19]."""
+        """List them, the newest first, with the reasons."""
         query = self.parameters(PageQuery)
         found = quarantined_of_base(knowledge_base(self.project, kb_id))
         rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))

@@ -6,7 +6,7 @@ from sessions_app.api.shell.responses import Bool, Int, Page, Str, Time, nullabl
 
 
 class Source(serializers.Serializer):
-    """A source of a base [KB-3]; `dirty` with units that are left out because what they came from has changed."""
+    """A source of a base; `dirty` with units that are left out because what they came from has changed."""
 
     sourceId = Str()
     name = Str()
@@ -41,7 +41,7 @@ class SourceStaged(SourceAdded):
 
 
 class WorkspaceFacts(serializers.Serializer):
-    """What a session's draft shows, and whether it is saved [KB-5]; `sources` is a page of them."""
+    """What a session's draft shows, and whether it is saved; `sources` is a page of them."""
 
     mountedKbId = Str()
     mountedKbName = Str()
@@ -62,7 +62,7 @@ class WorkspaceObject(Page):
 
 
 class QuarantinedChunk(serializers.Serializer):
-    """A part of a source that did not become units [KB-19]."""
+    """A part of a source that did not become units."""
 
     sourceId = Str()
     sourceName = Str()
@@ -81,7 +81,7 @@ class QuarantinePage(Page):
 
 
 class Repository(serializers.Serializer):
-    """A knowledge base [KB-1]."""
+    """A knowledge base."""
 
     id = Str()
     kbId = Str()

@@ -1,4 +1,4 @@
-"""What a session does with knowledge bases: mount one, save what it learned, fork [API-9, KB-8, KB-10, KB-12]."""
+"""What a session does with knowledge bases: mount one, save what it learned, fork."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,7 +20,7 @@ class LoadKB(ApiView):
 
     @schemas.kb_load
     def post(self, request: Request, session_id: str) -> Response:
-        """Mount the base as it is now; units, messages and preferences of the session stay [KB-9]."""
+        """Mount the base as it is now; units, messages and preferences of the session stay."""
         body = self.body(KBMountRequest)
         found, base = session(self.project, session_id), knowledge_base(self.project, body["kb_id"])
         mount_base(
@@ -31,7 +31,7 @@ class LoadKB(ApiView):
 
 
 class MountKB(LoadKB):
-    """The same under its other name, which is the reason that plugins hear [PL-43]."""
+    """The same under its other name, which is the reason that plugins hear."""
 
     reason = "mount-api"
 
@@ -46,7 +46,7 @@ class SaveKB(ApiView):
 
     @schemas.kb_save
     def post(self, request: Request, session_id: str) -> Response:
-        """Save draft and journal into the mounted base, another one, or a new one [KB-10]."""
+        """Save draft and journal into the mounted base, another one, or a new one."""
         body = self.body(KBSaveRequest)
         found, target_id = session(self.project, session_id), body.get("target_kb_id")
         save_session_kb(
@@ -67,7 +67,7 @@ class ForkKB(ApiView):
 
     @schemas.kb_fork
     def post(self, request: Request, session_id: str) -> Response:
-        """Make a base of what the session sees and mount it [KB-12]."""
+        """Make a base of what the session sees and mount it."""
         body = self.body(KBForkRequest)
         fork_session_kb(
             session(self.project, session_id), body.get("name"), wait_ms=body["wait_ms"],

@@ -1,4 +1,4 @@
-"""A source on its way as a stream of server-sent events: how far it is, and at last what came of it [API-5, API-17]."""
+"""A source on its way as a stream of server-sent events: how far it is, and at last what came of it."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What a session works on and has not saved: its draft over the mounted base [API-9, KB-5, KB-6]."""
+"""What a session works on and has not saved: its draft over the mounted base."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +69,7 @@ class WorkspaceSources(ApiView):
 
     @schemas.workspace_stage
     def post(self, request: Request, session_id: str) -> HttpResponseBase:
-        """Stage a text or file; no base changes before a save or a fork [KB-6]."""
+        """Stage a text or file; no base changes before a save or a fork."""
         found, streams = session(self.project, session_id), self.parameters(StreamQuery)["stream"]
         self.session_id = found.session_id
         body = self.body(SessionUploadRequest if sends_file(request.data) else StagedSourceRequest)

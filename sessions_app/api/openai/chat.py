@@ -1,4 +1,4 @@
-"""`/v1/chat/completions`: the conversation comes whole, and its session is recognised [O-31]."""
+"""`/v1/chat/completions`: the conversation comes whole, and its session is recognised."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ class ChatCompletions(OpenAIView):
     throttle_classes = (ChatThrottle,)
 
     def post(self, request: Request) -> Response | StreamingHttpResponse:
-        """Refuse what needs no session first, so that a refused request leaves none behind [T-1]."""
+        """Refuse what needs no session first, so that a refused request leaves none behind."""
         body = self.sent()
         asked = asked_in(self, body, said_in(body.get("messages"), "messages"), "chat.completions")
         if flag_of(body, "stream"):

@@ -15,7 +15,7 @@ NOT_RETRIED = "x-should-retry"
 
 
 def unsupported(name: str, why: str) -> InvalidInput:
-    """Return the refusal of something that this server cannot do for a client [O-30]."""
+    """Return the refusal of something that this server cannot do for a client."""
     return InvalidInput(
         f"{name} is not supported here: {why}", details={"param": name, "code": "unsupported_parameter"}
     )

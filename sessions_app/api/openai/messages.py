@@ -1,4 +1,4 @@
-"""What clients of the OpenAI dialect say, as messages of ours [O-17, O-30, O-45]."""
+"""What clients of the OpenAI dialect say, as messages of ours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Said:
 
 
 def said_in(messages: Any, name: str) -> Said:
-    """Take the messages of a chat apart; the last user message is answered [S-28].
+    """Take the messages of a chat apart; the last user message is answered.
 
     Raises:
         InvalidInput: no such list, an unknown role, parts that are not text, no user message, no text in it.

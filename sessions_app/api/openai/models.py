@@ -1,4 +1,4 @@
-"""`/v1/models`: ours and the provider's [O-29]."""
+"""`/v1/models`: ours and the provider's."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The parameters of the dialect: honoured, taken with a warning, or refused; none is passed over in silence [O-30]."""
+"""The parameters of the dialect: honoured, taken with a warning, or refused; none is passed over in silence."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ NATIVE = (
     "session_id", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level",
     "grounding", "kb_id", "wait_ms", "remember_choices",
 )  # fmt: skip
-"""Fields of the native API that the dialect takes too, beside the flags [O-42]."""
+"""Fields of the native API that the dialect takes too, beside the flags."""
 _OURS = {*NATIVE, *FLAGS, *ALIASES}
 _HONOURED = {
     "model", "messages", "input", "instructions", "stream", "stream_options", "max_tokens", "max_completion_tokens",
@@ -45,7 +45,7 @@ def warnings_of(body: Mapping[str, Any]) -> list[str]:
     """Return a warning for each parameter that has no effect here.
 
     Raises:
-        InvalidInput: `unsupported_parameter` for what cannot be done without [O-30].
+        InvalidInput: `unsupported_parameter` for what cannot be done without.
     """
     warnings = []
     for name, value in body.items():
@@ -96,7 +96,7 @@ def flag_of(body: Mapping[str, Any], name: str) -> bool:
 
 
 def user_of(body: Mapping[str, Any]) -> str | None:
-    """Return the client's own name for its user [O-31]."""
+    """Return the client's own name for its user."""
     for name in ("safety_identifier", "user"):
         value = body.get(name)
         if value is not None:
@@ -124,7 +124,7 @@ def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def model_of(body: Mapping[str, Any], warnings: list[str]) -> tuple[str, str | None]:
-    """Return the model's name as the client knows it, and the wish that it stands for [O-29].
+    """Return the model's name as the client knows it, and the wish that it stands for.
 
     Raises:
         InvalidInput: no name.

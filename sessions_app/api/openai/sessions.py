@@ -1,4 +1,4 @@
-"""Which session a request of the dialect talks in, and the call that it makes of it [O-31, O-42, O-43]."""
+"""Which session a request of the dialect talks in, and the call that it makes of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sessions_app.models import Session
 
 COMMANDS_HEADER = "X-Commands"
-"""`on` lets a message that begins with a slash be a command [O-31]."""
+"""`on` lets a message that begins with a slash be a command."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Asked:
 
 
 def asked_in(view: ApiView, body: Mapping[str, Any], said: Said, api: str) -> Asked:
-    """Check a request before anything exists of it [T-1].
+    """Check a request before anything exists of it.
 
     Raises:
         InvalidInput, NotFound, TooLarge, Unavailable: it is refused.
@@ -92,7 +92,7 @@ def named_session(view: ApiView, asked: Asked) -> Found | None:
     """Return the session that the request names by header or field, None if it names none.
 
     Raises:
-        NotFound: SESSION_NOT_FOUND for an unknown id of ours [C-3].
+        NotFound: SESSION_NOT_FOUND for an unknown id of ours.
     """
     header = view.request.headers.get(SESSION_HEADER)
     name = usable_id(asked.native.get("session_id")) or usable_id(header)
@@ -102,7 +102,7 @@ def named_session(view: ApiView, asked: Asked) -> Found | None:
 
 
 def session_under(view: ApiView, asked: Asked, name: str) -> "Session":
-    """Return the session of this id; a client's own name is made on its first use [O-42]."""
+    """Return the session of this id; a client's own name is made on its first use."""
     return chat_session(view.project, {}, name, asked.call.remembered_choices, asked.call.base)
 
 
@@ -110,7 +110,7 @@ def found_session(view: ApiView, asked: Asked, access: Access) -> Found:
     """Return the session for a request that brings its whole conversation along, and have the call remember it.
 
     A session that was recognised holds that conversation; one that was named may hold another, and the request's comes
-    first then [O-17].
+    first then.
     """
     named = named_session(view, asked)
     before = asked.said.before

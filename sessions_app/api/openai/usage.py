@@ -1,4 +1,4 @@
-"""Tokens as OpenAI's clients count them: the provider's own numbers, else estimates [O-32]."""
+"""Tokens as OpenAI's clients count them: the provider's own numbers, else estimates."""
 
 from collections.abc import Sequence
 from typing import Any

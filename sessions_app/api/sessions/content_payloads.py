@@ -110,7 +110,7 @@ def step_payload(row: "UnitEvent") -> dict[str, Any]:
 
 
 def source_payload(row: "KnowledgeSource", stale: Container[int] = ()) -> dict[str, Any]:
-    """Return one source of a base or draft [KB-3]; `stale` has the keys of those with stale units [KU-16]."""
+    """Return one source of a base or draft; `stale` has the keys of those with stale units."""
     return {
         "sourceId": row.source_id,
         "name": row.name,
@@ -126,7 +126,7 @@ def source_payload(row: "KnowledgeSource", stale: Container[int] = ()) -> dict[s
 
 
 def quarantined_payload(row: "QuarantinedChunk") -> dict[str, Any]:
-    """Return one part of a source that did not become units, with the reason [KB-19]."""
+    """Return one part of a source that did not become units, with the reason."""
     return {
         "sourceId": row.source_id,
         "sourceName": row.source_name,

@@ -1,4 +1,4 @@
-"""What a session holds: messages, units, mounts; material loaded into it; and the whole as a file [O-52, S-32]."""
+"""What a session holds: messages, units, mounts; material loaded into it; and the whole as a file."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -90,7 +90,7 @@ class Context(ApiView):
 
     @schemas.context_load
     def post(self, request: Request, session_id: str) -> Response:
-        """Load material straight into the session's units; no message, and the draft stays clean [S-33]."""
+        """Load material straight into the session's units; no message, and the draft stays clean."""
         body = self.body(SessionUploadRequest if sends_file(request.data) else ContextRequest)
         upload = upload_of(body, CONTEXT_NAME)
         loaded = load_context(session(self.project, session_id), upload, wait_ms=body["wait_ms"])
@@ -118,7 +118,7 @@ class Quarantine(ApiView):
 
     @schemas.session_quarantine
     def get(self, request: Request, session_id: str) -> Response:
-        """List them, the newest first, with the reasons [KB-19]."""
+        """List them, the newest first, with the reasons."""
         query = self.parameters(PageQuery)
         found = quarantined_of_session(session(self.project, session_id))
         rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))

@@ -1,4 +1,4 @@
-"""Sessions: made, listed, read, named, ended [API-9, O-16, O-22, S-4]."""
+"""Sessions: made, listed, read, named, ended."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ _LATEST_FIRST = (("-last_activity_at", when), ("-id", number))
 
 
 def metadata(found: "Session") -> dict[str, Any]:
-    """Return what a session that has its counts reports of itself [S-4]."""
+    """Return what a session that has its counts reports of itself."""
     return {
         "session_id": found.session_id,
         "title": found.title,
@@ -75,7 +75,7 @@ def read_metadata(project: "Project", session_id: str) -> dict[str, Any]:
 
 
 def _frozen(found: "Session") -> dict[str, Any]:
-    """Return what the session keeps until it is told otherwise [L-1]."""
+    """Return what the session keeps until it is told otherwise."""
     return {
         **identity_payload(found),
         "skill_snapshot": snapshot_payload(found),
@@ -99,7 +99,7 @@ class Sessions(ApiView):
 
     @schemas.session_create
     def post(self, request: Request) -> Response:
-        """Make a session and mount its base, or nothing at all [S-8]."""
+        """Make a session and mount its base, or nothing at all."""
         body = self.body(SessionCreateRequest)
         kb_id = body.get("kb_id")
         base = None if kb_id is None else knowledge_base(self.project, kb_id)
@@ -126,7 +126,7 @@ class OneSession(ApiView):
 
     @schemas.session_read
     def get(self, request: Request, session_id: str) -> Response:
-        """Read the metadata; reading is no activity [S-13], and an expired session stays readable [O-15]."""
+        """Read the metadata; reading is no activity, and an expired session stays readable."""
         return Response(read_metadata(self.project, session_id))
 
     @schemas.session_patch
@@ -139,7 +139,7 @@ class OneSession(ApiView):
 
     @schemas.session_delete
     def delete(self, request: Request, session_id: str) -> Response:
-        """End the session; one that is gone already, or was never there, is fine too [S-18]."""
+        """End the session; one that is gone already, or was never there, is fine too."""
         with suppress(NotFound):
             delete_session(session(self.project, session_id))
         return Response(status=204)

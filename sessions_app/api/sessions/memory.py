@@ -1,4 +1,4 @@
-"""What a session remembers of its earlier turns: read and cleared [K30]."""
+"""What a session remembers of its earlier turns: read and cleared."""
 
 from contextlib import suppress
 
@@ -27,7 +27,7 @@ class SessionMemory(ApiView):
 
     @schemas.memory_clear
     def delete(self, request: Request, session_id: str) -> Response:
-        """Clear it; an empty one, and that of a session that is not there, is fine too [S-18]."""
+        """Clear it; an empty one, and that of a session that is not there, is fine too."""
         wait_ms = self.parameters(WaitQuery)["wait_ms"]
         with suppress(NotFound):
             found = session(self.project, session_id)

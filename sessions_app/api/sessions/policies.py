@@ -1,4 +1,4 @@
-"""The policies of a session: read, each with who chose it, and chosen [K50, X7]."""
+"""The policies of a session: read, each with who chose it, and chosen."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What clients get about a session's frozen state, for the schema: skills, personas, agents [L-1, L-34, L-38]."""
+"""What clients get about a session's frozen state, for the schema: skills, personas, agents."""
 
 from rest_framework import serializers
 
@@ -15,7 +15,7 @@ from sessions_app.api.shell.responses import (
 
 
 class Eligibility(serializers.Serializer):
-    """What a skill asks of the server's machine [L-57]."""
+    """What a skill asks of the server's machine."""
 
     os = texts()
     env = texts()
@@ -23,7 +23,7 @@ class Eligibility(serializers.Serializer):
 
 
 class SkillObject(serializers.Serializer):
-    """A skill of a snapshot [L-34]; `path` lies below the root of its source."""
+    """A skill of a snapshot; `path` lies below the root of its source."""
 
     skill_name = Str()
     source = serializers.ChoiceField(("bundled", "user", "workspace"))  # type: ignore[assignment]
@@ -45,7 +45,7 @@ class SkillWithInstructions(SkillObject):
 
 
 class DiagnosticObject(serializers.Serializer):
-    """What was found about a folder while a snapshot was made [L-38]."""
+    """What was found about a folder while a snapshot was made."""
 
     skill_name = Str()
     code = Str()
@@ -66,7 +66,7 @@ class SkillSnapshotObject(serializers.Serializer):
 
 
 class FrozenState(serializers.Serializer):
-    """What a session keeps until it is told otherwise [L-1]."""
+    """What a session keeps until it is told otherwise."""
 
     active_agent = Str()
     active_persona = Str()

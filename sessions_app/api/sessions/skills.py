@@ -1,4 +1,4 @@
-"""A session's skills: the snapshot, what a reload would change, and the reload [L-12, L-21]."""
+"""A session's skills: the snapshot, what a reload would change, and the reload."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Which model answers in which role: the project's table, and a session's own [L-2, L-4, O-46]."""
+"""Which model answers in which role: the project's table, and a session's own."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""What the server can work with, plugins and models, and what it is measured by [API-9, PL-1]."""
+"""What the server can work with, plugins and models, and what it is measured by."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def descriptor_payload(descriptor: Descriptor) -> dict[str, Any]:
 
 
 def wrapper_payload(wrapper: Wrapper) -> dict[str, Any]:
-    """Return what an external program says of itself [PL-34]; where it lies and how it is started is the operator's."""
+    """Return what an external program says of itself; where it lies and how it is started is the operator's."""
     manifest = wrapper.manifest
     return {
         "id": manifest.id,
@@ -88,7 +88,7 @@ class Models(ApiView):
 
     @schemas.model_list
     def get(self, request: Request) -> Response:
-        """List the configured model and those of its provider; none unless one is configured [O-28]."""
+        """List the configured model and those of its provider; none unless one is configured."""
         names = model_names()
         models = [
             {

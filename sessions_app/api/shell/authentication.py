@@ -1,4 +1,4 @@
-"""Who calls: a project's API key, or a member of a project with a login session [O-8, O-25]."""
+"""Who calls: a project's API key, or a member of a project with a login session."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

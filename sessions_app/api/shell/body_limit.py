@@ -1,4 +1,4 @@
-"""An ASGI wrapper that refuses a request body over the limit before anything is kept of it [API-1, O-33].
+"""An ASGI wrapper that refuses a request body over the limit before anything is kept of it.
 
 A body for which the disk has no room is refused too: it is read before Django sees the request.
 """

@@ -1,4 +1,4 @@
-"""The API's description: an OpenAPI document, and pages to read and try it, served from here alone [O-27]."""
+"""The API's description: an OpenAPI document, and pages to read and try it, served from here alone."""
 
 from functools import cache
 from threading import Lock

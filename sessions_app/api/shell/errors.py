@@ -1,4 +1,4 @@
-"""The one error shape [API-3] and the one table from code to status [API-20, API-18, O-7, O-24]."""
+"""The one error shape and the one table from code to status."""
 
 import logging
 from collections.abc import Mapping
@@ -87,7 +87,7 @@ def error_body(
     request_id: str | None = None,
     session_id: str | None = None,
 ) -> dict[str, Any]:
-    """Return the error object of every answer and of the stream's last event [API-3]."""
+    """Return the error object of every answer and of the stream's last event."""
     return {
         "error": {
             "code": code,

@@ -25,7 +25,7 @@ class Text(serializers.CharField):
 
 
 class TextOrNothing(Text):
-    """A JSON string; any other value counts as absent [H31]."""
+    """A JSON string; any other value counts as absent."""
 
     def run_validation(self, data: Any = serializers.empty) -> str | None:
         """Return the string, None for what is none."""
@@ -71,7 +71,7 @@ def _messages_schema(roles: tuple[str, ...], content: dict[str, Any], **more: An
     )
 )
 class ChatMessages(serializers.Field):
-    """The messages of a chat request [S-27]."""
+    """The messages of a chat request."""
 
     def run_validation(self, data: Any = serializers.empty) -> list[dict[str, str]]:
         """Return the messages.
@@ -98,10 +98,10 @@ class ChatMessages(serializers.Field):
     )
 )
 class HistoryMessages(serializers.Field):
-    """The explicit history of a chat request [O-17]."""
+    """The explicit history of a chat request."""
 
     def to_internal_value(self, data: Any) -> list[dict[str, str]] | None:
-        """Return the messages, oldest first; None for what is no list, which counts as absent [H31].
+        """Return the messages, oldest first; None for what is no list, which counts as absent.
 
         Raises:
             InvalidInput: INVALID_ROLE, INVALID_CONTENT, INVALID_INPUT.

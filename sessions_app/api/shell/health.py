@@ -1,4 +1,4 @@
-"""Probes: whether the process lives, and whether it can work [API-9, O-25, D-66]."""
+"""Probes: whether the process lives, and whether it can work."""
 
 import time
 from threading import Lock

@@ -1,4 +1,4 @@
-"""Request bodies: one JSON object in UTF-8, decoded whole [API-1], or a form with one file [O-33]."""
+"""Request bodies: one JSON object in UTF-8, decoded whole, or a form with one file."""
 
 import json
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ class JSONObjectParser(BaseParser):
 
 
 class UploadParser(BaseParser):
-    """Parses a form with one file [O-33]; the server's own limit bounds the whole of it."""
+    """Parses a form with one file; the server's own limit bounds the whole of it."""
 
     media_type = MultiPartParser.media_type
 

@@ -1,4 +1,4 @@
-"""What each role may do: viewers read, editors write, admins manage [O-25]."""
+"""What each role may do: viewers read, editors write, admins manage."""
 
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request

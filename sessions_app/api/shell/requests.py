@@ -1,4 +1,4 @@
-"""What clients send: bodies and query strings, validated as their schema says. Unknown keys are ignored [API-1]."""
+"""What clients send: bodies and query strings, validated as their schema says. Unknown keys are ignored."""
 
 from functools import cache
 from typing import Any
@@ -24,7 +24,7 @@ REVISION_MAX = 2**31 - 1
 
 
 class Coded(serializers.Serializer):
-    """A body whose fields have error codes of their own [API-18]; other fields are INVALID_INPUT."""
+    """A body whose fields have error codes of their own; other fields are INVALID_INPUT."""
 
     codes: dict[str, str] = {}
 
@@ -56,7 +56,7 @@ def _first(problems: Any) -> str:
 
 
 class ChoicesFields(Coded):
-    """Which plugins, level and model to use; null or absent is no choice [S-19, S-26]."""
+    """Which plugins, level and model to use; null or absent is no choice."""
 
     planner_plugin = Text(required=False, allow_null=True)
     seed_detector_plugin = Text(required=False, allow_null=True)
@@ -90,7 +90,7 @@ def choices_of(body: dict[str, Any]) -> Choices:
 
 
 class WaitFields(Coded):
-    """How long to wait for a running turn [O-19]."""
+    """How long to wait for a running turn."""
 
     wait_ms = WholeNumber(required=False, default=0, min_value=0)
 
@@ -110,7 +110,7 @@ class WaitQuery(WaitFields):
 
 
 class ChatRequest(ChoicesFields, WaitFields):
-    """One message to a session [API-10, O-17, O-19, O-22, O-42, O-44]."""
+    """One message to a session."""
 
     messages = ChatMessages()
     session_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
@@ -118,20 +118,20 @@ class ChatRequest(ChoicesFields, WaitFields):
     include = serializers.ListField(child=serializers.ChoiceField(INCLUDABLE), required=False, max_length=8)
     conversation_history = HistoryMessages(required=False, allow_null=True)
     conversation_context = HistoryMessages(required=False, allow_null=True)
-    conversationHistory = HistoryMessages(required=False, allow_null=True)  # as [O-44] spells it
+    conversationHistory = HistoryMessages(required=False, allow_null=True)  # as spells it
     remember_choices = Truth(required=False, default=True)
     previous_response_id = TextOrNothing(required=False, allow_null=True, allow_blank=True, max_length=128)
 
 
 class SessionCreateRequest(ChoicesFields):
-    """A new session [API-9, O-16, O-46]."""
+    """A new session."""
 
     title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
     freeze_planner_statistics = Truth(required=False, default=False)
 
 
 class SessionPatchRequest(WaitFields):
-    """What of a session can be changed; an empty title takes it away [O-16]. The flags of a chat request too [K50]."""
+    """What of a session can be changed; an empty title takes it away. The flags of a chat request too."""
 
     title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
 
@@ -143,13 +143,13 @@ class SessionPatchRequest(WaitFields):
 
 
 class PoliciesRequest(WaitFields):
-    """Policies of a session by their names: the flags of a chat request, and `grounding`; null takes one back [K50]."""
+    """Policies of a session by their names: the flags of a chat request, and `grounding`; null takes one back."""
 
     grounding = serializers.ChoiceField(("strict", "open"), required=False, allow_null=True)
 
 
 class SourceFields(Coded):
-    """What may be said about a source, however its text comes [API-12]."""
+    """What may be said about a source, however its text comes."""
 
     name = Text(required=False, max_length=SOURCE_NAME_CHARS)
     source_id = Text(required=False, allow_null=True)
@@ -160,24 +160,24 @@ class SourceFields(Coded):
 
 
 class ContextRequest(SourceFields, WaitFields):
-    """Material to load into a session [S-33]."""
+    """Material to load into a session."""
 
     content = Text()
 
 
 class SourceRequest(SourceFields):
-    """A text that becomes a source of a base [KB-3]."""
+    """A text that becomes a source of a base."""
 
     name = Text(max_length=SOURCE_NAME_CHARS)
     content = Text()
 
 
 class StagedSourceRequest(SourceRequest, WaitFields):
-    """A text that becomes a source of a session's draft [KB-6]."""
+    """A text that becomes a source of a session's draft."""
 
 
 class UploadRequest(SourceFields):
-    """A file: Markdown, plain text, HTML or PDF [O-33]; unless named otherwise the source has its name."""
+    """A file: Markdown, plain text, HTML or PDF; unless named otherwise the source has its name."""
 
     file = serializers.FileField()
 
@@ -210,13 +210,13 @@ def _declared(file: UploadedFile) -> str | None:
 
 
 class KBCreateRequest(Coded):
-    """A new knowledge base [API-9]."""
+    """A new knowledge base."""
 
     name = Text(allow_blank=True, allow_null=True, required=False)
 
 
 class KBMountRequest(WaitFields):
-    """Which base to mount, and whether unsaved changes may go [KB-8]."""
+    """Which base to mount, and whether unsaved changes may go."""
 
     kb_id = Text()
     discard_draft = Truth(required=False, default=False)
@@ -225,14 +225,14 @@ class KBMountRequest(WaitFields):
 
 
 class KBForkRequest(WaitFields):
-    """What the new base is called; without a name, after the mounted one; what goes into it [KB-12]."""
+    """What the new base is called; without a name, after the mounted one; what goes into it."""
 
     name = Text(required=False, allow_null=True, allow_blank=True)
     include_conversation_units = Truth(required=False, default=True)
 
 
 class KBSaveRequest(KBForkRequest):
-    """Where to save, and what [KB-10]; which revision of the base the client has seen and replaces [KB-13]."""
+    """Where to save, and what; which revision of the base the client has seen and replaces."""
 
     target_kb_id = Text(required=False, allow_null=True)
     fork = Truth(required=False, default=False)
@@ -240,7 +240,7 @@ class KBSaveRequest(KBForkRequest):
 
 
 class RestoreRequest(Coded):
-    """Which revision of a base shall come back, and which one the client takes for the present one [KB-13]."""
+    """Which revision of a base shall come back, and which one the client takes for the present one."""
 
     revision = WholeNumber(min_value=1, max_value=REVISION_MAX)
     expected_revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
@@ -271,7 +271,7 @@ class OverridesField(serializers.JSONField):
 
 
 class ModelRolesRequest(serializers.Serializer):
-    """A table of model roles [L-2]; its shapes are checked where it is stored [L-4]."""
+    """A table of model roles; its shapes are checked where it is stored."""
 
     roles = RolesField(required=False, help_text="By role; an empty model means automatic.")
     pluginOverrides = OverridesField(required=False, help_text="By plugin id; a role or a model.")
@@ -281,7 +281,7 @@ class ModelRolesRequest(serializers.Serializer):
 
 
 class ModelConfigRequest(ModelRolesRequest, WaitFields):
-    """A change of a session's table [O-46]."""
+    """A change of a session's table."""
 
     take_current_roles = Truth(required=False, default=False)
 
@@ -300,7 +300,7 @@ class StreamQuery(serializers.Serializer):
 
 
 class SessionListQuery(PageQuery):
-    """A page of sessions [O-22]."""
+    """A page of sessions."""
 
     q = serializers.CharField(required=False, allow_blank=True, max_length=200)
     status = serializers.ChoiceField(("active", "running", "failed", "expired"), required=False)
@@ -314,13 +314,13 @@ class TurnListQuery(PageQuery):
 
 
 class UnitListQuery(PageQuery):
-    """A page of a session's units [O-52]."""
+    """A page of a session's units."""
 
     state = serializers.ChoiceField(("pending", "committed"), required=False)
 
 
 class RegistryQuery(serializers.Serializer):
-    """A part of a session's registry [O-9, O-22]."""
+    """A part of a session's registry."""
 
     limit = serializers.IntegerField(min_value=1, max_value=PAGE_LIMIT_MAX, default=PAGE_LIMIT)
     before = serializers.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
@@ -328,7 +328,7 @@ class RegistryQuery(serializers.Serializer):
 
 
 class DetailQuery(serializers.Serializer):
-    """Whether the whole payload is wanted, as a file [O-22]."""
+    """Whether the whole payload is wanted, as a file."""
 
     download = serializers.BooleanField(required=False, default=False)
 
@@ -340,6 +340,6 @@ class ExportQuery(serializers.Serializer):
 
 
 class PluginListQuery(serializers.Serializer):
-    """Which plugins; an unknown type gives none [PL-29]."""
+    """Which plugins; an unknown type gives none."""
 
     type = serializers.CharField(required=False, allow_blank=True, max_length=100)

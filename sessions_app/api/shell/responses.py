@@ -1,4 +1,4 @@
-"""What clients get, for the schema: envelopes in snake_case, the machine's objects in camelCase [N-4].
+"""What clients get, for the schema: envelopes in snake_case, the machine's objects in camelCase.
 
 The tests hold every answer against these shapes.
 """
@@ -35,7 +35,7 @@ class AnyValue(serializers.JSONField):
 
 
 class ErrorObject(serializers.Serializer):
-    """What went wrong [API-3]."""
+    """What went wrong."""
 
     code = Str()
     module = Str()
@@ -78,7 +78,7 @@ class SessionCreated(ChoicesReported):
 
 
 class SessionMetadata(SessionCreated):
-    """A session [S-4]."""
+    """A session."""
 
     label = Str(  # type: ignore[assignment]  # a field of this name, not the serializer's own label
         help_text="Title, else how the conversation began, else the id."
@@ -145,7 +145,7 @@ class MessagePage(Page):
 
 
 class UnitValue(serializers.Serializer):
-    """A knowledge unit [KU-1]; further fields as the unit has them."""
+    """A knowledge unit; further fields as the unit has them."""
 
     id = Str()
     kuType = serializers.ChoiceField(KU_TYPES)
@@ -230,7 +230,7 @@ class ContextLoaded(serializers.Serializer):
 
 
 class PluginObject(serializers.Serializer):
-    """A plugin's descriptor [PL-1]."""
+    """A plugin's descriptor."""
 
     id = Str()
     type = serializers.ChoiceField(PLUGIN_TYPES)
@@ -251,7 +251,7 @@ class PluginObject(serializers.Serializer):
 
 
 class WrapperObject(serializers.Serializer):
-    """An external program that helps goal solvers [PL-34]."""
+    """An external program that helps goal solvers."""
 
     id = Str()
     name = Str()
@@ -273,7 +273,7 @@ class PluginList(serializers.Serializer):
 
 
 class EvaluationSource(serializers.Serializer):
-    """A story of the evaluation [E-9]."""
+    """A story of the evaluation."""
 
     suite = Str()
     file = Str()
@@ -302,7 +302,7 @@ class ModelList(serializers.Serializer):
 
 
 class ModelTable(serializers.Serializer):
-    """Which model answers in which role [L-2]."""
+    """Which model answers in which role."""
 
     roles = Anything(help_text="By role: `{model}`, empty for automatic.")
     pluginOverrides = Anything(help_text="By plugin id: `{role}` or `{model}`.")
@@ -319,7 +319,7 @@ class ModelRolesSnapshot(ModelTable):
 
 
 class SessionModelTable(ModelTable):
-    """The session's model configuration [O-46]."""
+    """The session's model configuration."""
 
     model = nullable(Str)
 

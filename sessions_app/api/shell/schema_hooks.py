@@ -7,7 +7,7 @@ from typing import Any
 from mrpvm.conversation.flags import ALIASES, DOCUMENT_BIAS, LIMITS, NAMES
 
 TAKE_FLAGS = ("ChatRequest", "SessionCreateRequest", "PatchedSessionPatchRequest", "PatchedPoliciesRequest")
-"""The bodies that take flags beside their fields [K50]."""
+"""The bodies that take flags beside their fields."""
 _SOURCES = re.compile(r"\s*\[(?:[A-Z]+-?\d+|ARCHITECTURE)[^\]]*\]")
 """References to the rules behind a statement: meant for the code's readers."""
 

@@ -1,4 +1,4 @@
-"""How many turns one caller may start in a minute [O-25]."""
+"""How many turns one caller may start in a minute."""
 
 from django.conf import settings
 from rest_framework.request import Request

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class JSONAlways(BaseContentNegotiation):
-    """Answers in JSON whatever the client accepts: errors before a stream are plain answers too [API-5]."""
+    """Answers in JSON whatever the client accepts: errors before a stream are plain answers too."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         """Return the parser of the stated content type, None for one that is not known."""
@@ -40,7 +40,7 @@ class JSONAlways(BaseContentNegotiation):
 
 
 class ApiView(APIView):
-    """An endpoint. `session_id` is set once known, so that errors can name the session [T-31]."""
+    """An endpoint. `session_id` is set once known, so that errors can name the session."""
 
     authentication_classes: Sequence[type[BaseAuthentication]] = (ApiKeyAuthentication, MemberAuthentication)
     permission_classes: Sequence[type[BasePermission]] = (RolePermission,)
@@ -73,7 +73,7 @@ class ApiView(APIView):
 
     @property
     def project(self) -> "Project":
-        """Return the caller's project: nothing outside of it exists for this request [O-8]."""
+        """Return the caller's project: nothing outside of it exists for this request."""
         return self.access.project
 
     def body[Shape: serializers.Serializer](self, shape: type[Shape]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One message to a session: answered whole, or as a stream [API-10 to API-17]."""
+"""One message to a session: answered whole, or as a stream."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ class ChatCompletions(ApiView):
 
     @schemas.chat
     def post(self, request: Request) -> Response | StreamingHttpResponse:
-        """Refuse what needs no session first, so that a refused request leaves none behind [T-1]."""
+        """Refuse what needs no session first, so that a refused request leaves none behind."""
         body = self.body(ChatRequest)
         call = self._call(body)
         check_call(call)
@@ -49,7 +49,7 @@ class ChatCompletions(ApiView):
         return Response(completion(result, body.get("include", ())))
 
     def _call(self, body: dict[str, Any]) -> TurnCall:
-        said = {message["role"]: message["content"] for message in body["messages"]}  # the last of each role [S-28]
+        said = {message["role"]: message["content"] for message in body["messages"]}  # the last of each role
         kb_id = body.get("kb_id")
         return TurnCall(
             message=said["user"],
@@ -63,7 +63,7 @@ class ChatCompletions(ApiView):
         )
 
     def _placed(self, body: dict[str, Any], call: TurnCall) -> "tuple[Session, TurnCall]":
-        """Return the session, and the call that says what it goes on from: another turn may come before it [O-31]."""
+        """Return the session, and the call that says what it goes on from: another turn may come before it."""
         header = self.request.headers.get(SESSION_HEADER)
         found = talking_session(self.project, body, header, call.remembered_choices, call.base)
         self.session_id = found.session.session_id
@@ -71,7 +71,7 @@ class ChatCompletions(ApiView):
         return found.session, replace(call, continues_at=found.continues_at, client_request=told)
 
     def _stream(self, body: dict[str, Any], call: TurnCall) -> StreamingHttpResponse:
-        """Answer once the turn has begun: what is refused before is a plain error [API-5]."""
+        """Answer once the turn has begun: what is refused before is a plain error."""
         feed = Feed()
         stream = TurnStream(self, feed, LiveAnswer(feed, body.get("include", ())))
         _, first = stream.begin(lambda: self._placed(body, call), body["wait_ms"])

@@ -1,4 +1,4 @@
-"""Which session a chat request means: the named one, a new one, or one under the client's own name [C-3, O-42]."""
+"""Which session a chat request means: the named one, a new one, or one under the client's own name."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -69,13 +69,13 @@ def talking_session(
     if previous is not None:
         return continued_session(project, previous, body.get("session_id") or header_id)
     session = chat_session(project, body, header_id, choices, base)
-    if session.is_client_named:  # the client cannot know that its session has expired [O-43]
+    if session.is_client_named:  # the client cannot know that its session has expired
         return resume_session(session)
     return Found(session=session, how="named")
 
 
 def continued_session(project: "Project", previous: str, named: str | None) -> Found:
-    """Return the session that goes on from an earlier answer: a fork unless that was the latest one [O-44].
+    """Return the session that goes on from an earlier answer: a fork unless that was the latest one.
 
     Args:
         named: the session that the request names too, if it does.
@@ -91,14 +91,14 @@ def continued_session(project: "Project", previous: str, named: str | None) -> F
     if usable_id(named) not in (None, turn.session.session_id):
         raise InvalidInput("previous_response_id is of another session than session_id.")
     if turn.session.is_expired and not turn.session.is_client_named:
-        return Found(session=turn.session, how="named")  # which refuses the turn, as under its own id [O-43]
+        return Found(session=turn.session, how="named")  # which refuses the turn, as under its own id
     return continue_after(turn)
 
 
 def explicit_history(body: Mapping[str, Any]) -> Sequence[Mapping[str, str]] | None:
-    """Return the history that a validated request brings along, None if it brings none [O-17].
+    """Return the history that a validated request brings along, None if it brings none.
 
-    Of several names the first with anything in it counts [HV16].
+    Of several names the first with anything in it counts.
     """
     given = [body[key] for key in _HISTORY_KEYS if body.get(key) is not None]
     return next((history for history in given if history), given[0] if given else None)

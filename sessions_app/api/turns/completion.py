@@ -21,7 +21,7 @@ DELTA_CHARS = 160
 
 
 def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
-    """Return the chat response [API-11]; plugins and level are those that this turn used."""
+    """Return the chat response; plugins and level are those that this turn used."""
     turn, outcome = result.turn, result.outcome
     session = turn.session
     trace = structure(execution_trace(result.events))
@@ -56,7 +56,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
 
 
 def _sent(result: TurnResult) -> dict[str, Any]:
-    """Return what was really sent and called, and the name under which the next request goes on from here [O-44]."""
+    """Return what was really sent and called, and the name under which the next request goes on from here."""
     turn = result.turn
     is_command = turn.kind == turn.Kind.COMMAND
     outbound = outbound_of(sent_requests(turn, result.events))
@@ -74,7 +74,7 @@ def _tool_call(message: "Message") -> dict[str, Any]:
 
 
 def _policies(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Return what rewriting and memory did; a policy that is off has no field [K50, KV43]."""
+    """Return what rewriting and memory did; a policy that is off has no field."""
     report = turn.context_report or {}
     fields = {"query_rewriting": report.get("rewriting"), "session_memory": report.get("memory")}
     return {name: value for name, value in fields.items() if value is not None}
@@ -83,7 +83,7 @@ def _policies(turn: "ExplainabilityTurn") -> dict[str, Any]:
 def answer_events(
     result: TurnResult, include: Collection[str], sent: str = ""
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Return the events that follow a commit: meta, the text in pieces, the whole [API-14, API-16, O-1].
+    """Return the events that follow a commit: meta, the text in pieces, the whole.
 
     Args:
         sent: what of the text has gone out while it was written, after the meta.
@@ -109,7 +109,7 @@ def unsent(text: str, sent: str) -> Iterator[str]:
 
 
 def head(turn: "ExplainabilityTurn", used: Selection) -> dict[str, Any]:
-    """Return who answers a turn, in which session, over which base [API-16]."""
+    """Return who answers a turn, in which session, over which base."""
     return {
         "request_id": turn.request_id,
         "session_id": turn.session.session_id,
@@ -124,7 +124,7 @@ def head(turn: "ExplainabilityTurn", used: Selection) -> dict[str, Any]:
 
 
 def usage_of(events: Sequence[Event]) -> dict[str, Any]:
-    """Return the tokens of all model calls of the turn; `estimated` where a provider did not count [O-32]."""
+    """Return the tokens of all model calls of the turn; `estimated` where a provider did not count."""
     used = [ended.usage for ended in said(PluginFinished, events) if ended.usage is not None]
     prompt, completion = sum(item.input_tokens for item in used), sum(item.output_tokens for item in used)
     counts = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

@@ -1,4 +1,4 @@
-"""Turns: the registry, one turn's structure, one node's payload, and stopping a running turn [O-9, O-19, O-22]."""
+"""Turns: the registry, one turn's structure, one node's payload, and stopping a running turn."""
 
 import re
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Explainability(ApiView):
-    """The session's registry: every turn, failed ones included [UI-1]."""
+    """The session's registry: every turn, failed ones included."""
 
     @schemas.registry
     def get(self, request: Request, session_id: str) -> Response:

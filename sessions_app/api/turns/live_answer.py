@@ -1,4 +1,4 @@
-"""An answer that goes out while a model writes it, and what is left to send when it is whole [O-1, API-16]."""
+"""An answer that goes out while a model writes it, and what is left to send when it is whole."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ class LiveAnswer:
         self.sent = ""
 
     def listen(self, payload: Mapping[str, Any]) -> None:
-        """Send what the turn is doing, until its answer has begun [API-14]."""
+        """Send what the turn is doing, until its answer has begun."""
         if not self.sent:
             self._feed.put("progress", payload)
 

@@ -1,4 +1,4 @@
-"""What clients call a turn in order to go on from it: one name in both APIs [O-44]."""
+"""What clients call a turn in order to go on from it: one name in both APIs."""
 
 _START = "resp_"
 

@@ -17,14 +17,14 @@ from sessions_app.api.shell.responses import (
 
 
 class GraphEdge(serializers.Serializer):
-    """A recorded edge [G-11]; its start is the key `from`."""
+    """A recorded edge; its start is the key `from`."""
 
     to = Str()
     kind = Str()
 
 
 class GraphObject(serializers.Serializer):
-    """The turn's graph [G-8]; `details` are empty unless they were asked for."""
+    """The turn's graph; `details` are empty unless they were asked for."""
 
     rootFrameId = nullable(Str)
     frames = serializers.ListField(child=Anything())
@@ -36,7 +36,7 @@ class GraphObject(serializers.Serializer):
 
 
 class ExecutionTrace(serializers.Serializer):
-    """The record of a turn [G-1]."""
+    """The record of a turn."""
 
     requestId = nullable(Str)
     sessionId = nullable(Str)
@@ -65,7 +65,7 @@ class ExecutionTrace(serializers.Serializer):
 
 
 class ResponseGroup(serializers.Serializer):
-    """The answer to one intent [R-2]."""
+    """The answer to one intent."""
 
     intentRef = Int()
     act = Str()
@@ -85,7 +85,7 @@ class ResponseGroup(serializers.Serializer):
 
 
 class ResponseDocument(serializers.Serializer):
-    """What a turn answered, group by group [R-1]."""
+    """What a turn answered, group by group."""
 
     sessionId = Str()
     groups = ResponseGroup(many=True)
@@ -107,7 +107,7 @@ class CompletionChoice(serializers.Serializer):
 
 
 class Usage(serializers.Serializer):
-    """Tokens of all model calls of the turn [O-32]."""
+    """Tokens of all model calls of the turn."""
 
     prompt_tokens = Int()
     completion_tokens = Int()
@@ -116,7 +116,7 @@ class Usage(serializers.Serializer):
 
 
 class CommandEnvelope(serializers.Serializer):
-    """What a command gave [L-76]."""
+    """What a command gave."""
 
     status = serializers.ChoiceField(("ok", "error"))
     code = Str()
@@ -134,7 +134,7 @@ class MeantTerm(serializers.Serializer):
 
 
 class QueryRewriting(serializers.Serializer):
-    """The message in the light of what was said before [K25]."""
+    """The message in the light of what was said before."""
 
     original_query = Str()
     rewritten_query = Str()
@@ -178,7 +178,7 @@ class ActiveDocument(serializers.Serializer):
 
 
 class MemoryObject(serializers.Serializer):
-    """What a session remembers of its turns, the newest first; empty when it remembers nothing [K30]."""
+    """What a session remembers of its turns, the newest first; empty when it remembers nothing."""
 
     session_id = Str()
     turn_count = Int()
@@ -190,7 +190,7 @@ class MemoryObject(serializers.Serializer):
 
 
 class ToolCalled(serializers.Serializer):
-    """A tool that a command ran [H33]."""
+    """A tool that a command ran."""
 
     name = Str()
     input = Str()
@@ -198,7 +198,7 @@ class ToolCalled(serializers.Serializer):
 
 
 class ChatCompletion(serializers.Serializer):
-    """The answer to a chat request [API-11]."""
+    """The answer to a chat request."""
 
     id = Str()
     object = serializers.ChoiceField(("chat.completion",))
@@ -248,7 +248,7 @@ class VerdictObject(serializers.Serializer):
 
 
 class TurnEntry(serializers.Serializer):
-    """One turn of the registry [T-25]."""
+    """One turn of the registry."""
 
     requestId = Str()
     turnIndex = Int()
@@ -321,7 +321,7 @@ class Registry(serializers.Serializer):
 
 
 class DetailObject(serializers.Serializer):
-    """A node's payload [G-13, O-22]."""
+    """A node's payload."""
 
     ref = Str()
     input = AnyValue()

@@ -1,4 +1,4 @@
-"""A turn as a stream of server-sent events [API-14 to API-17]."""
+"""A turn as a stream of server-sent events."""
 
 import asyncio
 from collections import deque
@@ -21,14 +21,14 @@ Encode = Callable[[str, Mapping[str, Any]], bytes]
 
 
 def frame(name: str, data: Mapping[str, Any]) -> bytes:
-    """Return one event as it goes over the wire: a name, one line of JSON, a blank line [API-14]."""
+    """Return one event as it goes over the wire: a name, one line of JSON, a blank line."""
     return b"event: %b\ndata: %b\n\n" % (name.encode(), json_bytes(data))
 
 
 class Feed:
     """Carries events from the thread that runs a turn to the event loop that streams them.
 
-    Filled by any thread without waiting; when the reader is gone, what comes is dropped and the turn goes on [T-34].
+    Filled by any thread without waiting; when the reader is gone, what comes is dropped and the turn goes on.
     """
 
     def __init__(self) -> None:

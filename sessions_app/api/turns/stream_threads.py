@@ -1,4 +1,4 @@
-"""Threads for work that outlives the client of its stream [T-34]."""
+"""Threads for work that outlives the client of its stream."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

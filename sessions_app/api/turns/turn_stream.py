@@ -1,4 +1,4 @@
-"""A turn that runs on a thread of its own while its answer is streamed [API-5, API-17, T-34]."""
+"""A turn that runs on a thread of its own while its answer is streamed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,10 +26,10 @@ class Answer(Protocol):
     """How one dialect tells of a turn; it puts events into the stream's feed."""
 
     def listen(self, payload: Mapping[str, Any]) -> None:
-        """Take what the turn is doing [API-15]."""
+        """Take what the turn is doing."""
 
     def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
-        """Take a piece of the answer [O-1]."""
+        """Take a piece of the answer."""
 
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
         """Return the events that follow the commit."""

@@ -102,7 +102,7 @@ class ResolvedChain:
 
 
 def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
-    """Read what is hidden, said and packed in the layers of a chain, the highest first; one query [KB-7]."""
+    """Read what is hidden, said and packed in the layers of a chain, the highest first; one query."""
     known, below = _remembered.highest(chain)
     above = chain[:known]
     with connection.cursor() as cursor:

@@ -34,8 +34,8 @@ class EffectiveView:
     Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one. `shown` are the
     layers that show units of their own: in the others there is nothing to find. `conversations` are those that hold
     utterances, `packings` say which are packed, `drafts` are the layers of a session's draft, the highest first.
-    `own_sources` are the rows of sources that stand for what the session itself saved [KB-11]. `moved` and
-    `is_outdated` as for a resolved chain: what is outdated is found as far as the words are still cut alike [O-35];
+    `own_sources` are the rows of sources that stand for what the session itself saved. `moved` and
+    `is_outdated` as for a resolved chain: what is outdated is found as far as the words are still cut alike;
     `guiding` are the layers that hold guidance, `marks` those of the moment at which it was resolved.
     """
 
@@ -78,7 +78,7 @@ class EffectiveView:
 
     @classmethod
     def of_session(cls, session: Session) -> Self:
-        """Return the session's view: its own layers over the mounted chain [KB-7]; its journal's query, and one.
+        """Return the session's view: its own layers over the mounted chain; its journal's query, and one.
 
         One more where not all that it knows lies in its journal.
         """
@@ -120,7 +120,7 @@ class SessionKnowledge:
         return cls(EffectiveView.of_session(session), keep)
 
     def for_plugin(self, plugin_id: str) -> PluginKnowledge:
-        """Return the port as one plugin gets it, with its own artifacts [KB-14]."""
+        """Return the port as one plugin gets it, with its own artifacts."""
         return PluginKnowledge(self, plugin_id, self._keep)
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:

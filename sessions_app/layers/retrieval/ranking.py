@@ -1,4 +1,4 @@
-"""BM25 over the postings of one search: each unit's score, and what each term gave to it [BP-20]."""
+"""BM25 over the postings of one search: each unit's score, and what each term gave to it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sessions_app.layers.retrieval.packed import PackedSearch
 
 K1, B = 1.2, 0.75
-"""BM25's constants [BP-20]."""
+"""BM25's constants."""
 SPEAKER_GAIN, SPEAKER_SHARE = 2.0, 0.5
 """What the words of somebody named in the question gain: as much as a rather rare term, but at most this share of what
 the best term of the question can give. Where all terms are common, a name alone decides little."""

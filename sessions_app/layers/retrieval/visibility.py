@@ -1,4 +1,4 @@
-"""Which unit of a chain is seen for each hash: of those that were not removed, the one in the highest layer [KB-7].
+"""Which unit of a chain is seen for each hash: of those that were not removed, the one in the highest layer.
 
 This is decided when a layer changes and kept as `HiddenUnit` rows, so that reading has nothing to compare. For every
 hash a chain shows at most one unit.

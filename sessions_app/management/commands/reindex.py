@@ -1,4 +1,4 @@
-"""`manage.py reindex`: brings what an earlier version has indexed up to date [O-35]."""
+"""`manage.py reindex`: brings what an earlier version has indexed up to date."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""Knowledge bases as chains of layers: fork, save and mount move a pointer and never copy [O-2].
+"""Knowledge bases as chains of layers: fork, save and mount move a pointer and never copy.
 
 A layer is immutable once sealed and sees everything its ancestors hold, minus what it or a layer between hides.
 Its counts, but for those named `own_` and `removed_`, are those of the whole visible chain, so that exact BM25 needs
@@ -29,7 +29,7 @@ class KnowledgeLayer(models.Model):
     `term_count` is the summed length of the visible evidence units.
 
     `index_version` says by which rules the layer's own units can be found: the oldest, where several were at work
-    [O-35]. A sealed layer's postings that were written again lie under the key of another row, `postings_layer`, which
+    . A sealed layer's postings that were written again lie under the key of another row, `postings_layer`, which
     is nothing else: so a search finds the old ones or the new ones, never some of both.
 
     A removed layer holds what was taken out of an unsealed one, or is one that a session gave up: no view shows it but
@@ -95,7 +95,7 @@ class KnowledgeLayer(models.Model):
 
 
 class KnowledgeBase(models.Model):
-    """A named base: a pointer at its head layer [KB-1].
+    """A named base: a pointer at its head layer.
 
     `compaction_asked_at` is set as long as somebody wants its chain shortened.
     """
@@ -138,18 +138,18 @@ class SourceRows(models.QuerySet["KnowledgeSource"]):
 
 
 class KnowledgeSource(models.Model):
-    """A text that units were made from [KB-3].
+    """A text that units were made from.
 
     A layer above may hold another row of the same source, which replaces it: `updated_at` tells which came later, and
     `added_at` when the source first came in. One of the kind JOURNAL stands for what a session knew when it was saved;
-    it has no text, and `unit_count` is how much that was [KB-11]. `text_byte_count` is how much its units say [IN-4].
+    it has no text, and `unit_count` is how much that was. `text_byte_count` is how much its units say.
     """
 
     class Kind(models.TextChoices):
         """What the source is."""
 
         LISTED = "source"  # a base lists and counts it
-        JOURNAL = "conversation-journal"  # what a session saved of its conversation; not listed [KB-11]
+        JOURNAL = "conversation-journal"  # what a session saved of its conversation; not listed
         REMOVED = "removed"  # there is no source of this id any more
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="sources")
@@ -205,7 +205,7 @@ class LayerUnit(UnitFields):
 
 
 class HiddenUnit(models.Model):
-    """What a layer, and all above it, changes in the visibility of a unit [KB-7].
+    """What a layer, and all above it, changes in the visibility of a unit.
 
     The topmost row of a chain decides about a unit; above one of those in `GONE` there is none.
     """
@@ -216,7 +216,7 @@ class HiddenUnit(models.Model):
         REMOVED = "removed", "Removed: its source is gone"
         DUPLICATE = "duplicate", "Duplicate: a unit with the same hash is shown in its place"
         REVEALED = "revealed", "Revealed: the unit that was shown in its place is gone"
-        STALE = "stale", "Stale: what it was derived from is gone"  # until its source is stored again [KU-16]
+        STALE = "stale", "Stale: what it was derived from is gone"  # until its source is stored again
 
     GONE = (Change.REMOVED, Change.STALE)
 
@@ -232,7 +232,7 @@ class HiddenUnit(models.Model):
 
 
 class Posting(models.Model):
-    """How often a term stands in a unit, in tenths because fields weigh differently [BP-20]; evidence units only.
+    """How often a term stands in a unit, in tenths because fields weigh differently; evidence units only.
 
     `term` is a 64-bit hash of the stemmed term: no dictionary that concurrent writers would contend for. `length` is
     the unit's, kept here so that a search reads this table alone. Rows are derived data, written and removed with

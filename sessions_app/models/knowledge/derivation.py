@@ -6,9 +6,9 @@ from sessions_app.models.knowledge.bases import KnowledgeLayer, LayerUnit
 
 
 class Derivation(models.Model):
-    """Says that a unit of a layer was derived from another one, which it knows by its id [KU-15].
+    """Says that a unit of a layer was derived from another one, which it knows by its id.
 
-    When that goes, so that the unit has to be found by it, the unit is stale [KU-16].
+    When that goes, so that the unit has to be found by it, the unit is stale.
     """
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="derivations")

@@ -10,7 +10,7 @@ from sessions_app.models.sessions.session import Session
 
 
 class KBMount(models.Model):
-    """One mount: open (`until` is null) while it is the session's current one [V-23]."""
+    """One mount: open (`until` is null) while it is the session's current one."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="mounts")
     knowledge_base = models.ForeignKey(KnowledgeBase, on_delete=models.PROTECT, related_name="mounts")

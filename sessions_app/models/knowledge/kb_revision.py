@@ -9,7 +9,7 @@ from sessions_app.models.knowledge.mount_reasons import reason_in_words
 
 
 class KBRevision(models.Model):
-    """One revision of a base: the layer that was its head, so that it can be brought back by pointing there [KB-13].
+    """One revision of a base: the layer that was its head, so that it can be brought back by pointing there.
 
     What came from another base, by a fork or a save, names the revision of it that it goes on from, as `origin`.
     """

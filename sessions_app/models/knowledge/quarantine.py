@@ -9,7 +9,7 @@ from sessions_app.models.sessions.session import Session
 
 
 class QuarantinedChunk(models.Model):
-    """A chunk whose control text admission refused, kept with the reason so that nothing is lost silently [KB-19].
+    """A chunk whose control text admission refused, kept with the reason so that nothing is lost silently.
 
     It belongs to a source of a base, or to a session's context load; loading the source again replaces it.
     `control_text` is what the normaliser wrote, empty where it kept that to itself.

@@ -10,7 +10,7 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
 class ContextUnit(UnitFields):
-    """A unit of the session: pending while its turn runs, committed afterwards [V-7, V-8].
+    """A unit of the session: pending while its turn runs, committed afterwards.
 
     `turn` is the turn that staged it, null when a context load brought it in.
     """

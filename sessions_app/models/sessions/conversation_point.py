@@ -1,4 +1,4 @@
-"""Where a conversation that a client sends whole can be recognised [O-31]."""
+"""Where a conversation that a client sends whole can be recognised."""
 
 from django.db import models
 

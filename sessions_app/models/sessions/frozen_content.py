@@ -1,4 +1,4 @@
-"""Content that sessions keep as it was: skills, personas and agents, stored once for each project [L-41, L-105]."""
+"""Content that sessions keep as it was: skills, personas and agents, stored once for each project."""
 
 from django.db import models
 from django.utils import timezone

@@ -9,7 +9,7 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
 class Message(models.Model):
-    """One utterance; its place in the conversation is `sequence`, counted from 1 and never changed [O-45]."""
+    """One utterance; its place in the conversation is `sequence`, counted from 1 and never changed."""
 
     class Speaker(models.TextChoices):
         """Who speaks."""

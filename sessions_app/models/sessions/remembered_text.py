@@ -1,4 +1,4 @@
-"""What a session was told to remember by a command [L-130]."""
+"""What a session was told to remember by a command."""
 
 import secrets
 
@@ -17,12 +17,12 @@ class RememberedText(models.Model):
     """One text that a session keeps until it is told to forget it.
 
     What was inferred from messages needs verification; of one `conflict_group` all but the newest or the verified one
-    are conflicted [L-135]. Task memory has the task for its `namespace` [L-132], evidence the chunk's citation [L-139].
-    What is conflicted, archived or expired is told to nobody [L-131].
+    are conflicted. Task memory has the task for its `namespace`, evidence the chunk's citation.
+    What is conflicted, archived or expired is told to nobody.
     """
 
     class Domain(models.TextChoices):
-        """What the text is about [L-132]."""
+        """What the text is about."""
 
         USER_PROFILE = "user_profile"
         PERSONA_CORE = "persona_core"

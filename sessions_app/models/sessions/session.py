@@ -21,18 +21,18 @@ class ForkReason(models.TextChoices):
 
 
 class Session(models.Model):
-    """The unit of conversation [S-1].
+    """The unit of conversation.
 
     The three `*_sequence` columns count what was ever appended and never go back, so that a number is never used
-    twice [S-36]. `mounted_layer` is the head of the base at the time of the mount; `draft` is the topmost layer
-    of what is not saved, on top of it; `journal` holds what turns and context loads committed [O-34]. `model_config`
-    is the role table that the project had when the session was made [O-46]. `skills`, `personas` and `agents` are the
+    twice. `mounted_layer` is the head of the base at the time of the mount; `draft` is the topmost layer
+    of what is not saved, on top of it; `journal` holds what turns and context loads committed. `model_config`
+    is the role table that the project had when the session was made. `skills`, `personas` and `agents` are the
     files as they were then; only a reload points them elsewhere, and `snapshot_version` counts the reloads of skills
-    from 1 [L-21, L-41, L-105]. An `active_style` of None leaves the style to the message and the persona [L-106]. A
+    from 1. An `active_style` of None leaves the style to the message and the persona. A
     session that begins with another's messages names it in `forked_from`; `forked_at` is the place of the last message
-    it took over. `metadata` is the client's own [O-30]. `flags` are the policies that were chosen for this session,
-    `summary` tells of the messages that a model no longer sees [K40]. `planner_statistics` is the utility of each
-    plugin by type and id as it was when the session was made, None where its turns read and teach the project's [O-46].
+    it took over. `metadata` is the client's own. `flags` are the policies that were chosen for this session,
+    `summary` tells of the messages that a model no longer sees. `planner_statistics` is the utility of each
+    plugin by type and id as it was when the session was made, None where its turns read and teach the project's.
     """
 
     session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
@@ -102,12 +102,12 @@ class Session(models.Model):
 
     @property
     def label(self) -> str:
-        """Return what pages call the session: its title, else how it began, else its id [O-16]."""
+        """Return what pages call the session: its title, else how it began, else its id."""
         return self.title or self.first_message or self.session_id
 
     @property
     def journal_source_id(self) -> str:
-        """Return the id of the source that the session's own units are saved as, the same in every base [KB-11]."""
+        """Return the id of the source that the session's own units are saved as, the same in every base."""
         return f"src-journal-{hashlib.sha256(self.session_id.encode()).hexdigest()[:16]}"
 
     @property
@@ -117,17 +117,17 @@ class Session(models.Model):
 
     @property
     def is_dirty(self) -> bool:
-        """Return whether the draft holds something that is not saved [KB-5]."""
+        """Return whether the draft holds something that is not saved."""
         return not self.draft.is_empty or self.draft.parent_id != self.mounted_layer_id
 
     @property
     def is_expired(self) -> bool:
-        """Return whether the session's idle time has run out; alive at exactly `expires_at` [S-12]."""
+        """Return whether the session's idle time has run out; alive at exactly `expires_at`."""
         return self.expired_at is not None or (self.expires_at is not None and timezone.now() > self.expires_at)
 
 
 class SessionEvent(models.Model):
-    """One thing that happened to a session, numbered without gaps; written with the state it tells of [PL-46]."""
+    """One thing that happened to a session, numbered without gaps; written with the state it tells of."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="events")
     sequence = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""What a session remembers of its earlier turns: a cache that may vanish at any time [K38]."""
+"""What a session remembers of its earlier turns: a cache that may vanish at any time."""
 
 from django.db import models
 from django.utils import timezone
@@ -11,7 +11,7 @@ class SessionMemory(models.Model):
     """One session's resolved terms, active documents and sections in `record`; see `mrpvm.conversation.session_memory`.
 
     `owner` is the session's id, which a client may have chosen; memory outlives an expired session by its own time
-    [O-43]. A row whose `expires_at` has passed is as good as none, and swept.
+    . A row whose `expires_at` has passed is as good as none, and swept.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="session_memories")

@@ -8,7 +8,7 @@ from sessions_app.models.settings.project import Project
 
 
 class ModelRoles(models.Model):
-    """A project's table of model roles [L-2, L-5]; without a row the shipped defaults hold.
+    """A project's table of model roles; without a row the shipped defaults hold.
 
     `config` has the shape of the settings: roles, pluginOverrides, temperature. It never holds a key.
     """

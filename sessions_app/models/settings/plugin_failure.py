@@ -5,7 +5,7 @@ from django.utils import timezone
 
 
 class PluginFailure(models.Model):
-    """A notification, or a stored source, that a KB plugin failed on or was late with [T-41, PL-10].
+    """A notification, or a stored source, that a KB plugin failed on or was late with.
 
     `event` is that of the notification, `source-text` for a source. Ids are kept as they were told; what they name may
     be gone. Failures in turns are in the turns' traces.

@@ -11,7 +11,7 @@ EXPERIENCE_FIELDS = tuple(item.name for item in fields(Experience))
 
 
 class PluginStatistics(models.Model):
-    """One plugin's experience in one project; fields are those of `mrpvm.learning.Experience` [K-54 to K-57, O-46]."""
+    """One plugin's experience in one project; fields are those of `mrpvm.learning.Experience`."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="plugin_statistics")
     plugin_type = models.CharField(max_length=20)
@@ -47,5 +47,5 @@ class PluginStatistics(models.Model):
 
     @property
     def utility(self) -> float:
-        """Return the plugin's utility for ranking [K-54]."""
+        """Return the plugin's utility for ranking."""
         return utility(self.plugin_type, self.experience)

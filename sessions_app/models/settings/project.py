@@ -10,7 +10,7 @@ from sessions_app.models.damage import StoredJSONField
 
 
 class Role(models.TextChoices):
-    """What a member or key may do; each role may all that the ones before it may [O-25]."""
+    """What a member or key may do; each role may all that the ones before it may."""
 
     VIEWER = "viewer", "Viewer: reads"
     EDITOR = "editor", "Editor: runs turns and writes"
@@ -28,7 +28,7 @@ def digest(secret: str) -> str:
 
 
 class Grounding(models.TextChoices):
-    """Whether model-backed solvers may answer without evidence [O-12]; empty where nobody has chosen."""
+    """Whether model-backed solvers may answer without evidence; empty where nobody has chosen."""
 
     OPEN = "open", "Open: the model may answer without evidence, and the answer says so"
     STRICT = "strict", "Strict: evidence or no answer"
@@ -38,7 +38,7 @@ class Project(models.Model):
     """The owner of sessions, knowledge bases and API keys.
 
     With `redacts_conversations` secrets are blacked out in what is said and loaded too, before anything is made of it.
-    Of its sessions only the `session_memory_limit` used last keep what their turns left; all where it is None [K31].
+    Of its sessions only the `session_memory_limit` used last keep what their turns left; all where it is None.
     """
 
     name = models.CharField(max_length=200)
@@ -78,7 +78,7 @@ class Membership(models.Model):
 
 
 class ApiKey(models.Model):
-    """A client's credential: shown once, stored as a digest; `prefix` is what pages show of it [O-25]."""
+    """A client's credential: shown once, stored as a digest; `prefix` is what pages show of it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=120)
@@ -99,7 +99,7 @@ class ApiKey(models.Model):
 
 
 class LoginLink(models.Model):
-    """A link that logs a user in once, printed by the server at its start [O-26]."""
+    """A link that logs a user in once, printed by the server at its start."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="login_links")
     digest = models.CharField(max_length=64, unique=True)

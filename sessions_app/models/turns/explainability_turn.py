@@ -11,17 +11,17 @@ from sessions_app.models.turns.turn_conditions import TurnConditions
 
 
 class ExplainabilityTurn(models.Model):
-    """The registry's entry of one turn, whatever its end [T-25, C-1].
+    """The registry's entry of one turn, whatever its end.
 
     While `status` is running the row is the session's turn slot: the partial unique constraint admits one a session
-    [T-3], `lease_until` says when it counts as abandoned [T-36]. `is_grounded` is false for an answer of which some
-    group rests on a model's own knowledge [O-12]. `command_result` is the envelope of what was typed as a command,
-    whether it was answered as one or asked a model by a skill [L-76]. `client_request` is what a client of the OpenAI
-    dialect said beside its message, with what was made of it [O-29 to O-31], and of any client what it was warned of
-    [O-43]. `context_report` says
-    what the model got to see and what was cut [X2]. `trace_id` is the W3C trace that the turn belongs to, empty where
+    , `lease_until` says when it counts as abandoned. `is_grounded` is false for an answer of which some
+    group rests on a model's own knowledge. `command_result` is the envelope of what was typed as a command,
+    whether it was answered as one or asked a model by a skill. `client_request` is what a client of the OpenAI
+    dialect said beside its message, with what was made of it, and of any client what it was warned of
+    . `context_report` says
+    what the model got to see and what was cut. `trace_id` is the W3C trace that the turn belongs to, empty where
     nobody traces. `payloads_removed_at` says when the payloads became older than
-    what the server keeps; the structure stays [O-5]. `view` is what the turn saw, as `TurnView` records it: with it the
+    what the server keeps; the structure stays. `view` is what the turn saw, as `TurnView` records it: with it the
     turn can be run again; `conditions` is the part that it shares with other turns. `is_rewritten` says that a
     follow-up was searched for in other words, `left_out_count` how many messages and texts its context left out,
     `token_count` what its model calls took and gave, None without one. `cited_sources` names for each mark of the
@@ -29,7 +29,7 @@ class ExplainabilityTurn(models.Model):
     """
 
     class Status(models.TextChoices):
-        """How the turn stands [O-18]."""
+        """How the turn stands."""
 
         RUNNING = "running"
         SUCCEEDED = "succeeded"
@@ -38,14 +38,14 @@ class ExplainabilityTurn(models.Model):
         CANCELLED = "cancelled"
 
     class Kind(models.TextChoices):
-        """What ran: the machine, a command answered without it [O-18], or another application that sent its trace."""
+        """What ran: the machine, a command answered without it, or another application that sent its trace."""
 
         CHAT = "chat"
         COMMAND = "command"
         IMPORTED = "imported"
 
     class AnswerStatus(models.TextChoices):
-        """What became of the question [O-18]."""
+        """What became of the question."""
 
         ANSWERED = "answered"
         NO_CONTEXT = "no-context"
@@ -138,10 +138,10 @@ class ExplainabilityTurn(models.Model):
 
 
 class TurnEvents(models.Model):
-    """A batch of the machine's events in order [G-6, O-20], and the payloads of the nodes that ended in it [O-22].
+    """A batch of the machine's events in order, and the payloads of the nodes that ended in it.
 
     The graph is a fold over the events and needs no payload. `payload_index` says where in `payloads` each of them is,
-    and how long it was. Where the turn's `payloads_removed_at` is set, `payloads` is empty [O-5]. The last batch of a
+    and how long it was. Where the turn's `payloads_removed_at` is set, `payloads` is empty. The last batch of a
     committed turn holds in `judged` what retrieval and solving did to units: the ledger's steps but for those that a
     unit's life in the session is made of. A step is `[unit id, step, store, execution id, rank, score, reason]`.
     """

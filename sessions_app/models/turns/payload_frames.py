@@ -1,4 +1,4 @@
-"""The payloads behind the nodes of a graph, many in one column, each readable without most of the others [O-22].
+"""The payloads behind the nodes of a graph, many in one column, each readable without most of the others.
 
 Payloads repeat each other, so they are compressed together, in frames that hold little enough to be read for the sake
 of one of them.

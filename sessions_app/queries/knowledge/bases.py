@@ -25,7 +25,7 @@ _COUNTED = Prefetch("quarantined", QuarantinedChunk.objects.only("origin"))
 
 
 def knowledge_bases(project: Project) -> QuerySet[KnowledgeBase]:
-    """Return the project's bases with head and parent, the default one first, then by name [API-9]."""
+    """Return the project's bases with head and parent, the default one first, then by name."""
     return (
         KnowledgeBase.objects.filter(project=project)
         .select_related("head", "parent")
@@ -48,7 +48,7 @@ def offered_bases(project: Project, chosen: str = "") -> tuple[list[KnowledgeBas
 
 
 def knowledge_base(project: Project, kb_id: str) -> KnowledgeBase:
-    """Return one base of the project; `default` is an alias for its default one [O-25].
+    """Return one base of the project; `default` is an alias for its default one.
 
     Raises:
         NotFound: KB_NOT_FOUND.
@@ -61,7 +61,7 @@ def knowledge_base(project: Project, kb_id: str) -> KnowledgeBase:
 
 
 def revisions(base: KnowledgeBase) -> QuerySet[KBRevision]:
-    """Return what the base was, the newest revision first, with who made it and with its layer [KB-13]."""
+    """Return what the base was, the newest revision first, with who made it and with its layer."""
     found = base.revisions.select_related("layer", "created_by").defer("layer__ancestry")
     return found.order_by("-revision")
 
@@ -82,7 +82,7 @@ def newest_sources(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
 
 def stale_source_keys(layer: KnowledgeLayer) -> frozenset[int]:
     """Return the keys of sources with units that the layer's chain shows no more because their origins are gone
-    [KU-16].
+    .
 
     One query.
     """
@@ -92,7 +92,7 @@ def stale_source_keys(layer: KnowledgeLayer) -> frozenset[int]:
 
 
 def text_byte_count(layer: KnowledgeLayer) -> int:
-    """Return how many bytes the units say that a layer's chain has of its sources, and of what sessions saved [IN-4].
+    """Return how many bytes the units say that a layer's chain has of its sources, and of what sessions saved.
 
     Of several rows of a source the newest counts; a session's journal grows with each.
     """
@@ -126,7 +126,7 @@ def _unsaved_layers(session: Session) -> list[int]:
 
 def told_units(session: Session) -> QuerySet[LayerUnit]:
     """Return what the session knows of its own and no base has from it, oldest first: what a save takes along
-    [KB-11].
+    .
     """
     return LayerUnit.objects.filter(layer_id__in=_own_layers(session)).order_by("pk")
 
@@ -151,7 +151,7 @@ def _own_layers(session: Session) -> list[int]:
 
 def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLayer]:
     """Return the layers with units that another version of the code has indexed; `manage.py reindex` is for them
-    [O-35].
+    .
 
     What is just being staged, or was left over, is not among them.
 
@@ -165,10 +165,10 @@ def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLay
 
 
 def quarantined_of_base(base: KnowledgeBase) -> QuerySet[QuarantinedChunk]:
-    """Return the parts of the base's sources that did not become units [KB-19]."""
+    """Return the parts of the base's sources that did not become units."""
     return QuarantinedChunk.objects.filter(origin__in=sources(base).values("pk"))
 
 
 def quarantined_of_session(session: Session) -> QuerySet[QuarantinedChunk]:
-    """Return the parts of the session's context loads that did not become units [KB-19]."""
+    """Return the parts of the session's context loads that did not become units."""
     return session.quarantined.all()

@@ -86,7 +86,7 @@ def newest_fork(base: KnowledgeBase) -> KnowledgeBase | None:
 
 
 def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
-    """Return how many `sessions` saved what they learned into the base, and how many `units` that were [KB-11]."""
+    """Return how many `sessions` saved what they learned into the base, and how many `units` that were."""
     journals = newest_sources(base.head).filter(kind=KnowledgeSource.Kind.JOURNAL)
     found = journals.aggregate(sessions=Count("pk"), units=Sum("unit_count"))
     return {name: value or 0 for name, value in found.items()}
@@ -117,7 +117,7 @@ def asked_terms(text: str) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A unit below another one; a twin is not that part, but the unit that the base shows in its place [KB-7]."""
+    """A unit below another one; a twin is not that part, but the unit that the base shows in its place."""
 
     row: LayerUnit
     is_twin: bool

@@ -1,4 +1,4 @@
-"""Finding sessions, turns, units and bases by the filter language; every result belongs to the project [O-8]."""
+"""Finding sessions, turns, units and bases by the filter language; every result belongs to the project."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce

@@ -1,4 +1,4 @@
-"""What the latest turn of a session really sent to models, and which tools it called [H50, H51]."""
+"""What the latest turn of a session really sent to models, and which tools it called."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Sent:
 
     @property
     def follows(self) -> bool:
-        """Return whether the request named the response that it follows: the key is there and not null [H8, HV24]."""
+        """Return whether the request named the response that it follows: the key is there and not null."""
         return self.body.get("previous_response_id") is not None
 
 
@@ -37,7 +37,7 @@ class LatestTurn:
 
     @property
     def outbound(self) -> Sent | None:
-        """Return the request that counts as the turn's own; None when nothing was sent [H40]."""
+        """Return the request that counts as the turn's own; None when nothing was sent."""
         return outbound_of(self.requests)
 
 
@@ -50,7 +50,7 @@ def latest_turn(session: Session) -> LatestTurn:
 
 
 def outbound_of(requests: Sequence[Sent]) -> Sent | None:
-    """Return the first request for the answer, else the first of all [H35]."""
+    """Return the first request for the answer, else the first of all."""
     answering = (sent for sent in requests if sent.stage == "goal-solver")
     return next(answering, next(iter(requests), None))
 

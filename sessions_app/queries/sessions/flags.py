@@ -1,4 +1,4 @@
-"""Which policies a turn follows: the server's, unless project, session or request say otherwise [K50, X7]."""
+"""Which policies a turn follows: the server's, unless project, session or request say otherwise."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -53,5 +53,5 @@ def agents_of(session: "Session") -> AgentCatalogue:
 
 
 def active_persona_of(session: "Session") -> Persona:
-    """Return who talks in the session; the fallback when its persona is not among those it has [L-104]."""
+    """Return who talks in the session; the fallback when its persona is not among those it has."""
     return personas_of(session).get(session.active_persona) or FALLBACK

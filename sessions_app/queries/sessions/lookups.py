@@ -39,7 +39,7 @@ def session(project: Project, session_id: str) -> Session:
     """Return one session of the project, with its journal too.
 
     Raises:
-        NotFound: SESSION_NOT_FOUND, also for another project's session [O-8].
+        NotFound: SESSION_NOT_FOUND, also for another project's session.
     """
     try:
         found = sessions(project).select_related("journal").get(session_id=session_id)
@@ -93,7 +93,7 @@ def _unknown(session_id: str) -> NotFound:
 
 
 def with_counts(found: QuerySet[Session]) -> QuerySet[Session]:
-    """Return the same sessions with `pending_unit_count`, `turn_count`, `latest_turn_status`, `saved_at` [S-4]."""
+    """Return the same sessions with `pending_unit_count`, `turn_count`, `latest_turn_status`, `saved_at`."""
     turns = ExplainabilityTurn.objects.filter(session=OuterRef("pk"))
     pending = ContextUnit.objects.filter(session=OuterRef("pk"), state=ContextUnit.State.PENDING)
     return found.annotate(
@@ -130,7 +130,7 @@ def counted_session(project: Project, session_id: str) -> Session:
 
 
 def last_saved_at(found: Session) -> datetime | None:
-    """Return when the session last saved what it worked on, into a base or a fork; None if it never did [S-4]."""
+    """Return when the session last saved what it worked on, into a base or a fork; None if it never did."""
     return _saves(found.pk).first()
 
 
@@ -152,7 +152,7 @@ def _count(rows: QuerySet) -> Coalesce:
 def filtered_sessions(
     project: Project, *, words: str | None = None, status: str | None = None, kb_id: str | None = None
 ) -> QuerySet[Session]:
-    """Return the project's sessions with their counts, as far as they fit [O-22].
+    """Return the project's sessions with their counts, as far as they fit.
 
     Args:
         words: part of the title, of the first message, or the beginning of the id.
@@ -190,7 +190,7 @@ _FAILED = (ExplainabilityTurn.Status.FAILED, ExplainabilityTurn.Status.INTERRUPT
 
 
 def status_of(session: Session) -> str:
-    """Return the state of a session that has its counts: running, expired, failed or active [S-11, S-14]."""
+    """Return the state of a session that has its counts: running, expired, failed or active."""
     latest = session.latest_turn_status  # type: ignore[attr-defined]  # by `with_counts`
     if latest == ExplainabilityTurn.Status.RUNNING:
         return "running"

@@ -139,7 +139,7 @@ def _window(asked: int | None, usual: int) -> int:
 def turn_registry(
     session: Session, wanted: Filter, before: int | None = None, count: int | None = None
 ) -> tuple[list[ExplainabilityTurn], int | None]:
-    """Return the registry's entries that fit, newest first, and the turn index below which to go on [UI-1]."""
+    """Return the registry's entries that fit, newest first, and the turn index below which to go on."""
     limit = _window(count, TURNS_SHOWN)
     found = session_turns(session, wanted)
     if before is not None:
@@ -173,7 +173,7 @@ class Neighbours:
 
 
 def neighbours(turn: ExplainabilityTurn) -> Neighbours:
-    """Return the neighbours of a turn in its session [UI-7]."""
+    """Return the neighbours of a turn in its session."""
     others = ExplainabilityTurn.objects.filter(session_id=turn.session_id)
     place = turn.turn_index
     # Numbers have gaps only where turns were removed, so one query finds both as a rule.

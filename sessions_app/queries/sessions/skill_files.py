@@ -1,8 +1,8 @@
-"""The files that a project's new sessions and reloads read: shipped ones, the operator's, the project's own [O-40].
+"""The files that a project's new sessions and reloads read: shipped ones, the operator's, the project's own.
 
 Each source has the folders `skills/`, `personas/` and `agents/`: bundled beside the server's code, user in the data
 directory, workspace in `workspace/<project>/` of the data directory. The four V0 files lie in `personas/`, those of a
-workspace in the workspace itself [L-100]; a workspace has `evidence/` too, whose texts commands read [L-139].
+workspace in the workspace itself; a workspace has `evidence/` too, whose texts commands read.
 """
 
 import os
@@ -84,7 +84,7 @@ def current_skills(project: Project) -> SkillSnapshot:
     """Return the skills as the files are now. The project's own folder is made if it is not there yet.
 
     Raises:
-        SkillRootError: the shipped or the project's folder cannot be read [L-36].
+        SkillRootError: the shipped or the project's folder cannot be read.
     """
     own = workspace(project) / "skills"
     with suppress(OSError):  # then the loader says what is wrong with it
@@ -120,7 +120,7 @@ def current_agents(project: Project) -> AgentCatalogue:
 
 
 def evidence_text(project: Project, path: str) -> str:
-    """Return the text of a file of the project's own evidence folder; nothing outside of it is read [X-11].
+    """Return the text of a file of the project's own evidence folder; nothing outside of it is read.
 
     Raises:
         NotFound: there is none of this path inside; whether there is one outside is not told.

@@ -1,4 +1,4 @@
-"""The stories that the evaluation asks about, where the server was installed with them [E-9]."""
+"""The stories that the evaluation asks about, where the server was installed with them."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The role tables: the project's, which new sessions take over, and each session's own [L-2, O-46]."""
+"""The role tables: the project's, which new sessions take over, and each session's own."""
 
 from datetime import datetime
 from typing import Any

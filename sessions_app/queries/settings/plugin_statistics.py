@@ -15,7 +15,7 @@ _PROJECTS_KEPT = 1_000
 
 
 def utilities(project_pk: int) -> Mapping[PluginKey, float]:
-    """Return the learned utility of each plugin that was tried in the project, to four decimals; one query [K-54]."""
+    """Return the learned utility of each plugin that was tried in the project, to four decimals; one query."""
     rows = select_rows(PluginStatistics, ("plugin_type", "plugin_id", *EXPERIENCE_FIELDS), project_id=project_pk)
     return {
         (kind, plugin_id): round(utility(kind, Experience(**dict(zip(EXPERIENCE_FIELDS, seen, strict=True)))), 4)
@@ -41,7 +41,7 @@ def _utilities_of_late(project_pk: int) -> Mapping[PluginKey, float]:
 
 
 def utilities_for(session: Session) -> Mapping[PluginKey, float]:
-    """Return the utilities that the session's planners rank by: its project's, or those it was made with [O-46]."""
+    """Return the utilities that the session's planners rank by: its project's, or those it was made with."""
     if session.planner_statistics is None:
         return _utilities_of_late(session.project_id)
     return {

@@ -55,5 +55,5 @@ def role_of(user: User, project: Project) -> Role | None:
 
 
 def is_at_least(role: str, needed: str) -> bool:
-    """Return whether a role may all that `needed` may [O-25]."""
+    """Return whether a role may all that `needed` may."""
     return Role(role).rank >= Role(needed).rank

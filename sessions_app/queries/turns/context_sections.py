@@ -1,4 +1,4 @@
-"""The exact text of one section of what a turn's model got to see: from the report, or from where it lies [X2]."""
+"""The exact text of one section of what a turn's model got to see: from the report, or from where it lies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How the registry's entries leave: one turn with its trace, and the payloads behind the trace's nodes [T-25, G-13]."""
+"""How the registry's entries leave: one turn with its trace, and the payloads behind the trace's nodes."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
-    """Return a turn's entry [T-25]."""
+    """Return a turn's entry."""
     return {
         "requestId": turn.request_id,
         "turnIndex": turn.turn_index,
@@ -41,9 +41,7 @@ def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any], verdict: 
 
 
 def structure(execution_trace: dict[str, Any]) -> dict[str, Any]:
-    """Return the trace with the key under which its graph's payloads stand, empty unless they were put in [G-8,
-    O-9].
-    """
+    """Return the trace with the key under which its graph's payloads stand, empty unless they were put in."""
     execution_trace["graph"].setdefault("details", {})
     return execution_trace
 
@@ -52,7 +50,7 @@ def with_details(
     entries: Iterable[tuple["ExplainabilityTurn", dict[str, Any]]],
     shown: Callable[[Detail], dict[str, Any]] | None = None,
 ) -> None:
-    """Put the payloads into the traces' graphs, under the keys that the nodes refer to [G-13].
+    """Put the payloads into the traces' graphs, under the keys that the nodes refer to.
 
     Args:
         shown: how a payload is given; as far as it goes inline unless said otherwise.
@@ -66,10 +64,10 @@ def with_details(
 
 
 def inline_detail(detail: Detail) -> dict[str, Any]:
-    """Return a payload as far as it goes inline: whole, or the first part of its JSON text [O-22].
+    """Return a payload as far as it goes inline: whole, or the first part of its JSON text.
 
     `text` is that part, null when nothing is missing; `cutBytes` is what storage had to cut, `pruned` says that
-    retention removed the payload [O-5].
+    retention removed the payload.
     """
     return _shown(detail, detail.inline_text if detail.is_truncated else None)
 

@@ -10,7 +10,7 @@ _Status = ExplainabilityTurn.AnswerStatus
 def outcome(turn: ExplainabilityTurn) -> str | None:
     """Return the status of the turn's answer, with other words for small talk, instructions and quotations.
 
-    Stored are both as `no-context`: nothing was found, and a civil reply stands in the place of an answer [R-7].
+    Stored are both as `no-context`: nothing was found, and a civil reply stands in the place of an answer.
     """
     if turn.answer_status != _Status.NO_CONTEXT:
         return turn.answer_status

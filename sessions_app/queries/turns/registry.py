@@ -26,7 +26,7 @@ _TURNS_A_QUERY = 500
 
 
 def turns(session: Session) -> QuerySet[ExplainabilityTurn]:
-    """Return the registry's entries without their documents, oldest first [UI-1]."""
+    """Return the registry's entries without their documents, oldest first."""
     return session.turns.defer("response_document").order_by("turn_index")
 
 
@@ -92,13 +92,13 @@ def all_events(turns: Collection[ExplainabilityTurn]) -> dict[int, list[Event]]:
 
 
 def traces(turns: Collection[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
-    """Return the execution trace of each turn under its key; one query for any number of them [G-1]."""
+    """Return the execution trace of each turn under its key; one query for any number of them."""
     return {turn_pk: execution_trace(found) for turn_pk, found in all_events(turns).items()}
 
 
 def registry_page(session: Session, limit: int, before: int | None = None) -> tuple[list[ExplainabilityTurn], bool]:
     """Return the newest `limit` entries below turn index `before`, oldest first; and whether older ones exist
-    [O-22].
+    .
     """
     found = session.turns.order_by("-turn_index")
     if before is not None:
@@ -108,7 +108,7 @@ def registry_page(session: Session, limit: int, before: int | None = None) -> tu
 
 
 def graph(turn: ExplainabilityTurn) -> Graph:
-    """Return the structure of the turn's graph, live or finished [G-8].
+    """Return the structure of the turn's graph, live or finished.
 
     A reader who goes from box to box asks for the same graph again and again, and that of an ended turn stays as it is.
     """
@@ -122,13 +122,13 @@ def ended_graph(turn_pk: int, request_id: str) -> Graph:
 
 
 def trace(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return the execution trace [G-1]."""
+    """Return the execution trace."""
     return execution_trace(events(turn))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """A node's payload [G-13]; `text` is its JSON, `size` its bytes, `cut_bytes` what a limit took away."""
+    """A node's payload; `text` is its JSON, `size` its bytes, `cut_bytes` what a limit took away."""
 
     ref: str
     text: str
@@ -149,7 +149,7 @@ class Detail:
 
     @property
     def is_truncated(self) -> bool:
-        """Return whether the payload is longer than what is shown inline [O-22]."""
+        """Return whether the payload is longer than what is shown inline."""
         return bool(self.cut_bytes) or self.size > settings.MRPVM_INLINE_DETAIL_BYTES
 
     @property
@@ -211,7 +211,7 @@ def details(turn: ExplainabilityTurn, refs: Collection[str]) -> dict[str, Detail
 
 
 def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, Detail]]:
-    """Return every payload of the turns with the turn's key; two queries for any number of them [G-13]."""
+    """Return every payload of the turns with the turn's key; two queries for any number of them."""
     stored: set[tuple[int, str]] = set()
     by_key = {turn.pk: turn for turn in turns}
     batches = TurnEvents.objects.filter(turn__in=by_key).order_by("turn_id", "first_sequence").defer("events")
@@ -300,7 +300,7 @@ def events_and_judgements(turn: ExplainabilityTurn) -> tuple[list[Event], list[U
 def unit_life(session: Session, unit_id: str) -> list[UnitEvent]:
     """Return what happened to a unit in a session, the oldest first, each step with its turn.
 
-    What turns judged is looked up in each of them; the registry holds so many at most [O-5].
+    What turns judged is looked up in each of them; the registry holds so many at most.
     """
     stored = session.unit_events.filter(unit_id=unit_id).select_related("turn").order_by("id")
     judged = judged_units(session.turns.defer(*_DOCUMENTS).order_by("turn_index"), unit_id)
@@ -308,7 +308,7 @@ def unit_life(session: Session, unit_id: str) -> list[UnitEvent]:
 
 
 def discarded_texts(turn: ExplainabilityTurn) -> list[str]:
-    """Return what the units said that the turn dropped, in the order in which they were staged [T-28]."""
+    """Return what the units said that the turn dropped, in the order in which they were staged."""
     dropped = turn.unit_events.filter(step=UnitEvent.Step.DISCARDED).values("unit_id")
     staged = turn.unit_events.filter(step=UnitEvent.Step.STAGED, unit_id__in=dropped)
     return list(staged.order_by("id").values_list("text", flat=True))
@@ -321,7 +321,7 @@ def answer_of(turn: ExplainabilityTurn) -> str:
 
 
 def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:
-    """Return the units that the turn's answer cites, in the order of its source marks [O-13]."""
+    """Return the units that the turn's answer cites, in the order of its source marks."""
     groups = (turn.response_document or {}).get("groups", ())
     return cited_units(
         Answer(
@@ -346,7 +346,7 @@ def deciding_reasons(document: Mapping[str, Any] | None) -> list[str]:
 
 
 def unanswered_evidence(document: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the units that a response document's groups without an answer found, the best score first [R-2, R-7].
+    """Return the units that a response document's groups without an answer found, the best score first.
 
     Statements only, each once: what a section or a source says as a whole repeats them.
     """

@@ -36,7 +36,7 @@ _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, Shared] = WeakKeyDictionar
 
 
 class SessionConsumer(AsyncJsonWebsocketConsumer):
-    """Sends a session's events to a reader who may see it; closes with 4403 as soon as they may not [O-8]."""
+    """Sends a session's events to a reader who may see it; closes with 4403 as soon as they may not."""
 
     channel_layer_alias = "none"
     """No layer has this name: the ear listens for all sockets, and Redis that is away refuses none."""

@@ -1,4 +1,4 @@
-"""The composer's runtime controls: what may be chosen for the next message, and what cannot be used now [UI-10]."""
+"""The composer's runtime controls: what may be chosen for the next message, and what cannot be used now."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -52,7 +52,7 @@ def composer_context(
     *,
     with_controls: bool = False,
 ) -> dict[str, Any]:
-    """Return the composer, and its selectors if they are asked for; leaving one open pins nothing [UI-10].
+    """Return the composer, and its selectors if they are asked for; leaving one open pins nothing.
 
     Args:
         written: what the fields hold already, by their names; a choice among it shows the selectors.

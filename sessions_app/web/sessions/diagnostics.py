@@ -1,4 +1,4 @@
-"""The diagnostics of a session: what its latest turn really sent, how it was answered, and what went wrong [H50]."""
+"""The diagnostics of a session: what its latest turn really sent, how it was answered, and what went wrong."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn, Message, Session
 
 TOOL_OUTPUT_CHARS = 200
-"""So much of a tool's output is shown [H51]."""
+"""So much of a tool's output is shown."""
 _NOT_STORED = ("SERVER_INTERNAL_ERROR", "TURN_INTERRUPTED")
 """Errors after which a turn is not stored as it should have been."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call of a tool, its output cut [H51]."""
+    """One call of a tool, its output cut."""
 
     name: str
     input: str

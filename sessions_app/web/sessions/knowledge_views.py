@@ -1,4 +1,4 @@
-"""What a session's page does with knowledge bases: mount the newest revision, save, fork, discard a draft [KB-8].
+"""What a session's page does with knowledge bases: mount the newest revision, save, fork, discard a draft.
 
 The forms lead to the page again; a script that asks for JSON gets what the page would say, and stays where it is.
 """

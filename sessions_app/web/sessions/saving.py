@@ -1,4 +1,4 @@
-"""What a session could put into its base or into a fork of it, and whether its base would take it [KB-10 to KB-13]."""
+"""What a session could put into its base or into a fork of it, and whether its base would take it."""
 
 from typing import TYPE_CHECKING, Any
 

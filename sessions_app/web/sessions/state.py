@@ -30,7 +30,7 @@ PREVIEW_CHARS = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryRow:
-    """One turn in the registry [UI-1]."""
+    """One turn in the registry."""
 
     turn: "ExplainabilityTurn"
     ending: str

@@ -40,9 +40,9 @@ TEMPLATE = "session/show.html"
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Show the conversation beside what the session holds; an expired session is read-only [O-15].
+    """Show the conversation beside what the session holds; an expired session is read-only.
 
-    Whoever opens the page begins the provider's thread anew [H7].
+    Whoever opens the page begins the provider's thread anew.
     """
     session = session_of(member.project, session_id)
     drop_chain(session)
@@ -147,7 +147,7 @@ def _call(request: HttpRequest, member: Member) -> TurnCall:
 @form_of("session", "session_id")
 @member_view("editor")
 def take_models(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Take over the project's role table as it is now [O-46]."""
+    """Take over the project's role table as it is now."""
     session = session_of(member.project, session_id)
     try:
         change_model_config(session, {"take_current_roles": True})

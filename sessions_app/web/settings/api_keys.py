@@ -1,4 +1,4 @@
-"""The API keys page, for admins of the project: make, see, revoke [O-25]."""
+"""The API keys page, for admins of the project: make, see, revoke."""
 
 import logging
 import secrets

@@ -1,4 +1,4 @@
-"""The form of model roles: the stored table as fields, and what a form says as a table again [L-2, L-4]."""
+"""The form of model roles: the stored table as fields, and what a form says as a table again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ def _override(plugin_id: str, name: str, stored: Mapping[str, str]) -> OverrideF
 
 
 def _endpoint() -> dict[str, Any]:
-    """Return what may be shown of the endpoint: of its key only whether there is one [L-6]."""
+    """Return what may be shown of the endpoint: of its key only whether there is one."""
     address = urlsplit(settings.MRPVM_LLM_BASE_URL)
     return {
         "address": address._replace(netloc=address.netloc.rpartition("@")[2], query="", fragment="").geturl(),

@@ -1,4 +1,4 @@
-"""The settings page: which model answers in which role; admins of the project change it [L-1 to L-5]."""
+"""The settings page: which model answers in which role; admins of the project change it."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse

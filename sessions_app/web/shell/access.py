@@ -1,4 +1,4 @@
-"""Who looks at a page: the user's membership, found once a request, and what its role allows [O-8, O-25]."""
+"""Who looks at a page: the user's membership, found once a request, and what its role allows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

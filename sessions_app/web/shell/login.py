@@ -1,4 +1,4 @@
-"""Logging in: by password, or by the link that the server prints at its start [O-26]."""
+"""Logging in: by password, or by the link that the server prints at its start."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ _LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 @method_decorator(login_not_required, name="dispatch")
 class PasswordLogin(LoginView):
-    """The login form; attempts are counted by address and user [O-25]."""
+    """The login form; attempts are counted by address and user."""
 
     template_name = TEMPLATE
     redirect_authenticated_user = True

@@ -1,4 +1,4 @@
-"""Answers as HTML: Markdown without HTML, images or headings that would upset the page's own [UI-16]."""
+"""Answers as HTML: Markdown without HTML, images or headings that would upset the page's own."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Why plugins were tried in their order: pins, preferences, defaults, statistics, scores [K-51, BP-48]."""
+"""Why plugins were tried in their order: pins, preferences, defaults, statistics, scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What each candidate of a plan scored, part by part, as a page shows it [BP-48]."""
+"""What each candidate of a plan scored, part by part, as a page shows it."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The context ledger of a turn: what became of every unit that retrieval and solving looked at [T-25]."""
+"""The context ledger of a turn: what became of every unit that retrieval and solving looked at."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

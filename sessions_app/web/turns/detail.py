@@ -1,4 +1,4 @@
-"""The detail panel: one node of the graph with what it got and gave [UI-5, G-13]."""
+"""The detail panel: one node of the graph with what it got and gave."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Siblings:
 
 
 def detail_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]:
-    """Return the node's head and its tabs; long parts are cut, and say so [O-22]."""
+    """Return the node's head and its tabs; long parts are cut, and say so."""
     structure, tabs = whole_structure_of(turn), _tabs(detail)
     node = _node(graph(turn), structure, detail.ref)
     return {

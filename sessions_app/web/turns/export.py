@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def turn_document(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Return everything stored of a turn: the entry [T-25], payloads whole as far as they were stored, the ledger."""
+    """Return everything stored of a turn: the entry, payloads whole as far as they were stored, the ledger."""
     events, judged = turns.events_and_judgements(turn)
     trace = execution_trace(events)
     with_details([(turn, trace)], whole_detail)

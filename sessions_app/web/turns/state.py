@@ -67,7 +67,7 @@ class StateRow:
 
 
 def state_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Return the units that the turn brought and took, and the rest of the state before and after [T-20 to T-28]."""
+    """Return the units that the turn brought and took, and the rest of the state before and after."""
     changes = _changes(turn, own_unit_events(turn))
     shown = changes[:CHANGES_SHOWN]
     known = known_units(turn, {unit_id for unit_id, _, _ in shown})

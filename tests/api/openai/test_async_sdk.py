@@ -1,4 +1,4 @@
-"""The official SDK's asynchronous client: every method that the synchronous one has here, whole and streamed [O-6]."""
+"""The official SDK's asynchronous client: every method that the synchronous one has here, whole and streamed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -31,6 +31,7 @@ def run(project: Project, live_asgi: LiveServer, editor: Caller) -> Run:
     return lambda said: asyncio.run(talk(said))
 
 
+@pytest.mark.rule("DECISION-6")
 def test_chat_completions_and_models(run: Run) -> None:
     async def said(sdk: AsyncOpenAI) -> None:
         first = await sdk.chat.completions.create(model="mrpvm", messages=[TOLD])

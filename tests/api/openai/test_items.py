@@ -1,4 +1,4 @@
-"""The items of a conversation: pages and single ones are read by themselves, and each has an id of its own [O-30]."""
+"""The items of a conversation: pages and single ones are read by themselves, and each has an id of its own."""
 
 from collections.abc import Callable
 from typing import Any
@@ -107,7 +107,7 @@ def test_a_page_and_an_item_of_a_long_conversation_are_read_alone(
 
 
 def test_a_message_taken_out_counts_no_more(editor: Caller, items: str) -> None:
-    """[S-4]: nor in a fork, and its place stays free."""
+    """: nor in a fork, and its place stays free."""
     session = Session.objects.get()
     address = f"/api/sessions/{session.session_id}"
     assert editor.delete(f"{items}/msg_2").status_code == 200

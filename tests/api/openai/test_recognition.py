@@ -1,4 +1,4 @@
-"""Clients that send their whole conversation and know no session: found again, forked, imported, kept apart [O-31]."""
+"""Clients that send their whole conversation and know no session: found again, forked, imported, kept apart."""
 
 from collections.abc import Callable
 
@@ -24,6 +24,7 @@ def how() -> list[str]:
     return [turn.client_request["session"] for turn in ExplainabilityTurn.objects.order_by("pk")]
 
 
+@pytest.mark.rule("DECISION-17")
 def test_a_conversation_is_found_again(say: Say) -> None:
     conversation: Conversation = [{"role": "system", "content": "It is Monday."}]
     say(conversation, "My dog is called Rex.")
@@ -67,6 +68,7 @@ def test_an_answer_asked_for_again_becomes_a_fork_each_time_and_goes_on_in_the_n
     assert ExplainabilityTurn.objects.latest("pk").session == Session.objects.latest("pk")
 
 
+@pytest.mark.rule("DECISION-31")
 def test_an_unknown_history_is_taken_over(say: Say, sdk: OpenAI) -> None:
     conversation: Conversation = [
         {"role": "user", "content": "My dog is called Rex."},
@@ -79,6 +81,7 @@ def test_an_unknown_history_is_taken_over(say: Say, sdk: OpenAI) -> None:
     assert [message.content for message in session.messages.all()] == [item["content"] for item in conversation]
 
 
+@pytest.mark.rule("DECISION-31")
 def test_two_people_behind_one_key_who_begin_alike_never_share_a_session(say: Say) -> None:
     people: list[Conversation] = [[], []]
     for conversation in people:
@@ -116,7 +119,7 @@ STEPS = st.lists(
 def test_whatever_two_people_say_in_whatever_order_they_share_no_session(
     editor: Caller, steps: list[tuple[int, str, bool]]
 ) -> None:
-    """One key, equal words, new conversations now and then: everybody's sessions are their own [O-31]."""
+    """One key, equal words, new conversations now and then: everybody's sessions are their own."""
     ConversationPoint.objects.all().delete()
     conversations: list[Conversation] = [[], []]
     sessions: list[set[str]] = [set(), set()]
@@ -148,6 +151,7 @@ def test_another_key_is_another_caller(say: Say, sdk: OpenAI, caller: Callable[.
     assert how() == ["new", "imported"]
 
 
+@pytest.mark.rule("DECISION-31")
 def test_texts_are_compared_in_nfc_and_without_blanks_around_them(say: Say) -> None:
     conversation: Conversation = []
     say(conversation, "My dog is called Ren\u00e9.")
@@ -157,6 +161,7 @@ def test_texts_are_compared_in_nfc_and_without_blanks_around_them(say: Say) -> N
     assert how() == ["new", "recognised"]
 
 
+@pytest.mark.rule("DECISION-42")
 def test_header_and_field_override_recognition(say: Say) -> None:
     conversation: Conversation = []
     say(conversation, "My dog is called Rex.")
@@ -168,14 +173,16 @@ def test_header_and_field_override_recognition(say: Say) -> None:
     assert ConversationPoint.objects.filter(session=mine).count() == 0
 
 
+@pytest.mark.rule("DECISION-42")
 def test_an_unknown_id_of_ours_is_never_silently_new(say: Say) -> None:
     with pytest.raises(openai.NotFoundError) as raised:
         say([], "Hello", extra_headers={"X-Session-Id": "sess-" + "0" * 32})
     assert raised.value.code == "SESSION_NOT_FOUND"
 
 
+@pytest.mark.rule("DECISION-43")
 def test_an_expired_session_goes_on_in_a_fork_of_its_transcript(say: Say, sdk: OpenAI) -> None:
-    """[O-43]: a warning, never an error; the archive stays as it is."""
+    """: a warning, never an error; the archive stays as it is."""
     conversation: Conversation = []
     say(conversation, "My dog is called Rex.")
     archive = Session.objects.get()
@@ -205,8 +212,9 @@ def test_a_failed_turn_leaves_the_conversation_where_it_was(say: Say) -> None:
     assert how() == ["new", "recognised"]
 
 
+@pytest.mark.rule("DECISION-31")
 def test_a_slash_is_a_command_only_where_the_client_says_so(say: Say) -> None:
-    """[O-31]: and a conversation with commands in it is found again, though they are no part of its history."""
+    """: and a conversation with commands in it is found again, though they are no part of its history."""
     headers = {"X-Commands": "on"}
     conversation: Conversation = []
     say(conversation, "My dog is called Rex.")

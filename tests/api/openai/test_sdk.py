@@ -1,4 +1,4 @@
-"""The official OpenAI SDK as the client of a live server: every method, whole and streamed [O-6, O-30]."""
+"""The official OpenAI SDK as the client of a live server: every method, whole and streamed."""
 
 import openai
 import pytest
@@ -30,6 +30,7 @@ def test_a_chat_completion_is_the_sdks_own_type_whole(sdk: OpenAI) -> None:
     assert turn.client_request["metadata"] == {"app": "walk"}
 
 
+@pytest.mark.rule("DECISION-21", "DECISION-30")
 def test_a_streamed_chat_comes_as_chunks_with_usage_at_the_end(sdk: OpenAI) -> None:
     sdk.chat.completions.create(model="mrpvm", messages=[TOLD], extra_headers={"X-Session-Id": "walk"})
     chunks = list(
@@ -56,6 +57,7 @@ def test_without_include_usage_no_chunk_counts(sdk: OpenAI) -> None:
     assert all(chunk.choices for chunk in chunks)
 
 
+@pytest.mark.rule("DECISION-29")
 def test_models_are_listed_and_read(sdk: OpenAI) -> None:
     assert [model.id for model in sdk.models.list()] == ["mrpvm"]
     assert sdk.models.retrieve("mrpvm").owned_by == "mrpvm"
@@ -189,9 +191,10 @@ def test_a_response_is_streamed_without_the_sdks_helper(sdk: OpenAI) -> None:
     assert events[-1].response.output_text == Message.objects.get(role="assistant").content
 
 
+@pytest.mark.rule("POLICY-50")
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_policies_are_chosen_by_a_request(sdk: OpenAI, api: str) -> None:
-    """[K50]: seed names and KTS's, beside OpenAI's own fields; what a flag may not be is refused by name."""
+    """: seed names and KTS's, beside OpenAI's own fields; what a flag may not be is refused by name."""
 
     def ask(session_id: str, **flags: object) -> dict[str, object]:
         more = {"extra_body": flags, "extra_headers": {"X-Session-Id": session_id}}
@@ -215,6 +218,7 @@ def test_policies_are_chosen_by_a_request(sdk: OpenAI, api: str) -> None:
     assert "history_max_turns" in raised.value.message
 
 
+@pytest.mark.rule("DECISION-30")
 @pytest.mark.parametrize(
     ("parameter", "value"),
     [
@@ -238,6 +242,7 @@ def test_what_cannot_be_done_is_refused_by_name(sdk: OpenAI, parameter: str, val
     assert not Session.objects.exists()
 
 
+@pytest.mark.rule("DECISION-30")
 def test_what_has_no_effect_is_said(sdk: OpenAI) -> None:
     answer = sdk.chat.completions.create(
         model="mrpvm", messages=[TOLD], top_p=0.5, seed=7, presence_penalty=1, store=False, service_tier="flex",
@@ -253,6 +258,7 @@ def test_what_has_no_effect_is_said(sdk: OpenAI) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.rule("DECISION-30")
 def test_the_length_and_the_stop_of_an_answer_are_the_clients(sdk: OpenAI) -> None:
     headers = {"X-Session-Id": "limits"}
     sdk.chat.completions.create(model="mrpvm", messages=[TOLD], extra_headers=headers)
@@ -271,6 +277,7 @@ def test_the_length_and_the_stop_of_an_answer_are_the_clients(sdk: OpenAI) -> No
     assert sdk.responses.retrieve(made.id) == made
 
 
+@pytest.mark.rule("DECISION-29")
 def test_an_unknown_model_is_refused_where_models_are_named(sdk: OpenAI, settings: Settings) -> None:
     answer = sdk.chat.completions.create(model="gpt-4o", messages=[TOLD])
     assert answer.model == "gpt-4o"
@@ -306,6 +313,7 @@ def test_a_wrong_key_a_viewer_and_a_stranger_are_told_so(
             read()
 
 
+@pytest.mark.rule("DECISION-19")
 def test_a_busy_session_is_said_and_not_tried_again(sdk: OpenAI) -> None:
     with registered(HeldSolver()) as solver:
         made = sdk.responses.create(

@@ -1,4 +1,4 @@
-"""`gs-llm-fast` and `gs-llm-deep`: answers written by a language model, from evidence that it cites [BP-41 to BP-44].
+"""`gs-llm-fast` and `gs-llm-deep`: answers written by a language model, from evidence that it cites.
 
 plugin -> question (what the model gets) -> reply (what it wrote: text, marks, sections)
 """

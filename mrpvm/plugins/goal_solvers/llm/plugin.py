@@ -1,4 +1,4 @@
-"""The solver behind both ids: one call for all intents that may be asked [BP-41 to BP-43, O-12]."""
+"""The solver behind both ids: one call for all intents that may be asked."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ class LLMGoalSolver:
     """Answers with a language model; whatever it cites was offered, and nothing is put into its mouth."""
 
     def __init__(self, descriptor: Descriptor, note: str) -> None:
-        """Load the prompts; a missing one is a start-up error [BP-15]."""
+        """Load the prompts; a missing one is a start-up error."""
         self.descriptor = descriptor
         self.about = _ABOUT.format(id=descriptor.id, note=note)
         self._prompts = {
@@ -42,7 +42,7 @@ class LLMGoalSolver:
         }
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
-        """Return one group per intent; with strict grounding only intents that have evidence reach the model [R-7]."""
+        """Return one group per intent; with strict grounding only intents that have evidence reach the model."""
         if not context.model.available:
             error = PluginError(code="LLM_NOT_AVAILABLE", message="No language model is configured.")
             return Solution(status="error", error=error)
@@ -93,7 +93,7 @@ class LLMGoalSolver:
 
 
 def _is_helped(request: SolveInput, evidence: Evidence) -> bool:
-    """Return whether a program has given a result for the intent, which an answer may rest on [R-9]."""
+    """Return whether a program has given a result for the intent, which an answer may rest on."""
     helper = helper_of(evidence.intent.group_number, request.helpers)
     return helper is not None and helper.status == "success"
 
@@ -117,7 +117,7 @@ def _sections(reply: str, asked: Sequence[int]) -> list[tuple[int, str]]:
 
 
 def _group(evidence: Evidence, reading: Reading | None, was_asked: bool, request: SolveInput) -> AnswerGroup:
-    """Return a group from what was read; repaired in structure alone, never in what it says [BP-42]."""
+    """Return a group from what was read; repaired in structure alone, never in what it says."""
     warnings = []
     if was_asked and reading is None:
         warnings.append("The model's reply holds no such group.")
@@ -148,7 +148,7 @@ def _group(evidence: Evidence, reading: Reading | None, was_asked: bool, request
 
 
 def fast_solver() -> LLMGoalSolver:
-    """Return `gs-llm-fast` [BP-1]."""
+    """Return `gs-llm-fast`."""
     descriptor = Descriptor(
         id="gs-llm-fast",
         type="gs-plugin",
@@ -176,7 +176,7 @@ def fast_solver() -> LLMGoalSolver:
 
 
 def deep_solver() -> LLMGoalSolver:
-    """Return `gs-llm-deep` [BP-1]."""
+    """Return `gs-llm-deep`."""
     descriptor = Descriptor(
         id="gs-llm-deep",
         type="gs-plugin",

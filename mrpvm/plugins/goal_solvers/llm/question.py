@@ -1,4 +1,4 @@
-"""What the model gets to answer from: intents, evidence and guidance kept apart, as JSON [BP-41, PL-6, BP-44]."""
+"""What the model gets to answer from: intents, evidence and guidance kept apart, as JSON."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""One answer as the model writes it, and as people may read it: while it comes, and when it is whole [BP-42, O-1].
+"""One answer as the model writes it, and as people may read it: while it comes, and when it is whole.
 
 The model cites by the numbers of the payload's context; people see them counted in the order in which they come. What
 is shown early is always the beginning of what is shown in the end.
@@ -35,7 +35,7 @@ class AnswerReader:
         offered_count: how many sources the context has, numbered from 1.
         has_marks: False where the asked form leaves no room for marks, JSON say; then the text stays as it is, is shown
             when it is whole, and sources come from the closing line alone.
-        needs_source: nothing is shown before the first source was cited [R-9].
+        needs_source: nothing is shown before the first source was cited.
         show: takes what may be shown.
     """
 

@@ -1,4 +1,4 @@
-"""`gs-symbolic`: extractive answers by general rules, without a model [BP-34 to BP-40].
+"""`gs-symbolic`: extractive answers by general rules, without a model.
 
 `answering` asks `mrpvm.english` which statement answers, `composing` puts together what several of them say, and
 `rendering` tells what was found in the form that was asked for.

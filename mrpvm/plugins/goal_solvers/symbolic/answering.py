@@ -1,4 +1,4 @@
-"""One intent answered from its evidence, or honestly not [BP-34 to BP-37, R-7, R-9]."""
+"""One intent answered from its evidence, or honestly not."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -57,7 +57,7 @@ def answer_intent(evidence: Evidence) -> AnswerGroup:
 
 
 def _refusal(evidence: Evidence) -> str:
-    """Return what is said where there is no answer: to small talk and instructions something civil, else [R-7]."""
+    """Return what is said where there is no answer: to small talk and instructions something civil, else."""
     reply = small_talk_reply(evidence.intent.target)
     if reply is None and evidence.intent.output == ACKNOWLEDGEMENT:
         told = (*evidence.guidance.goal_solver, *evidence.guidance.planner, *evidence.guidance.validation)
@@ -66,7 +66,7 @@ def _refusal(evidence: Evidence) -> str:
 
 
 def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] = ()) -> AnswerGroup:
-    """Return the group record of an intent with its evidence [R-2]."""
+    """Return the group record of an intent with its evidence."""
     return AnswerGroup(
         intent_ref=evidence.intent.group_number,
         act=evidence.intent.act,
@@ -79,7 +79,7 @@ def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] 
 
 
 def _acknowledge(evidence: Evidence) -> Rendered | None:
-    """Return back the first statements of the message, from this turn's own units, and that there were more [BP-6]."""
+    """Return back the first statements of the message, from this turn's own units, and that there were more."""
     told = sorted(statements_of(evidence.current_turn_units), key=lambda item: item.order)
     if not told:
         return None

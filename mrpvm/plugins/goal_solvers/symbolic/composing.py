@@ -1,4 +1,4 @@
-"""Answers of several statements: comparisons, lists, accounts, chains and steps, in their order [BP-36 c to f].
+"""Answers of several statements: comparisons, lists, accounts, chains and steps, in their order.
 
 Statements hang together where they share a rare word, and where one goes on from the one before it.
 """

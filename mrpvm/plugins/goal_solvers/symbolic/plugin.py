@@ -15,7 +15,7 @@ ABOUT = """\
 @a6 set $k1 utilityNote "Good for facts, yes or no, lists, steps and forms; says no-context rather than guess."
 @a7 set $k1 phaseScopes [gs-plugin mrp-plan-plugin]
 """
-"""What planners may know of this plugin, as a control document [PL-3]."""
+"""What planners may know of this plugin, as a control document."""
 
 
 class SymbolicGoalSolver:
@@ -48,7 +48,7 @@ class SymbolicGoalSolver:
     about = ABOUT
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
-        """Return one group per intent; `no-context` when none could be answered [PL-14]."""
+        """Return one group per intent; `no-context` when none could be answered."""
         groups = (
             with_helper(answered_or_quoted(answer_intent(evidence), evidence, quotes=request.quotes), request.helpers)
             for evidence in request.evidence

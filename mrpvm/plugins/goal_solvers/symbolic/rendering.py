@@ -1,4 +1,4 @@
-"""Statements as answer text in the form that was asked for, every statement with its source mark [BP-35, R-9, O-13]."""
+"""Statements as answer text in the form that was asked for, every statement with its source mark."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -77,7 +77,7 @@ def bullets_text(items: Sequence[tuple[str, Statement]]) -> Rendered:
 
 
 def steps_text(statements: Sequence[Statement]) -> Rendered:
-    """Return numbered steps, at most seven [BP-35]."""
+    """Return numbered steps, at most seven."""
     citations = Citations()
     lines = [
         f"{number}. {_closed(statement.text)} {citations.mark(statement.unit_id)}"
@@ -100,7 +100,7 @@ def _cell(text: str) -> str:
 
 
 def comparison_text(groups: Mapping[str, Sequence[Statement]]) -> Rendered:
-    """Return what is said of each compared thing, side by side under its name [BP-36 e]."""
+    """Return what is said of each compared thing, side by side under its name."""
     citations = Citations()
     lines = []
     for name, statements in groups.items():

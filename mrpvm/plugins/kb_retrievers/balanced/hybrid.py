@@ -1,7 +1,7 @@
-"""Shared words and likeness of meaning together: the lexical best, scored again by vectors [O-10].
+"""Shared words and likeness of meaning together: the lexical best, scored again by vectors.
 
 What shares no word with a question can be found too, where a view is small enough to be looked at whole, and among
-what the session was told last. The policy's least score is the bar for it: likeness alone has to reach that [BP-22].
+what the session was told last. The policy's least score is the bar for it: likeness alone has to reach that.
 """
 
 from collections import Counter
@@ -98,7 +98,7 @@ def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: Retrieve
 
 
 def _asked(encoder: Encoder, profile: ContextProfile, recall: Recall | None) -> Vector:
-    """Return what is looked for: the question and, in a follow-up, something of what was said before it [O-36]."""
+    """Return what is looked for: the question and, in a follow-up, something of what was said before it."""
     shared = ((1.0, profile.query_text), *(recall.texts if recall else ()))
     vectors = [Vector.of(content) for content in encoder.encode([text for _, text in shared])]
     if len(vectors) == 1:

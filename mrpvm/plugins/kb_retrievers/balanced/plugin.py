@@ -22,7 +22,7 @@ from mrpvm.plugins.kb_retrievers.source_notes import note_source
 from mrpvm.values import KnowledgeUnit
 
 POLICY = SelectionPolicy(max_results=12, min_score=0.15, beside_best=0.07, is_diverse=True, chooses_level=True)
-"""Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
+"""Takes more results than any intent asks for, so that the intent alone sets their number."""
 RANKED_BY = "ranked by shared words alone: no embedding backend is installed"
 
 ABOUT = """\
@@ -35,11 +35,11 @@ ABOUT = """\
 @a6 set $k1 utilityNote "Good for comparisons, overviews and, where an embedding model is installed, paraphrase."
 @a7 set $k1 phaseScopes [kb-plugin mrp-plan-plugin]
 """
-"""What planners may know of this plugin, as a control document [PL-3]."""
+"""What planners may know of this plugin, as a control document."""
 
 
 class BalancedKBRetriever:
-    """Finds evidence by shared words and by meaning, and prefers what adds something to what it has [BP-26, BP-30].
+    """Finds evidence by shared words and by meaning, and prefers what adds something to what it has.
 
     Args:
         encoder: gives the sentence model, or None where there is none: then words alone decide.
@@ -53,7 +53,7 @@ class BalancedKBRetriever:
         description="Finds more evidence than the fast search, not all of a kind, and as broad or narrow as asked."
         " Ranks by shared words (BM25), and by likeness of meaning where the embedding extra is installed.",
         cost_class="moderate",
-        heeds_events=False,  # nothing is cached, each call reads the view as it is [PL-44]
+        heeds_events=False,  # nothing is cached, each call reads the view as it is
         tags=("lexical", "diverse", "deterministic"),
         planner_hints=PlannerHints(
             expected_latency_ms=120,
@@ -85,7 +85,7 @@ class BalancedKBRetriever:
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:
-        """Keep the source's figures [BP-32]."""
+        """Keep the source's figures."""
         return note_source(self.descriptor.id, source)
 
     @property
@@ -95,6 +95,6 @@ class BalancedKBRetriever:
         return encoder.version if encoder else None
 
     def artifacts_of(self, units: Sequence[KnowledgeUnit]) -> Mapping[str, bytes]:
-        """Return the units' vectors, so that no question has to wait for them [O-10]."""
+        """Return the units' vectors, so that no question has to wait for them."""
         encoder = self._encoder()
         return unit_vectors(encoder, units) if encoder else {}

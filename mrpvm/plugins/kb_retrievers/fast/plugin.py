@@ -1,4 +1,4 @@
-"""The retriever: BM25 over journal, draft and mounted base, beside the units of the running turn [BP-17 to BP-31]."""
+"""The retriever: BM25 over journal, draft and mounted base, beside the units of the running turn."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_eviden
 from mrpvm.plugins.kb_retrievers.source_notes import note_source
 
 POLICY = SelectionPolicy(max_results=10, min_score=0.30)
-"""More results than the reference's three: a solver that must notice rival facts has to see them [O-10]."""
+"""More results than the reference's three: a solver that must notice rival facts has to see them."""
 
 ABOUT = """\
 @k1 ku atomic "plugin::kb-fast::unit-000"
@@ -29,7 +29,7 @@ ABOUT = """\
 @a6 set $k1 utilityNote "Good for names, terms and facts told in the same words; blind to paraphrase."
 @a7 set $k1 phaseScopes [kb-plugin mrp-plan-plugin]
 """
-"""What planners may know of this plugin, as a control document [PL-3]."""
+"""What planners may know of this plugin, as a control document."""
 
 
 class FastKBRetriever:
@@ -42,7 +42,7 @@ class FastKBRetriever:
         version="1.0.0",
         description="Finds evidence by shared words (BM25) in the session and its mounted knowledge base. Cheapest.",
         cost_class="cheap",
-        heeds_events=False,  # nothing is cached, each call reads the view as it is [PL-44]
+        heeds_events=False,  # nothing is cached, each call reads the view as it is
         is_quick=True,
         tags=("lexical", "deterministic"),
         planner_hints=PlannerHints(
@@ -69,5 +69,5 @@ class FastKBRetriever:
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:
-        """Keep the source's figures [BP-32]."""
+        """Keep the source's figures."""
         return note_source(self.descriptor.id, source)

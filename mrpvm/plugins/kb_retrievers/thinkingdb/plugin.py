@@ -1,4 +1,4 @@
-"""The retriever: what shares words with the question, and what follows from it by rules over triples [BP-24, BP-25]."""
+"""The retriever: what shares words with the question, and what follows from it by rules over triples."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -28,7 +28,7 @@ from mrpvm.plugins.kb_retrievers.source_notes import note_source
 from mrpvm.values import ContextProfile
 
 POLICY = SelectionPolicy(max_results=12, min_score=0.12, chooses_level=True)
-"""Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
+"""Takes more results than any intent asks for, so that the intent alone sets their number."""
 FOLLOWED_LIMIT = 16
 """Units looked up for the arguments of triples at a time."""
 FOLLOWED_TERMS = 12
@@ -46,7 +46,7 @@ ABOUT = """\
 @a6 set $k1 utilityNote "Good for dependencies, causes and capabilities that no single unit states."
 @a7 set $k1 phaseScopes [kb-plugin mrp-plan-plugin]
 """
-"""What planners may know of this plugin, as a control document [PL-3]."""
+"""What planners may know of this plugin, as a control document."""
 
 
 class ThinkingDBKBRetriever:
@@ -60,7 +60,7 @@ class ThinkingDBKBRetriever:
         description="Follows subject-relation-object triples from unit to unit by a few fixed rules, within bounds, and"
         " notes the proof of every link. Also finds what a lexical search finds.",
         cost_class="expensive",
-        heeds_events=False,  # nothing is cached, each call reads the view as it is [PL-44]
+        heeds_events=False,  # nothing is cached, each call reads the view as it is
         is_quick=True,
         tags=("lexical", "symbolic", "deterministic"),
         planner_hints=PlannerHints(
@@ -87,13 +87,13 @@ class ThinkingDBKBRetriever:
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:
-        """Keep the source's figures [BP-32]."""
+        """Keep the source's figures."""
         return note_source(self.descriptor.id, source)
 
 
 def find_with_links(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
     """Return what one search finds and what triples link to it; the turn's own units are reasoned with alone
-    [BP-24].
+    .
     """
     hits = lexical_hits(profile, request.recall, context)
     told = [link for unit in request.current_turn_units if unit.is_evidence for link in links_of(unit)]

@@ -1,4 +1,4 @@
-"""`planner-default`: candidates ordered by score, cheap ones first [BP-48 to BP-53]."""
+"""`planner-default`: candidates ordered by score, cheap ones first."""
 
 from mrpvm.plugins.planners.default.plugin import DefaultPlanner
 

@@ -18,11 +18,11 @@ ABOUT = """\
 @a6 set $k1 utilityNote "The right planner for most turns; hard tasks may need a planner that starts heavy."
 @a7 set $k1 phaseScopes [mrp-plan-plugin]
 """
-"""What planners may know of this plugin, as a control document [PL-3]."""
+"""What planners may know of this plugin, as a control document."""
 
 
 class DefaultPlanner:
-    """Orders candidates by BP-48; explores cheap first [BP-53]."""
+    """Orders candidates by BP-48; explores cheap first."""
 
     descriptor = Descriptor(
         id="planner-default",
@@ -38,13 +38,13 @@ class DefaultPlanner:
     about = ABOUT
 
     def plan(self, request: PlanInput, context: CallContext) -> Plan | None:
-        """Return the order of candidates, what was dropped, and why [BP-48 to BP-52]."""
+        """Return the order of candidates, what was dropped, and why."""
         signals = signals_of(request)
         return make_plan(self.descriptor.id, request, signals, base_plan(signals), _relevant)
 
 
 def base_plan(signals: Signals) -> BasePlan:
-    """Return the plan that the turn's signals ask for, and the reason [BP-51]."""
+    """Return the plan that the turn's signals ask for, and the reason."""
     fast, balanced, thinking = KB_PLUGINS
     symbolic, llm_fast, llm_deep = SOLVERS
     if signals.wants_depth or signals.has_evaluation_guidance:
@@ -62,12 +62,12 @@ def base_plan(signals: Signals) -> BasePlan:
 
 
 def _relevant(ranked: Sequence[Ranked], signals: Signals) -> Sequence[Ranked]:
-    """Return the candidates by score without the clearly irrelevant ones; one always remains [BP-49]."""
+    """Return the candidates by score without the clearly irrelevant ones; one always remains."""
     return [item for item in ranked if not _is_irrelevant(item, signals)] or ranked[:1]
 
 
 def _is_irrelevant(item: Ranked, signals: Signals) -> bool:
-    """Return whether a candidate declares other acts, and neither topic nor description speaks for it [BP-49]."""
+    """Return whether a candidate declares other acts, and neither topic nor description speaks for it."""
     hints = item.descriptor.planner_hints
     if hints is None or not hints.supported_acts or signals.acts & set(hints.supported_acts):
         return False

@@ -22,11 +22,11 @@ ABOUT = """\
 @a6 set $k1 utilityNote "For hard tasks, and for what a cheap start left unanswered; dearer than planner-default."
 @a7 set $k1 phaseScopes [mrp-plan-plugin]
 """
-"""What planners may know of this plugin, as a control document [PL-3]."""
+"""What planners may know of this plugin, as a control document."""
 
 
 class DepthPlanner:
-    """Orders candidates heavy first and leaves none out [BP-51, BP-53]."""
+    """Orders candidates heavy first and leaves none out."""
 
     descriptor = Descriptor(
         id="planner-depth",
@@ -43,7 +43,7 @@ class DepthPlanner:
     about = ABOUT
 
     def plan(self, request: PlanInput, context: CallContext) -> Plan | None:
-        """Return every candidate, heavy ones first and by score among their like, and why [BP-48, BP-51, BP-52]."""
+        """Return every candidate, heavy ones first and by score among their like, and why."""
         return make_plan(self.descriptor.id, request, signals_of(request), BASE_PLAN, _heavy_first)
 
 

@@ -1,4 +1,4 @@
-"""`val-constraints`: deterministic checks of an answer against what it may rest on [BP-45]."""
+"""`val-constraints`: deterministic checks of an answer against what it may rest on."""
 
 from mrpvm.plugins.response_validators.constraints.plugin import ConstraintValidator
 

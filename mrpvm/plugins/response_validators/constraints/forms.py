@@ -1,4 +1,4 @@
-"""Whether an answer keeps the output form that was asked for [BP-45]."""
+"""Whether an answer keeps the output form that was asked for."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Whether numbers, names and facts of an answer occur in what it may rest on [BP-45, R-9]."""
+"""Whether numbers, names and facts of an answer occur in what it may rest on."""
 
 import json
 import re

@@ -30,7 +30,7 @@ ABOUT = """\
 @a6 set $k1 utilityNote "Also rejects a broken output form and broken must-mention rules; costs no model call."
 @a7 set $k1 phaseScopes [val-plugin mrp-plan-plugin]
 """
-"""What planners may know of this plugin, as a control document [PL-3]."""
+"""What planners may know of this plugin, as a control document."""
 
 
 class ConstraintValidator:
@@ -61,7 +61,7 @@ class ConstraintValidator:
     about = ABOUT
 
     def validate(self, request: ValidateInput, context: CallContext) -> Validation:
-        """Accept, or reject with the first reason found [BP-45]; no-context groups are accepted."""
+        """Accept, or reject with the first reason found; no-context groups are accepted."""
         by_ref = {item.intent.group_number: item for item in request.evidence}
         reason = _wrong_groups(request.answer.groups, by_ref.keys())
         for group in request.answer.groups if reason is None else ():

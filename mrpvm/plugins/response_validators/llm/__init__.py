@@ -1,4 +1,4 @@
-"""`val-llm`: a language model's judgement of an answer against its evidence [BP-46]."""
+"""`val-llm`: a language model's judgement of an answer against its evidence."""
 
 from mrpvm.plugins.response_validators.llm.plugin import LLMValidator
 

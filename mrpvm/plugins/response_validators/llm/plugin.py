@@ -1,4 +1,4 @@
-"""The validator: one call, one verdict; what cannot be read as a verdict is none [BP-46, PL-16]."""
+"""The validator: one call, one verdict; what cannot be read as a verdict is none."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ ABOUT = """\
 @a6 set $k1 utilityNote "Costs a model call for each answer; an incomplete but honest answer passes."
 @a7 set $k1 phaseScopes [val-plugin mrp-plan-plugin]
 """
-"""What planners may know of this plugin, as a control document [PL-3]."""
+"""What planners may know of this plugin, as a control document."""
 
 
 class LLMValidator:
@@ -54,11 +54,11 @@ class LLMValidator:
     about = ABOUT
 
     def __init__(self) -> None:
-        """Load the prompt; a missing one is a start-up error [BP-15]."""
+        """Load the prompt; a missing one is a start-up error."""
         self._prompt = load_prompt(__package__, "validate")
 
     def validate(self, request: ValidateInput, context: CallContext) -> Validation:
-        """Return the model's verdict; `error` when there is none, which is no acceptance [D-34]."""
+        """Return the model's verdict; `error` when there is none, which is no acceptance."""
         dialogue = Dialogue(context, self.descriptor, self._prompt)
         try:
             reply = dialogue.ask([HistoryMessage(role="user", content=_question(request))])

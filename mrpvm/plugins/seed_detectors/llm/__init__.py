@@ -1,4 +1,4 @@
-"""`sd-llm-fast` and `sd-llm-deep`: intents and knowledge by a language model, in control text [BP-13 to BP-16]."""
+"""`sd-llm-fast` and `sd-llm-deep`: intents and knowledge by a language model, in control text."""
 
 from mrpvm.plugins.seed_detectors.llm.plugin import LLMSeedDetector, deep_detector, fast_detector
 

@@ -1,4 +1,4 @@
-"""The detector behind both ids: one call, at most one corrective retry [PL-8, BP-14]."""
+"""The detector behind both ids: one call, at most one corrective retry."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from mrpvm.sources.limits import NORMALISER_MAX_CHARS
 from mrpvm.values import ACTS, PHASE_SCOPES, RELATIONS, ROLES, HistoryMessage
 
 INGEST_ROLE = "kb-ingest"
-"""The model role for chunks of sources [BP-2]."""
+"""The model role for chunks of sources."""
 _VALUES = {
     "acts": ", ".join(ACTS),
     "roles": ", ".join(ROLES),
@@ -70,7 +70,7 @@ class LLMSeedDetector:
     """Finds intents and knowledge with a language model; its documents are admitted before they are given."""
 
     def __init__(self, descriptor: Descriptor, note: str) -> None:
-        """Load the prompts; a missing one is a start-up error [BP-15]."""
+        """Load the prompts; a missing one is a start-up error."""
         self.descriptor = descriptor
         self.about = _ABOUT.format(id=descriptor.id, note=note)
         self._detect_prompt = load_prompt(__package__, "detect", **_VALUES)
@@ -98,7 +98,7 @@ class LLMSeedDetector:
         )
 
     def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
-        """Return the units of a chunk; the ids in them are placeholders, which ingestion replaces [KU-7]."""
+        """Return the units of a chunk; the ids in them are placeholders, which ingestion replaces."""
         size = len(chunk.text)
         if size > NORMALISER_MAX_CHARS:
             message = f"A chunk may have {NORMALISER_MAX_CHARS} characters, this one has {size}."
@@ -121,7 +121,7 @@ def _told(history: Sequence[HistoryMessage]) -> list[dict[str, str]]:
 
 
 def _as_data(said: object) -> HistoryMessage:
-    """Return what a model is to read as JSON, ids masked [PL-6, BP-44]."""
+    """Return what a model is to read as JSON, ids masked."""
     return HistoryMessage(role="user", content=masked(json.dumps(said, ensure_ascii=False)))
 
 
@@ -134,7 +134,7 @@ def _refusal(refused: Refused) -> PluginError:
 
 
 def fast_detector() -> LLMSeedDetector:
-    """Return `sd-llm-fast` [BP-1]."""
+    """Return `sd-llm-fast`."""
     descriptor = Descriptor(
         id="sd-llm-fast",
         type="sd-plugin",
@@ -163,7 +163,7 @@ def fast_detector() -> LLMSeedDetector:
 
 
 def deep_detector() -> LLMSeedDetector:
-    """Return `sd-llm-deep` [BP-1]."""
+    """Return `sd-llm-deep`."""
     descriptor = Descriptor(
         id="sd-llm-deep",
         type="sd-plugin",

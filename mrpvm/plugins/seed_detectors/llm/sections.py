@@ -1,4 +1,4 @@
-"""The model's reply taken apart: two sections of raw control text, admitted or refused as a whole [BP-13, BP-14]."""
+"""The model's reply taken apart: two sections of raw control text, admitted or refused as a whole."""
 
 import re
 from dataclasses import dataclass

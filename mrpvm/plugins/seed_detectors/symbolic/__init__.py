@@ -1,4 +1,4 @@
-"""`sd-symbolic`: intents and knowledge by deterministic rules, without a model [BP-4 to BP-12]."""
+"""`sd-symbolic`: intents and knowledge by deterministic rules, without a model."""
 
 from mrpvm.plugins.seed_detectors.symbolic.plugin import SymbolicSeedDetector
 

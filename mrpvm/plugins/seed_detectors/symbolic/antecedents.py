@@ -1,4 +1,4 @@
-"""What a message means by "it" and "she": whom or what its sender spoke of in the messages before [BP-12]."""
+"""What a message means by "it" and "she": whom or what its sender spoke of in the messages before."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -24,7 +24,7 @@ _LISTS = ("list", "enumerate")
 
 
 def expected_output(request: Request) -> str:
-    """Return the output label of a request: the forms it asks for, else what its act calls for [BP-8]."""
+    """Return the output label of a request: the forms it asks for, else what its act calls for."""
     if request.forms:
         return " ".join(request.forms)
     first = strip_lead(request.text).split(" ")[0].lower().strip(":")
@@ -34,7 +34,7 @@ def expected_output(request: Request) -> str:
 
 
 def intent_document(requests: Sequence[Request], left_out_count: int = 0) -> str:
-    """Return one intent with one seed for each request, in order [I-3], and one that says how many were left out."""
+    """Return one intent with one seed for each request, in order, and one that says how many were left out."""
     writer = ControlWriter()
     for request in requests:
         act, target = act_of(request.text), collapse(request.text)
@@ -48,7 +48,7 @@ def intent_document(requests: Sequence[Request], left_out_count: int = 0) -> str
 
 
 def acknowledgement_document(message: str) -> str:
-    """Return the one `explain` intent on the whole text of a message that asks for nothing [BP-6]."""
+    """Return the one `explain` intent on the whole text of a message that asks for nothing."""
     writer = ControlWriter()
     target = collapse(message)
     intent = writer.intent("explain", target, output=ACKNOWLEDGEMENT)
@@ -57,7 +57,7 @@ def acknowledgement_document(message: str) -> str:
 
 
 def guidance_drafts(parts: Segmentation) -> list[UnitDraft]:
-    """Return one guidance unit for each instruction, scoped by its wording; repeats are left out [BP-9].
+    """Return one guidance unit for each instruction, scoped by its wording; repeats are left out.
 
     An instruction that belongs to one of several requests is valid for that one only.
     """
@@ -80,7 +80,7 @@ def guidance_drafts(parts: Segmentation) -> list[UnitDraft]:
 
 
 def context_document(drafts: Sequence[UnitDraft], source_id: str, chunk_id: str) -> str | None:
-    """Return the drafts as units of one chunk, or None when there are none [PL-7]."""
+    """Return the drafts as units of one chunk, or None when there are none."""
     if not drafts:
         return None
     writer = ControlWriter()

@@ -1,4 +1,4 @@
-"""Statements into units: facts alone, related sentences together [BP-10 to BP-12, IN-2, KU-17]."""
+"""Statements into units: facts alone, related sentences together."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -109,7 +109,7 @@ def _draft(group: Sequence[str], inherited_topic: str, last: Statement) -> UnitD
 
 
 def group_statements(statements: Iterable[Statement], section_title: str | None = None) -> list[UnitDraft]:
-    """Return the units of the statements in order; only neighbours in one paragraph are joined [BP-11, BP-12]."""
+    """Return the units of the statements in order; only neighbours in one paragraph are joined."""
     drafts: list[UnitDraft] = []
     group: list[str] = []
     last: Statement | None = None

@@ -34,7 +34,7 @@ ABOUT = """\
 @a6 set $k1 utilityNote "Good for plain questions and short facts; indirect or foreign wording needs a model."
 @a7 set $k1 phaseScopes [sd-plugin mrp-plan-plugin]
 """
-"""What planners may know of this plugin, as a control document [PL-3]."""
+"""What planners may know of this plugin, as a control document."""
 
 
 class SymbolicSeedDetector:
@@ -89,7 +89,7 @@ class SymbolicSeedDetector:
         )
 
     def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
-        """Return the statements of a chunk as units; what it asks is no knowledge [IN-14]."""
+        """Return the statements of a chunk as units; what it asks is no knowledge."""
         if len(chunk.text) > NORMALISER_MAX_CHARS:
             return Normalisation(
                 status="error",

@@ -1,4 +1,4 @@
-"""A message cut into requests, instructions and statements [BP-6, BP-7, BP-8, IN-17]."""
+"""A message cut into requests, instructions and statements."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -333,7 +333,7 @@ def _only_asks_for_form(sentence: str) -> bool:
 
 
 def _refers_back(text: str, before: str) -> bool:
-    """Return whether a request points back by pronoun and names nothing new: it stays with the one before it [BP-6]."""
+    """Return whether a request points back by pronoun and names nothing new: it stays with the one before it."""
     if not any(word in REFERRING_PRONOUNS for word in words(text)):
         return False
     return set(unique_terms(text)) <= set(unique_terms(before))

@@ -1,4 +1,4 @@
-"""A chunk of a source cut into statements [IN-1, IN-14, IN-17].
+"""A chunk of a source cut into statements.
 
 A source speaks to its readers, not to whoever answers: an order in it is a step, and a line is as long as its page is
 wide. So all that it says is kept, but for what it asks.

@@ -1,4 +1,4 @@
-"""The picture of a turn: stored structure in, nested frames laid out, SVG out [G-8, UI-2..UI-9].
+"""The picture of a turn: stored structure in, nested frames laid out, SVG out.
 
 Reading order: `structure` (typed reading of the JSON), `shown` (what a reader sees of it), `rows` (which item stands in
 which row), `layout` (sizes and places), `routes` (edges around boxes), `error_path`, `status` and `labels` (words and

@@ -1,4 +1,4 @@
-"""The way that led to a turn's error: from what was called first to the execution that decided it [G-5, UI-9].
+"""The way that led to a turn's error: from what was called first to the execution that decided it.
 
 Only recorded edges are followed. Where a box was fed by several, the one called last counts, since the failure comes
 after it; where nothing fed it, the way goes on with what opened its frame.

@@ -1,4 +1,4 @@
-"""Text that must fit a box although the server cannot measure fonts [G-15, UI-4]."""
+"""Text that must fit a box although the server cannot measure fonts."""
 
 import unicodedata
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Sizes and places: nested frames, rows inside them, rows in stacks where a frame grows too tall [UI-3, UI-4].
+"""Sizes and places: nested frames, rows inside them, rows in stacks where a frame grows too tall.
 
 Pure and deterministic: the same structure always gives the same picture. Boxes are placed without looking at edges'
 paths; `routes` then leads every edge through the gaps that the placing leaves open.

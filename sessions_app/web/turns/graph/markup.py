@@ -1,4 +1,4 @@
-"""The one door through which text enters the SVG: every attribute and every text is escaped [UI-16]."""
+"""The one door through which text enters the SVG: every attribute and every text is escaped."""
 
 from collections.abc import Mapping, Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""Which item of a frame stands in which row: time runs down, what runs side by side stands side by side [G-5, G-11].
+"""Which item of a frame stands in which row: time runs down, what runs side by side stands side by side.
 
 A flow or child-frame edge leads to a lower row. A retry stands beside the attempt that it replaces. Executions of
 parallel branches share an opener and so a row. An item without an incoming edge follows what was called before it.
@@ -117,7 +117,7 @@ def _ranks(
 
 
 def _ordered(row: list[str], structure: GraphStructure, retries: Mapping[str, list[str]]) -> list[str]:
-    """Return one row with executions before frames, by id, each attempt followed by its replacements [K-17]."""
+    """Return one row with executions before frames, by id, each attempt followed by its replacements."""
     members = set(row)
     replaced_by: dict[str, list[str]] = {}
     heads = []

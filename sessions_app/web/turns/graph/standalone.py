@@ -1,4 +1,4 @@
-"""The graph as a file that needs nothing else: its colours stand in it, in the light theme [UI-3]."""
+"""The graph as a file that needs nothing else: its colours stand in it, in the light theme."""
 
 import re
 from functools import cache

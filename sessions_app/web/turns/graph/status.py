@@ -1,11 +1,11 @@
-"""Words for status and time, shared by graph, outline, timeline and badges [G-16, G-17, G-18]."""
+"""Words for status and time, shared by graph, outline, timeline and badges."""
 
 import math
 from enum import StrEnum
 
 
 class Tone(StrEnum):
-    """The six colours of a status; the value ends the CSS class `status-<tone>` [G-17]."""
+    """The six colours of a status; the value ends the CSS class `status-<tone>`."""
 
     OK = "ok"
     WARN = "warn"
@@ -15,7 +15,7 @@ class Tone(StrEnum):
     ACTIVE = "active"
 
 
-# [G-17] is the table; needs-decomposition is [G-18]; interrupted and cancelled are the turn's own ends [O-18].
+# is the table; needs-decomposition is; interrupted and cancelled are the turn's own ends.
 _STATUSES: dict[Tone, tuple[str, ...]] = {
     Tone.OK: ("success", "succeeded", "accepted", "answered", "settled", "strong", "resolved"),
     Tone.WARN: ("unsupported", "refused", "needs-decomposition"),
@@ -37,7 +37,7 @@ _TONE_OF = {status: tone for tone, statuses in _STATUSES.items() for status in s
 
 
 def tone_of(status: str, *, frame_active: bool = False) -> Tone:
-    """Return the colour of a status [G-17].
+    """Return the colour of a status.
 
     Args:
         frame_active: whether the frame around it still runs; a status outside the table is then blue, else gray.
@@ -46,7 +46,7 @@ def tone_of(status: str, *, frame_active: bool = False) -> Tone:
 
 
 def duration_badge(duration_ms: float | None) -> str:
-    """Write a duration as the badge shows it, empty while it is not known [G-16].
+    """Write a duration as the badge shows it, empty while it is not known.
 
     Rounding comes before the choice of unit, so that no badge reads `1000 ms` or `10.0 s`.
     """

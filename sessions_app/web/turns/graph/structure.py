@@ -1,4 +1,4 @@
-"""The graph of a turn in reading order: what each frame holds, its marks, the edges to draw [G-8..G-12]."""
+"""The graph of a turn in reading order: what each frame holds, its marks, the edges to draw."""
 
 import re
 from collections import Counter, defaultdict
@@ -9,7 +9,7 @@ from typing import Any
 from mrpvm.trace.graph import ControlNode, Edge, Execution, Frame, Graph
 from sessions_app.web.turns.graph.labels import clean
 
-# Control nodes drawn as marks in their frame's header [UI-6]; the others are reached in the details.
+# Control nodes drawn as marks in their frame's header; the others are reached in the details.
 MARK_TYPES = ("policy", "candidate", "comparison", "challenge")
 DRAWN_EDGES = ("flow", "retry", "child-frame")
 VISIBLE_BOX_LIMIT = 150
@@ -123,7 +123,7 @@ def frames_to_collapse(structure: GraphStructure, *, box_limit: int = VISIBLE_BO
 
 
 def id_path(item_id: str) -> tuple[int, ...]:
-    """Return the numbers of an id, so that `frame-0.10` sorts after `frame-0.2` [O-23]."""
+    """Return the numbers of an id, so that `frame-0.10` sorts after `frame-0.2`."""
     return tuple(int(number) for number in _NUMBER.findall(item_id))
 
 

@@ -1,4 +1,4 @@
-"""The turn's graph as inline SVG: geometry and classes only, no style attribute, ready for graph.js [UI-3, UI-4].
+"""The turn's graph as inline SVG: geometry and classes only, no style attribute, ready for graph.js.
 
 Three layers, so that edges lie above the frames that they cross and below every box: frame backgrounds, edges, then
 what can be focused, in reading order. Input, output and messages never appear here.
@@ -76,7 +76,7 @@ def render_shown(
     outputs: Mapping[str, str] = NO_OUTPUTS,
     remarks: Mapping[str, Remark] = NO_REMARKS,
 ) -> SafeString:
-    """Return the picture of what a reader sees of a graph [G-8].
+    """Return the picture of what a reader sees of a graph.
 
     Planners that did their work are badges on the edges that led through them.
 
@@ -301,7 +301,7 @@ class _Picture:
         return remark.words if remark else ""
 
     def _ports(self, box: Box) -> Iterable[SafeString]:
-        """Return the frame's small input and output markers [UI-3]."""
+        """Return the frame's small input and output markers."""
         x = box.x + BOX_WIDTH / 2
         yield element("circle", {"class": "port port-in", "cx": x, "cy": box.y, "r": 3})
         yield element("circle", {"class": "port port-out", "cx": x, "cy": box.bottom, "r": 3})
