@@ -37,7 +37,7 @@ def test_a_search_is_completed_explained_and_kept_in_the_address(browser: Browse
     expect(options.first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     expect(search).to_have_value("rex status:")
-    expect(options).to_have_count(7)
+    expect(options).to_have_count(10)
     page.keyboard.press("ArrowUp")
     expect(options.last).to_have_attribute("aria-selected", "true")
     search.press_sequentially("suc")
@@ -58,7 +58,7 @@ def test_a_search_is_completed_explained_and_kept_in_the_address(browser: Browse
 def test_arrow_up_with_nothing_chosen_goes_to_the_last_option(browser: Browser, session: Session) -> None:
     page = browser.open("search")
     page.get_by_role("combobox", name=re.compile("Search sessions")).press_sequentially("status:")
-    expect(page.get_by_role("option")).to_have_count(7)
+    expect(page.get_by_role("option")).to_have_count(10)
     page.keyboard.press("ArrowUp")
     expect(page.get_by_role("option").last).to_have_attribute("aria-selected", "true")
 
@@ -143,15 +143,15 @@ def test_the_palette_does_goes_and_finds(browser: Browser, session: Session) -> 
 
 
 def test_only_the_keys_that_work_here_are_listed(browser: Browser, session: Session) -> None:
-    def keys(name: str, *arguments: str) -> str:
-        page = browser.open(name, *arguments)
+    def keys(name: str, *arguments: str, query: str = "") -> str:
+        page = browser.open(name, *arguments, query=query)
         page.get_by_role("heading", level=1).click()
         page.keyboard.press("?")
         shown = page.get_by_role("dialog", name="Keys")
         expect(shown).to_be_visible()
         return shown.inner_text()
 
-    full = keys("session", session.session_id)
+    full = keys("session", session.session_id, query="?panel=turns")
     for words in ("Send the message", "next or previous turn", "Commands", "Go to the search field"):
         assert words in full
     empty = keys("session", new_session(browser.project).session_id)
