@@ -167,6 +167,12 @@ def test_the_address_of_a_form_leads_to_its_page(project: Project) -> None:
     assert client.get(reverse("session-create"))["Location"] == "/"
 
 
+FORMS_OF_SESSION = (
+    "session-take-models", "session-memory-clear", "session-kb-unmount", "session-policies", "session-clear-preference",
+)  # fmt: skip
+OF_BASE = ("upload", "restore", "compact", "rename", "fork")
+
+
 def form_addresses(project: Project) -> list[tuple[str, str]]:
     """Return every address that takes a form and is no page, each with the page that holds the form."""
     session = new_session(project)
@@ -174,29 +180,20 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     of_session = [session.session_id]
     page, base = reverse("session", args=of_session), session.mounted_kb
     skills, base_page = reverse("session-skills", args=of_session), reverse("knowledge-base", args=[base.kb_id])
-    found = [
-        (reverse(name, args=of_session), page) for name in (*WRITES, "session-take-models", "session-memory-clear")
-    ]
+    found = [(reverse(name, args=of_session), page) for name in (*WRITES, *FORMS_OF_SESSION)]
     found = [(address, "/" if address.endswith("/restore") else under) for address, under in found]
     found += [(reverse(name, args=[*of_session, turn.request_id]), page) for name in ("turn-cancel", "turn-rate")]
     of_turn = [session.session_id, turn.request_id]
     found.append((reverse("turn-continue", args=of_turn), reverse("turn-try", args=of_turn)))
-    found += [(reverse(f"knowledge-{name}", args=[base.kb_id]), base_page) for name in ("upload", "restore", "compact")]
+    found += [(reverse(f"knowledge-{name}", args=[base.kb_id]), base_page) for name in OF_BASE]
     found.append((reverse("api-key-revoke", args=[1]), reverse("api-keys")))
     return [*found, (reverse("session-skills-reload", args=of_session), skills), (reverse("logout"), "/")]
 
 
 def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     listed = {entry.name for entry in urlpatterns if hasattr(entry.callback, "form_page")}
-    tested = {"logout", "api-key-revoke", "session-skills-reload", "turn-cancel", "turn-rate", "session-take-models"}
-    tested |= {
-        *WRITES,
-        "session-memory-clear",
-        "turn-continue",
-        "knowledge-upload",
-        "knowledge-restore",
-        "knowledge-compact",
-    }
+    tested = {"logout", "api-key-revoke", "session-skills-reload", "turn-cancel", "turn-rate", "turn-continue"}
+    tested |= {*WRITES, *FORMS_OF_SESSION, *(f"knowledge-{name}" for name in OF_BASE)}
     assert listed == tested
     views = Path("sessions_app/web")
     assert not [path for path in views.rglob("*.py") if "require_POST" in path.read_text()]
