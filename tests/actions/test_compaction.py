@@ -342,6 +342,19 @@ def test_what_a_plugin_makes_of_a_source_is_not_lost_to_a_fold_that_was_faster(b
     assert folded.source_artifacts("s1") == {}
 
 
+def test_a_save_of_nothing_after_a_fold_moves_the_session(base: KnowledgeBase, session: Session) -> None:
+    mount_base(session, base, reason="load-api")
+    for number in range(3):
+        stage(session, f"s{number}", f"The pump {number} hums")
+        save_session_kb(Session.objects.get(pk=session.pk))
+    assert compact_base(now(base))
+    save_session_kb(Session.objects.get(pk=session.pk))
+    assert Session.objects.get(pk=session.pk).mounted_layer_id == now(base).head_id
+    stage(session, "s3", "The pump 3 hums")
+    save_session_kb(Session.objects.get(pk=session.pk))
+    assert held(base, "pump") == [f"The pump {number} hums" for number in range(4)]
+
+
 class TestRestore:
     """An earlier revision comes back as a new one."""
 
