@@ -33,7 +33,7 @@ _CONDITIONS_REMEMBERED = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnView:
-    """What one turn saw.
+    """What one turn saw. A stored view ends with the last field that says something, so every other has a default.
 
     `layers` are the session's own, the highest first, then the mounted one; `draft_count` of the own ones, the lowest,
     were its draft. `marks` are the highest keys of units, hidings and layers at that moment. `memory_turn_count` counts
@@ -44,13 +44,13 @@ class TurnView:
     """
 
     layers: tuple[int, ...]
-    draft_count: int
-    marks: tuple[int, ...]
-    evidence_count: int
-    term_count: int
-    last_place: int
-    message_count: int
-    unit_count: int
+    draft_count: int = 0
+    marks: tuple[int, ...] = ()
+    evidence_count: int = 0
+    term_count: int = 0
+    last_place: int = 0
+    message_count: int = 0
+    unit_count: int = 0
     memory_turn_count: int | None = None
     utilities: tuple[tuple[int, float], ...] = ()
     summary_through: int = 0

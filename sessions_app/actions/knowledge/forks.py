@@ -154,7 +154,7 @@ def _save_session(
         base.name = base_name(name)
     tip = _seal_workspace(session, with_journal=with_journal)
     if tip.pk == base.head_id and base == previous and name is None:
-        # A revision that changes nothing would leave other sessions behind. The session may have moved to the folded head.
+        # A revision that changes nothing would leave other sessions behind; this one may have moved to the folded head.
         session.save(update_fields=["mounted_layer", "draft", "journal"])
         return base
     origin = None if base == previous else _mounted_revision(session)

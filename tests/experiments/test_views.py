@@ -1,0 +1,17 @@
+"""What a turn saw is stored without what says nothing, and read back whole."""
+
+import pytest
+
+from sessions_app.turns.view import TurnView
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        TurnView(layers=(3, 1)),
+        TurnView(layers=(3, 1), evidence_count=2),
+        TurnView(layers=(3,), draft_count=1, marks=(7, 0, 9), memory_turn_count=0, spent_ms=4),
+    ],
+)
+def test_a_stored_view_is_read_back_as_it_was(view: TurnView) -> None:
+    assert TurnView.of_record(view.as_record()) == view
