@@ -87,7 +87,7 @@ def test_what_another_client_commands_shows_without_a_reload(browser: Browser, s
     answer(session, "/reload_skills")
     expect(page.locator("#session-state")).to_contain_text("5 in snapshot 2")
     page.get_by_label("Message", exact=True).press_sequentially("/fre")
-    expect(page.get_by_role("option")).to_contain_text("/fresh")
+    expect(page.get_by_role("listbox").get_by_role("option")).to_contain_text("/fresh")
 
 
 def test_the_skills_page_reloads_and_is_accessible(browser: Browser, session: Session, files: Path) -> None:

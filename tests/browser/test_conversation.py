@@ -197,6 +197,7 @@ def test_earlier_messages_leave_the_reader_where_they_were(
 def test_delete_and_undo(browser: Browser, session: Session) -> None:
     aside(rename_session, session, "Dear")
     page = browser.open("sessions")
+    page.get_by_label("More actions for Dear").click()
     page.get_by_role("button", name="Delete Dear").click()
     expect(page.get_by_text("Deleted “Dear”.")).to_be_visible()
     expect(page.get_by_role("link", name="Dear")).to_have_count(0)
@@ -253,6 +254,8 @@ def test_a_message_written_while_the_login_ended_is_there_after_the_next(browser
 def test_what_is_gone_leaves_the_page_as_it_was(browser: Browser, session: Session) -> None:
     answer(session, "My dog is called Rex.")
     page = browser.open("turn", session.session_id, session.turns.get().request_id)
+    page.locator("g[data-id='exec-0.3~1'] rect").first.click()
+    expect(page.locator("#detail h2")).to_be_visible()
     detail = page.locator("#detail h2").inner_text()
     aside(delete_session, session)
     expect(page.locator("#toasts")).to_contain_text("This session was deleted")
@@ -284,7 +287,7 @@ def test_the_list_of_sessions_is_live_and_filters(browser: Browser, session: Ses
     expect(page.locator("[data-poll-row]")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"\?q=mean$"))
     answer(other, "My dog is called Rex.")
-    expect(page.locator("[data-poll-row]")).to_contain_text("My dog is called Rex.", timeout=10_000)
+    expect(page.locator("[data-poll-row]")).to_contain_text("Answered", timeout=10_000)
     page.reload()
     expect(page.locator("[data-poll-row]")).to_have_count(1)
 
