@@ -71,7 +71,8 @@ class Outline {
 
   /** Put the rows in sight into the document. */
   mount({ force = false } = {}) {
-    const first = Math.max(0, Math.floor((this.scroller.scrollTop - this.tree.offsetTop) / this.rowHeight) - BESIDE_ROWS);
+    const { scrollTop } = this.scroller;
+    const first = Math.max(0, Math.floor((scrollTop - this.tree.offsetTop) / this.rowHeight) - BESIDE_ROWS);
     const count = Math.ceil(this.scroller.clientHeight / this.rowHeight) + 2 * BESIDE_ROWS;
     if (!force && this.mounted === first) return;
     this.mounted = first;
@@ -80,6 +81,8 @@ class Outline {
     this.before.style.height = `${first * this.rowHeight}px`;
     this.after.style.height = `${Math.max(0, this.visible.length - first - shown.length) * this.rowHeight}px`;
     this.tree.replaceChildren(this.before, ...shown, this.after);
+    // Where the focused row is taken out and put in again, a browser may lay out the empty tree in between.
+    this.scroller.scrollTop = scrollTop;
     if (focused && this.tree.contains(this.places.get(focused)?.row)) this.places.get(focused).row.focus({ preventScroll: true });
   }
 
