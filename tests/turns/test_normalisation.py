@@ -11,6 +11,8 @@ from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
 
 
+# Threads that earlier tests left look at their connections before they work.
+@pytest.mark.django_db
 def test_fast_chunks_do_not_keep_the_watch_from_ending_the_work() -> None:
     install_plugins()
     text = "\n\n".join(f"# Part {number}\n\n" + f"The pump {number} hums. " * 80 for number in range(12))
