@@ -16,7 +16,7 @@ from mrpvm.text_cache import TextCache
 from mrpvm.values import Answer, EvidenceEntry, KnowledgeUnit
 
 MOST_DOCUMENTS, MOST_SECTIONS, MOST_TERMS = 50, 100, 100
-"""; the newest stay."""
+"""The newest stay."""
 MOST_TOLD, TOLD_CHARS = 3, 600
 """So many terms at most, and characters of all of them, a model is told in one turn."""
 ANSWER_CHARS = 300

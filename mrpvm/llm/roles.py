@@ -12,7 +12,6 @@ MODEL_ROLES = (
 )  # fmt: skip
 """Roles that always exist; the shipped assignment leaves every one of them to the configured model."""
 DEFAULT_TEMPERATURE = 0.1
-""""""
 THINKING_LEVELS = ("minimal", "low", "medium", "high")
 VERBOSITIES = ("low", "medium", "high")
 NO_PREFERENCE = "mrpvm"

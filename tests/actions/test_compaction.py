@@ -307,7 +307,7 @@ def test_a_wrong_fold_is_noted_as_a_defect_and_not_repeated_at_every_sweep(
 
 @pytest.mark.rule("INGEST-4")
 def test_a_base_says_as_much_when_it_is_folded(base: KnowledgeBase, session: Session) -> None:
-    """: what a session has saved, at several times, is counted too."""
+    """What a session has saved, at several times, is counted too."""
     for claim in ("ab", "cde"):
         add_source(now(base), "source", "", [make_unit(f"src::{claim}", claim)], source_id="src")
         mount_base(session, now(base), reason="load-api")

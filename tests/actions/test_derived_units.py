@@ -76,7 +76,7 @@ def derived(base: KnowledgeBase, session: Session) -> KnowledgeBase:
 
 @pytest.mark.rule("UNIT-16")
 def test_what_is_derived_goes_with_its_origin_and_comes_back_with_its_own_source(derived: KnowledgeBase) -> None:
-    """: also what is derived from that; the rest of its source stays."""
+    """Also what is derived from that; the rest of its source stays."""
     assert dirty(derived) == set()
     add(derived, source("a", "The pump is quiet"))
     assert held(derived, "pump") == ["The pump hums", "The pump is quiet", "The pump is red"]
@@ -105,7 +105,6 @@ def test_an_earlier_revision_has_it_and_a_fork_has_not(derived: KnowledgeBase) -
 
 
 def test_a_fact_that_another_source_states_too_is_still_known(derived: KnowledgeBase) -> None:
-    """"""
     add(derived, source("e", "The pump needs oil"))
     add(derived, source("a", "The pump is quiet"))
     assert "The pump needs oil" in held(derived, "pump")
@@ -113,7 +112,7 @@ def test_a_fact_that_another_source_states_too_is_still_known(derived: Knowledge
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_within_one_source_it_is_written_anew_as_a_whole(base: KnowledgeBase, times: int) -> None:
-    """: the ids are the same again, and nothing of it is stale."""
+    """The ids are the same again, and nothing of it is stale."""
     units = [
         make_unit("a::0", "The pump is loud", source_id="a"),
         make_unit("a::1", "The pump needs oil", source_id="a", derived_from_unit_ids=("a::0",)),

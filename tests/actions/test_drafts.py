@@ -135,7 +135,7 @@ class TestStaging:
 
     @pytest.mark.rule("BASE-7")
     def test_what_is_told_and_what_is_staged_counts_once(self, session: Session) -> None:
-        """: of equal units the highest layer's is shown, and the next one when that is gone."""
+        """Of equal units the highest layer's is shown, and the next one when that is gone."""
         tell(session, "The pump is blue")
         stage_source(session, source("a", "The pump is blue"))
         assert seen(session, "pump") == [("The pump is blue", "session")]
@@ -193,7 +193,6 @@ class TestStaging:
     def test_a_limit_of_the_base_holds_before_the_save(
         self, session: Session, settings: object, setting: str, code: str
     ) -> None:
-        """"""
         setattr(settings, setting, 16 if setting.endswith("BYTES") else 1)
         stage_source(session, source("a", "The pump is blue"))
         with pytest.raises(TooLarge) as refused:

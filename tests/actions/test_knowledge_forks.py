@@ -228,7 +228,7 @@ class TestSave:
 
     @pytest.mark.rule("BASE-13")
     def test_into_a_base_that_it_never_mounted(self, session: Session, project: Project) -> None:
-        """: nobody loses what they never saw; who names the revision has seen it."""
+        """Nobody loses what they never saw; who names the revision has seen it."""
         other = create_base(project, "Other")
         add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
         stage(session, "notes", "The pump hums")
@@ -252,7 +252,7 @@ class TestSave:
         assert save_session_kb(session, target=base).revision == 3
 
     def test_over_a_change_there_is_no_way_but_a_fork(self, session: Session, base: KnowledgeBase) -> None:
-        """: whatever revision the caller names."""
+        """Whatever revision the caller names."""
         add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
         stage(session, "notes", "The pump hums")
         for expected in (None, 1, 2):

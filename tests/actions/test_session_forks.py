@@ -75,7 +75,6 @@ def test_a_fork_after_the_summarys_end_keeps_it(source: Session) -> None:
     ],
 )
 def test_a_fork_has_the_number_after_the_highest(titles: list[str | None], forked: int, expected: str | None) -> None:
-    """"""
     sessions = [create_session(ensure_default_project(), title=title) for title in titles]
     assert fork_session(sessions[forked], 0, ForkReason.EDITED).title == expected
     assert fork_session(sessions[forked], 0, ForkReason.EXPIRED).title == titles[forked]
@@ -151,7 +150,6 @@ def expired_line(first: Session, length: int) -> list[Session]:
 def test_what_goes_on_after_many_expiries_is_found_at_once(
     source: Session, expiries: int, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """"""
     line = expired_line(source, expiries)
     with django_assert_num_queries(2):
         assert continuation(source) == line[-1]
@@ -173,7 +171,6 @@ def test_an_edited_fork_is_not_what_goes_on_after_an_expiry(source: Session) -> 
 def test_forks_of_one_conversation_are_told_from_others_at_once(
     source: Session, depth: int, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """"""
     line = expired_line(source, depth)
     ConversationPoint.objects.bulk_create(ConversationPoint(session=item, chain="alike", sequence=2) for item in line)
     with django_assert_num_queries(2):

@@ -111,7 +111,6 @@ def test_a_file_that_wants_too_much(
 def test_a_limit_holds_at_every_door(
     editor: Caller, door: str, settings: Settings, setting: str, limit: int, status: int, code: str
 ) -> None:
-    """"""
     setattr(settings, setting, limit)
     body = {"name": "dogs.md", "content": "# Dogs\n\nDogs bark.\n\n# Cats\n\nCats purr."}
     answer = editor.post(door, body)

@@ -101,7 +101,6 @@ def test_events_come_in_order_and_agree(stream: Callable[..., Streamed]) -> None
 
 @pytest.mark.rule("DECISION-43")
 def test_the_last_event_says_that_the_session_had_expired(stream: Callable[..., Streamed], editor: Caller) -> None:
-    """"""
     editor.chat("My dog is called Rex.", "mine", conversation_history=[])
     Session.objects.update(expired_at=timezone.now())
     name, whole = list(stream("What is my dog called?", session_id="mine").events())[-1]
@@ -110,7 +109,6 @@ def test_the_last_event_says_that_the_session_had_expired(stream: Callable[..., 
 
 @pytest.mark.rule("API-15")
 def test_progress_says_what_happens_and_where(stream: Callable[..., Streamed]) -> None:
-    """"""
     told = stream("My dog is called Rex. My cat is called Tom.")
     session_id = list(told.events())[-1][1]["session_id"]
     events = stream("What is my dog called? What is my cat called?", session_id=session_id).events()
@@ -204,7 +202,6 @@ def test_a_failed_turn_ends_with_an_error_event(stream: Callable[..., Streamed])
 def test_nothing_is_sent_of_an_answer_that_could_not_be_stored(
     stream: Callable[..., Streamed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """"""
 
     def fail(*given: object) -> None:
         raise RuntimeError("the disk is full")

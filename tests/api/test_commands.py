@@ -32,7 +32,7 @@ def state(session_id: str) -> dict[str, Any]:
 
 @pytest.mark.rule("DECISION-18", "DECISION-40")
 def test_a_command_is_a_turn_of_its_own_kind(editor: Caller, session_id: str) -> None:
-    """: in the log, with its trace, and out of the model's context."""
+    """In the log, with its trace, and out of the model's context."""
     editor.chat("My dog is called Rex.", session_id)
     before = state(session_id)
     body = editor.chat("/skills", session_id).json()
@@ -69,7 +69,7 @@ def test_a_command_is_a_turn_of_its_own_kind(editor: Caller, session_id: str) ->
     ],
 )
 def test_a_refusal_changes_nothing(editor: Caller, session_id: str, text: str, code: str, message: str) -> None:
-    """: shown and recorded; the session goes on."""
+    """Shown and recorded; the session goes on."""
     before = state(session_id)
     envelope = give(editor, session_id, text)
     assert (envelope["status"], envelope["code"], envelope["message"]) == ("error", code, message)
@@ -79,7 +79,6 @@ def test_a_refusal_changes_nothing(editor: Caller, session_id: str, text: str, c
 
 @pytest.mark.rule("DECISION-40")
 def test_a_leading_space_makes_it_conversation(editor: Caller, session_id: str) -> None:
-    """"""
     body = editor.chat("  /skills are what my dog Rex has.", session_id).json()
     assert body.get("command") is None
     assert Session.objects.get().turns.get().kind == "chat"
@@ -87,7 +86,6 @@ def test_a_leading_space_makes_it_conversation(editor: Caller, session_id: str) 
 
 @pytest.mark.rule("DECISION-45", "FROZEN-28")
 def test_a_tool_runs_without_a_model_and_its_result_is_kept(editor: Caller, session_id: str, files: Path) -> None:
-    """"""
     write_skill(files / "skills", "add", front(**ADD, command="sum"))
     give(editor, session_id, "/reload_skills")
     for text in ("/sum 20+42", "/skill add 20+42"):
@@ -104,7 +102,6 @@ def test_a_tool_runs_without_a_model_and_its_result_is_kept(editor: Caller, sess
 
 @pytest.mark.rule("FROZEN-18", "FROZEN-19", "FROZEN-21")
 def test_a_new_skill_is_seen_after_a_reload_by_one_session_alone(editor: Caller, session_id: str, files: Path) -> None:
-    """"""
     other = editor.post("/api/sessions").json()["session_id"]
     editor.chat("My dog is called Rex.", session_id)
     write_skill(files / "workspace" / "default" / "skills", "new", front(summary="New"))
@@ -121,7 +118,6 @@ def test_a_new_skill_is_seen_after_a_reload_by_one_session_alone(editor: Caller,
 
 @pytest.mark.rule("FROZEN-33")
 def test_help_reads_no_file(editor: Caller, session_id: str, files: Path) -> None:
-    """"""
     path = write_skill(files / "skills", "gone", front(summary="Was here"))
     give(editor, session_id, "/reload_skills")
     path.unlink()
@@ -130,7 +126,6 @@ def test_help_reads_no_file(editor: Caller, session_id: str, files: Path) -> Non
 
 @pytest.mark.rule("FROZEN-37", "FROZEN-39")
 def test_agent_persona_and_style_change_themselves_alone(editor: Caller, session_id: str) -> None:
-    """"""
     steps = [
         ("/agent use READER", {"active_agent": "reader"}, "agent.changed"),
         ("/agent default", {"active_agent": "default"}, "agent.changed"),
@@ -150,7 +145,6 @@ def test_agent_persona_and_style_change_themselves_alone(editor: Caller, session
 
 @pytest.mark.rule("FROZEN-42")
 def test_a_persona_that_vanished_gives_way(editor: Caller, session_id: str, files: Path) -> None:
-    """"""
     folder = files / "personas"
     folder.mkdir()
     (folder / "zoe.md").write_text("Be Zoe.")
@@ -190,7 +184,7 @@ def test_memory_belongs_to_its_session(editor: Caller, session_id: str) -> None:
 
 
 def test_a_skill_for_a_model_needs_one(editor: Caller, session_id: str) -> None:
-    """: no model, and no guess in its place."""
+    """No model, and no guess in its place."""
     envelope = give(editor, session_id, "/summarise My dog is called Rex.")
     assert (envelope["code"], envelope["message"]) == (
         "llm_backend_unavailable", "Error: LLM backend is unavailable.",
@@ -201,7 +195,6 @@ def test_a_skill_for_a_model_needs_one(editor: Caller, session_id: str) -> None:
 
 @pytest.mark.rule("DECISION-47")
 def test_a_busy_session_refuses_commands(editor: Caller, session_id: str) -> None:
-    """"""
     from tests.web.page_scene import add_turns
 
     add_turns(Session.objects.get(), 1, "running")

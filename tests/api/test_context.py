@@ -105,7 +105,7 @@ def test_of_a_long_imported_conversation_a_model_gets_the_newest_messages_alone(
 
 @pytest.mark.rule("POLICY-40", "FOLLOWUP-39")
 def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: Project) -> None:
-    """: about 1,100 tokens; the conversation is made of rows, since 500 turns would prove nothing more."""
+    """About 1,100 tokens; the conversation is made of rows, since 500 turns would prove nothing more."""
     from sessions_app.actions.sessions.session import create_session
 
     sizes = []
@@ -127,7 +127,7 @@ def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: 
 def test_long_messages_stay_within_the_tokens_of_the_policy(
     editor: Caller, provider: Provider, unvalidated: None
 ) -> None:
-    """: by default 800 tokens and a summary of 200; what does not fit is summarised, cut messages say so."""
+    """By default 800 tokens and a summary of 200; what does not fit is summarised, cut messages say so."""
     session = begun(editor, 0)
     told = [
         {"role": role, "content": f"Thing {place} costs ${place}00. " + "And so on and so on. " * 120}
@@ -177,7 +177,6 @@ def test_tool_results_and_system_messages_reach_the_model(
 
 
 def test_the_message_after_a_reply_is_called_the_latest(editor: Caller, provider: Provider, unvalidated: None) -> None:
-    """"""
     notes, prompts = [], []
     for count in (0, 2):
         report = ask(editor, begun(editor, count), goal_solver_plugin="gs-llm-fast", seed_detector_plugin="sd-symbolic")
@@ -276,7 +275,7 @@ def test_a_flag_of_the_wrong_kind_is_refused(editor: Caller, wrong: dict[str, An
 
 
 def test_with_everything_off_every_combination_is_the_path_without_the_feature(editor: Caller) -> None:
-    """: a short conversation without follow-ups gives no policy anything to do, so all of them answer alike."""
+    """A short conversation without follow-ups gives no policy anything to do, so all of them answer alike."""
     answers = set()
     for values in itertools.product((True, False), repeat=3):
         flags = dict(zip(PLAIN, values, strict=True))

@@ -69,7 +69,6 @@ def test_another_solver_answers_in_its_place(provider: Provider, editor: Caller)
 
 @pytest.mark.usefixtures("unvalidated")
 def test_a_skill_says_that_its_answer_was_blocked(provider: Provider, editor: Caller) -> None:
-    """"""
     provider.otherwise = acting(say(DENIED))
     envelope = editor.chat("/summarise My day was long.").json()["error"]["details"]["command"]
     assert (envelope["code"], envelope["message"]) == (

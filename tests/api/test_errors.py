@@ -111,7 +111,6 @@ AMONG_OTHERS = {
 
 @pytest.mark.rule("DECISION-7", "DECISION-24", "API-18")
 def test_the_table_is_the_one_of_the_specification() -> None:
-    """"""
     by_status: dict[int, set[str]] = {}
     for code, status in errors.STATUS_BY_CODE.items():
         by_status.setdefault(status, set()).add(code)

@@ -40,7 +40,6 @@ def contents(request: dict[str, Any]) -> list[str]:
 
 @pytest.mark.rule("WINDOW-1", "WINDOW-3")
 def test_a_first_message_is_sent_alone_and_without_a_response_to_follow(editor: Caller, responses: Provider) -> None:
-    """"""
     sent = editor.chat("My dog is called Rex.", **LLM).json()["outbound_request"]
     assert "previous_response_id" not in sent
     assert sum("My dog is called Rex." in text for text in contents(sent)) == 1
@@ -52,7 +51,6 @@ def test_a_first_message_is_sent_alone_and_without_a_response_to_follow(editor: 
 def test_the_last_20_are_sent_with_one_note_if_there_were_more(
     editor: Caller, provider: Provider, unvalidated: None, prior: int, kept: int, has_note: bool
 ) -> None:
-    """"""
     session = begun(editor, prior)
     answer = editor.chat("What is my dog called?", session.session_id, **LLM).json()
     *said, asked = contents(answer["outbound_request"])
@@ -85,7 +83,7 @@ def test_the_budget_of_characters_names_itself(editor: Caller, settings: Setting
 
 @pytest.mark.rule("CONTEXT-21", "WINDOW-15", "WINDOW-16", "POLICY-10")
 def test_a_history_with_nothing_in_it_gives_way(editor: Caller) -> None:
-    """: the first name with something in it counts alone; with none, what is stored."""
+    """The first name with something in it counts alone; with none, what is stored."""
     session = begun(editor, 3)
     own, other = ([{"role": "user", "content": text}] for text in ("Mine.", "Other."))
     for body, source, said in (
@@ -104,7 +102,7 @@ def test_a_history_with_nothing_in_it_gives_way(editor: Caller) -> None:
 
 @pytest.mark.rule("DECISION-44", "CONTEXT-6", "CONTEXT-33")
 def test_three_answers_make_one_thread_and_the_request_says_so(editor: Caller, responses: Provider) -> None:
-    """: the provider's ids stay in the server; ours name the turns."""
+    """The provider's ids stay in the server; ours name the turns."""
     session_id, followed, ids = None, [], []
     for message in ("My dog is called Rex.", "What is my dog called?", "And why?"):
         answer = editor.chat(message, session_id, **LLM).json()
@@ -122,7 +120,7 @@ def test_three_answers_make_one_thread_and_the_request_says_so(editor: Caller, r
 
 @pytest.mark.rule("DECISION-44", "CONTEXT-30", "CONTEXT-34")
 def test_an_answer_is_gone_on_from_by_its_id(editor: Caller) -> None:
-    """: after the latest in its session, after an older one in a fork; an empty id is none."""
+    """After the latest in its session, after an older one in a fork; an empty id is none."""
     first = editor.chat("My dog is called Rex.").json()
     second = editor.chat("My cat is called Tom.", previous_response_id=first["response_id"]).json()
     assert second["session_id"] == first["session_id"]
@@ -139,7 +137,7 @@ def test_an_answer_is_gone_on_from_by_its_id(editor: Caller) -> None:
 def test_what_another_turn_says_meanwhile_is_not_what_is_gone_on_from(
     streams: bool, editor: Caller, live_asgi: LiveServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """: a turn that gets the slot first leaves the named answer behind, and a fork goes on from it."""
+    """A turn that gets the slot first leaves the named answer behind, and a fork goes on from it."""
     first = editor.chat("My dog is called Rex.").json()
 
     def overtaken(session: Session, call: TurnCall, **options: Any) -> TurnResult:
@@ -174,7 +172,6 @@ def test_an_id_that_cannot_be_gone_on_from_is_refused(editor: Caller, caller: An
 
 @pytest.mark.rule("DECISION-44", "CONTEXT-33")
 def test_what_a_commands_tool_did_is_told(editor: Caller) -> None:
-    """"""
     answer = editor.chat("/calc 20+22").json()
     assert answer["tool_calls"] == [{"name": "builtin:calculate", "input": "20+22", "output": "42"}]
     assert (answer["response_id"], answer["outbound_request"]) == (None, None)
@@ -184,7 +181,7 @@ def test_what_a_commands_tool_did_is_told(editor: Caller) -> None:
 def test_a_model_that_is_missing_or_fails_is_named_as_the_phase(
     editor: Caller, responses: Provider, settings: Settings
 ) -> None:
-    """: the request that failed is told, and the thread stays where it was."""
+    """The request that failed is told, and the thread stays where it was."""
     first = editor.chat("My dog is called Rex.", **LLM).json()
     responses.otherwise = acting(refuse(500, "overloaded"))
     failed = editor.chat("What is my dog called?", first["session_id"], **LLM)
@@ -205,7 +202,6 @@ def test_a_model_that_is_missing_or_fails_is_named_as_the_phase(
 def test_another_session_and_another_project_have_threads_of_their_own(
     editor: Caller, caller: Callable[..., Caller], responses: Provider
 ) -> None:
-    """"""
     first = editor.chat("My dog is called Rex.", **LLM).json()
     assert editor.chat("Hello there.", first["session_id"], **LLM).json()["outbound_request"]["previous_response_id"]
     stranger = caller("editor", create_project("Elsewhere"))
@@ -221,7 +217,7 @@ def test_another_session_and_another_project_have_threads_of_their_own(
 def test_a_summary_that_reaches_far_enough_is_taken_as_it_is(
     editor: Caller, provider: Provider, unvalidated: None
 ) -> None:
-    """: one request makes it, and turns that add less than a batch make none."""
+    """One request makes it, and turns that add less than a batch make none."""
     session = begun(editor, 10)
     summarising = []
     for _ in range(2):
@@ -237,7 +233,6 @@ def test_a_summary_that_reaches_far_enough_is_taken_as_it_is(
 def test_a_context_that_cannot_be_built_asks_no_model(
     editor: Caller, provider: Provider, unvalidated: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """"""
 
     def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("a defect")
@@ -251,7 +246,6 @@ def test_a_context_that_cannot_be_built_asks_no_model(
 
 @pytest.mark.rule("DECISION-44", "WINDOW-37")
 def test_a_clients_own_history_needs_no_stored_one(editor: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    """"""
     session = begun(editor, 4)
 
     def without_messages(session: Session, limit: int, *, with_memory: bool) -> object:

@@ -73,7 +73,6 @@ def test_what_turn_1_looked_at_ranks_higher_on_turn_2(editor: Caller, manuals: P
 
 @pytest.mark.rule("DECISION-48", "POLICY-34")
 def test_a_turn_never_prefers_what_it_found_itself(editor: Caller, manuals: Project) -> None:
-    """"""
     first = editor.chat("What does the red pump need?", **ALWAYS).json()
     assert first["session_memory"]["preferred_documents"] == []
     assert first["session_memory"]["turn_count"] == 1
@@ -106,7 +105,6 @@ def test_bias_goes_by_the_need_even_where_nothing_is_rewritten(editor: Caller, m
 
 @pytest.mark.rule("POLICY-3")
 def test_bias_removes_nothing(editor: Caller, manuals: Project) -> None:
-    """"""
     offered = []
     for bias in ("off", "always"):
         first = editor.chat("What does the red pump need?", **PINS).json()
@@ -188,7 +186,7 @@ def test_the_sweep_removes_what_has_expired(editor: Caller, manuals: Project) ->
 
 @pytest.mark.rule("POLICY-31", "FOLLOWUP-31")
 def test_a_project_keeps_as_many_memories_as_it_says(editor: Caller, manuals: Project) -> None:
-    """: of 105 sessions the 100 used last remember; without a limit all do."""
+    """Of 105 sessions the 100 used last remember; without a limit all do."""
     now = timezone.now()
     SessionMemory.objects.bulk_create(
         SessionMemory(project=manuals, owner=f"client-{place}", last_accessed_at=now - timedelta(minutes=200 - place),
@@ -206,7 +204,6 @@ def test_a_project_keeps_as_many_memories_as_it_says(editor: Caller, manuals: Pr
 
 @pytest.mark.rule("DECISION-48")
 def test_a_failed_turn_leaves_memory_as_it_was(editor: Caller, manuals: Project) -> None:
-    """"""
     from tests.api.doubles import WaitingSolver, registered
 
     session_id = editor.chat("What does the red pump need?", **PINS).json()["session_id"]
@@ -220,7 +217,6 @@ def test_a_failed_turn_leaves_memory_as_it_was(editor: Caller, manuals: Project)
 
 @pytest.mark.rule("FOLLOWUP-43")
 def test_with_memory_off_there_is_none(editor: Caller, manuals: Project) -> None:
-    """"""
     answer = editor.chat("What does the red pump need?", enable_session_memory=False, **PINS).json()
     assert "session_memory" not in answer
     assert not SessionMemory.objects.exists()
@@ -228,7 +224,6 @@ def test_with_memory_off_there_is_none(editor: Caller, manuals: Project) -> None
 
 @pytest.mark.rule("SESSION-5", "POLICY-5", "POLICY-14", "FOLLOWUP-45")
 def test_two_callers_without_a_session_share_nothing(editor: Caller, manuals: Project) -> None:
-    """"""
     editor.chat("What does the red pump need?", **ALWAYS)
     answer = editor.chat("And the valve?", **ALWAYS).json()
     assert answer["session_memory"]["preferred_documents"] == []
@@ -260,7 +255,7 @@ def test_a_model_writes_the_sentence_and_what_it_was_sent_is_kept(editor: Caller
 
 @pytest.mark.rule("DECISION-48")
 def test_a_message_of_two_questions_is_rewritten_once_for_both(editor: Caller, provider: Provider) -> None:
-    """: whatever frames its questions get; no frame asks again."""
+    """Whatever frames its questions get; no frame asks again."""
     session = begun(editor, 4)
     provider.otherwise = acting(say("What does thing 3 cost in euros and in yen?"))
     answer = editor.chat("What does it cost? Why is it so much?", session.session_id, **PINS)
@@ -283,7 +278,6 @@ def test_a_model_that_does_not_answer_leaves_the_original(editor: Caller, provid
 def test_a_memory_that_cannot_be_made_leaves_the_one_before(
     editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """"""
 
     def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("a defect")
@@ -299,7 +293,6 @@ def test_a_memory_that_cannot_be_made_leaves_the_one_before(
 @pytest.mark.rule("POLICY-38")
 @pytest.mark.parametrize("damaged", ["{bad", {"terms": "x"}, {"documents": [["only-one"]]}, 7])
 def test_a_damaged_memory_is_as_good_as_none(editor: Caller, manuals: Project, damaged: Any) -> None:
-    """"""
     first = editor.chat("What does the red pump need?", **PINS).json()
     SessionMemory.objects.update(record=damaged)
     second = editor.chat("And what about it?", first["session_id"], **PINS).json()
@@ -311,7 +304,6 @@ def test_a_damaged_memory_is_as_good_as_none(editor: Caller, manuals: Project, d
 def test_a_term_that_a_message_names_is_told_where_the_window_no_longer_tells_it(
     editor: Caller, manuals: Project, provider: Provider, unvalidated: None
 ) -> None:
-    """"""
     session_id = editor.chat("Tell me about the red pump.", **PINS).json()["session_id"]
     asked = {"goal_solver_plugin": "gs-llm-fast", "seed_detector_plugin": "sd-symbolic", "history_max_turns": 1,
              "enable_history_summarization": False}  # fmt: skip
@@ -327,7 +319,6 @@ def test_a_term_that_a_message_names_is_told_where_the_window_no_longer_tells_it
 
 @pytest.mark.rule("POLICY-52")
 def test_a_defect_of_rewriting_costs_the_turn_nothing(editor: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    """"""
 
     def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("a defect")

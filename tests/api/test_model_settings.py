@@ -16,7 +16,6 @@ __all__ = ["provider"]
 
 @pytest.mark.rule("ROLE-2", "ROLE-4", "ROLE-5")
 def test_the_role_table_is_read_and_replaced(provider: Provider, editor: Caller, caller: Callable[..., Caller]) -> None:
-    """"""
     admin = caller("admin")
     shipped = editor.get("/api/settings/llm-roles").json()
     assert shipped["roles"]["goal-fast"] == {"model": ""}
@@ -53,7 +52,6 @@ def test_only_admins_change_the_table_and_only_their_own(
 def test_a_session_keeps_the_table_it_was_made_with(
     provider: Provider, editor: Caller, caller: Callable[..., Caller]
 ) -> None:
-    """"""
     session_id = told(editor)
     caller("admin").put("/api/settings/llm-roles", {"roles": {"goal-fast": {"model": "new"}}})
 
@@ -83,7 +81,6 @@ def test_a_session_table_that_does_not_hold_changes_nothing(editor: Caller, talk
 
 @pytest.mark.rule("DECISION-29", "DECISION-30")
 def test_the_dialect_names_the_models_and_refuses_any_other(provider: Provider, editor: Caller) -> None:
-    """"""
     assert [row["id"] for row in editor.get("/v1/models").json()["data"]] == ["mrpvm", "some-model", "other", "served"]
     asked = {"messages": [{"role": "user", "content": QUESTION}], "goal_solver_plugin": "gs-llm-fast"}
     for name, used in (("mrpvm", "some-model"), ("other", "other")):

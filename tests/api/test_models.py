@@ -108,7 +108,7 @@ def test_what_was_really_sent_is_kept_with_the_turn_without_the_key(provider: Pr
 def test_a_provider_in_trouble_fails_the_turn_and_nothing_else(
     provider: Provider, editor: Caller, settings: Settings, trouble: Behaviour, status: int, code: str
 ) -> None:
-    """: the session is as it was, and the next turn works."""
+    """The session is as it was, and the next turn works."""
     session_id = told(editor)
     settings.MRPVM_PLUGIN_TIMEOUT_MS = 2_000 if trouble is not hang else 600
     before = list(Message.objects.values_list("content", flat=True)), ContextUnit.objects.count()
@@ -133,7 +133,6 @@ def test_another_solver_stands_in_for_a_provider_in_trouble(provider: Provider, 
 
 @pytest.mark.rule("ROLE-8")
 def test_without_a_model_a_pinned_plugin_is_503(editor: Caller) -> None:
-    """"""
     failed = editor.chat(QUESTION, goal_solver_plugin="gs-llm-fast")
     assert (failed.status_code, failed.json()["error"]["code"]) == (503, "LLM_NOT_AVAILABLE")
 
@@ -153,7 +152,6 @@ def test_a_preference_for_a_plugin_whose_model_has_gone_is_no_obstacle(editor: C
 
 @pytest.mark.rule("DECISION-12")
 def test_open_grounding_is_the_default_with_a_model_and_is_marked(provider: Provider, editor: Caller) -> None:
-    """"""
     provider.otherwise = acting(say("Paris."))
     body = editor.chat("What is the capital of France?", goal_solver_plugin="gs-llm-fast").json()
     (group,) = body["response_document"]["groups"]
@@ -169,7 +167,6 @@ def test_open_grounding_is_the_default_with_a_model_and_is_marked(provider: Prov
 
 @pytest.mark.rule("DECISION-12")
 def test_the_page_marks_an_answer_without_evidence(provider: Provider, editor: Caller, project: Project) -> None:
-    """"""
     provider.otherwise = acting(say("Paris."))
     session_id = editor.chat("What is the capital of France?", goal_solver_plugin="gs-llm-fast").json()["session_id"]
     page = member_client(project).get(f"/sessions/{session_id}")
@@ -212,7 +209,7 @@ def test_grounding_is_one_of_two(editor: Caller) -> None:
 def test_words_reach_the_client_while_the_model_writes(
     provider: Provider, stream: Callable[..., Streamed], editor: Caller
 ) -> None:
-    """: the first ones before the model has finished."""
+    """The first ones before the model has finished."""
     session_id = told(editor)
 
     def in_two_parts(asked: Asked) -> None:
@@ -250,7 +247,7 @@ def test_words_reach_the_client_while_the_model_writes(
 def test_an_answer_that_breaks_off_is_void(
     provider: Provider, stream: Callable[..., Streamed], editor: Caller, broken: Any
 ) -> None:
-    """: ends with an error that says so, commits nothing, and no other solver goes on."""
+    """Ends with an error that says so, commits nothing, and no other solver goes on."""
     session_id = told(editor)
     message_count = Message.objects.count()
     provider.otherwise = broken("It is Rex [1], ", "your")
@@ -300,7 +297,7 @@ UNITS = """--- context ---
 def test_a_model_reads_a_source_under_the_role_of_ingestion(
     provider: Provider, project: Project, caller: Callable[..., Caller]
 ) -> None:
-    """: each chunk has calls of its own."""
+    """Each chunk has calls of its own."""
     roles = {"roles": {"kb-ingest": {"model": "reader"}}}
     caller("admin").put("/api/settings/llm-roles", roles)
     provider.otherwise = say(UNITS)
@@ -318,7 +315,6 @@ def test_a_model_reads_a_source_under_the_role_of_ingestion(
 def test_the_model_named_with_a_source_reads_it_unless_a_role_names_another(
     provider: Provider, caller: Callable[..., Caller], address: str
 ) -> None:
-    """"""
     admin = caller("admin")
     provider.otherwise = say(UNITS)
 
@@ -339,7 +335,6 @@ def test_the_model_named_with_a_source_reads_it_unless_a_role_names_another(
 
 @pytest.mark.rule("INGEST-11")
 def test_a_source_that_no_model_could_read_leaves_nothing(provider: Provider, editor: Caller) -> None:
-    """"""
     session_id = told(editor)
     unit_count = ContextUnit.objects.count()
     provider.otherwise = refuse(500)

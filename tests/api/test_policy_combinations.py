@@ -106,7 +106,6 @@ def test_every_combination_of_flags_does_what_it_says(
 def test_a_model_is_sent_the_same_bytes_with_a_policy_off_as_without_it(
     editor: Caller, manuals: Project, provider: Provider, unvalidated: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """"""
 
     def sent(flags: dict[str, bool]) -> bytes:
         begun_at = len(provider.bodies)

@@ -99,7 +99,6 @@ def test_models_are_those_that_are_configured(editor: Caller, settings: Settings
 
 @pytest.mark.rule("API-9")
 def test_the_stories_of_the_evaluation_are_listed(editor: Caller, settings: Settings, tmp_path: Path) -> None:
-    """"""
     sources = editor.get("/api/eval-sources").json()["sources"]
     assert [row["suite"] for row in sources] == sorted({row["suite"] for row in sources})
     beehive = next(row for row in sources if row["suite"] == "beehive")

@@ -70,7 +70,6 @@ def test_no_description_refers_to_the_rules_behind_the_code() -> None:
 
 @pytest.mark.parametrize("body", ["ChatRequest", "SessionCreateRequest", "PatchedSessionPatchRequest"])
 def test_bodies_that_take_flags_name_them_all(body: str) -> None:
-    """"""
     described = openapi_document()["components"]["schemas"][body]["properties"]
     assert set(NAMES) <= described.keys()
     assert described["enable_session_memory"]["type"] == ["boolean", "null"]

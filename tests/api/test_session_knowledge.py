@@ -43,7 +43,7 @@ def test_a_base_is_mounted_and_a_dirty_draft_refuses(editor: Caller, verb: str) 
     ("verb", "body"), [("load", {"kb_id": "default"}), ("save", {"name": "Pets"}), ("fork", {"name": "Pets"})]
 )
 def test_a_busy_session_is_waited_for_when_asked(editor: Caller, verb: str, body: dict[str, str]) -> None:
-    """: the turn ends meanwhile."""
+    """The turn ends meanwhile."""
     session_id, address = told(editor)
     with registered(HeldSolver()) as solver:
         pinned = {"goal_solver_plugin": "gs-held"}
@@ -99,7 +99,6 @@ def test_the_second_saver_keeps_its_draft_and_may_fork(editor: Caller) -> None:
 
 @pytest.mark.rule("BASE-13")
 def test_a_base_that_was_never_mounted_is_replaced_by_its_revision_alone(editor: Caller) -> None:
-    """"""
     _, address = told(editor)
     kb_id = editor.post("/api/kbs", {"name": "Theirs"}).json()["kb_id"]
     editor.post(f"/api/kbs/{kb_id}/sources", {"name": "a.txt", "content": "My dog is called Hasso."})

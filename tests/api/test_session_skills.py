@@ -88,7 +88,6 @@ def test_unreadable_roots_are_an_error_with_a_code(
 
 @pytest.mark.rule("DECISION-46")
 def test_model_configuration_is_the_sessions_own(editor: Caller, session_id: str) -> None:
-    """"""
     address = f"/api/sessions/{session_id}/model-config"
     changed = editor.patch(address, {"thinkingLevel": "low", "verbosity": "high"}).json()
     assert (changed["thinkingLevel"], changed["verbosity"], changed["temperature"]) == ("low", "high", 0.1)

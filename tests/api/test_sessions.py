@@ -42,7 +42,6 @@ def test_a_session_is_made_with_its_choices(editor: Caller) -> None:
 
 @pytest.mark.rule("DECISION-46")
 def test_a_session_is_made_with_its_planners_statistics_frozen(editor: Caller) -> None:
-    """"""
     for body, is_frozen in (({"freeze_planner_statistics": True}, True), ({}, False)):
         made = editor.post("/api/sessions", body).json()
         read = editor.get(f"/api/sessions/{made['session_id']}").json()
@@ -95,7 +94,7 @@ def test_the_metadata_counts(editor: Caller, talked: Session) -> None:
 
 @pytest.mark.rule("SESSION-4")
 def test_the_last_save_is_the_sessions_own(editor: Caller, talked: Session, session_id: str) -> None:
-    """: another session's save into the same base changes nothing."""
+    """Another session's save into the same base changes nothing."""
 
     def saved(which: str) -> Any:
         found = editor.get(f"/api/sessions/{which}").json()["workspace_last_saved_at"]
@@ -117,7 +116,7 @@ def test_the_last_save_is_the_sessions_own(editor: Caller, talked: Session, sess
 
 @pytest.mark.rule("DECISION-52", "SESSION-2", "SESSION-4")
 def test_the_metadata_names_all_that_a_session_reports(editor: Caller, talked: Session) -> None:
-    """: and none of the fields of old."""
+    """And none of the fields of old."""
     found = editor.get(f"/api/sessions/{talked.session_id}").json()
     names = (
         "session_id created_at last_activity_at expires_at message_count session_context_unit_count"
@@ -135,7 +134,6 @@ def test_the_metadata_names_all_that_a_session_reports(editor: Caller, talked: S
 
 @pytest.mark.rule("SESSION-5")
 def test_what_one_session_holds_is_not_found_in_another(editor: Caller, talked: Session, session_id: str) -> None:
-    """"""
     turn, unit = talked.turns.get(turn_index=1), talked.context_units.get()
     paths = (f"turns/{turn.request_id}", f"turns/{turn.request_id}/details/frame-0", f"units/{unit.unit_id}")
     for path in paths:
@@ -166,7 +164,7 @@ CHANGES: dict[str, tuple[str, str, dict[str, Any]]] = {
 @pytest.mark.rule("DECISION-47")
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_changes_a_session_is_refused_while_a_turn_runs(editor: Caller, talked: Session, change: str) -> None:
-    """: and done once the turn is over."""
+    """And done once the turn is over."""
     method, path, body = CHANGES[change]
     address = f"/api/sessions/{talked.session_id}{path}"
     running = ExplainabilityTurn.objects.create(
@@ -197,7 +195,7 @@ PATIENT: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 def test_what_changes_a_session_waits_when_asked(
     editor: Caller, talked: Session, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    """: the turn ends while it waits."""
+    """The turn ends while it waits."""
     method, path, body = PATIENT[change]
     address = f"/api/sessions/{talked.session_id}"
     editor.post(f"{address}/workspace/sources", {"content": "The pump hums.", "name": "pump", "source_id": "pump"})

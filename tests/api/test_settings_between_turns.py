@@ -90,7 +90,7 @@ def take(step: tuple[str, Any], admin: Caller, folder: Path, other: str) -> None
 def test_what_is_set_elsewhere_between_two_turns_changes_no_request(
     admin: Caller, provider: Provider, files: Path, steps: list[tuple[str, Any]]
 ) -> None:
-    """: one of two equal sessions is left alone, the other lives through the changes; both send the same."""
+    """One of two equal sessions is left alone, the other lives through the changes; both send the same."""
     write(files, "original")
     admin.put("/api/settings/llm-roles", {})
     undisturbed, disturbed, other = (str(admin.post("/api/sessions").json()["session_id"]) for _ in range(3))

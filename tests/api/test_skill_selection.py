@@ -50,7 +50,7 @@ def ask(editor: Caller, session_id: str, message: str = MESSAGE, **more: Any) ->
 def test_the_chosen_skill_guides_the_turn_and_the_trace_says_why(
     provider: Provider, editor: Caller, session_id: str
 ) -> None:
-    """: chosen before use, its body read once it is chosen, nothing left behind."""
+    """Chosen before use, its body read once it is chosen, nothing left behind."""
     choosing(provider, say(CHOSEN))
     preferred = Session.objects.get().preferred_goal_solver_plugin
     body = ask(editor, session_id)
@@ -78,7 +78,7 @@ def test_the_chosen_skill_guides_the_turn_and_the_trace_says_why(
 
 
 def test_what_the_request_chose_itself_is_kept(provider: Provider, editor: Caller, session_id: str) -> None:
-    """: the skill's solver is not, it was nobody's wish."""
+    """The skill's solver is not, it was nobody's wish."""
     choosing(provider, say(CHOSEN))
     preferred = Session.objects.get().preferred_goal_solver_plugin
     ask(editor, session_id, model="named", deliberation_level=1)
@@ -108,7 +108,7 @@ def test_where_no_solver_could_follow_a_skill_nobody_is_asked(
 def test_a_turn_without_a_chosen_skill_is_the_one_without_the_feature(
     provider: Provider, editor: Caller, session_id: str, reply: Behaviour, problem: str
 ) -> None:
-    """: what is sent besides is the same, and that nothing was chosen is said."""
+    """What is sent besides is the same, and that nothing was chosen is said."""
     choosing(provider, reply)
     body = ask(editor, session_id, goal_solver_plugin="gs-llm-fast")
     assert body["execution_trace"]["skill"] is None
@@ -142,7 +142,7 @@ def test_nobody_is_asked_where_there_is_nothing_to_choose(
 def test_a_file_that_was_written_later_is_not_offered(
     provider: Provider, editor: Caller, session_id: str, tmp_path: Path
 ) -> None:
-    """: the choice reads the stored snapshot alone."""
+    """The choice reads the stored snapshot alone."""
     write_skill(tmp_path / "skills", "zebra", front(summary="Stripes"))
     choosing(provider, say('{"skill": "zebra"}'))
     assert "zebra" not in ask(editor, session_id)["execution_trace"]["skillChoice"]["offered"]

@@ -184,7 +184,7 @@ def test_a_part_that_is_refused_waits_in_quarantine_and_stops_nothing(editor: Ca
 
 @pytest.mark.rule("BASE-3")
 def test_a_source_whose_units_wait_to_be_derived_anew_is_dirty(editor: Caller, talked: Session) -> None:
-    """: in the base, and in the draft that shows it."""
+    """In the base, and in the draft that shows it."""
     editor.post(SOURCES, {"content": "Dogs travel on the upper deck.", "name": "decks.txt", "source_id": "decks"})
     base = KnowledgeBase.objects.get(is_default=True)
     (origin,) = LayerUnit.objects.filter(source_id="decks")

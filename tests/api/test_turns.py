@@ -44,7 +44,6 @@ def test_the_registry_lists_every_turn(editor: Caller, registry: str) -> None:
 
 @pytest.mark.rule("TURN-25")
 def test_an_entry_has_every_field(editor: Caller, registry: str) -> None:
-    """"""
     names = (
         "requestId turnIndex createdAt userMessage assistantPreview answerStatus plannerPlugin seedDetectorPlugin"
         " kbPlugin goalSolverPlugin deliberationLevel responseDocument executionTrace error"
@@ -72,7 +71,6 @@ def test_the_registry_pages_backwards(editor: Caller, registry: str) -> None:
 
 @pytest.mark.rule("DECISION-9")
 def test_a_page_of_the_registry_has_fifty_turns_unless_the_caller_says(editor: Caller, talked: Session) -> None:
-    """"""
     ExplainabilityTurn.objects.bulk_create(
         ExplainabilityTurn(session=talked, turn_index=index, status="succeeded", user_message="x")
         for index in range(3, 63)

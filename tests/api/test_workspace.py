@@ -112,7 +112,7 @@ def test_an_expired_session_is_read_and_not_changed(editor: Caller, address: str
 def test_plugins_read_what_is_staged(
     editor: Caller, address: str, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """: every KB plugin is offered the source; what it keeps goes along with a save."""
+    """Every KB plugin is offered the source; what it keeps goes along with a save."""
     read: list[SourceText] = []
 
     def on_source_text(source: SourceText) -> SourceReply:
@@ -130,7 +130,6 @@ def test_plugins_read_what_is_staged(
 def test_what_was_told_and_saved_is_cited_as_the_session_s_beside_a_source_that_says_it_too(
     editor: Caller, address: str, session_id: str
 ) -> None:
-    """"""
     editor.chat("Pump P1 depends on valve V2.", session_id)
     editor.post(f"/api/sessions/{session_id}/kb/save", {"name": "Pumps"})
     editor.post(f"{address}/sources", {"name": "pumps.md", "content": "Pump P1 depends on valve V2."})

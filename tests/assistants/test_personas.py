@@ -33,7 +33,7 @@ def homes(tmp_path: Path) -> Homes:
 
 
 def test_the_four_files_make_up_the_default_persona(homes: Homes) -> None:
-    """: each from the nearest root, a missing one ignored."""
+    """Each from the nearest root, a missing one ignored."""
     for name in ("SOUL.md", "USER.md", "AGENTS.md"):
         (homes.bundled / name).write_text(f"bundled {name}\n")
     (homes.workspace / "USER.md").write_text("my USER\n")
@@ -46,7 +46,6 @@ def test_the_four_files_make_up_the_default_persona(homes: Homes) -> None:
 
 
 def test_a_catalogue_file_is_a_persona(homes: Homes) -> None:
-    """"""
     (homes.bundled / "Lily.md").write_text("---\nsummary: A\ndefault_style: FOCUS\n---\nBe Lily.")
     (homes.bundled / "b.md").write_text("---\nid: ' Chad '\n---\nBe Chad.")
     loaded = homes.load()
@@ -71,7 +70,6 @@ def test_a_catalogue_file_is_a_persona(homes: Homes) -> None:
     ],
 )
 def test_a_bad_file_costs_itself_alone(homes: Homes, content: bytes, code: str) -> None:
-    """"""
     (homes.bundled / "bad.md").write_bytes(content)
     (homes.bundled / "good.md").write_text("Be good.")
     loaded = homes.load()
@@ -80,7 +78,6 @@ def test_a_bad_file_costs_itself_alone(homes: Homes, content: bytes, code: str) 
 
 
 def test_an_id_that_comes_twice_is_told_and_not_used(homes: Homes) -> None:
-    """"""
     (homes.bundled / "a.md").write_text("---\nid: x\n---\none")
     (homes.bundled / "b.md").write_text("---\nid: X\n---\ntwo")
     loaded = homes.load()
@@ -109,7 +106,6 @@ def test_a_link_out_of_the_root_is_not_followed(homes: Homes, tmp_path: Path) ->
 
 
 def test_agents_are_read_in_all_three_forms(tmp_path: Path) -> None:
-    """"""
     (tmp_path / "a.agent.yaml").write_text("id: OPS\nsummary: Runs things\ndeclared_tools: [b, a]\n")
     (tmp_path / "b.agent.yml").write_text("id: reader\ninstructions: Read.\n")
     (tmp_path / "c.agent.md").write_text("---\nid: old\n---\nIn the old form.")
@@ -156,6 +152,6 @@ def test_a_stored_agent_may_have_a_field_that_is_no_longer_read(tmp_path: Path) 
 def test_the_style_of_a_turn(
     active: str | None, default: str | None, message: str, forced: bool, expected: tuple[str, str]
 ) -> None:
-    """: safety, then the session, then the message, then the persona."""
+    """Safety, then the session, then the message, then the persona."""
     resolved = resolve_style(active, default, message, is_forced=forced)
     assert (resolved.style, resolved.basis) == expected

@@ -40,7 +40,7 @@ def test_names_and_summaries_are_offered_and_no_instructions() -> None:
     ],
 )
 def test_a_reply_names_one_skill_or_none(reply: str, skill: str | None, reason: str, problem: str) -> None:
-    """: exactly, or not at all."""
+    """Exactly, or not at all."""
     choice = read_choice(OFFERED, reply)
     assert (choice.skill.skill_name if choice.skill else None, choice.reason, choice.problem) == (
         skill, reason, problem,

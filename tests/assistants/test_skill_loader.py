@@ -22,7 +22,6 @@ def folders(tmp_path: Path) -> Folders:
 
 @pytest.mark.rule("FROZEN-1")
 def test_the_workspace_wins_and_the_conflict_is_told(folders: Folders) -> None:
-    """"""
     write_skill(folders.bundled, "echo", front(summary="bundled"))
     write_skill(folders.user, "echo", front(summary="user"))
     write_skill(folders.workspace, "echo", front(summary="mine"))
@@ -44,7 +43,6 @@ def test_the_workspace_wins_and_the_conflict_is_told(folders: Folders) -> None:
     ],
 )
 def test_a_winner_that_cannot_be_used_has_no_fallback(folders: Folders, text: str, code: str) -> None:
-    """"""
     write_skill(folders.bundled, "echo", front(summary="fine"))
     write_skill(folders.workspace, "echo", text)
     loaded = folders.load()
@@ -54,7 +52,6 @@ def test_a_winner_that_cannot_be_used_has_no_fallback(folders: Folders, text: st
 
 @pytest.mark.rule("FROZEN-6")
 def test_only_immediate_folders_are_looked_at(folders: Folders) -> None:
-    """"""
     write_skill(folders.bundled / "a", "b")
     loaded = folders.load()
     assert (names(loaded), found(loaded)) == ([], [("a", "missing_skill_md")])
@@ -62,7 +59,7 @@ def test_only_immediate_folders_are_looked_at(folders: Folders) -> None:
 
 
 def test_a_folder_without_a_skill_shadows_nothing(folders: Folders) -> None:
-    """: it is no candidate."""
+    """It is no candidate."""
     write_skill(folders.bundled, "echo")
     (folders.workspace / "echo").mkdir()
     loaded = folders.load()
@@ -71,7 +68,6 @@ def test_a_folder_without_a_skill_shadows_nothing(folders: Folders) -> None:
 
 @pytest.mark.rule("FROZEN-7")
 def test_without_front_matter_the_whole_file_is_the_body(folders: Folders) -> None:
-    """"""
     write_skill(folders.bundled, "plain", "# Plain\n\nDo it.\n")
     skill = folders.load().skills[0]
     assert (skill.summary, skill.invocation_mode, skill.instructions) == ("", "llm_orchestration", "# Plain\n\nDo it.")
@@ -101,7 +97,6 @@ def test_without_front_matter_the_whole_file_is_the_body(folders: Folders) -> No
     ],
 )
 def test_a_file_that_cannot_be_read_costs_itself_alone(folders: Folders, content: bytes, message: str) -> None:
-    """"""
     write_skill(folders.bundled, "bad").write_bytes(content)
     write_skill(folders.bundled, "good")
     loaded = folders.load()
@@ -111,7 +106,6 @@ def test_a_file_that_cannot_be_read_costs_itself_alone(folders: Folders, content
 
 @pytest.mark.rule("FROZEN-10")
 def test_unknown_keys_are_ignored_and_told(folders: Folders) -> None:
-    """"""
     write_skill(folders.bundled, "echo", front(author="me", summary="Echoes"))
     loaded = folders.load()
     assert (names(loaded), found(loaded)) == (["echo"], [("echo", "unknown_keys")])
@@ -138,7 +132,6 @@ def test_a_stated_name_does_not_rename_a_folder(folders: Folders) -> None:
 @pytest.mark.rule("FROZEN-12")
 @pytest.mark.parametrize("alias", ["skills", "help", "jobs", "new", "reload_persona"])
 def test_an_alias_may_not_be_a_reserved_name(folders: Folders, alias: str) -> None:
-    """"""
     write_skill(folders.bundled, "a", front(command=alias))
     loaded = folders.load()
     assert found(loaded) == [("a", "command_alias_collision")]
@@ -148,7 +141,6 @@ def test_an_alias_may_not_be_a_reserved_name(folders: Folders, alias: str) -> No
 @pytest.mark.rule("FROZEN-13")
 @pytest.mark.parametrize("alias", ["Plan!", "PLAN", "/plan", "a b", "plän"])
 def test_an_alias_has_a_form(folders: Folders, alias: str) -> None:
-    """"""
     write_skill(folders.bundled, "a", front(command=alias))
     loaded = folders.load()
     assert found(loaded) == [("a", "invalid_command_alias")]
@@ -157,7 +149,6 @@ def test_an_alias_has_a_form(folders: Folders, alias: str) -> None:
 
 @pytest.mark.rule("FROZEN-15")
 def test_missing_tools_are_named(folders: Folders) -> None:
-    """"""
     write_skill(folders.bundled, "a", front(requires_tools="[write, read]"))
     loaded = folders.load(tools={"read"})
     assert found(loaded) == [("a", "missing_required_tools")]
@@ -166,7 +157,7 @@ def test_missing_tools_are_named(folders: Folders) -> None:
 
 
 def test_a_tool_that_does_not_exist_excludes_at_load(folders: Folders) -> None:
-    """: never a failure at run time."""
+    """Never a failure at run time."""
     write_skill(folders.bundled, "a", front(**TOOL | {"command_tool": "launch"}))
     write_skill(folders.bundled, "b", front(**TOOL | {"command_tool_provider": "mcp"}))
     write_skill(folders.bundled, "c", front(**TOOL))
@@ -179,7 +170,6 @@ def test_a_tool_that_does_not_exist_excludes_at_load(folders: Folders) -> None:
 
 
 def test_declared_capabilities_hold_the_dispatched_tool(folders: Folders) -> None:
-    """"""
     for place, declared in enumerate(("[add]", "['builtin:add']", "[subtract]")):
         head = f"invocation_mode: tool_dispatch\ncommand_tool: add\ncapabilities:\n  declared_tools: {declared}"
         text = f"---\n{head}\n---\n"
@@ -189,7 +179,7 @@ def test_declared_capabilities_hold_the_dispatched_tool(folders: Folders) -> Non
 
 
 def test_all_reasons_of_ineligibility_are_collected(folders: Folders) -> None:
-    """: system names are compared exactly."""
+    """System names are compared exactly."""
     text = "---\neligibility:\n  os: [Linux]\n  env: [SET, UNSET]\n  binaries: [git, nothere]\n---\n"
     write_skill(folders.bundled, "a", text)
     loaded = folders.load(env={"SET"}, binaries={"git"})
@@ -201,7 +191,6 @@ def test_all_reasons_of_ineligibility_are_collected(folders: Folders) -> None:
 
 @pytest.mark.rule("FROZEN-16")
 def test_a_required_root_must_be_there(folders: Folders, tmp_path: Path) -> None:
-    """"""
     folders.load()
     folders.bundled.rmdir()
     with pytest.raises(SkillRootError, match=r"^Required skills root missing: bundled \("):
@@ -212,7 +201,6 @@ def test_a_required_root_must_be_there(folders: Folders, tmp_path: Path) -> None
 
 
 def test_a_shared_alias_is_told_and_both_load(folders: Folders) -> None:
-    """"""
     write_skill(folders.bundled, "a", front(command="go"))
     write_skill(folders.bundled, "b", front(command="go"))
     loaded = folders.load()
@@ -221,7 +209,6 @@ def test_a_shared_alias_is_told_and_both_load(folders: Folders) -> None:
 
 
 def test_the_index_is_in_code_point_order(folders: Folders) -> None:
-    """"""
     for name in ("echo", "_z", "Echo"):
         write_skill(folders.bundled, name)
     assert names(folders.load()) == ["Echo", "_z", "echo"]
@@ -298,7 +285,7 @@ FILES = st.dictionaries(
 def test_any_files_give_one_snapshot_whatever_their_order(
     tmp_path_factory: pytest.TempPathFactory, files: dict[tuple[str, str], str], random: object
 ) -> None:
-    """: nothing crashes, every folder is accounted for, and its record gives it back."""
+    """Nothing crashes, every folder is accounted for, and its record gives it back."""
     snapshots = []
     for _ in range(2):
         folders = Folders(tmp_path_factory.mktemp("roots"))

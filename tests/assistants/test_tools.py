@@ -61,7 +61,6 @@ def test_results_are_exact(name: str, payload: str, output: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_input_is_refused(name: str, payload: str) -> None:
-    """"""
     with pytest.raises(ToolInputInvalid):
         run(name, payload)
 

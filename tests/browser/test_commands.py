@@ -78,7 +78,6 @@ def test_arguments_are_completed_from_what_the_session_holds(browser: Browser, s
 
 
 def test_what_another_client_commands_shows_without_a_reload(browser: Browser, session: Session, files: Path) -> None:
-    """"""
     page = browser.open("session", session.session_id, query="?panel=settings")
     expect(page.locator("[data-live-state]").first).to_have_attribute("data-state", "open")
     answer(session, "/persona use companion")

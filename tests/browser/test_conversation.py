@@ -209,7 +209,6 @@ def test_delete_and_undo(browser: Browser, session: Session) -> None:
 
 @pytest.mark.rule("WINDOW-40")
 def test_what_a_tab_kept_is_reset_when_damaged(browser: Browser, session: Session) -> None:
-    """"""
     browser.page.evaluate("sessionStorage.setItem('mrpvm.written', '{bad')")
     page = browser.open("session", session.session_id)
     expect(page.get_by_text("What this tab had kept was damaged and has been reset.")).to_be_visible()

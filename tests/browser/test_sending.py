@@ -144,7 +144,6 @@ def ask_the_model(page: Page) -> None:
 
 @pytest.mark.usefixtures("unvalidated")
 def test_words_appear_while_the_model_writes(provider: Provider, browser: Browser, told: Session) -> None:
-    """"""
     provider.otherwise = in_two_parts("It is **Rex** [1], ", "your dog.")
     page = browser.open("session", told.session_id)
     ask_the_model(page)

@@ -17,7 +17,6 @@ from tests.commands.command_scene import FACTS, ScriptedPorts, after, persona, r
 
 @pytest.mark.rule("DECISION-40")
 def test_the_raw_first_character_decides() -> None:
-    """"""
     assert is_command("/skills")
     assert is_command("/")
     assert not is_command("  /skills")
@@ -28,20 +27,17 @@ def test_the_raw_first_character_decides() -> None:
 @pytest.mark.rule("FROZEN-34")
 @pytest.mark.parametrize("text", ["/", "/   ", "/\t\n"])
 def test_a_name_must_follow(text: str) -> None:
-    """"""
     assert said(text) == ("parse_error", "Error: command name is required after '/'.", {"input": text})
 
 
 @pytest.mark.parametrize("text", ["/skills", "/ skills", "/\tskills\n"])
 def test_white_space_around_a_name_means_nothing(text: str) -> None:
-    """"""
     assert said(text)[0] == "skills_listed"
 
 
 @pytest.mark.rule("FROZEN-22")
 @pytest.mark.parametrize("name", ["unknown", "SKILLS", "skil", "/x", "jobs", "ECHO"])
 def test_an_unknown_name_is_refused_without_a_guess(name: str) -> None:
-    """"""
     assert said(f"/{name}") == ("unknown_command", f"Error: unknown command '/{name}'.", {"command": name})
 
 
@@ -87,21 +83,18 @@ INVALID = [
 
 @pytest.mark.parametrize(("text", "message", "data"), INVALID)
 def test_arguments_that_do_not_fit_are_refused(text: str, message: str, data: dict[str, str]) -> None:
-    """"""
     assert said(text) == ("invalid_args", f"Error: {message}", data)
 
 
 @pytest.mark.rule("FROZEN-24", "FROZEN-25")
 @pytest.mark.parametrize(("text", "name"), [("/skill ECHO hi", "ECHO"), ("/skill ech", "ech"), ("/help none", "none")])
 def test_skill_names_are_exact(text: str, name: str) -> None:
-    """"""
     assert said(text) == ("skill_not_found", f"Error: skill '{name}' not found in snapshot.", {"skill": name})
 
 
 @pytest.mark.rule("FROZEN-28")
 @pytest.mark.parametrize("text", ["/skill add 20+42", "/sum 20+42", "/sum   20 + 42"])
 def test_a_tool_runs_without_a_model(text: str) -> None:
-    """"""
     outcome = run(text)
     assert (outcome.result.status, outcome.result.code, outcome.result.message) == ("ok", "tool_ok", "62")
     assert outcome.result.data == {"skill": "add", "provider": "builtin", "tool": "add", "output": "62"}
@@ -112,7 +105,6 @@ def test_a_tool_runs_without_a_model(text: str) -> None:
 
 @pytest.mark.rule("FROZEN-27")
 def test_a_payload_is_checked() -> None:
-    """"""
     assert said("/skill add bad+payload")[:2] == ("tool_input_invalid", "Error: invalid input for tool 'add'.")
 
 
@@ -163,13 +155,11 @@ def raising(given: str) -> str:
     ],
 )  # fmt: skip
 def test_a_tool_that_cannot_run_says_why(facts: SessionFacts, code: str, message: str) -> None:
-    """"""
     assert said("/skill x 1+1", facts)[:2] == (code, message)
 
 
 @pytest.mark.rule("FROZEN-30")
 def test_a_built_in_wins_over_an_alias() -> None:
-    """"""
     facts = replace(FACTS, skills=SkillSnapshot((text_skill("evil", command="skills"),)))
     assert said("/skills", facts)[0] == "skills_listed"
 
@@ -181,7 +171,7 @@ def test_an_alias_of_two_skills_is_ambiguous() -> None:
 
 
 def test_a_skill_for_a_model_is_handed_on_with_its_reason() -> None:
-    """: one skill, and why."""
+    """One skill, and why."""
     named, alias = resolve("/skill echo  a   b", FACTS), resolve("/say a b", FACTS)
     assert named.orchestration is not None
     assert alias.orchestration is not None
@@ -195,7 +185,7 @@ def test_a_skill_for_a_model_is_handed_on_with_its_reason() -> None:
 
 @pytest.mark.rule("FROZEN-33")
 def test_help_tells_what_the_snapshot_knows() -> None:
-    """: from the snapshot alone."""
+    """From the snapshot alone."""
     assert said("/help add")[1] == (
         "# /help add\n- `name`: add\n- `summary`: Adds.\n- `source`: bundled\n- `invocation_mode`: tool_dispatch\n"
         "- `command_alias`: sum\n- `command_tool_provider`: builtin\n- `command_tool`: add\n"
@@ -206,7 +196,7 @@ def test_help_tells_what_the_snapshot_knows() -> None:
 
 @pytest.mark.rule("FROZEN-19")
 def test_a_reload_replaces_the_snapshot_and_counts() -> None:
-    """: the number goes up even if nothing changed."""
+    """The number goes up even if nothing changed."""
     ports = ScriptedPorts(skills=SKILLS_NOW)
     outcome = run("/reload_skills", ports=ports)
     assert outcome.result.message == "Reloaded skills for current session. version=4 count=1"
@@ -226,7 +216,6 @@ def test_a_reload_without_files_is_refused() -> None:
 
 @pytest.mark.rule("FROZEN-36", "FROZEN-37")
 def test_agents() -> None:
-    """"""
     assert said("/agent list")[:2] == (
         "agent_listed", "* default - The default.\n  ops - The ops.\n  reader - The reader.",
     )  # fmt: skip
@@ -247,7 +236,6 @@ def test_agents() -> None:
 
 @pytest.mark.rule("FROZEN-39")
 def test_personas() -> None:
-    """"""
     assert said("/persona list")[:2] == (
         "persona_listed", "  barbie - The barbie.\n  chad - The chad.\n* lily - The lily.",
     )  # fmt: skip
@@ -264,7 +252,6 @@ def test_personas() -> None:
 
 
 def test_personas_leave_and_enter_by_no_path() -> None:
-    """"""
     assert said("/persona export lily")[:2] == (
         "persona_exported", "---\nid: lily\nsummary: 'The lily.'\ndefault_style: focus\n---\nBe lily.",
     )  # fmt: skip
@@ -274,7 +261,6 @@ def test_personas_leave_and_enter_by_no_path() -> None:
 
 @pytest.mark.rule("FROZEN-42")
 def test_a_persona_that_vanished_gives_way_to_the_first() -> None:
-    """"""
     left = PersonaCatalogue((persona("barbie", "playful"), persona("chad", "playful")))
     facts = replace(FACTS, active_style="balanced")
     outcome = run("/reload_persona", facts, ScriptedPorts(personas=left))
@@ -290,7 +276,6 @@ def test_a_persona_that_vanished_gives_way_to_the_first() -> None:
 
 @pytest.mark.rule("FROZEN-40")
 def test_style() -> None:
-    """"""
     outcome = run("/style Playful")
     assert (outcome.result.message, outcome.changes) == ("Session style set to 'playful'.", {"active_style": "playful"})
     message = "Error: invalid style 'loud'. Use focus|balanced|playful."
@@ -302,7 +287,6 @@ def test_another_session() -> None:
 
 
 def test_every_reserved_name_is_a_command_or_kept_for_one() -> None:
-    """"""
     assert {
         "skills", "skill", "help", "reload_skills", "persona", "reload_persona", "agent", "style", "remember",
         "forget", "memory", "jobs", "new",
@@ -326,7 +310,7 @@ MAY_CHANGE = {
 @given(st.lists(TEXTS, max_size=8))
 @settings(max_examples=60)
 def test_commands_depend_on_state_and_change_nothing_else(texts: list[str]) -> None:
-    """: run twice side by side, every output is equal to the byte; each command changes its fields."""
+    """Run twice side by side, every output is equal to the byte; each command changes its fields."""
     states = [FACTS, FACTS]
     ports = [ScriptedPorts(skills=SKILLS_NOW, personas=FACTS.personas) for _ in states]
     for text in texts:

@@ -51,7 +51,6 @@ def test_memory() -> None:
     ],
 )
 def test_long_memory_says_what_does_not_fit(text: str, message: str) -> None:
-    """"""
     assert said(text) == ("invalid_args", f"Error: {message}", {"command": "memory", "subcommand": "long"})
 
 
@@ -68,14 +67,12 @@ def test_long_memory_says_what_does_not_fit(text: str, message: str) -> None:
     ],
 )  # fmt: skip
 def test_flags_stand_anywhere(text: str, query: MemoryQuery) -> None:
-    """"""
     ports = ScriptedPorts()
     assert said(text, ports=ports)[0] == "memory_empty"
     assert ports.queries == [query]
 
 
 def test_a_record_is_put_away_or_given_an_end() -> None:
-    """"""
     ports = ScriptedPorts(kept={"mem_0": "The key hangs left."})
     assert said("/memory long archive mem_0", ports=ports) == (
         "memory_archived", "Archived memory record 'mem_0'.", {"id": "mem_0"},
@@ -92,7 +89,6 @@ LABEL = {"non_canonical": True, "canonical_precedence": "structured_long_term"}
 
 
 def test_evidence_is_read_cited_and_labelled() -> None:
-    """"""
     ports = ScriptedPorts(files={"notes/ferry.txt": "The gate is A."})
     assert said("/memory evidence show", ports=ports) == ("memory_empty", "No evidence found.", {"count": 0, **LABEL})
     assert said("/memory evidence ingest ./notes/ferry.txt", ports=ports) == (
@@ -132,7 +128,7 @@ def test_evidence_that_cannot_be_kept_says_why() -> None:
 
 @given(st.text(max_size=2000))
 def test_chunks_hold_the_whole_text_and_overlap(text: str) -> None:
-    """: 360 characters, the last 40 again at the front of the next."""
+    """360 characters, the last 40 again at the front of the next."""
     chunks = chunks_of(text)
     assert all(0 < len(chunk) <= CHUNK_CHARS for chunk in chunks)
     assert "".join((*chunks[:1], *(chunk[OVERLAP_CHARS:] for chunk in chunks[1:]))) == text.strip()
@@ -141,7 +137,6 @@ def test_chunks_hold_the_whole_text_and_overlap(text: str) -> None:
 
 
 def test_consolidation_keeps_what_messages_state_when_asked_to() -> None:
-    """"""
     ports = ScriptedPorts(said=["My name is Ann.", "Where is Rex?", "task ferry: the gate is A"])
     preview = said("/memory long consolidate --dry-run", ports=ports)
     assert preview[:2] == (

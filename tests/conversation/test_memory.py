@@ -20,7 +20,7 @@ from mrpvm.commands.remembered import (
 
 
 def test_what_fits_best_is_told_two_of_each_domain() -> None:
-    """: by domain, then by shared words, then the newest; digits and short words count for nothing."""
+    """By domain, then by shared words, then the newest; digits and short words count for nothing."""
     newest_first = [
         Remembered(content="The attic is cold 12345."),
         Remembered(content="The key hangs left."),
@@ -37,7 +37,7 @@ def test_what_fits_best_is_told_two_of_each_domain() -> None:
 
 
 def test_evidence_is_told_last_named_as_such_and_only_where_it_bears_on_the_message() -> None:
-    """: it never outranks structured memory."""
+    """It never outranks structured memory."""
     fitting = Remembered(content="The shed key hangs right.", domain=EVIDENCE, citation="a.txt#chunk-1")
     other = Remembered(content="The ferry leaves at nine.", domain=EVIDENCE, citation="a.txt#chunk-2")
     told = recalled([fitting, other, Remembered(content="Boats are blue.", domain=TASK)], "Where is the shed key?")
@@ -77,7 +77,6 @@ def test_bounds_of_recall(records: list[Remembered], message: str) -> None:
     ],
 )  # fmt: skip
 def test_a_fact_by_each_rule(message: str, content: str, domain: str, namespace: str, group: str) -> None:
-    """"""
     (fact,) = facts_in([message])
     assert (fact.content, fact.domain, fact.namespace, fact.conflict_group) == (content, domain, namespace, group)
     assert fact.confidence == (0.75 if domain == TASK else 0.8)

@@ -35,7 +35,6 @@ DATE = said("What is the Determination Date?", "It is the 15th day of each month
 
 @pytest.mark.rule("POLICY-20", "FOLLOWUP-1")
 def test_a_first_turn_is_left_alone_before_anything_else_is_looked_at() -> None:
-    """"""
     asked: list[str] = []
     found = rewrite("What is it?", [], enabled=False, ask=lambda message, history: asked.append(message) or "x" * 9)
     assert (found.rewritten_query, found.was_rewritten) == ("What is it?", False)
@@ -56,7 +55,6 @@ def test_a_first_turn_is_left_alone_before_anything_else_is_looked_at() -> None:
     ],
 )
 def test_the_rules_put_the_subject_in_the_place_of_what_refers_to_it(message: str, expected: str) -> None:
-    """"""
     found = rewrite(message, DATE)
     assert (found.rewritten_query, found.was_rewritten, found.skip_reason) == (expected, True, None)
     assert found.original_query == message
@@ -79,7 +77,6 @@ def test_the_rules_put_the_subject_in_the_place_of_what_refers_to_it(message: st
     ],
 )
 def test_a_subject_is_found_without_its_article(question: str, message: str, expected: str) -> None:
-    """"""
     assert rewrite(message, said(question, "Well.")).rewritten_query == expected
 
 
@@ -98,7 +95,6 @@ def test_a_subject_is_found_without_its_article(question: str, message: str, exp
     ],
 )
 def test_the_gate_goes_by_whole_words_and_shortness(message: str, wanted: bool) -> None:
-    """"""
     assert needs_rewrite(message) is wanted
     if not wanted:
         found = rewrite(message, DATE, ask=lambda message, history: pytest.fail("no model is asked"))
@@ -140,7 +136,6 @@ def test_a_sentence_that_stays_as_it_is_says_why() -> None:
     ],
 )
 def test_a_reply_that_is_no_rewrite_leaves_the_original(reply: str, reason: str, code: str) -> None:
-    """"""
     found = rewrite("What about it?", DATE, ask=lambda message, history: reply)
     assert (found.rewritten_query, found.was_rewritten) == ("What about it?", False)
     assert (found.skip_reason, found.skip_code) == (reason, code)
@@ -162,7 +157,7 @@ BOTH = said(
     ],
 )  # fmt: skip
 def test_what_a_model_makes_of_a_follow_up_is_searched_for(message: str, reply: str) -> None:
-    """: the gate lets both through, the model sees what they speak of, and its words are taken."""
+    """The gate lets both through, the model sees what they speak of, and its words are taken."""
     prompts: list[str] = []
 
     def ask(asked: str, history: Sequence[HistoryMessage]) -> str:
@@ -194,7 +189,6 @@ def test_what_a_model_writes_is_searched_for_like_words_of_the_message() -> None
 
 @pytest.mark.rule("POLICY-23", "FOLLOWUP-18")
 def test_a_model_gets_the_newest_six_messages_each_cut() -> None:
-    """"""
     history = [HistoryMessage(role="", content=f"<{place}>" + "x" * 600) for place in range(20)]
     lines = request_for_model("And it?", history).splitlines()[1:7]
     assert [line.split(">")[0] for line in lines] == [f"User: <{place}" for place in range(14, 20)]
@@ -204,7 +198,6 @@ def test_a_model_gets_the_newest_six_messages_each_cut() -> None:
 
 @pytest.mark.rule("FOLLOWUP-19")
 def test_a_turn_without_a_role_is_the_users() -> None:
-    """"""
     history = [HistoryMessage(role="", content="What is the Determination Date?")]
     assert rewrite("When does this apply?", history).was_rewritten
 

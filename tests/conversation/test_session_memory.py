@@ -35,7 +35,6 @@ def remembered(text: str, *sources: str, memory: Memory | None = None, subject: 
 
 @pytest.mark.rule("POLICY-35", "POLICY-39", "FOLLOWUP-33")
 def test_a_party_and_its_document_are_remembered() -> None:
-    """"""
     memory = remembered("Trustee: Deutsche Bank National Trust Company.", "psa.pdf")
     found = memory.resolved(" trustee ")
     assert found is not None
@@ -45,7 +44,6 @@ def test_a_party_and_its_document_are_remembered() -> None:
 
 @pytest.mark.rule("POLICY-39", "FOLLOWUP-34")
 def test_sections_dates_and_definitions_are_remembered() -> None:
-    """"""
     memory = remembered(
         'The Closing Date is March 5, 2007. "Servicer Advance" means a payment made ahead. See Section 2.01.'
     )
@@ -95,7 +93,6 @@ def test_a_questions_subject_keeps_the_beginning_of_its_answer_and_a_later_one_r
 
 @pytest.mark.rule("POLICY-31", "FOLLOWUP-28")
 def test_documents_are_unique_and_the_newest_fifty() -> None:
-    """"""
     memory = remembered("Yes.", "a", "a")
     assert memory.document_ids == ("a",)
     memory = remembered("Yes.", *(f"d{number}" for number in range(60)), memory=memory)
@@ -104,7 +101,6 @@ def test_documents_are_unique_and_the_newest_fifty() -> None:
 
 
 def test_terms_that_a_message_names_are_told_the_newest_first_and_never_twice() -> None:
-    """"""
     memory = Memory(
         created_at=NOW, last_accessed_at=NOW,
         resolved_terms=tuple(
@@ -136,7 +132,6 @@ def test_a_turn_without_an_answer_counts_and_leaves_nothing_else() -> None:
 
 @pytest.mark.rule("POLICY-32", "FOLLOWUP-30")
 def test_memory_lives_at_exactly_its_time_and_not_a_moment_longer() -> None:
-    """"""
     memory = remembered("Yes.", "a")
     assert not memory.is_expired(NOW + timedelta(hours=4), 4)
     assert memory.is_expired(NOW + timedelta(hours=4, microseconds=1), 4)

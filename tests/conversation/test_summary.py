@@ -79,7 +79,7 @@ def test_kv36_ten_messages_leave_six() -> None:
 
 @given(st.lists(st.integers(0, 6_000), min_size=1, max_size=8), st.integers(400, 4_000))
 def test_what_stays_verbatim_fits_its_tokens(sizes: list[int], max_chars: int) -> None:
-    """: what does not fit is summarised, nothing in between is lost, and the newest exchange stays."""
+    """What does not fit is summarised, nothing in between is lost, and the newest exchange stays."""
     messages = said(["x" * size for size in sizes])
     through = through_within(messages, 0, max_chars)
     kept = [HistoryMessage(role=item.role, content=item.content) for item in messages[through:]]
@@ -95,7 +95,6 @@ def test_what_stays_verbatim_fits_its_tokens(sizes: list[int], max_chars: int) -
 
 
 def test_an_answer_is_cut_at_2000_characters() -> None:
-    """"""
     said = [HistoryMessage(role=role, content="x" * 2_400) for role in ("assistant", "user", "tool")]
     window = beside_summary(said, 3, 8, 100_000)
     assert [len(item.content) for item in window.messages] == [2_000, 2_400, 2_000]
@@ -117,7 +116,7 @@ def missing_facts(summary: Summary, texts: Iterable[str]) -> list[str]:
 
 @pytest.mark.rule("POLICY-44")
 def test_every_fact_of_what_was_compressed_is_in_the_summary() -> None:
-    """: numbers, dates and names, exactly as they were said."""
+    """Numbers, dates and names, exactly as they were said."""
     summary = Summary()
     for start in range(0, len(TALK), BATCH_MESSAGES):
         summary = extend_by_rules(summary, said(TALK[start : start + BATCH_MESSAGES], start + 1), MAX_CHARS)
@@ -134,7 +133,7 @@ def test_a_sentence_says_which_message_it_comes_from() -> None:
 
 @pytest.mark.rule("CONTEXT-75", "POLICY-46")
 def test_new_facts_are_not_lost_when_the_summary_is_full() -> None:
-    """: the source kept its old summary whole and cut the newest facts off."""
+    """The source kept its old summary whole and cut the newest facts off."""
     summary = Summary()
     for place in range(0, 400, 4):
         summary = extend_by_rules(

@@ -106,7 +106,7 @@ def test_hv13_of_a_thousand_short_messages_585_fit() -> None:
 @pytest.mark.rule("SESSION-29", "CONTEXT-10", "CONTEXT-13")
 @given(st.lists(st.text(max_size=40), max_size=30), st.integers(1, 25), st.integers(1, 600))
 def test_a_window_is_a_tail_within_both_caps(texts: list[str], most: int, chars: int) -> None:
-    """: and only the newest message alone may be over the budget."""
+    """And only the newest message alone may be over the budget."""
     messages = [HistoryMessage(role=ROLES[place % 2], content=text) for place, text in enumerate(texts)]
     window = cut(messages, most, chars)
     kept = window.messages
@@ -155,7 +155,7 @@ def test_the_report_names_every_section_with_its_source_and_size() -> None:
 
 
 def test_what_the_window_leaves_out_is_told_beside_what_was_summarised() -> None:
-    """: messages after the summary that a cap leaves out are in neither."""
+    """Messages after the summary that a cap leaves out are in neither."""
     said = [HistoryMessage(role="user", content="x" * 90)] * 4
     window = cut_window(said, 4, 20, 250)
     summary = Summary(through=4, sentences=((1, "The closing is on 3 May."),))

@@ -54,7 +54,7 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
 
 @pytest.mark.rule("DECISION-3", "DECISION-4", "DECISION-5", "DECISION-15", "DECISION-22", "DECISION-33")
 def test_limits_are_as_they_were_decided(tmp_path: Path) -> None:
-    """: None is off."""
+    """None is off."""
     names = loaded(tmp_path)
     assert {name: names[name] for name in DECIDED} == DECIDED
 
@@ -284,7 +284,6 @@ def test_the_configured_secrets_are_named_to_what_takes_out_secrets(
 
 
 def test_external_programs_that_are_skipped_are_warnings(settings: Any, tmp_path: Path) -> None:
-    """"""
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "manifest.json").write_text("{")
     settings.MRPVM_WRAPPERS_DIR, settings.MRPVM_WRAPPERS = tmp_path, ["calculator"]

@@ -13,7 +13,7 @@ QUESTION = VECTORS["A1"].text
 
 @pytest.mark.rule("DECISION-53", "TURN-9", "LANG-37")
 def test_the_seeds_own_document_is_admitted_under_the_request():
-    """: vector A0; its hash is the machine's own, not the document's."""
+    """Vector A0; its hash is the machine's own, not the document's."""
     detection = Detection(status="success", intent_document=QUESTION, context_document=VECTORS["A0"].text)
     (unit,) = admit_detection(detection, "req-7").units
     assert (unit.id, unit.chunk_id) == ("session::req-7::unit-000", "session::req-7")
@@ -26,7 +26,6 @@ def test_the_seeds_own_document_is_admitted_under_the_request():
 
 @pytest.mark.rule("UNIT-9")
 def test_a_hash_that_a_document_claims_counts_for_nothing():
-    """"""
     plain, claimed = VECTORS["A0"].text, VECTORS["A0"].text + f"\n@h1 set $k1 hash {'0' * 64}\n"
     documents = [
         Detection(status="success", intent_document=QUESTION, context_document=text) for text in (plain, claimed)
@@ -39,7 +38,7 @@ def test_a_hash_that_a_document_claims_counts_for_nothing():
 
 @pytest.mark.rule("UNIT-9")
 def test_a_wrong_hash_is_warned_of_and_a_right_one_is_not():
-    """: one warning for a document, which names the units."""
+    """One warning for a document, which names the units."""
     plain = VECTORS["A0"].text
     (right,) = (unit_of(ku).hash for ku in admit(plain, "context").kus.values())
     claims = {
@@ -67,13 +66,12 @@ def test_of_many_wrong_hashes_a_few_are_named():
 
 @pytest.mark.rule("INTENT-5")
 def test_an_intent_without_a_seed_gets_an_implicit_one():
-    """"""
     admitted = admit_detection(Detection(status="success", intent_document=QUESTION), "req-7")
     assert [(seed.action, seed.focus, seed.implicit) for seed in admitted.seeds] == [("define", "quorum", True)]
 
 
 def test_a_deactivated_seed_is_not_replaced_by_an_implicit_one():
-    """: the detector decided that nothing of this intent is to be run."""
+    """The detector decided that nothing of this intent is to be run."""
     admitted = admit_detection(Detection(status="success", intent_document=VECTORS["A15"].text), "req-7")
     assert admitted.intents
     assert admitted.seeds == ()
@@ -81,7 +79,7 @@ def test_a_deactivated_seed_is_not_replaced_by_an_implicit_one():
 
 @pytest.mark.rule("LANG-25")
 def test_triples_and_parents_keep_their_meaning():
-    """: parents are unit ids of the turn."""
+    """Parents are unit ids of the turn."""
     document = VECTORS["A9"].text
     detection = Detection(status="success", intent_document=QUESTION, context_document=document)
     composite, leaf = admit_detection(detection, "req-7").units

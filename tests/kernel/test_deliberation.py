@@ -54,7 +54,6 @@ def fresh(*solvers):
 @pytest.mark.rule("TURN-6")
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_the_level_of_a_turn_becomes_the_policy_of_its_root_frame(level):
-    """"""
     [policy] = turn(level, *fresh(*TWO)).named("policy.set")
     assert (policy["frameId"], policy["closureMode"]) == ("frame-0", POLICIES[level].closure_mode)
 
@@ -62,7 +61,7 @@ def test_the_level_of_a_turn_becomes_the_policy_of_its_root_frame(level):
 @pytest.mark.rule("KERNEL-30", "KERNEL-31", "KERNEL-33")
 @pytest.mark.parametrize(("level", "asked"), [(0, [1, 0]), (1, [1, 0]), (2, [1, 1]), (3, [1, 1])])
 def test_how_far_a_level_goes_on_after_the_first_success(level, asked):
-    """: the alternative costs a model call, so level 1 does not take it."""
+    """The alternative costs a model call, so level 1 does not take it."""
     one, two = fresh(*TWO)
     ran = turn(level, one, two)
     assert [len(one.asked), len(two.asked)] == asked
@@ -71,7 +70,7 @@ def test_how_far_a_level_goes_on_after_the_first_success(level, asked):
 
 @pytest.mark.rule("KERNEL-31")
 def test_level_one_takes_one_cheap_alternative_of_another_family():
-    """: another evidence role makes another family without any model call."""
+    """Another evidence role makes another family without any model call."""
     cheap = plugin("kb-plugin", "kb-b", retrieval("other"))
     evidence = plugin("kb-plugin", "kb-a", retrieval("fact"))
     ran = turn(1, solver("gs-a", solution("First.")), evidence, cheap, kbs=("kb-a", "kb-b"), solvers=("gs-a",))
@@ -81,7 +80,6 @@ def test_level_one_takes_one_cheap_alternative_of_another_family():
 
 @pytest.mark.rule("KERNEL-34", "KERNEL-47")
 def test_the_same_family_is_no_alternative():
-    """"""
     one, twin = solver("gs-a", solution("First.")), solver("gs-b", solution("Second."))
     turn(3, one, twin)
     assert twin.asked == []
@@ -89,7 +87,7 @@ def test_the_same_family_is_no_alternative():
 
 @pytest.mark.rule("KERNEL-32", "KERNEL-42")
 def test_two_candidates_are_compared_and_the_deciding_criterion_named():
-    """: equal but for the price of a model call."""
+    """Equal but for the price of a model call."""
     second = solution("Second.")
 
     def costly(request, context):
@@ -112,7 +110,7 @@ def test_equals_stay_an_open_comparison_and_an_open_question():
 
 @pytest.mark.rule("KERNEL-32", "KERNEL-49")
 def test_level_two_says_when_it_found_only_one_way():
-    """: partial closure is never called satisfied."""
+    """Partial closure is never called satisfied."""
     ran = turn(2, solver("gs-a", solution("First.")), solvers=("gs-a",))
     assert closed(ran) == "frontier_exhausted"
     assert state(ran)["openQuestions"] == ["Only 1 of 2 independent ways to an answer could be tried."]
@@ -126,7 +124,6 @@ def test_a_family_that_cannot_be_afforded_is_budget():
 
 @pytest.mark.rule("KERNEL-35", "KERNEL-46")
 def test_a_rejected_leader_leaves_the_place_to_the_next():
-    """"""
     one, two = fresh(*TWO)
     validator = plugin("val-plugin", "val-a", REJECT, ACCEPT)
     ran = turn(0, one, two, validator)
@@ -137,7 +134,6 @@ def test_a_rejected_leader_leaves_the_place_to_the_next():
 
 @pytest.mark.rule("KERNEL-33", "KERNEL-37")
 def test_an_unjudged_answer_stays_below_the_floor_of_level_three():
-    """"""
     unsure = plugin("val-plugin", "val-a", Validation(status="error"))
     ran = turn(3, *fresh(*TWO), unsure)
     assert ran.outcome.status == "succeeded"
@@ -147,7 +143,7 @@ def test_an_unjudged_answer_stays_below_the_floor_of_level_three():
 
 @pytest.mark.rule("KERNEL-4", "KERNEL-43")
 def test_a_weak_leader_is_challenged_with_another_retrievers_evidence():
-    """: the challenge's frame gathers it, and the answer becomes strong."""
+    """The challenge's frame gathers it, and the answer becomes strong."""
     first = plugin("kb-plugin", "kb-a", retrieval("fact", sufficient=False))
     second = plugin("kb-plugin", "kb-b", retrieval("more"))
     third = plugin("kb-plugin", "kb-c", retrieval("still more"))
@@ -172,7 +168,6 @@ def test_without_anything_left_to_ask_a_challenge_stays_open():
 
 @pytest.mark.rule("KERNEL-46")
 def test_a_challenge_that_refutes_everything_fails_the_turn():
-    """"""
     verdicts = plugin("val-plugin", "val-a", Validation(status="error"), REJECT)
     kbs = [plugin("kb-plugin", name, retrieval(name)) for name in ("kb-a", "kb-b")]
     ran = turn(3, solver("gs-a", solution("First.")), *kbs, verdicts, kbs=("kb-a", "kb-b"), solvers=("gs-a",))
@@ -203,7 +198,6 @@ def test_only_the_selected_candidate_counts_as_cited():
     ),
 )
 def test_every_policy_is_the_table_of_the_specification(level, row):
-    """"""
     policy = POLICIES[level]
     assert (
         policy.closure_mode, policy.max_frontier, policy.min_families, policy.max_comparisons, policy.validation_floor,
@@ -240,13 +234,12 @@ def judged(sufficient, answered, sources=("s1",)):
     ],
 )
 def test_strength(sufficient, answered, accepted, strength):
-    """"""
     assert strength_of(*judged(sufficient, answered), accepted) == strength
 
 
 @pytest.mark.rule("KERNEL-39")
 def test_criteria():
-    """: the length of an answer is none of them."""
+    """The length of an answer is none of them."""
     assert criteria_of(*judged(True, ["answered"], ("s1", "s2")), "strong", 2) == {
         "validation_strength": 2, "robustness": 3, "cost": -2, "diversity": 1,
     }  # fmt: skip
@@ -268,7 +261,6 @@ def candidate(place, criteria):
 @pytest.mark.rule("KERNEL-40", "KERNEL-41")
 @given(st.lists(CRITERIA, min_size=1, max_size=6))
 def test_the_selected_candidate_is_never_dominated(criteria):
-    """"""
     candidates = [candidate(place, item) for place, item in enumerate(criteria)]
     chosen = select(candidates)
     assert chosen in undominated(candidates)

@@ -27,13 +27,12 @@ def test_two_runs_leave_the_same_bytes(turn: Callable[..., Ran]) -> None:
 @pytest.mark.rule("KERNEL-17", "EVAL-6")
 @pytest.mark.parametrize("turn", SCRIPTED.values(), ids=SCRIPTED.keys())
 def test_a_parallel_run_leaves_what_a_sequential_one_does(turn: Callable[..., Ran]) -> None:
-    """"""
     assert as_bytes(turn()) == as_bytes(turn(limits=Limits(max_parallel_seeds=1)))
 
 
 @pytest.mark.rule("KERNEL-17", "KERNEL-18")
 def test_calls_are_shared_out_in_the_order_of_the_questions() -> None:
-    """: it does not matter who asks first."""
+    """It does not matter who asks first."""
     ran = SCRIPTED["few calls"]()
     assert [group.answer_markdown for group in ran.outcome.answer.groups[:3]] == [  # type: ignore[union-attr]
         "About one.", "About two.", "About three.",
@@ -43,14 +42,13 @@ def test_calls_are_shared_out_in_the_order_of_the_questions() -> None:
 
 @pytest.mark.rule("UNIT-7")
 def test_units_of_parallel_frames_have_numbers_of_their_own() -> None:
-    """"""
     ids = [unit.id.rpartition("::")[2] for unit in SCRIPTED["subtasks"]().outcome.staged_units]
     assert ids == ["unit-1000", "unit-2000"]
 
 
 @pytest.mark.rule("PLUGIN-27")
 def test_shipped_plugins_do_not_depend_on_the_process() -> None:
-    """: sets of words have another order in every process."""
+    """Sets of words have another order in every process."""
     digests = {
         subprocess.run(
             [sys.executable, "-m", "tests.kernel.recorded_turns"],
@@ -83,7 +81,6 @@ def played(children: Frames, path: str, merged: Callable[[list[Events]], Events]
 
 @given(FRAMES, st.randoms(use_true_random=False))
 def test_frame_order_undoes_any_interleaving_of_children(frames: Frames, chance: random.Random) -> None:
-    """"""
 
     def taking_turns(below: list[Events]) -> Events:
         left = [list(events) for events in below]

@@ -123,7 +123,7 @@ def assert_one_opener(graph):
 @settings(max_examples=30)
 @given(TURNS)
 def test_a_parallel_run_gives_the_graph_of_any_other(turn):
-    """: everything but the times is the same, whichever child came first."""
+    """Everything but the times is the same, whichever child came first."""
     first, second = (trace_of(play(turn).records) for _ in range(2))
     assert without_times(first) == without_times(second)
 

@@ -55,7 +55,7 @@ def test_the_counting_table(
     success: float,
     sufficiency: float,
 ) -> None:
-    """: an honest refusal leaves success alone, a rejection is the validator's success."""
+    """An honest refusal leaves success alone, a rejection is the validator's success."""
     found = after(called(stage, status))[plugin_key]
     assert counts(found) == counted
     assert (found.success, found.sufficiency) == (pytest.approx(success), pytest.approx(sufficiency))
@@ -106,7 +106,7 @@ def test_only_the_solver_that_was_judged_fails() -> None:
 def test_a_planner_is_judged_by_what_it_led_to(
     stages: list[tuple[str, str]], turn_failed: bool, counted: tuple[int, ...], sufficiency: float
 ) -> None:
-    """: a planner of a failed turn has failed; only no-context lowers its sufficiency."""
+    """A planner of a failed turn has failed; only no-context lowers its sufficiency."""
     records = [called("planner", "success"), *(called(*item) for item in stages)]
     found = after(*records, turn_failed=turn_failed)[PLANNER]
     assert counts(found) == counted
@@ -141,7 +141,6 @@ def test_utility_of_a_plugin_and_of_a_planner() -> None:
 
 @pytest.mark.rule("KERNEL-55")
 def test_averages_move_by_a_quarter() -> None:
-    """"""
     found = learn(Experience(), Attempt(plugin=SOLVER, duration_ms=1000, llm_calls=2, succeeded=True))
     assert found.latency_ms == pytest.approx(0.75 * 250 + 0.25 * 1000)
     assert found.llm_calls == pytest.approx(0.5)

@@ -59,7 +59,7 @@ def finished(ran: Ran, stage: str = "goal-solver") -> list[dict[str, Any]]:
 
 @pytest.mark.rule("INTENT-6", "PLUGIN-31", "ROLE-8")
 def test_without_a_model_only_plugins_that_need_none_are_tried() -> None:
-    """: as if the others were not there."""
+    """As if the others were not there."""
     plain = plugin("gs-plugin", "gs-a", solution("Because."))
     bare = played(plain, is_validated=False)
     others = (
@@ -97,7 +97,6 @@ def test_planners_hear_of_plugins_that_can_work_only() -> None:
 
 @pytest.mark.parametrize("stage", ["seed_detector", "goal_solver"])
 def test_a_pinned_one_is_tried_and_says_why_it_cannot(stage: str) -> None:
-    """"""
     ids = {"seed_detector": "sd-llm", "goal_solver": "gs-llm"}
     detector = plugin("sd-plugin", "sd-llm", lambda request, context: ask(context), **LLM)
     ran = played(solver(asking()), others=[detector], pins=Selection(**{stage: ids[stage]}))
@@ -117,7 +116,6 @@ def test_with_a_model_they_are_candidates_like_any_other() -> None:
 
 @pytest.mark.rule("PLUGIN-26")
 def test_calls_that_a_plugin_does_not_tell_of_count_all_the_same() -> None:
-    """"""
     ran = played(solver(asking()), model=ScriptedModel("It is so."))
     (execution,) = finished(ran)
     assert (execution["llmCalls"], execution["model"], execution["modelRole"]) == (1, "scripted", "goal-fast")
@@ -135,7 +133,7 @@ def test_calls_of_a_plugin_that_raises_count() -> None:
 
 @pytest.mark.rule("PLUGIN-26")
 def test_calls_of_a_plugin_that_hangs_count() -> None:
-    """: it has called, and does not come back."""
+    """It has called, and does not come back."""
     import threading
 
     release = threading.Event()
@@ -157,7 +155,6 @@ def test_calls_of_a_plugin_that_hangs_count() -> None:
 
 
 def test_used_calls_are_gone_for_the_plugins_that_follow() -> None:
-    """"""
     first = solver(asking(Solution(status="error", error=PluginError(code="X", message="x"))), "gs-one")
     second = solver(asking(), "gs-two")
     third = plugin("gs-plugin", "gs-three", solution("Plain."))
@@ -169,7 +166,7 @@ def test_used_calls_are_gone_for_the_plugins_that_follow() -> None:
 @pytest.mark.parametrize("failure", [ModelFailed("broken"), ModelTimeout("slow")])
 @pytest.mark.parametrize("questions", [("why",), ("why", "how")])
 def test_a_turn_that_fails_for_its_provider_carries_its_code(failure: ModelFailed, questions: tuple[str, ...]) -> None:
-    """: also from child frames."""
+    """Also from child frames."""
     ran = played(solver(asking()), model=ScriptedModel(failure), detection=detection(*questions))
     assert ran.outcome.error is not None
     assert ran.outcome.error["code"] == failure.code
@@ -218,7 +215,6 @@ def test_nothing_goes_out_when_nobody_reads_along() -> None:
 
 @pytest.mark.parametrize("ending", ["error", "no-context", "raise"])
 def test_no_other_answer_follows_one_that_was_begun(ending: str) -> None:
-    """"""
     endings: dict[str, Any] = {
         "error": asking(Solution(status="error", error=PluginError(code="LLM_TIMEOUT", message="slow"))),
         "no-context": lambda request, context: ask(context) and solution(None)(request, context),
@@ -246,7 +242,7 @@ def test_an_answer_that_was_not_begun_may_be_followed() -> None:
 
 
 def test_a_solver_that_writes_for_ever_is_given_up() -> None:
-    """: its words do not keep the clock from being looked at."""
+    """Its words do not keep the clock from being looked at."""
 
     def babble(request: SolveInput, context: CallContext) -> Solution:
         while not context.stopped():

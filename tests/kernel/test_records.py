@@ -43,7 +43,6 @@ def policy_status(records):
 
 @pytest.mark.rule("KERNEL-13", "KERNEL-34")
 def test_a_branch_says_what_it_is_made_of():
-    """"""
     ran = at_level(0)
     branch = trace_of(ran.records)["branches"][-1]
     assert branch.items() >= {
@@ -58,7 +57,6 @@ def test_a_branch_says_what_it_is_made_of():
 
 @pytest.mark.rule("KERNEL-38", "KERNEL-39")
 def test_a_candidate_says_what_it_is_compared_by():
-    """"""
     [promoted] = at_level(0).named("candidate.promoted")
     assert promoted.items() >= {
         "branchId": promoted["branchIds"][0], "label": "Because.", "validationStatus": "accepted", "strength": "strong",
@@ -68,7 +66,7 @@ def test_a_candidate_says_what_it_is_compared_by():
 
 @pytest.mark.rule("KERNEL-25", "KERNEL-35")
 def test_a_result_below_the_floor_is_superseded_and_its_records_stay():
-    """: where another one reaches it; one that reaches it too is suspended."""
+    """Where another one reaches it; one that reaches it too is suspended."""
     judge = plugin("val-plugin", "val-a", RuntimeError("boom"), ACCEPT)
     ran = turn(3, solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1), judge)
     assert ran.outcome.answer_text == "Second."
@@ -79,7 +77,6 @@ def test_a_result_below_the_floor_is_superseded_and_its_records_stay():
 
 @pytest.mark.rule("KERNEL-27")
 def test_a_solver_that_does_not_come_back_failed_for_time():
-    """"""
     release = threading.Event()
     hanging = plugin("gs-plugin", "gs-a", lambda request, context: release.wait(20), timeout_ms=30)
     ran = run(
@@ -95,7 +92,6 @@ def test_a_solver_that_does_not_come_back_failed_for_time():
 @settings(max_examples=40)
 @given(TURNS)
 def test_frames_close_once_truthfully_and_leave_nothing_open(ran_turn):
-    """"""
     ran = play(ran_turn)
     closings = [event for event in ran.events if isinstance(event.data, FrameClosed)]
     opened = [data["frameId"] for data in ran.named("frame.opened")]
@@ -119,7 +115,6 @@ def test_frames_close_once_truthfully_and_leave_nothing_open(ran_turn):
 
 @pytest.mark.rule("KERNEL-1", "KERNEL-44")
 def test_a_closed_frame_tells_its_depth_what_is_left_and_what_was_compared():
-    """"""
     meta = state(at_level(3))
     assert meta.items() >= {"closureReason": "frontier_exhausted", "depth": 0, "maxDepth": 3}.items()
     assert meta["budgets"] == {"remainingLLMCalls": 5, "remainingTimeMs": 60_000}
@@ -131,7 +126,6 @@ def test_a_closed_frame_tells_its_depth_what_is_left_and_what_was_compared():
 
 @pytest.mark.rule("KERNEL-48")
 def test_a_policy_shows_how_far_deliberation_is():
-    """"""
     equals = turn(2, solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1))
     assert statuses_on_the_way(equals) == ["default", "candidate_found", "comparative_open", "settled"]
     assert statuses_on_the_way(at_level(0)) == ["default", "candidate_found", "settled"]
@@ -148,7 +142,6 @@ def statuses_on_the_way(ran):
 
 @pytest.mark.rule("GRAPH-1")
 def test_the_trace_has_the_parts_of_the_specification():
-    """"""
     trace = trace_of(at_level(2).records)
     assert trace.keys() >= {
         "requestId", "sessionId", "rootFrameId", "inputMessage", "deliberationLevel", "deliberationPolicy",
@@ -164,7 +157,7 @@ def test_the_trace_has_the_parts_of_the_specification():
 
 @pytest.mark.rule("GRAPH-1")
 def test_the_message_at_the_head_of_a_trace_is_cut():
-    """: the whole is the input of the root frame."""
+    """The whole is the input of the root frame."""
     ran = run(
         plugin("sd-plugin", "sd-a", detection("why")), plugin("kb-plugin", "kb-a", retrieval("fact")),
         plugin("gs-plugin", "gs-a", solution("Because.")), message="x" * 501,
@@ -176,7 +169,6 @@ def test_the_message_at_the_head_of_a_trace_is_cut():
 
 @pytest.mark.rule("GRAPH-2")
 def test_a_stage_says_who_ran_when_with_what():
-    """"""
     stages = trace_of(at_level(0).records)["stages"]
     keys = {
         "executionId", "stage", "frameId", "plannerPluginId", "pluginId", "kbPluginId", "status", "startedAt",
@@ -191,7 +183,6 @@ def test_a_stage_says_who_ran_when_with_what():
 
 @pytest.mark.rule("GRAPH-3")
 def test_results_and_failures_name_what_they_belong_to():
-    """"""
     trace = trace_of(at_level(0).records)
     assert trace["results"][-1].keys() >= {
         "resultId", "frameId", "branchId", "kind", "validationStatus", "supportIds",
@@ -204,7 +195,6 @@ def test_results_and_failures_name_what_they_belong_to():
 
 @pytest.mark.rule("DECISION-23", "KERNEL-1", "GRAPH-8", "GRAPH-9", "GRAPH-10", "GRAPH-13")
 def test_nodes_carry_what_is_drawn_and_nothing_else():
-    """"""
     graph = graph_of(fan_out(level=3).records)
     assert graph.keys() == {"rootFrameId", "frames", "pluginExecutions", "edges", "controlNodes", "controlEdges"}
     assert all(
@@ -225,7 +215,6 @@ def test_nodes_carry_what_is_drawn_and_nothing_else():
 
 @pytest.mark.rule("GRAPH-12")
 def test_control_nodes_and_edges_are_of_the_known_kinds():
-    """"""
     graphs = [graph_of(made().records) for made in SCRIPTED.values()]
     types = {node["type"] for graph in graphs for node in graph["controlNodes"]}
     kinds = {edge["kind"] for graph in graphs for edge in graph["controlEdges"]}
@@ -240,7 +229,6 @@ def test_control_nodes_and_edges_are_of_the_known_kinds():
 @given(st.integers(0, 3))
 @settings(max_examples=4)
 def test_an_edge_is_of_a_known_kind(level):
-    """"""
     edges = graph_of(fan_out(level=level).records)["edges"]
     assert {edge["kind"] for edge in edges} <= {"contains", "flow", "retry", "child-frame"}
     opened = [edge for edge in edges if edge["kind"] == "child-frame"]

@@ -49,7 +49,6 @@ def stages_of(ran, stage):
     ],
 )
 def test_planners_are_tried_pin_alone_else_preference_defaults_others_and_four_at_most(chosen, expected):
-    """"""
     names = ("planner-a", "planner-b", "planner-c", "planner-default", "planner-depth")
     refusing = [planner(name, RuntimeError("boom")) for name in names]
     ran = run(detector(detection("why")), kb(), solver(), *refusing, **chosen)
@@ -68,7 +67,7 @@ def test_planners_are_tried_pin_alone_else_preference_defaults_others_and_four_a
 )
 @pytest.mark.parametrize("chosen", ["nobody", "preferred", "pinned"])
 def test_a_pin_stands_alone_and_a_preference_goes_first(chosen, stage, part, names):
-    """: whatever the planner or the defaults put in front; fallbacks stay behind a preference."""
+    """Whatever the planner or the defaults put in front; fallbacks stay behind a preference."""
     last = names[-1]
     expected = {"nobody": [*names], "preferred": [last, *names[:-1]], "pinned": [last]}
     choice = {"preferred": {"preferences": Selection(**{part: last})}, "pinned": {"pins": Selection(**{part: last})}}
@@ -85,7 +84,6 @@ def test_a_pin_stands_alone_and_a_preference_goes_first(chosen, stage, part, nam
 
 @pytest.mark.rule("PLUGIN-21")
 def test_no_more_candidates_of_a_stage_are_tried_than_the_limit():
-    """"""
     names = [f"gs-{letter}" for letter in "abcdef"]
     failing = [solver(RuntimeError("boom"), plugin_id=name) for name in names]
     ran = run(detector(detection("why")), kb(), *failing, planner("planner-a", plan(solvers=names)))
@@ -94,7 +92,7 @@ def test_no_more_candidates_of_a_stage_are_tried_than_the_limit():
 
 @pytest.mark.rule("PLUGIN-20")
 def test_a_plan_is_fitted_to_what_is_registered_for_the_stage():
-    """: a planner orders; what it names for the wrong stage, or nobody knows, is not run."""
+    """A planner orders; what it names for the wrong stage, or nobody knows, is not run."""
     orders = plan(kbs=("gs-a", "kb-z", "kb-a"), solvers=("kb-a", "gs-z", "gs-a"))
     ran = run(detector(detection("why")), kb(), solver(), planner("planner-a", orders))
     made = ran.named("plan.made")[0]["plan"]
@@ -103,7 +101,6 @@ def test_a_plan_is_fitted_to_what_is_registered_for_the_stage():
 
 @pytest.mark.rule("BUILTIN-47")
 def test_validators_run_cheap_first_and_stop_at_the_first_rejection():
-    """"""
     validators = [plugin("val-plugin", name, ACCEPT) for name in ("val-z", "val-b", "val-a")]
     for item, cost in zip(validators, ("cheap", "moderate", "moderate"), strict=True):
         item.descriptor = replace(item.descriptor, cost_class=cost)
@@ -116,7 +113,6 @@ def test_validators_run_cheap_first_and_stop_at_the_first_rejection():
 
 @pytest.mark.rule("TURN-2", "PLUGIN-1", "PLUGIN-5")
 def test_every_call_gets_a_context():
-    """"""
     seen = {}
 
     def noting(kind, reply):
@@ -145,7 +141,6 @@ def test_every_call_gets_a_context():
 
 @pytest.mark.rule("TURN-13", "TURN-14", "PLUGIN-18", "KERNEL-52")
 def test_a_planner_hears_before_and_after_retrieval_what_is_known():
-    """"""
     deciding = planner("planner-a", plan(kbs=("kb-a", "kb-b")))
     run(
         detector(detection("why", claims=["a"])), kb("kb-a", sufficient=False), kb("kb-b", "fact", "another"), solver(),
@@ -164,7 +159,6 @@ def test_a_planner_hears_before_and_after_retrieval_what_is_known():
 
 @pytest.mark.rule("KERNEL-52")
 def test_a_planner_that_has_nothing_to_add_keeps_its_plan():
-    """"""
     ran = run(detector(detection("why")), kb(), solver(), planner("planner-a", plan()(None, None), None))
     first, second = (data["plan"] for data in ran.named("plan.made"))
     assert first == second
@@ -173,7 +167,7 @@ def test_a_planner_that_has_nothing_to_add_keeps_its_plan():
 
 @pytest.mark.rule("PLUGIN-18", "KERNEL-45", "KERNEL-47")
 def test_a_planner_hears_which_families_were_tried():
-    """: at a level that asks for another family."""
+    """At a level that asks for another family."""
     deciding = planner("planner-a", plan(kbs=("kb-a", "kb-b")))
     ran = run(detector(detection("why")), kb("kb-a"), kb("kb-b", "another"), solver(), deciding, level=3)
     assert deciding.asked[1].covered_families == ()
@@ -183,7 +177,6 @@ def test_a_planner_hears_which_families_were_tried():
 
 @pytest.mark.rule("PLUGIN-42")
 def test_a_lifecycle_event_has_every_part_of_its_envelope():
-    """"""
     assert {item.name for item in fields(LifecycleEvent)} == {
         "event_type", "session_id", "kb_id", "kb_name", "requested_kb_id", "previous_kb_id", "previous_kb_name",
         "repository_meta", "workspace_stats", "snapshot", "units", "scope", "reason",
@@ -202,7 +195,6 @@ def deactivating(*places):
 
 @pytest.mark.rule("LANG-21", "LANG-29", "KERNEL-14")
 def test_an_intent_without_a_seed_to_run_is_not_worked_on_and_keeps_its_group():
-    """"""
     solving = solver()
     ran = run(detector(deactivating(2)), kb(), solving)
     assert sorted(request.evidence[0].intent.target for request in solving.asked) == ["one", "three"]
@@ -215,7 +207,6 @@ def test_an_intent_without_a_seed_to_run_is_not_worked_on_and_keeps_its_group():
 
 @pytest.mark.rule("KERNEL-14")
 def test_a_message_of_which_nothing_may_run_is_left_to_the_next_detector():
-    """"""
     second = plugin("sd-plugin", "sd-b", detection("why"))
     ran = run(detector(deactivating(1, 2, 3)), second, kb(), solver())
     assert ran.outcome.used.seed_detector == "sd-b"
@@ -223,7 +214,7 @@ def test_a_message_of_which_nothing_may_run_is_left_to_the_next_detector():
 
 @pytest.mark.rule("KERNEL-15")
 def test_questions_that_were_split_from_each_other_stay_in_one_frame():
-    """: read from the admitted seeds, not from the text."""
+    """Read from the admitted seeds, not from the text."""
     found = detection("one", "two")
     dependent = replace(found, intent_document=f"{found.intent_document}\n@r1 split_from $s2 $s1")
     ran = run(detector(dependent), kb(), solver())
@@ -233,7 +224,6 @@ def test_questions_that_were_split_from_each_other_stay_in_one_frame():
 
 @pytest.mark.rule("KERNEL-20")
 def test_the_limits_are_those_of_the_specification():
-    """"""
     assert Limits() == Limits(
         max_llm_calls=5, request_timeout_ms=60_000, max_plugins_per_stage=4, max_frame_depth=3, max_parallel_seeds=4,
         plugin_timeout_ms=30_000,
@@ -242,7 +232,6 @@ def test_the_limits_are_those_of_the_specification():
 
 @pytest.mark.rule("KERNEL-15")
 def test_no_more_children_run_at_once_than_the_limit():
-    """"""
     running, most = 0, 0
 
     def busy(request, context):
@@ -261,7 +250,6 @@ def test_no_more_children_run_at_once_than_the_limit():
 
 @pytest.mark.rule("KERNEL-7", "GRAPH-10")
 def test_every_stage_of_a_child_frame_is_recorded():
-    """"""
     ran = run(detector(detection("one", "two")), kb(), solver())
     for child in ("frame-0.1", "frame-0.2"):
         found = [data["stage"] for data in ran.named("plugin.started") if data["frameId"] == child]
@@ -278,7 +266,6 @@ def test_every_stage_of_a_child_frame_is_recorded():
     ],
 )
 def test_what_fails_under_one_planner_is_tried_under_the_next(plugins, code):
-    """"""
     ran = run(detector(detection("why")), *plugins, planner("planner-a"), planner("planner-b"))
     first = next(step for step in ran.named("backtrack.taken") if step["step"] == "planner")
     assert (first["from"], first["reason"]) == ("planner-a", code)
@@ -302,7 +289,7 @@ def evidence(claims, guiding=()):
 @pytest.mark.rule("KERNEL-24")
 @given(CLAIMS, CLAIMS)
 def test_the_profile_of_evidence_is_that_of_its_units_in_any_order(claims, guiding):
-    """: guidance is part of it."""
+    """Guidance is part of it."""
     found = evidence_profile_hash([evidence(claims, guiding)])
     assert found == evidence_profile_hash([evidence(claims[::-1], guiding[::-1])])
     assert (found == evidence_profile_hash([evidence(claims)])) is (set(guiding) <= set(claims))
@@ -310,7 +297,6 @@ def test_the_profile_of_evidence_is_that_of_its_units_in_any_order(claims, guidi
 
 @pytest.mark.rule("GRAPH-4")
 def test_a_detection_that_fails_still_leaves_a_root_frame():
-    """"""
     ran = run(detector(Detection(status="unsupported")), kb(), solver())
     [frame] = graph_of(ran.records)["frames"]
     assert (frame["id"], frame["status"]) == ("frame-0", "failed")
@@ -318,7 +304,6 @@ def test_a_detection_that_fails_still_leaves_a_root_frame():
 
 @pytest.mark.rule("PLUGIN-17")
 def test_a_plan_says_who_made_it():
-    """"""
     named = Plan(planner_plugin_id="somebody", kb_plugin_order=("kb-a",), goal_solver_order=("gs-a",), notes=("so",))
     ran = run(detector(detection("why")), kb(), solver(), planner("planner-a", named))
     assert ran.named("plan.made")[0]["plan"] == {

@@ -58,7 +58,7 @@ def frames(ran):
 
 @pytest.mark.rule("LANG-22", "BUILTIN-40", "KERNEL-4", "KERNEL-6")
 def test_a_solver_that_needs_decomposition_gets_a_child_frame_for_each_subproblem():
-    """: the group stays the root's, whatever happened below."""
+    """The group stays the root's, whatever happened below."""
     ran = turn(task("all", "cost", "weight"), solver({"all": SPLIT, "cost": "Ten. [1]", "weight": "Two. [1]"}))
     assert [frames(ran)[child]["purpose"] for child in ("frame-0.1", "frame-0.2")] == ["subtask-decomposition"] * 2
     [group] = ran.outcome.answer.groups
@@ -70,7 +70,6 @@ def test_a_solver_that_needs_decomposition_gets_a_child_frame_for_each_subproble
 
 
 def test_parts_come_back_in_their_order_whoever_is_first():
-    """"""
 
     def slow():
         time.sleep(0.02)
@@ -82,7 +81,7 @@ def test_parts_come_back_in_their_order_whoever_is_first():
 
 @pytest.mark.rule("KERNEL-2", "KERNEL-53")
 def test_a_plan_that_decomposes_opens_the_children_before_any_solver_runs():
-    """: for the purpose that the planner names."""
+    """For the purpose that the planner names."""
     solving = solver({"cost": "Ten."})
     ran = turn(task("all", "cost"), solving, planner(deciding("post-kb", "strategy-guidance")))
     assert [request.evidence[0].intent.target for request in solving.asked] == ["cost"]
@@ -92,7 +91,6 @@ def test_a_plan_that_decomposes_opens_the_children_before_any_solver_runs():
 
 @pytest.mark.rule("KERNEL-4", "KERNEL-21")
 def test_a_planner_may_authorise_decomposition_after_weak_results_only():
-    """"""
     told = {"all": None, "cost": "Ten."}
     ran = turn(task("all", "cost"), solver(told), planner(deciding("post-solve")))
     assert ran.outcome.answer_text == "Ten."
@@ -102,7 +100,6 @@ def test_a_planner_may_authorise_decomposition_after_weak_results_only():
 
 
 def test_with_a_pinned_solver_the_planner_is_not_asked_to_split():
-    """"""
     told = {"all": None, "cost": "Ten."}
     pins = Selection(goal_solver="gs-a")
     ran = turn(task("all", "cost"), solver(told), planner(deciding("post-solve")), pins=pins)
@@ -111,7 +108,7 @@ def test_with_a_pinned_solver_the_planner_is_not_asked_to_split():
 
 @pytest.mark.rule("DECISION-48", "KERNEL-5")
 def test_without_subproblems_a_detector_looks_for_parts_in_the_tasks_text():
-    """: what it finds beside them is staged with the turn's units, under numbers of its frame."""
+    """What it finds beside them is staged with the turn's units, under numbers of its frame."""
     detected = [detection("cost and weight", claims=["a"]), detection("cost", "weight", claims=["a", "b"])]
     told = {"cost and weight": SPLIT, "cost": "Ten.", "weight": "Two."}
     ran = turn(detected, solver(told))
@@ -125,7 +122,6 @@ def test_without_subproblems_a_detector_looks_for_parts_in_the_tasks_text():
 
 @pytest.mark.rule("KERNEL-8")
 def test_a_task_that_splits_into_itself_is_solved_directly():
-    """"""
     solving = solver({"all": "Directly."})
     ran = turn([detection("all"), detection("All?")], solving, planner(deciding("post-kb")))
     assert list(frames(ran)) == ["frame-0"]
@@ -140,7 +136,7 @@ def test_a_detector_that_finds_nothing_leaves_the_task_whole():
 
 @pytest.mark.rule("KERNEL-12", "ANSWER-7")
 def test_a_solver_that_cannot_be_helped_refused_honestly():
-    """: a request to split that leads nowhere is no failure of the turn."""
+    """A request to split that leads nowhere is no failure of the turn."""
     ran = turn([detection("all"), detection("all")], solver({"all": SPLIT}))
     assert (ran.outcome.status, ran.outcome.answer_status) == ("succeeded", "no-context")
     [result] = ran.named("result.recorded")
@@ -149,7 +145,6 @@ def test_a_solver_that_cannot_be_helped_refused_honestly():
 
 @pytest.mark.rule("KERNEL-3")
 def test_below_the_depth_limit_no_frame_is_opened_and_the_refusal_is_recorded():
-    """"""
     ran = turn(task("all", "cost"), solver({"all": SPLIT}), limits=Limits(max_frame_depth=0))
     assert list(frames(ran)) == ["frame-0"]
     assert "FRAME_DEPTH_EXCEEDED" in [step["reason"] for step in ran.named("backtrack.taken")]
@@ -158,7 +153,7 @@ def test_below_the_depth_limit_no_frame_is_opened_and_the_refusal_is_recorded():
 
 @pytest.mark.rule("KERNEL-3")
 def test_children_that_need_decomposition_too_stop_at_the_depth_limit():
-    """: each level splits a part off; at depth 3 the frame does without."""
+    """Each level splits a part off; at depth 3 the frame does without."""
     detected = [detection("all parts")] + [detection(f"part {depth} a", f"part {depth} b") for depth in range(20)]
     splitting = plugin("gs-plugin", "gs-a", SPLIT)
     ran = turn(detected, splitting)
@@ -179,7 +174,7 @@ def test_a_part_that_fails_is_warned_of_and_the_others_stand():
 
 @pytest.mark.rule("TURN-16")
 def test_the_joined_answer_is_validated_as_an_answer_to_the_task():
-    """: a rejection leaves the frame to its other ways."""
+    """A rejection leaves the frame to its other ways."""
     validator = plugin(
         "val-plugin",
         "val-a",
@@ -193,7 +188,7 @@ def test_the_joined_answer_is_validated_as_an_answer_to_the_task():
 
 @pytest.mark.rule("PLUGIN-25", "KERNEL-18")
 def test_children_draw_on_the_calls_of_the_turn():
-    """: what the first one used is gone for the second."""
+    """What the first one used is gone for the second."""
 
     def paid(request, context):
         found = solution("Ten.")(request, context)
@@ -219,7 +214,6 @@ def test_children_draw_on_the_calls_of_the_turn():
 @pytest.mark.rule("KERNEL-5")
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_pins_and_level_reach_the_children(level):
-    """"""
     seen = []
 
     def noting(request, context):
@@ -234,7 +228,6 @@ def test_pins_and_level_reach_the_children(level):
 
 @pytest.mark.rule("TURN-11", "KERNEL-5")
 def test_units_of_the_turn_reach_the_children():
-    """"""
     retriever = plugin("kb-plugin", "kb-a", retrieval("fact"))
     detected = [detection("all", claims=["a"]), detection("cost", "weight")]
     run(plugin("sd-plugin", "sd-a", *detected), retriever, solver({"all": SPLIT}))

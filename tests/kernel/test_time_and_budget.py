@@ -14,7 +14,7 @@ from tests.kernel.test_turn import detector, kb, solver, statuses
 
 @pytest.mark.rule("KERNEL-19")
 def test_a_plugin_that_hangs_is_left_behind():
-    """: its execution is an error, the next candidate takes over."""
+    """Its execution is an error, the next candidate takes over."""
     release = threading.Event()
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
     hanging = solver(lambda request, context: release.wait(20), timeout_ms=50)
@@ -29,7 +29,6 @@ def test_a_plugin_that_hangs_is_left_behind():
 
 @pytest.mark.rule("KERNEL-19")
 def test_the_turns_time_limit_ends_it_and_closes_every_node():
-    """"""
     release = threading.Event()
     stopped = []
 
@@ -49,7 +48,6 @@ def test_the_turns_time_limit_ends_it_and_closes_every_node():
 
 
 def test_a_turn_can_be_stopped_while_a_plugin_works():
-    """"""
     release, working = threading.Event(), threading.Event()
 
     def hang(request, context):
@@ -68,7 +66,6 @@ def test_a_turn_can_be_stopped_while_a_plugin_works():
 
 @pytest.mark.rule("PLUGIN-25", "KERNEL-20", "GRAPH-10")
 def test_a_plugin_over_budget_is_skipped():
-    """"""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
     greedy = solver(solution("x"), max_llm_calls=6, uses_llm=True)
     ran = run(
@@ -102,7 +99,7 @@ def test_quick_plugins_run_on_the_turns_thread_others_do_not():
 
 @pytest.mark.rule("KERNEL-19")
 def test_a_quick_plugin_that_is_late_gives_way():
-    """: it is told to stop at its time limit, and what it gives then does not count."""
+    """It is told to stop at its time limit, and what it gives then does not count."""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
 
     def wait(request, context):
@@ -119,7 +116,6 @@ def test_a_quick_plugin_that_is_late_gives_way():
 
 
 def test_a_turn_of_quick_plugins_ends_at_its_time_limit():
-    """"""
 
     def wait(request, context):
         while not context.stopped():
@@ -134,7 +130,6 @@ def test_a_turn_of_quick_plugins_ends_at_its_time_limit():
 
 
 def test_a_turn_of_quick_plugins_can_be_stopped_between_calls():
-    """"""
     searched = []
 
     def tick():

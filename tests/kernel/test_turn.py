@@ -42,7 +42,7 @@ def ok_turn(**changes):
 
 @pytest.mark.rule("UNIT-9")
 def test_a_hash_that_a_detector_got_wrong_stands_with_its_execution():
-    """: the turn goes on."""
+    """The turn goes on."""
     told = detection("why", claims=["a"])
     wrong = replace(told, context_document=f"{told.context_document}\n@h1 set $k1 hash {'0' * 64}")
     warning = "The hash given for session::turn::unit-000 does not fit the content and was ignored."
@@ -68,7 +68,6 @@ def test_a_turn_is_answered_and_names_the_plugins_that_answered():
 
 @pytest.mark.rule("KERNEL-9")
 def test_units_are_staged_under_the_turns_ids_before_retrieval():
-    """"""
     ran = ok_turn()
     names = [event.name for event in ran.events]
     staged = names.index("units.staged")
@@ -83,7 +82,7 @@ def test_units_are_staged_under_the_turns_ids_before_retrieval():
 
 @pytest.mark.rule("DECISION-23", "KERNEL-9", "GRAPH-11")
 def test_stages_follow_each_other_by_recorded_edges():
-    """: detector, planner, retriever, planner again, solver, validator; one opener each."""
+    """Detector, planner, retriever, planner again, solver, validator; one opener each."""
     graph = graph_of(ok_turn().records)
     flows = [(edge["from"], edge["to"]) for edge in graph["edges"] if edge["kind"] == "flow"]
     ids = [node["id"] for node in graph["pluginExecutions"]]
@@ -104,7 +103,7 @@ def test_payloads_show_of_a_unit_what_it_has_and_of_everything_else_all():
 
 @pytest.mark.rule("TURN-7", "TURN-8", "LANG-4")
 def test_the_next_detector_is_tried_when_a_document_is_refused():
-    """: a refused document is an error of that execution, with its diagnostics."""
+    """A refused document is an error of that execution, with its diagnostics."""
     bad = Detection(status="success", intent_document="@i1 intnt define")
     second = plugin("sd-plugin", "sd-b", detection("why"))
     ran = run(detector(bad), second, kb(retrieval("fact")), solver(solution("Because.")))
@@ -135,7 +134,6 @@ def test_no_intent_at_all_is_an_empty_result():
     ],
 )
 def test_a_failing_solver_is_replaced_by_the_next(reply):
-    """"""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
     second = solver(solution("Because."), plugin_id="gs-b")
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(reply), second, planner)
@@ -168,7 +166,6 @@ def test_the_error_that_a_plugin_raises_or_returns_is_kept_without_secrets(error
 
 @pytest.mark.rule("TURN-14", "KERNEL-22")
 def test_retrieval_stops_at_the_first_sufficient_result():
-    """"""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     second = kb(retrieval("other"), plugin_id="kb-b")
     run(detector(detection("why")), kb(retrieval("fact")), second, solver(solution("x")), planner)
@@ -189,7 +186,6 @@ def test_another_view_is_taken_when_no_solver_held():
 
 @pytest.mark.rule("KERNEL-23")
 def test_the_same_solver_never_sees_the_same_evidence_twice():
-    """"""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     stubborn = solver(solution(None))
     ran = run(
@@ -201,7 +197,7 @@ def test_the_same_solver_never_sees_the_same_evidence_twice():
 
 @pytest.mark.rule("KERNEL-23")
 def test_a_heavier_planner_tries_only_what_is_new():
-    """: evidence on which every solver failed is neither retrieved nor planned for again."""
+    """Evidence on which every solver failed is neither retrieved nor planned for again."""
     first = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     second = plugin("mrp-plan-plugin", "planner-b", plan(kbs=("kb-c", "kb-b", "kb-a")))
     kbs = [kb(retrieval(f"fact {name}"), plugin_id=f"kb-{name}") for name in "abc"]
@@ -245,7 +241,6 @@ def test_without_a_solver_the_turn_fails():
 
 @pytest.mark.rule("TURN-19", "KERNEL-12")
 def test_an_honest_no_context_answer_is_a_success_after_every_planner_was_tried():
-    """"""
     second = plugin("mrp-plan-plugin", "planner-b", plan())
     first = plugin("mrp-plan-plugin", "planner-a", plan())
     ran = run(detector(detection("why")), kb(retrieval(sufficient=False)), solver(solution(None)), first, second)
@@ -269,7 +264,6 @@ def test_a_rejected_answer_fails_the_turn_when_nothing_else_is_left():
 
 @pytest.mark.rule("PLUGIN-16", "KERNEL-37")
 def test_a_validator_that_cannot_judge_does_not_accept():
-    """"""
     unsure = plugin("val-plugin", "val-a", Validation(status="error", error=PluginError(code="X", message="?")))
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(solution("Yes.")), unsure)
     assert ran.outcome.status == "succeeded"
@@ -279,7 +273,6 @@ def test_a_validator_that_cannot_judge_does_not_accept():
 
 @pytest.mark.rule("SESSION-20")
 def test_a_pinned_plugin_is_the_only_one_tried():
-    """"""
     other = solver(solution("x"), plugin_id="gs-b")
     ran = run(
         detector(detection("why")), kb(retrieval("fact")), solver(RuntimeError("boom")), other,
@@ -293,7 +286,6 @@ def test_a_pinned_plugin_is_the_only_one_tried():
 
 @pytest.mark.rule("DECISION-23", "TURN-17", "INTENT-4", "KERNEL-4", "KERNEL-15", "KERNEL-16", "ANSWER-1")
 def test_independent_intents_run_in_child_frames_and_join_in_order():
-    """"""
     ran = run(detector(detection("one", "two", "three")), kb(retrieval("fact")), solver(solution("Because.")))
     graph = graph_of(ran.records)
     assert [frame["id"] for frame in graph["frames"]] == ["frame-0", "frame-0.1", "frame-0.2", "frame-0.3"]
@@ -305,7 +297,6 @@ def test_independent_intents_run_in_child_frames_and_join_in_order():
 
 @pytest.mark.rule("KERNEL-16", "ANSWER-3", "ANSWER-6", "ANSWER-8")
 def test_one_failed_child_does_not_sink_the_others():
-    """"""
 
     def reply(request, context):
         if request.evidence[0].intent.target == "two":
@@ -319,7 +310,7 @@ def test_one_failed_child_does_not_sink_the_others():
 
 @pytest.mark.rule("API-19")
 def test_when_every_child_fails_the_error_names_what_they_tried():
-    """: each once, in the order of the children."""
+    """Each once, in the order of the children."""
     ran = run(
         detector(detection("one", "two")), kb(retrieval("fact")), solver(RuntimeError("boom")),
         solver(RuntimeError("bang"), plugin_id="gs-b"),
@@ -333,7 +324,6 @@ def test_when_every_child_fails_the_error_names_what_they_tried():
 
 @pytest.mark.rule("API-19")
 def test_a_planner_without_a_plan_is_named_as_tried():
-    """"""
     ran = run(
         detector(detection("why")), kb(retrieval("fact")), solver(solution("Because.")),
         plugin("mrp-plan-plugin", "planner-a", RuntimeError("boom")),
@@ -343,7 +333,6 @@ def test_a_planner_without_a_plan_is_named_as_tried():
 
 @pytest.mark.rule("KERNEL-3")
 def test_at_the_depth_limit_the_frame_solves_all_intents_itself():
-    """"""
     ran = run(
         detector(detection("one", "two")), kb(retrieval("fact")), solver(solution("Because.")),
         limits=Limits(max_frame_depth=0),
@@ -359,7 +348,7 @@ def test_two_runs_with_the_same_clock_give_the_same_record():
 
 @pytest.mark.rule("TURN-32")
 def test_a_defect_in_the_machine_itself_fails_the_turn_without_telling_its_text():
-    """: a planner's order that is no tuple breaks the loop, not the caller."""
+    """A planner's order that is no tuple breaks the loop, not the caller."""
     broken = plugin("mrp-plan-plugin", "planner-a", lambda request, context: plan(kbs=(None,))(request, context))
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(solution("x")), broken)
     assert ran.outcome.status == "failed"
@@ -368,7 +357,6 @@ def test_a_defect_in_the_machine_itself_fails_the_turn_without_telling_its_text(
 
 @pytest.mark.rule("KERNEL-50")
 def test_without_comparison_every_level_acts_as_zero_and_says_so():
-    """"""
     ran = ok_turn(level=3, limits=Limits(comparison_enabled=False))
     assert ran.named("turn.started")[0]["deliberationLevel"] == 3
     assert ran.named("turn.started")[0]["effectiveLevel"] == 0

@@ -113,7 +113,6 @@ def test_sentence_windows_overlap_by_one_sentence_outside_their_own_span() -> No
 @pytest.mark.rule("INGEST-5")
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_as_many_sentences_overlap_as_are_asked_for(count: int) -> None:
-    """"""
     text = " ".join(f"{letter}{'o' * 20}." for letter in "ABCDEFGHIJKL")
     limits = replace(small, target_max_chars=150, overlap_sentences=count)
     chunks = chunk_source(text, is_markdown=False, limits=limits)
@@ -133,7 +132,6 @@ def test_fixed_windows_overlap() -> None:
 
 @pytest.mark.rule("INGEST-5")
 def test_the_shipped_sizes() -> None:
-    """"""
     assert [chunk.chunk_type for chunk in chunk_source("x" * 7_000, is_markdown=False)] == ["whole-source"]
     first, second = chunk_source("x" * 7_001, is_markdown=False)
     assert (first.char_end, len(first.text), len(second.text)) == (6_000, 6_000, 600 + 1_001)
@@ -150,7 +148,7 @@ def sizes(text: str) -> list[int]:
 
 @pytest.mark.rule("INGEST-6", "INGEST-9")
 def test_every_kind_of_chunk() -> None:
-    """: headings, then blank lines, then sentence ends, then nothing at all."""
+    """Headings, then blank lines, then sentence ends, then nothing at all."""
     sentences_, word = "A sentence of some length. " * 6, "x" * 100
     markdown = f"Before.\n\n# Short\nIt is.\n\n## Long\n\n{'A paragraph. ' * 3}\n\n{sentences_}\n\n{word}"
     kinds = [

@@ -114,7 +114,7 @@ def test_a_section_cut_into_chunks_is_one_section() -> None:
 
 @pytest.mark.rule("UNIT-7", "UNIT-15")
 def test_origins_have_the_final_ids_of_their_chunk() -> None:
-    """: two chunks may call their units alike; what is no unit of the chunk keeps its id."""
+    """Two chunks may call their units alike; what is no unit of the chunk keeps its id."""
     chunks = [Chunk(text="x", char_start=0, char_end=1, chunk_type="paragraph-block")] * 2
     said = [
         unit("k1", "A.", topic="t"),

@@ -41,7 +41,7 @@ def test_role_and_session_raise_a_unit() -> None:
 
 @pytest.mark.rule("POLICY-33", "POLICY-36", "FOLLOWUP-22", "FOLLOWUP-24", "FOLLOWUP-27")
 def test_documents_in_use_rank_higher_by_their_words_once() -> None:
-    """: 0.80 counts 0.92 where 0.85 stays; 0.70 counts 0.805 before 0.75."""
+    """0.80 counts 0.92 where 0.85 stays; 0.70 counts 0.805 before 0.75."""
     for score, other, raised in ((0.8, 0.85, 0.92), (0.7, 0.75, 0.805)):
         in_use = replace(candidate("a", score), is_in_use=True)
         assert round(fused_score(in_use, ())[0], 9) == raised
@@ -52,7 +52,7 @@ def test_documents_in_use_rank_higher_by_their_words_once() -> None:
 
 
 def test_a_document_in_use_pushes_nothing_out() -> None:
-    """: it is lifted among what is returned; what the limit cuts stays the same."""
+    """It is lifted among what is returned; what the limit cuts stays the same."""
     candidates = [candidate("a", 0.9), candidate("b", 0.88), candidate("c", 0.8)]
     profile = replace(PROFILE, max_results=2)
     biased = [replace(item, is_in_use=item.unit.id in ("b", "c")) for item in candidates]
@@ -62,7 +62,6 @@ def test_a_document_in_use_pushes_nothing_out() -> None:
 
 @pytest.mark.rule("FOLLOWUP-25")
 def test_without_a_document_in_use_nothing_is_reordered_or_noted() -> None:
-    """"""
     found = choose([candidate("a", 0.8), candidate("b", 0.9)], PROFILE, POLICY)
     assert [(entry.unit.id, entry.score) for entry in found.entries] == [("b", 0.9), ("a", 0.8)]
     assert not any("in use" in row.reason for row in found.ledger)

@@ -37,21 +37,18 @@ def table(text: str) -> dict[str, tuple[str, ...]]:
 
 @pytest.mark.rule("UNIT-3", "LANG-13", "INTENT-2")
 def test_roles_that_an_act_prefers() -> None:
-    """"""
     assert table(PREFERRED) == PREFERRED_ROLES_BY_ACT
     assert set(ACTS) == set(PREFERRED_ROLES_BY_ACT)
 
 
 @pytest.mark.rule("UNIT-2", "UNIT-4")
 def test_acts_of_a_role() -> None:
-    """"""
     assert table(DEFAULTS) == DEFAULT_ACTS_BY_ROLE
     assert set(ROLES) == set(DEFAULT_ACTS_BY_ROLE)
 
 
 @pytest.mark.rule("UNIT-5", "UNIT-6")
 def test_scopes_and_relations() -> None:
-    """"""
     assert set(PHASE_SCOPES) == {"sd-plugin", "mrp-plan-plugin", "kb-plugin", "gs-plugin", "frame", "val-plugin"}
     relations = (
         "uses provides has_capability depends_on part_of instance_of relevant_for supports mentions about causes"

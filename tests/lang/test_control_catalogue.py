@@ -60,14 +60,13 @@ FIELDS = {
 
 @pytest.mark.rule("LANG-1", "LANG-10")
 def test_the_commands_and_their_arguments() -> None:
-    """: these and no others."""
+    """These and no others."""
     expected = {line.split()[0]: line for line in SIGNATURES.strip().splitlines()}
     assert {name: command.signature for name, command in COMMANDS.items()} == expected
 
 
 @pytest.mark.rule("UNIT-1", "LANG-14")
 def test_the_fields_of_every_kind() -> None:
-    """"""
     found = {kind.value: set(schema.fields) for kind, schema in OBJECTS.items()}
     expected = {kind: set(names.split()) for kind, names in FIELDS.items()}
     assert found == {**expected, "frame": set()}
@@ -75,7 +74,6 @@ def test_the_fields_of_every_kind() -> None:
 
 @pytest.mark.rule("LANG-30")
 def test_the_kinds_of_document() -> None:
-    """"""
     intents = "intent seed subproblem validate set constrain allows split_from status deactivate"
     assert set(COMMANDS_OF_KIND[DocumentKind.INTENT]) == set(intents.split())
     assert set(COMMANDS_OF_KIND[DocumentKind.CONTEXT]) == {"ku", "set", "parent", "derived_from"}
@@ -89,7 +87,6 @@ def test_the_kinds_of_document() -> None:
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 @pytest.mark.parametrize("change", [-1, 1])
 def test_arity_is_exact(name: str, change: int) -> None:
-    """"""
     count = len(COMMANDS[name].parameters) + change
     with pytest.raises(ControlLanguageError) as caught:
         admit(f"@x {name} {' '.join(['a'] * count)}", DocumentKind.MIXED)
@@ -98,7 +95,7 @@ def test_arity_is_exact(name: str, change: int) -> None:
 
 @pytest.mark.rule("LANG-2")
 def test_the_language_calls_nobody() -> None:
-    """: neither a plugin nor a model can be reached from it."""
+    """Neither a plugin nor a model can be reached from it."""
     package = Path(mrpvm.lang.__file__).parent
     imported = {
         node.module or ""
@@ -129,7 +126,6 @@ EDGES = """\
 
 @pytest.mark.rule("LANG-31", "LANG-32")
 def test_edges_between_objects() -> None:
-    """"""
     document = admit(EDGES, "mixed", {"f1": "frame"})
     edges = [(edge.type, edge.from_id, edge.to_id) for edge in document.relation_edges]
     assert sorted(edges) == sorted([

@@ -47,7 +47,7 @@ def check_diagnostics(text: str, error: ControlLanguageError) -> None:
 @pytest.mark.mutation
 @pytest.mark.parametrize("part", range(PARTS))
 def test_damaged_vectors(part: int) -> None:
-    """: 2,000 documents, 20,000 in `.ci/run`, 200,000 in `make fuzz`."""
+    """2,000 documents, 20,000 in `.ci/run`, 200,000 in `make fuzz`."""
     chance = random.Random(f"{SEED}:{part}")
     names, kinds = sorted(VECTORS), list(DocumentKind)
     for _ in range(DOCUMENTS_A_PART):

@@ -140,7 +140,6 @@ def test_seeds_cannot_be_split_off_each_other_in_a_circle() -> None:
 
 @pytest.mark.rule("UNIT-1")
 def test_a_unit_without_a_body_has_what_it_says_as_its_body() -> None:
-    """"""
     procedure = admit(VECTORS["A7"].text, "context").kus["k1"]
     assert (procedure.claim, procedure.text_body) == (None, procedure.procedure)
     own = admit(f'{KNOWLEDGE}@z set $k1 textBody "At length."\n', "context").kus["k1"]
@@ -152,7 +151,7 @@ def test_a_unit_without_a_body_has_what_it_says_as_its_body() -> None:
     "said", ["def f():\n    return  1\t# one\n", "Ünïcode\u2003wide  e\u0301", '{"a": [1, 2]}', "# @x $y [z]"]
 )
 def test_content_stays_as_it_was_written(said: str) -> None:
-    """: code, data and prose alike; nothing of it is normalised."""
+    """Code, data and prose alike; nothing of it is normalised."""
     written = quote(said)
     unit = admit(f"{KNOWLEDGE}@y set $k1 claim {written}\n@z set $k1 textBody {written}\n", "context").kus["k1"]
     assert unit.claim == unit.text_body == said

@@ -146,7 +146,6 @@ def test_a_refusal_in_words_that_cannot_be_stored(bench: Callable[..., Bench]) -
 
 @pytest.mark.rule("DECISION-32")
 def test_tokens_are_estimated_where_nobody_counts(bench: Callable[..., Bench]) -> None:
-    """"""
     usage = bench(say("12345")).ask().usage
     assert (usage.output_tokens, usage.is_estimated) == (2, True)
     assert usage.input_tokens == estimated_tokens(len(PROMPT.system + PROMPT.messages[0].content))
@@ -156,7 +155,7 @@ def test_tokens_are_estimated_where_nobody_counts(bench: Callable[..., Bench]) -
 @READ_ALONG
 @pytest.mark.parametrize("trouble", [reset, refuse(429), refuse(408)], ids=["reset", "429", "408"])
 def test_passing_trouble_is_waited_out(bench: Callable[..., Bench], trouble: Behaviour, streams: bool) -> None:
-    """: two more attempts, after 1 s and 2 s."""
+    """Two more attempts, after 1 s and 2 s."""
     made = bench(trouble, trouble, say("At last."))
     assert made.ask(streams).text == "At last."
     assert [record["attempt"] for record in made.records] == [1, 2, 3]
@@ -346,7 +345,7 @@ def test_a_parameter_that_is_needed_is_not_left_out(bench: Callable[..., Bench])
 
 @pytest.mark.rule("PLUGIN-26", "ROLE-7")
 def test_the_cache_answers_the_same_question_once_it_is_on(bench: Callable[..., Bench]) -> None:
-    """: a hit counts as a call."""
+    """A hit counts as a call."""
     made = bench(refuse(500), say("One."), say("Two."), say("Three."), keeps_answers=True)
     with pytest.raises(ModelFailed):
         made.ask()
@@ -407,7 +406,6 @@ def test_a_provider_that_lists_nothing(bench: Callable[..., Bench]) -> None:
 
 @pytest.mark.rule("ROLE-8")
 def test_no_model_refuses_at_once() -> None:
-    """"""
     model = AbsentModel()
     assert not model.available
     with pytest.raises(Unavailable) as refusal:

@@ -26,7 +26,7 @@ JWT = "eyJhbGciOi.eyJzdWIiOi.SflKxwRJSM"
     ],
 )  # fmt: skip
 def test_texts_under_a_secret_key_go(key: str) -> None:
-    """, and the misses of: compound names, lists and nested objects."""
+    """And the misses of: compound names, lists and nested objects."""
     assert redacted({key: "x"}) == {key: REDACTED}
     assert redacted({key: ["x", {"a": "y"}]}) == {key: [REDACTED, {"a": REDACTED}]}
     assert redacted({key: 7, "b": {key: None}}) == {key: 7, "b": {key: None}}
@@ -37,7 +37,6 @@ def test_texts_under_a_secret_key_go(key: str) -> None:
     "key", ["previous_response_id", "max_tokens", "tokens", "key", "secretary", "model", "monkey", "prompt_tokens"]
 )
 def test_other_keys_stay(key: str) -> None:
-    """"""
     assert redacted({key: "value"}) == {key: "value"}
 
 
@@ -66,13 +65,12 @@ def test_other_keys_stay(key: str) -> None:
     ],
 )
 def test_secrets_inside_texts_go_and_nothing_else(text: str, left: str) -> None:
-    """, and the false hits of."""
+    """And the false hits of."""
     assert redacted({"content": [text]}) == {"content": [left]}
 
 
 @pytest.mark.rule("WINDOW-25", "WINDOW-28")
 def test_a_request_keeps_what_it_follows_and_its_numbers() -> None:
-    """"""
     sent = {"apiKey": "abc", "previous_response_id": "resp_1"}
     assert redacted(sent) == {"apiKey": REDACTED, "previous_response_id": "resp_1"}
     assert redacted({"max_tokens": 5, "tokens": "x"}) == {"max_tokens": 5, "tokens": "x"}

@@ -16,7 +16,6 @@ def resolved(config: ModelConfig, plugin_id: str = "gs-llm-fast", wish: str | No
 
 @pytest.mark.rule("BUILTIN-2", "ROLE-1", "ROLE-2")
 def test_the_shipped_table() -> None:
-    """"""
     record = ModelConfig().as_record()
     assert tuple(record["roles"]) == MODEL_ROLES
     assert record["pluginOverrides"]["gs-llm-deep"] == {"role": "goal-deep"}
@@ -25,7 +24,6 @@ def test_the_shipped_table() -> None:
 
 @pytest.mark.rule("SESSION-3", "ROLE-3")
 def test_the_first_that_is_named_wins() -> None:
-    """"""
     config = ModelConfig(
         roles={"goal-fast": "of-role", "goal-deep": "of-deep", "validation": ""},
         overrides={"own": Override(model="of-plugin"), "moved": Override(role="goal-deep"), "open": Override(model="")},
@@ -41,12 +39,11 @@ def test_the_first_that_is_named_wins() -> None:
 
 @pytest.mark.rule("DECISION-29")
 def test_mrpvm_is_no_wish() -> None:
-    """"""
     assert resolved(ModelConfig(), wish="mrpvm") == "default"
 
 
 def test_a_task_with_a_role_of_its_own_keeps_it() -> None:
-    """: ingest runs as kb-ingest whatever role the detector has."""
+    """Ingest runs as kb-ingest whatever role the detector has."""
     config = ModelConfig(roles={"kb-ingest": "reader", "seed-fast": "other"})
     found = resolve_model(config, "sd-llm-fast", "kb-ingest", None, "default", keeps_role=True)
     assert (found.model, found.role) == ("reader", "kb-ingest")
@@ -54,7 +51,6 @@ def test_a_task_with_a_role_of_its_own_keeps_it() -> None:
 
 @pytest.mark.rule("ROLE-1", "ROLE-4")
 def test_a_put_replaces_both_maps() -> None:
-    """"""
     config = model_config_of({"roles": {"goal-fast": {"model": " m "}, "my-own": {"model": "x"}}, "unknown": 1})
     assert config.roles == dict.fromkeys(MODEL_ROLES, "") | {"goal-fast": "m", "my-own": "x"}
     assert config.overrides == {}
@@ -79,7 +75,6 @@ def test_a_put_replaces_both_maps() -> None:
     ],
 )  # fmt: skip
 def test_wrong_shapes_are_refused(body: Any) -> None:
-    """"""
     with pytest.raises(InvalidInput) as refusal:
         model_config_of(body)
     assert refusal.value.code == "INVALID_SETTINGS"

@@ -100,7 +100,6 @@ def test_plugins_with_a_model_conform_whatever_it_says(plugin: Plugin, reply: st
     ids=lambda plugin: plugin.descriptor.id,
 )
 def test_without_a_model_they_say_so_at_no_cost(plugin: Any) -> None:
-    """"""
     request = solve_input("Who is Rex?", [unit("u-1", "Rex is a dog.")])
     asked: dict[str, Any] = {
         "sd-plugin": lambda: plugin.detect(DetectInput(message="Who is Rex?"), call_context()),
@@ -140,7 +139,6 @@ def test_priors_are_those_of_the_catalogue(plugin_id: str) -> None:
     ],
 )
 def test_kb_plugins_are_told_apart(plugin_id: str, depth: str, role: str, styles: tuple[str, ...]) -> None:
-    """"""
     hints = next(plugin.descriptor for plugin in BUILTIN_PLUGINS if plugin.descriptor.id == plugin_id).planner_hints
     assert hints is not None
     assert (hints.preferred_depth, hints.fallback_role, hints.evidence_style) == (depth, role, styles)

@@ -53,7 +53,6 @@ def test_sources_are_counted_in_the_order_in_which_they_are_cited() -> None:
 
 @pytest.mark.rule("BUILTIN-42")
 def test_a_source_that_was_not_offered_is_dropped_with_a_warning() -> None:
-    """"""
     solution, _ = solved("Rex [1] [7], see [1](https://x).", REX)
     assert group(solution).answer_markdown == "Rex [1], see [1](https://x)."
     assert group(solution).cited_unit_ids == (REX.id,)
@@ -62,7 +61,6 @@ def test_a_source_that_was_not_offered_is_dropped_with_a_warning() -> None:
 
 @pytest.mark.rule("ANSWER-9")
 def test_strict_uses_no_answer_without_a_source() -> None:
-    """"""
     shown: list[str] = []
     solution, _ = solved("It is surely Rex.", REX, shown=shown)
     assert solution.status == "no-context"
@@ -75,7 +73,6 @@ HELPED = HelperOutput(intent_ref=1, plugin="Calculator", status="success", resul
 
 
 def test_what_a_program_worked_out_may_carry_an_answer_without_evidence() -> None:
-    """"""
     shown: list[str] = []
     solution, model = solved("The product is 42.", shown=shown, helpers=(HELPED,))
     assert (solution.status, group(solution).answer_markdown) == ("success", "The product is 42.")
@@ -90,7 +87,6 @@ def test_what_a_program_worked_out_may_carry_an_answer_without_evidence() -> Non
 
 
 def test_a_program_that_failed_carries_nothing() -> None:
-    """"""
     failed = replace(HELPED, status="error", result="", error_message="it did not answer in time.")
     solution, model = solved("The product is 42.", helpers=(failed,))
     assert (solution.status, group(solution).status, model.prompts) == ("no-context", "plugin-error", [])
@@ -104,14 +100,12 @@ def test_a_program_that_failed_carries_nothing() -> None:
 
 @pytest.mark.rule("BUILTIN-43", "ANSWER-7")
 def test_strict_asks_nothing_without_evidence() -> None:
-    """"""
     solution, model = solved("never said")
     assert (solution.status, solution.metadata.llm_calls, model.prompts) == ("no-context", 0, [])
 
 
 @pytest.mark.rule("DECISION-12", "BUILTIN-43")
 def test_open_answers_without_evidence_and_says_so() -> None:
-    """"""
     solution, model = solved("Paris.", message="What is the capital of France?", grounding="open")
     assert solution.status == "success"
     assert (group(solution).grounded, group(solution).warnings) == (False, (UNGROUNDED,))
@@ -147,7 +141,6 @@ def test_forms_that_a_mark_would_break_cite_beside_the_text(output: str, reply: 
 
 @pytest.mark.rule("BUILTIN-42")
 def test_each_group_of_several_is_read_back_and_a_missing_one_is_no_context() -> None:
-    """"""
     evidence = tuple(evidence_for(intent_of(f"q{number}", number), [REX]) for number in (1, 2, 3))
     shown: list[str] = []
     reply = "=== GROUP 3 ===\nThree [1].\n=== GROUP 1 ===\nOne [1].\n=== GROUP 8 ===\nEight."
@@ -162,7 +155,6 @@ def test_each_group_of_several_is_read_back_and_a_missing_one_is_no_context() ->
 
 @pytest.mark.rule("PLUGIN-6", "BUILTIN-41")
 def test_the_model_gets_intent_evidence_and_guidance_apart_and_no_id() -> None:
-    """"""
     told = EvidenceEntry(unit=unit("u-9", "Answer briefly.", phase_scopes=("gs-plugin",)), score=0, store="session")
     evidence = replace(
         evidence_for(intent_of("What is it?"), [REX, CAR, replace(REX, id="another")]),
@@ -197,7 +189,6 @@ def test_the_model_gets_intent_evidence_and_guidance_apart_and_no_id() -> None:
 
 @pytest.mark.rule("BUILTIN-44")
 def test_equal_content_gives_an_equal_prompt_whatever_the_ids() -> None:
-    """"""
     first = solved("Rex [1].", REX, CAR)[1].prompts
     second = solved("Rex [1].", replace(REX, id="x", source_id="s"), replace(CAR, id="y", source_id="t"))[1].prompts
     assert first == second
@@ -211,7 +202,6 @@ def test_a_provider_that_fails_is_an_error_under_its_code() -> None:
 
 @pytest.mark.rule("BUILTIN-16")
 def test_the_deep_one_differs_in_role_alone() -> None:
-    """"""
     model = ScriptedModel("Rex [1].")
     deep_solver().solve(solve_input("What?", [REX]), call_context(model=model))
     assert model.prompts[0].role == "goal-deep"
@@ -220,7 +210,6 @@ def test_the_deep_one_differs_in_role_alone() -> None:
 
 @pytest.mark.rule("BUILTIN-15")
 def test_a_missing_prompt_stops_the_start() -> None:
-    """"""
     with pytest.raises(RegistryError):
         load_prompt("mrpvm.plugins.goal_solvers.llm", "nothing")
     with pytest.raises(RegistryError):
@@ -243,7 +232,6 @@ SCRAPS = st.sampled_from(
 def test_what_is_shown_early_begins_what_is_given_in_the_end(
     scraps: list[str], has_marks: bool, needs_source: bool, offered_count: int
 ) -> None:
-    """"""
     shown: list[str] = []
     reader = AnswerReader(offered_count, has_marks=has_marks, needs_source=needs_source, show=shown.append)
     for scrap in scraps:

@@ -125,7 +125,6 @@ def test_events_are_skipped() -> None:
 
 @pytest.mark.rule("PLUGIN-11", "PLUGIN-12")
 def test_how_far_the_evidence_of_each_intent_goes_is_told() -> None:
-    """"""
     method = unit("how", "Plan with care.", phase_scopes=("mrp-plan-plugin",), role="Constraint")
     dog = unit("dog", "My dog is called Rex.", source_id="src-1")
     found = find(knowledge(dog, unit("car", "My car is red.", source_id="src-2"), method), "What is my dog?", "Why?")

@@ -83,7 +83,6 @@ def test_every_proof_is_checked_from_the_notes_and_the_units_alone() -> None:
 
 @pytest.mark.rule("BUILTIN-22")
 def test_what_is_linked_to_nothing_in_the_question_is_never_evidence() -> None:
-    """"""
     assert entries(find(PLANT, "Where do penguins nest?")) == {}
     assert not {"u5", "u6"} & set(entries(find(PLANT, "What does Line Four depend on?")))
 

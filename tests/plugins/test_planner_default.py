@@ -89,7 +89,7 @@ def test_experience_with_one_type_says_nothing_about_another() -> None:
 
 @pytest.mark.rule("KERNEL-55")
 def test_an_untried_plugin_counts_as_the_cold_start_says() -> None:
-    """: 0.7 + 0.15 x 0.7 - 250/5000."""
+    """0.7 + 0.15 x 0.7 - 250/5000."""
     cold = utility("kb-plugin", untried("kb-plugin"))
     assert cold == pytest.approx(0.755)
     assert plan("What is rust?") == plan("What is rust?", utilities={("kb-plugin", "kb-balanced"): cold})
@@ -166,7 +166,7 @@ def test_a_pinned_solver_is_never_decomposed_around() -> None:
 def test_a_task_is_too_broad_when_every_view_holds_something_and_none_enough(
     phase: str, found: list[tuple[bool, int]], decomposed: bool
 ) -> None:
-    """: no guidance said how to go about it, so the frame's purpose is to get some."""
+    """No guidance said how to go about it, so the frame's purpose is to get some."""
     views = tuple(RetrievalSummary(plugin_id="kb", sufficient=is_enough, evidence_count=n) for is_enough, n in found)
     made = plan("What is rust?", phase, retrievals=views, intents=(intent_of("rust"),))
     assert (made.decompose, made.frame_purpose) == (decomposed, "strategy-guidance" if decomposed else None)

@@ -67,7 +67,6 @@ def test_a_candidate_without_a_role_stands_in_the_middle() -> None:
 @pytest.mark.rule("KERNEL-51")
 @pytest.mark.parametrize("planner", [DefaultPlanner(), DepthPlanner()])
 def test_the_basis_of_dispatch_is_always_written_down(planner: Any) -> None:
-    """"""
     assert any("direct dispatch of gs-symbolic: pinned" in note
                for note in plan("What is rust?", planner, pins=Selection(goal_solver="gs-symbolic")).notes)  # fmt: skip
     strong = plan("What is rust?", planner, goal_solver_descriptors=(SYMBOLIC,)).notes
@@ -90,5 +89,4 @@ def test_the_basis_of_dispatch_is_always_written_down(planner: Any) -> None:
     ],
 )
 def test_the_default_planner_starts_cheap_unless_the_act_asks_for_more(message: str, act: str, first: str) -> None:
-    """"""
     assert plan(message, DefaultPlanner(), act=act).kb_plugin_order[0] == first

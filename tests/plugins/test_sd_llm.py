@@ -51,7 +51,7 @@ def test_one_call_gives_both_documents() -> None:
 
 @pytest.mark.rule("BUILTIN-13", "BUILTIN-15")
 def test_the_shipped_prompt_is_what_is_sent() -> None:
-    """: with every value that the language knows, and an example that holds."""
+    """With every value that the language knows, and an example that holds."""
     prompt = detected(GOOD)[1].prompts[0].system
     for value in (*ACTS, *ROLES, *PHASE_SCOPES, *RELATIONS):
         assert value in prompt
@@ -64,7 +64,6 @@ def test_the_shipped_prompt_is_what_is_sent() -> None:
 
 @pytest.mark.rule("PLUGIN-8", "BUILTIN-14")
 def test_a_refused_reply_is_corrected_once_with_every_diagnostic() -> None:
-    """"""
     detection, model = detected(BAD, GOOD)
     assert (detection.status, detection.metadata.llm_calls) == ("success", 2)
     said = model.prompts[1].messages
@@ -123,7 +122,6 @@ def normalised(*replies: Any, text: str = "Rex is a dog.") -> tuple[Normalisatio
 
 @pytest.mark.rule("BUILTIN-2")
 def test_a_chunk_is_read_under_the_role_of_ingestion() -> None:
-    """"""
     found, model = normalised(f"--- context ---\n{UNITS}")
     assert (found.status, found.metadata.model_role) == ("success", "kb-ingest")
     assert model.prompts[0].keeps_role

@@ -120,7 +120,6 @@ def test_an_instruction_of_one_request_is_conditioned_on_it() -> None:
 @pytest.mark.rule("INGEST-17")
 @pytest.mark.parametrize("mark", ["{}.", "Q{}:"])
 def test_questions_below_a_text_leave_the_text_as_knowledge(mark: str) -> None:
-    """"""
     asked = ["Who owns the boat?", "What colour is the car?"]
     listed = "\n".join(f"{mark.format(place)} {text}" for place, text in enumerate(asked, 1))
     found = detect(f"Rex barks at night.\n\nQuestions (answer each in one word):\n{listed}")

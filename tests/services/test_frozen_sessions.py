@@ -96,7 +96,7 @@ def test_commands_mean_the_same_in_both_processes(
 
 @pytest.mark.rule("FROZEN-49")
 def test_a_restart_changes_nothing(nodes: tuple[Node, Node], own_services: dict[str, str], tmp_path: Path) -> None:
-    """: another process finds every session as it was, whatever has become of the files."""
+    """Another process finds every session as it was, whatever has become of the files."""
     here = nodes[0]
     session_id = here.new_session()
     for text in ("/persona use coach", "/style focus", "/agent reader", "/remember The key hangs left.", "/calc 6*7"):
@@ -128,7 +128,7 @@ def test_a_reload_reads_the_files_of_its_process_and_holds_in_both(nodes: tuple[
 
 
 def test_commands_and_turns_take_their_places_across_processes(nodes: tuple[Node, Node]) -> None:
-    """: every command is counted once, whoever took it."""
+    """Every command is counted once, whoever took it."""
     session_id = nodes[0].new_session()
     with ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda place: nodes[place % 2].say(session_id, "/calc 1+1"), range(16)))

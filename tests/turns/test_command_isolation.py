@@ -135,7 +135,6 @@ def test_sessions_share_nothing_and_files_change_nothing_until_a_reload(
 )
 @settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_optional_fields_change_no_output(project: Project, values: dict[str, object]) -> None:
-    """"""
     plain, odd = create_session(project), create_session(project)
     Session.objects.filter(pk=odd.pk).update(**values)
     for text in ("/skills", "/help arithmetic", "/persona show", "/agent list", "/calc 6*7", "/style loud", "/nothing"):

@@ -35,7 +35,7 @@ def test_messages_come_in_pairs_in_order(session, plugins):
 
 @pytest.mark.rule("DECISION-34", "TURN-20", "TURN-21")
 def test_told_units_are_committed_once_and_indexed_in_the_journal(session, plugins):
-    """: the second turn tells the same and adds nothing."""
+    """The second turn tells the same and adds nothing."""
     plugins()
     first = say(session)
     second = say(session)
@@ -49,7 +49,6 @@ def test_told_units_are_committed_once_and_indexed_in_the_journal(session, plugi
 
 @pytest.mark.rule("SESSION-1", "SESSION-24", "TURN-20")
 def test_the_plugins_that_answered_become_the_preferences(session, plugins):
-    """"""
     plugins()
     say(session, deliberation_level=2, model="named")
     session.refresh_from_db()
@@ -63,7 +62,6 @@ def test_the_plugins_that_answered_become_the_preferences(session, plugins):
 
 @pytest.mark.rule("TURN-17", "TURN-25")
 def test_the_entry_tells_everything_of_the_turn(session, plugins, settings):
-    """"""
     settings.MRPVM_TRACE_FLUSH_MS = 60_000
     plugins()
     turn = ExplainabilityTurn.objects.get(pk=say(session).turn.pk)
@@ -98,7 +96,6 @@ def test_events_are_numbered_without_gaps(session, plugins):
 
 @pytest.mark.rule("TURN-27", "PLUGIN-43")
 def test_kb_plugins_hear_of_staged_and_of_committed_units(session, plugins):
-    """"""
     heard = []
     kb = plugin("kb-plugin", "kb-a", retrieval("fact"))
     kb.on_session_event = lambda event: heard.append((event.event_type, event.scope, len(event.units)))
@@ -109,7 +106,6 @@ def test_kb_plugins_hear_of_staged_and_of_committed_units(session, plugins):
 
 @pytest.mark.rule("TURN-41")
 def test_a_plugin_that_fails_on_a_notification_changes_nothing(session, plugins):
-    """"""
     kb = plugin("kb-plugin", "kb-a", retrieval("fact"))
 
     def fail(event):
@@ -123,7 +119,6 @@ def test_a_plugin_that_fails_on_a_notification_changes_nothing(session, plugins)
 
 @pytest.mark.rule("DECISION-49", "TURN-22", "TURN-24")
 def test_turn_local_guidance_is_dropped_and_named(session, plugins):
-    """"""
     plugins(_guided())
     turn = say(session).turn
     session.refresh_from_db()
@@ -133,7 +128,6 @@ def test_turn_local_guidance_is_dropped_and_named(session, plugins):
 
 @pytest.mark.rule("DECISION-49")
 def test_all_guidance_is_kept_where_that_is_set(session, plugins, settings):
-    """"""
     settings.MRPVM_GUIDANCE_PROMOTION = "all"
     plugins(_guided())
     turn = say(session).turn
@@ -156,7 +150,6 @@ def _first_ku(told):
 
 @pytest.mark.rule("DECISION-18", "TURN-19", "ANSWER-8")
 def test_a_no_context_answer_is_committed(session, plugins):
-    """"""
     plugins(plugin("gs-plugin", "gs-a", solution(None)))
     result = say(session)
     assert result.turn.answer_status == "no-context"
@@ -170,7 +163,6 @@ def test_turn_indexes_grow_by_one(session, plugins):
 
 @pytest.mark.rule("SESSION-29", "TURN-2")
 def test_history_reaches_the_next_turn_without_the_current_message(session, plugins):
-    """"""
     solver = plugin("gs-plugin", "gs-a", solution("Because."))
     plugins(solver)
     say(session, "First?")
@@ -181,7 +173,7 @@ def test_history_reaches_the_next_turn_without_the_current_message(session, plug
 
 
 def test_a_command_is_stored_with_the_place_by_which_its_conversation_is_recognised(session, monkeypatch):
-    """: both or nothing, wherever the server stops between them."""
+    """Both or nothing, wherever the server stops between them."""
     call = TurnCall(message="/style focus", chain=chain_start("project", "key", ""))
     monkeypatch.setattr(ConversationPoint, "__init__", Mock(side_effect=RuntimeError("the server stops here")))
     with pytest.raises(RuntimeError, match="stops here"):

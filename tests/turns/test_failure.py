@@ -54,7 +54,7 @@ def test_a_failed_turn_leaves_its_entry_and_nothing_else(session, plugins, broke
 
 @pytest.mark.rule("SESSION-20", "TURN-30")
 def test_a_pinned_plugin_that_fails_fails_the_turn_and_stays_no_preference(session, plugins):
-    """: another solver stands ready and is not asked."""
+    """Another solver stands ready and is not asked."""
     ready = plugin("gs-plugin", "gs-b", solution("Because."))
     plugins(BREAKS["solver error"], ready)
     before = memory(session)
@@ -66,7 +66,7 @@ def test_a_pinned_plugin_that_fails_fails_the_turn_and_stays_no_preference(sessi
 
 @pytest.mark.rule("TURN-29")
 def test_a_failed_turn_leaves_the_base_that_it_mounted(session, plugins):
-    """: the mount was a change of its own."""
+    """The mount was a change of its own."""
     plugins(BREAKS["solver error"])
     base = create_base(session.project, "Handbook")
     with pytest.raises(TurnError):
@@ -78,7 +78,7 @@ def test_a_failed_turn_leaves_the_base_that_it_mounted(session, plugins):
 
 @pytest.mark.rule("TURN-33")
 def test_a_turn_over_its_time_limit_leaves_its_entry_and_nothing_else(session, plugins, settings):
-    """: the late plugin is told to stop, and what it returns cannot commit any more."""
+    """The late plugin is told to stop, and what it returns cannot commit any more."""
     settings.MRPVM_REQUEST_TIMEOUT_MS = 1_000  # long enough for a busy machine to get to the solver
     release, returned = threading.Event(), threading.Event()
     told = []
@@ -112,7 +112,7 @@ def test_discarded_units_are_recorded_with_their_text(session, plugins):
 
 @pytest.mark.rule("TURN-32", "TURN-39")
 def test_a_failing_commit_ends_as_a_failed_turn(session, plugins, monkeypatch):
-    """: nothing half-done is left, the trace is still there."""
+    """Nothing half-done is left, the trace is still there."""
     plugins()
     before = memory(session)
 
@@ -140,7 +140,6 @@ def test_a_failing_commit_ends_as_a_failed_turn(session, plugins, monkeypatch):
     ],
 )
 def test_what_can_be_refused_first_leaves_no_entry(session, plugins, call, kind, code):
-    """"""
     plugins()
     with pytest.raises(kind) as caught:
         run_turn(session, call)
@@ -150,7 +149,6 @@ def test_what_can_be_refused_first_leaves_no_entry(session, plugins, call, kind,
 
 @pytest.mark.rule("TURN-3")
 def test_a_busy_session_names_the_running_turn(session, plugins):
-    """"""
     plugins()
     running = start_turn(session, TurnCall(message="Why?"))
     with pytest.raises(Conflict) as caught:
@@ -168,7 +166,7 @@ def test_waiting_takes_the_slot_when_it_becomes_free(session, plugins):
 
 
 def test_a_turn_that_waited_while_its_conversation_moved_on_runs_in_a_fork(session, plugins):
-    """: what another turn said meanwhile is not what the client goes on from."""
+    """What another turn said meanwhile is not what the client goes on from."""
     plugins()
     run_turn(session, TurnCall(message="First?"))
     session.refresh_from_db()
@@ -186,7 +184,7 @@ def test_a_turn_that_waited_while_its_conversation_moved_on_runs_in_a_fork(sessi
 
 @pytest.mark.rule("TURN-3")
 def test_ten_simultaneous_turns_leave_whole_exchanges(session, plugins):
-    """: whoever gets the slot commits as a whole, the others are told so."""
+    """Whoever gets the slot commits as a whole, the others are told so."""
     plugins()
     codes = []
 
@@ -213,7 +211,6 @@ def test_ten_simultaneous_turns_leave_whole_exchanges(session, plugins):
 
 @pytest.mark.rule("SESSION-11", "SESSION-17")
 def test_an_expired_session_takes_no_turn_and_a_deleted_one_is_not_there(session, plugins):
-    """"""
     plugins()
     session.expires_at = timezone.now() - timedelta(seconds=1)
     session.save()
@@ -226,7 +223,7 @@ def test_an_expired_session_takes_no_turn_and_a_deleted_one_is_not_there(session
 
 @pytest.mark.rule("DECISION-19")
 def test_a_turn_is_cancelled_from_elsewhere(session, plugins):
-    """: the request sets a row, the running process sees it."""
+    """The request sets a row, the running process sees it."""
     working, release = threading.Event(), threading.Event()
 
     def slow(request, context):
@@ -271,7 +268,6 @@ def test_a_cancel_that_arrives_just_before_the_commit_still_wins(session, plugin
 
 @pytest.mark.rule("SESSION-11")
 def test_deleting_a_session_keeps_its_running_turn_from_committing(session, plugins):
-    """"""
 
     def deleting(request, context):
         from django.db import connection
@@ -297,7 +293,6 @@ def test_only_a_taken_slot_makes_a_session_busy(session, plugins):
 
 @pytest.mark.rule("TURN-30")
 def test_the_entry_of_a_failed_turn_names_pinned_and_tried_plugins(session, plugins):
-    """"""
     plugins(BREAKS["solver error"])
     turn, _ = fail(session)
     named = Selection(

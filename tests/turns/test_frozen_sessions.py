@@ -33,7 +33,7 @@ def mine(tmp_path: Path) -> Path:
 
 @pytest.mark.rule("SESSION-7")
 def test_the_four_steps_come_in_their_order(project: Project) -> None:
-    """: skills, then personas, then the model configuration, all before the row is there."""
+    """Skills, then personas, then the model configuration, all before the row is there."""
     steps = mock.Mock()
     steps.skills.side_effect = frozen_content.current_skills
     steps.personas.side_effect = frozen_content.current_personas
@@ -49,7 +49,7 @@ def test_the_four_steps_come_in_their_order(project: Project) -> None:
 
 
 def test_sessions_of_a_project_share_what_is_equal_and_nothing_with_others(project: Project) -> None:
-    """: one row for one content, reachable through the session's own pointer."""
+    """One row for one content, reachable through the session's own pointer."""
     other = Project.objects.create(name="Other", slug="other")
     first, second, third = create_session(project), create_session(project), create_session(other)
     assert (first.skills_id, first.personas_id, first.agents_id) == (
@@ -63,7 +63,6 @@ def test_sessions_of_a_project_share_what_is_equal_and_nothing_with_others(proje
 
 @pytest.mark.rule("DECISION-40", "FROZEN-18", "FROZEN-19", "FROZEN-21")
 def test_files_that_change_change_nothing_until_a_reload(project: Project, session: Session, tmp_path: Path) -> None:
-    """"""
     write_skill(mine(tmp_path), "new", front(summary="New"))
     write_skill(tmp_path / "skills", "yours", front(summary="Of the user"))
     other = create_session(project)
@@ -80,7 +79,6 @@ def test_files_that_change_change_nothing_until_a_reload(project: Project, sessi
 
 
 def test_a_reload_of_equal_files_counts_and_keeps_the_content(session: Session) -> None:
-    """"""
     reloaded = reload_skills(session)
     assert (reloaded.snapshot_version, reloaded.skills_id) == (2, session.skills_id)
 
@@ -89,7 +87,7 @@ def test_a_reload_of_equal_files_counts_and_keeps_the_content(session: Session) 
 def test_a_session_cannot_be_made_without_the_shipped_skills(
     project: Project, tmp_path: Path, settings: Settings
 ) -> None:
-    """: a hard failure that names the root, and nothing is left."""
+    """A hard failure that names the root, and nothing is left."""
     settings.MRPVM_SHIPPED_DIR = tmp_path / "nowhere"
     with pytest.raises(SkillRootError, match="Required skills root missing: bundled"):
         create_session(project)

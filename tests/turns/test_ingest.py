@@ -79,7 +79,6 @@ def test_read_apart_or_not_the_units_are_the_same(project: Project, apart: list[
 def test_sources_are_cut_as_the_settings_say(
     project: Project, settings: Settings, monkeypatch: pytest.MonkeyPatch, is_apart: bool
 ) -> None:
-    """"""
     monkeypatch.setattr(load, "APART_BYTES", 1 if is_apart else 1_000_000)
     text = "\n\n".join(f"Pump {number} is blue. It is in hall {number}." for number in range(20))
     counts = []
@@ -126,7 +125,7 @@ def test_plugins_of_others_normalise_in_the_server(session: Session, apart: list
 
 @pytest.mark.rule("INGEST-10")
 def test_chunks_are_normalised_four_at_once_and_joined_in_order(session: Session, apart: list[str], other: Any) -> None:
-    """: the first four wait for each other and a fifth; the first to be read is the last to be done."""
+    """The first four wait for each other and a fifth; the first to be read is the last to be done."""
     met, guard, fifth, last = threading.Barrier(4), threading.Lock(), threading.Event(), threading.Event()
     running: list[int] = []
     most: list[int] = []

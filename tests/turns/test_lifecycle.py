@@ -37,7 +37,6 @@ def overdue(session, seconds=1):
 
 @pytest.mark.rule("SESSION-12")
 def test_a_session_is_alive_at_exactly_its_expiry_and_dead_after_it(session, monkeypatch):
-    """"""
     now = timezone.now()
     session.expires_at = now
     monkeypatch.setattr(timezone, "now", lambda: now)
@@ -48,7 +47,7 @@ def test_a_session_is_alive_at_exactly_its_expiry_and_dead_after_it(session, mon
 
 @pytest.mark.rule("SESSION-13", "SESSION-14")
 def test_a_session_does_not_expire_under_its_turn(session, plugins, settings):
-    """: the answer of a turn that took longer than the time to live is kept, and is activity."""
+    """The answer of a turn that took longer than the time to live is kept, and is activity."""
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 1
     seen = []
 
@@ -67,7 +66,7 @@ def test_a_session_does_not_expire_under_its_turn(session, plugins, settings):
 
 @pytest.mark.rule("SESSION-13", "TURN-28")
 def test_what_is_activity_and_what_is_not(session, plugins, settings):
-    """: a failure is activity of its own, beside the turn's beginning."""
+    """A failure is activity of its own, beside the turn's beginning."""
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
     long_ago = timezone.now() - timedelta(minutes=20)
 
@@ -99,7 +98,7 @@ def test_what_is_activity_and_what_is_not(session, plugins, settings):
 
 @pytest.mark.rule("SESSION-15", "TURN-2")
 def test_an_expired_session_is_refused_before_any_turn_exists(session, plugins):
-    """: also before the sweep came by."""
+    """Also before the sweep came by."""
     plugins()
     overdue(session)
     with pytest.raises(Expired):
@@ -109,7 +108,7 @@ def test_an_expired_session_is_refused_before_any_turn_exists(session, plugins):
 
 @pytest.mark.rule("SESSION-15")
 def test_the_sweep_marks_what_has_expired(session):
-    """: once, and not before its time."""
+    """Once, and not before its time."""
     assert sweep()["expired"] == 0
     overdue(session)
     assert [sweep()["expired"], sweep()["expired"]] == [1, 0]
@@ -119,7 +118,6 @@ def test_the_sweep_marks_what_has_expired(session):
 
 @pytest.mark.rule("SESSION-19", "SESSION-23", "SESSION-26", "TURN-2")
 def test_the_request_goes_before_the_session_and_that_before_the_default(session, plugins):
-    """"""
     planner = plugin("mrp-plan-plugin", "planner-default", plan())
     plugins(planner)
     assert session.preferred_goal_solver_plugin is None
@@ -142,7 +140,6 @@ def test_a_session_is_called_after_the_beginning_of_its_first_message(session, p
 
 @pytest.mark.rule("SESSION-22", "SESSION-24")
 def test_planners_can_tell_pins_from_preferences(session, plugins):
-    """"""
     planner = plugin("mrp-plan-plugin", "planner-default", plan())
     plugins(planner)
     ask(session)
@@ -155,7 +152,6 @@ def test_planners_can_tell_pins_from_preferences(session, plugins):
 
 @pytest.mark.rule("SESSION-30")
 def test_a_failed_turn_leaves_no_trace_in_the_history(session, plugins):
-    """"""
     solver = plugin("gs-plugin", "gs-a", RuntimeError("boom"), solution("Because."))
     plugins(solver)
     with pytest.raises(TurnError):
@@ -166,7 +162,7 @@ def test_a_failed_turn_leaves_no_trace_in_the_history(session, plugins):
 
 @pytest.mark.rule("TURN-4", "TURN-10")
 def test_leftovers_are_discarded_before_anything_else_runs(session, plugins):
-    """: what another turn staged is never seen by this one."""
+    """What another turn staged is never seen by this one."""
     plugins()
     told = ask(session).turn
     left = ContextUnit.objects.get()
@@ -178,7 +174,7 @@ def test_leftovers_are_discarded_before_anything_else_runs(session, plugins):
 
 @pytest.mark.rule("SESSION-5", "TURN-10", "TURN-11", "TURN-12")
 def test_what_a_turn_is_told_is_its_own_until_the_commit(session, plugins):
-    """: stored as pending and announced before retrieval; nobody else sees or counts it."""
+    """Stored as pending and announced before retrieval; nobody else sees or counts it."""
     seen, steps = {}, []
 
     def look(request, context):
@@ -200,7 +196,6 @@ def test_what_a_turn_is_told_is_its_own_until_the_commit(session, plugins):
 
 @pytest.mark.rule("TURN-26")
 def test_the_stored_trace_is_a_snapshot(session, plugins):
-    """"""
     plugins()
     turn = ask(session).turn
     before = (ExplainabilityTurn.objects.values("response_document").get(pk=turn.pk), graph(turn))
@@ -218,7 +213,7 @@ def test_the_stored_trace_is_a_snapshot(session, plugins):
     [(("why one", "two", "why three"), "gs-z"), (("one", "why two", "three"), "gs-a"), (("why one", "two"), "gs-a")],
 )
 def test_a_turn_of_several_questions_prefers_what_most_of_them_used(session, plugins, questions, expected):
-    """: what asks why is answered by the first solver, the rest by the second; a tie goes by the alphabet."""
+    """What asks why is answered by the first solver, the rest by the second; a tie goes by the alphabet."""
     answered = solution("Because.")
 
     def only_why(request, context):
@@ -237,7 +232,6 @@ def test_a_turn_of_several_questions_prefers_what_most_of_them_used(session, plu
 
 @pytest.mark.rule("TURN-42")
 def test_events_go_out_after_the_commit_and_never_of_what_was_undone(session, monkeypatch):
-    """"""
     sent = []
     monkeypatch.setattr(events, "send", lambda pk, messages: sent.extend(item["kind"] for item in messages))
     with transaction.atomic():
@@ -254,7 +248,6 @@ def test_events_go_out_after_the_commit_and_never_of_what_was_undone(session, mo
 
 @pytest.mark.rule("TURN-5")
 def test_another_base_over_a_dirty_draft_is_refused_before_the_turn(session, plugins):
-    """"""
     plugins()
     other = create_base(session.project, "Handbook")
     stage(session, "notes", "The motor smells")
@@ -268,7 +261,7 @@ def test_another_base_over_a_dirty_draft_is_refused_before_the_turn(session, plu
 
 @pytest.mark.rule("SESSION-31", "TURN-1")
 def test_a_refused_turn_touches_nothing(project, plugins):
-    """: no entry, no activity, no event."""
+    """No entry, no activity, no event."""
     plugins()
     session = create_session(project)
     session.refresh_from_db()
@@ -281,7 +274,6 @@ def test_a_refused_turn_touches_nothing(project, plugins):
 
 @pytest.mark.rule("SESSION-33")
 def test_a_context_load_makes_no_messages_and_no_dirty_draft(session, plugins):
-    """"""
     before = session.message_sequence
     loaded = load_context(session, Upload(name="notes.txt", data=b"The pump is blue."))
     session.refresh_from_db()

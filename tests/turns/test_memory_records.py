@@ -45,7 +45,7 @@ def standing(session: Session) -> dict[str, str]:
 
 
 def test_consolidation_reads_the_users_messages_and_marks_what_they_contradict(session: Session) -> None:
-    """: the old value stays, is conflicted, and is told no more."""
+    """The old value stays, is conflicted, and is told no more."""
     say(session, "My name is Ann.", "I prefer tea.")
     give(session, "/memory long consolidate --dry-run")
     assert standing(session) == {}
@@ -82,7 +82,6 @@ def test_nothing_is_consolidated_unasked(session: Session) -> None:
 
 
 def test_tasks_are_kept_apart(session: Session) -> None:
-    """"""
     say(session, "task ferry: the gate is A", "task train: the gate is A")
     give(session, "/memory long consolidate")
     assert give(session, "/memory show") == "No memory records found."
@@ -91,7 +90,6 @@ def test_tasks_are_kept_apart(session: Session) -> None:
 
 
 def test_what_is_archived_is_hidden_until_it_is_verified_or_told_again(session: Session) -> None:
-    """"""
     give(session, "/remember The key hangs left.")
     row = session.remembered_texts.get()
     assert give(session, f"/memory long archive {row.record_id}").startswith("Archived")
@@ -108,7 +106,7 @@ def test_what_is_archived_is_hidden_until_it_is_verified_or_told_again(session: 
 
 
 def test_what_has_expired_is_hidden_until_it_is_told_again(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """: at exactly its time it still holds."""
+    """At exactly its time it still holds."""
     give(session, "/remember The gate is A.")
     row = session.remembered_texts.get()
     give(session, f"/memory long expire {row.record_id} --hours 4")
@@ -126,7 +124,7 @@ def test_what_has_expired_is_hidden_until_it_is_told_again(session: Session, mon
 
 
 def test_evidence_is_kept_beside_what_was_told(session: Session, tmp_path: Path) -> None:
-    """: chunks with citations, in no list of memory, replaced when the file is read again, taken by a fork."""
+    """Chunks with citations, in no list of memory, replaced when the file is read again, taken by a fork."""
     folder = tmp_path / "workspace" / session.project.slug / "evidence"
     folder.mkdir(parents=True)
     (folder / "ferry.txt").write_text(f"The gate is A. {'Waves are wet. ' * 40}")
@@ -153,7 +151,6 @@ def test_evidence_is_kept_beside_what_was_told(session: Session, tmp_path: Path)
 
 @pytest.mark.parametrize("path", ["../SOUL.md", "/etc/hostname", "link.txt", "folder", "latin.txt", "..", "~", "pipe"])
 def test_only_texts_inside_the_evidence_folder_are_read(session: Session, tmp_path: Path, path: str) -> None:
-    """"""
     home = tmp_path / "workspace" / session.project.slug
     (home / "evidence" / "folder").mkdir(parents=True)
     (home / "SOUL.md").write_text("Outside.")

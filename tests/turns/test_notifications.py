@@ -307,7 +307,7 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
 def test_plugins_that_hear_from_a_turn_share_what_is_left_of_its_time(
     hangs_on: str, session: Session, base: KnowledgeBase, plugins: Install, listener: Listener, settings: Settings
 ) -> None:
-    """: or else its lease ends, and another process closes it."""
+    """Or else its lease ends, and another process closes it."""
     released = Event()
 
     def hang(event: LifecycleEvent) -> None:
@@ -332,7 +332,6 @@ def test_plugins_that_hear_from_a_turn_share_what_is_left_of_its_time(
 def test_a_turn_can_be_stopped_while_a_plugin_hangs_on_what_it_was_told(
     session: Session, plugins: Install, listener: Listener
 ) -> None:
-    """"""
     released = Event()
 
     def stop(event: LifecycleEvent) -> None:
@@ -350,7 +349,6 @@ def test_a_turn_can_be_stopped_while_a_plugin_hangs_on_what_it_was_told(
 
 
 def test_a_failure_names_its_session_however_long_the_clients_name_is(db: None) -> None:
-    """"""
     longest = "x" * 128
     plugin_failures.record_failure("kb-a", "session-created", "no", session_id=longest)
     kept = PluginFailure.objects.get()

@@ -55,7 +55,6 @@ def test_a_failed_turn_is_learned_from_too(session, plugins):
 
 @pytest.mark.rule("TURN-35")
 def test_a_failed_commit_is_a_failure_of_the_planner_alone(session, plugins, monkeypatch):
-    """"""
     plugins()
 
     def fail(*arguments):
@@ -129,7 +128,7 @@ def test_frozen_statistics_are_used_and_stay_as_they_are(session, plugins, setti
 
 @pytest.mark.rule("DECISION-46")
 def test_a_session_made_with_frozen_statistics_keeps_them_and_teaches_nothing(session, plugins):
-    """: as its forks do."""
+    """As its forks do."""
     plugins()
     planner = registry.installed.planner("planner-default")
     say(session)
@@ -155,7 +154,6 @@ def test_nothing_learned_yet_can_be_frozen_too(session, plugins):
 @pytest.mark.rule("TURN-35")
 @pytest.mark.parametrize("failure", [DatabaseError("locked"), RuntimeError("a defect")])
 def test_a_turn_survives_statistics_that_cannot_be_stored(session, plugins, monkeypatch, caplog, failure):
-    """"""
     plugins()
 
     def fail(*arguments, **named):

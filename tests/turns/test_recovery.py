@@ -33,7 +33,6 @@ def abandon(session, *, lease_seconds=-1):
 
 @pytest.mark.rule("DECISION-18", "TURN-37")
 def test_an_abandoned_turn_is_recovered_once_as_interrupted(session, plugins):
-    """"""
     plugins()
     before = memory(session)
     turn = abandon(session)
@@ -49,7 +48,6 @@ def test_an_abandoned_turn_is_recovered_once_as_interrupted(session, plugins):
 
 @pytest.mark.rule("TURN-36")
 def test_the_slot_is_held_ten_seconds_longer_than_a_turn_may_take(session, plugins, settings):
-    """"""
     plugins()
     settings.MRPVM_REQUEST_TIMEOUT_MS = 5_000
     earliest = timezone.now()
@@ -59,7 +57,6 @@ def test_the_slot_is_held_ten_seconds_longer_than_a_turn_may_take(session, plugi
 
 @pytest.mark.rule("TURN-38")
 def test_the_sweep_recovers_an_abandoned_turn(session, plugins):
-    """"""
     plugins()
     turn = abandon(session)
     assert sweep()["recovered"] == 1
@@ -69,7 +66,6 @@ def test_the_sweep_recovers_an_abandoned_turn(session, plugins):
 
 @pytest.mark.rule("TURN-38")
 def test_the_next_turn_recovers_the_abandoned_one_itself(session, plugins):
-    """"""
     plugins()
     turn = abandon(session)
     run_turn(session, TurnCall(message="Again?"))
@@ -87,7 +83,6 @@ def test_a_server_that_starts_alone_recovers_turns_whose_lease_is_still_good(ses
 
 @pytest.mark.rule("TURN-33")
 def test_a_turn_that_was_recovered_meanwhile_cannot_commit(session, plugins, monkeypatch):
-    """"""
     plugins()
     commit = pipeline.commit_turn
 
@@ -103,7 +98,6 @@ def test_a_turn_that_was_recovered_meanwhile_cannot_commit(session, plugins, mon
 
 @pytest.mark.rule("DECISION-19")
 def test_no_turn_starts_while_the_server_stops(session, plugins):
-    """"""
     plugins()
     shutdown.begin()
     with pytest.raises(Unavailable):
@@ -112,7 +106,6 @@ def test_no_turn_starts_while_the_server_stops(session, plugins):
 
 
 def test_who_waits_for_the_slot_when_the_server_stops_starts_no_turn(session, plugins):
-    """"""
     plugins()
     running = start_turn(session, TurnCall(message="Why?"))
     threading.Timer(0.2, shutdown.begin).start()
@@ -123,7 +116,7 @@ def test_who_waits_for_the_slot_when_the_server_stops_starts_no_turn(session, pl
 
 @pytest.mark.rule("DECISION-20")
 def test_what_a_running_turn_did_so_far_can_be_read(session, plugins, settings):
-    """: from its rows, by whoever comes in between."""
+    """From its rows, by whoever comes in between."""
     settings.MRPVM_TRACE_FLUSH_MS = 1
     seen = []
 
@@ -148,7 +141,7 @@ def until(holds):
 
 
 def test_a_recovered_turn_ends_as_any_failed_turn_does(session, plugins):
-    """: with how long it took, the news of its units, and activity."""
+    """With how long it took, the news of its units, and activity."""
     plugins()
     turn = abandon(session)
     before = session.last_activity_at

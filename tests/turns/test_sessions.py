@@ -39,7 +39,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.mark.rule("SESSION-1")
 def test_a_new_session_has_a_random_id_a_mount_and_the_defaults(project):
-    """"""
     session = create_session(project)
     assert session.session_id.startswith("sess-")
     assert len(session.session_id) == len("sess-") + 32
@@ -53,7 +52,6 @@ def test_a_new_session_has_a_random_id_a_mount_and_the_defaults(project):
 
 @pytest.mark.rule("SESSION-7", "PLUGIN-43")
 def test_creation_notifies_created_before_loaded(project, plugins):
-    """"""
     heard = []
     kb = plugin("kb-plugin", "kb-a", retrieval("fact"))
     kb.on_session_event = lambda event: heard.append((event.event_type, event.reason))
@@ -64,7 +62,6 @@ def test_creation_notifies_created_before_loaded(project, plugins):
 
 @pytest.mark.rule("DECISION-34", "SESSION-34")
 def test_the_index_of_a_session_is_made_of_its_units_and_nothing_else(session, plugins):
-    """"""
     plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["Rex is a dog.", "Tom is a cat."])))
     run_turn(session, TurnCall(message="Rex is a dog. Tom is a cat. Why?"))
     committed = session.context_units.filter(state="committed").order_by("id")
@@ -85,7 +82,6 @@ def postings_of(layer):
     [Choices(kb="kb-none"), Choices(deliberation_level=7), Choices(grounding="lax"), Choices(model="m" * 201)],
 )
 def test_a_refused_creation_leaves_nothing(project, choices):
-    """"""
     layers = KnowledgeLayer.objects.count()
     with pytest.raises(InvalidInput):
         create_session(project, choices)
@@ -95,7 +91,6 @@ def test_a_refused_creation_leaves_nothing(project, choices):
 
 @pytest.mark.rule("DECISION-16")
 def test_titles_are_trimmed_and_bounded(session):
-    """"""
     assert rename_session(session, "  Pets  ").title == "Pets"
     assert rename_session(session, "   ").title is None
     with pytest.raises(InvalidInput):
@@ -103,7 +98,6 @@ def test_titles_are_trimmed_and_bounded(session):
 
 
 def test_a_session_is_not_renamed_under_a_turn(session, plugins):
-    """"""
     plugins()
     start_turn(session, TurnCall(message="hello"))
     with pytest.raises(Conflict) as caught:
@@ -122,7 +116,6 @@ def test_the_label_is_the_title_or_how_the_conversation_began(session, plugins):
 
 @pytest.mark.rule("SESSION-18")
 def test_deleting_twice_is_once_and_can_be_undone(session):
-    """"""
     delete_session(session)
     delete_session(session)
     assert session.events.filter(kind="session.deleted").count() == 1
@@ -143,7 +136,7 @@ def test_undo_ends_and_the_sweep_removes_the_rows(session, plugins):
 
 @pytest.mark.rule("SESSION-11", "SESSION-12", "SESSION-14")
 def test_idle_sessions_expire_but_not_under_a_running_turn(session, plugins, settings):
-    """: the time to live is 30 minutes here."""
+    """The time to live is 30 minutes here."""
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
     plugins()
     run_turn(session, TurnCall(message="Why?"))
@@ -160,7 +153,7 @@ def test_idle_sessions_expire_but_not_under_a_running_turn(session, plugins, set
 
 
 def test_expired_sessions_are_kept_as_long_as_the_operator_wants(project, settings):
-    """: for ever unless `MRPVM_KEEP_EXPIRED_DAYS` is set."""
+    """For ever unless `MRPVM_KEEP_EXPIRED_DAYS` is set."""
     archived, older, living = (create_session(project) for _ in range(3))
     for session, days in ((archived, 6), (older, 8)):
         Session.objects.filter(pk=session.pk).update(expired_at=timezone.now() - timedelta(days=days))
@@ -173,7 +166,6 @@ def test_expired_sessions_are_kept_as_long_as_the_operator_wants(project, settin
 
 @pytest.mark.rule("DECISION-3", "SESSION-10")
 def test_a_full_server_refuses_and_makes_room_by_expiry(project, settings):
-    """"""
     settings.MRPVM_MAX_SESSIONS = 1
     first = create_session(project)
     with pytest.raises(Unavailable) as caught:
@@ -186,7 +178,7 @@ def test_a_full_server_refuses_and_makes_room_by_expiry(project, settings):
 
 
 def test_a_session_under_a_running_turn_keeps_its_place(session, plugins, settings):
-    """: its time has run out, and the end of the turn gives it new."""
+    """Its time has run out, and the end of the turn gives it new."""
     settings.MRPVM_MAX_SESSIONS = 1
     plugins()
     start_turn(session, TurnCall(message="Why?"))
@@ -205,7 +197,6 @@ def test_a_session_under_a_running_turn_keeps_its_place(session, plugins, settin
     ids=["fork", "history", "undo"],
 )
 def test_on_a_full_server_no_way_leads_to_one_more_session(session, settings, make):
-    """"""
     delete_session(create_session(session.project))
     settings.MRPVM_MAX_SESSIONS = 1
     with pytest.raises(Unavailable) as caught:
@@ -215,7 +206,7 @@ def test_on_a_full_server_no_way_leads_to_one_more_session(session, settings, ma
 
 
 def test_what_goes_on_after_an_expiry_needs_a_place_as_any_session_does(session, settings):
-    """: the expired one has given its own away."""
+    """The expired one has given its own away."""
     settings.MRPVM_MAX_SESSIONS = 1
     Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     session.refresh_from_db()
@@ -248,7 +239,6 @@ def test_sessions_made_at_once_count_each_other(project, settings):
 
 @pytest.mark.rule("SESSION-36")
 def test_the_registry_keeps_the_newest_entries_and_numbers_go_on(session, plugins, settings):
-    """"""
     settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES = 2
     plugins()
     for _ in range(4):
@@ -289,7 +279,6 @@ def test_a_long_session_is_purged_in_short_transactions(session, plugins, monkey
 
 @pytest.mark.rule("SESSION-35")
 def test_at_the_cap_the_oldest_chat_units_make_room(session, plugins, settings):
-    """"""
     settings.MRPVM_MAX_SESSION_UNITS = 2
     for claim in ("one", "two", "three"):
         plugins(plugin("sd-plugin", "sd-a", detection("why", claims=[claim])))
@@ -302,7 +291,7 @@ def test_at_the_cap_the_oldest_chat_units_make_room(session, plugins, settings):
 
 @pytest.mark.rule("DECISION-4", "SESSION-35")
 def test_at_the_cap_what_was_loaded_goes_last(session, plugins, settings):
-    """: although it is older than what turns told; the entry names what went."""
+    """Although it is older than what turns told; the entry names what went."""
     for name, text in (("pump.txt", "The pump is blue."), ("valve.txt", "The valve is red.")):
         load_context(session, Upload(name=name, data=text.encode()))
 

@@ -206,7 +206,6 @@ def test_the_current_mount_offers_only_what_the_user_may_do(
 def test_bases_sessions_and_mounts_are_forked_from_their_rows_in_the_lists(
     operators: Client, operator: User, session: Session, base: KnowledgeBase
 ) -> None:
-    """"""
     forks = {
         "knowledgebase": reverse("admin:sessions_app_knowledgebase_fork", args=[base.pk]),
         "session": reverse("admin:sessions_app_session_fork", args=[session.pk]),

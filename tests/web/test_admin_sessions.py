@@ -255,7 +255,6 @@ def test_saving_over_somebody_s_change_is_refused_and_a_new_base_is_not(
 def test_a_base_that_the_session_never_saw_is_replaced_by_its_revision_alone(
     operators: Client, session: Session, project: Project
 ) -> None:
-    """"""
     stage(session, "src-1", "The pump is blue")
     other = create_base(project, "Other")
     add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
@@ -270,7 +269,6 @@ def test_a_base_that_the_session_never_saw_is_replaced_by_its_revision_alone(
 
 
 def test_a_session_is_renamed_when_no_turn_runs(operators: Client, session: Session) -> None:
-    """"""
     turn = run_a_turn_in(session)
     refused = operators.post(address_of("rename", session), {"title": "Pumps"})
     assert "Another turn is running" in refused.text

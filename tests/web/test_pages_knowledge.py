@@ -127,7 +127,6 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
 
 
 def test_a_source_with_stale_units_says_so(admin: Client, project: Project) -> None:
-    """"""
     base = create_base(project, "Handbook")
     derived = make_unit("n::0", "Pump costs.", source_id="notes", derived_from_unit_ids=("r::0",))
     add_source(base, "rules.md", "One", [make_unit("r::0", "Pump rules.", source_id="rules")], source_id="rules")

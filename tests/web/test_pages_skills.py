@@ -139,7 +139,7 @@ def test_a_command_leaves_the_page_of_turns_and_exports_whole(live_project: Proj
 
 
 def test_the_choice_of_a_turn_tells_its_command_and_its_skill(live_project: Project) -> None:
-    """: what a command meant, which skill ran, and why."""
+    """What a command meant, which skill ran, and why."""
     session = create_session(live_project)
     turn = run_turn(session, TurnCall(message="/calc 6*7")).turn
     html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}/choice")
@@ -153,7 +153,6 @@ def test_the_choice_of_a_turn_tells_its_command_and_its_skill(live_project: Proj
 
 
 def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Project) -> None:
-    """"""
     session = create_session(live_project)
     turn = run_turn(session, TurnCall(message="My dog is called Rex.")).turn
     address = f"/sessions/{session.session_id}/turns/{turn.request_id}/choice"
@@ -198,7 +197,6 @@ def test_a_changed_skill_is_shown_field_by_field(project: Project, files: Path) 
 
 
 def test_a_session_shows_its_own_models_and_takes_the_projects_on_request(project: Project) -> None:
-    """"""
     session = create_session(project)
     set_model_roles(project, {"roles": {"goal-fast": {"model": "m-newest"}}, "temperature": 0.7, "verbosity": "low"})
     client = member_client(project)
@@ -217,7 +215,7 @@ def test_a_session_shows_its_own_models_and_takes_the_projects_on_request(projec
 
 @pytest.mark.rule("DECISION-50")
 def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project) -> None:
-    """: but those after which the page is another one."""
+    """But those after which the page is another one."""
     address, client = f"/sessions/{create_session(project).session_id}", member_client(project)
     html = "".join(shown(client, f"{address}?panel={panel}") for panel in ("knowledge", "turns", "settings"))
     heard = {kind for kinds in re.findall(r'data-refresh-on="([^"]+)"', html) for kind in kinds.split()}

@@ -161,7 +161,7 @@ def test_a_new_process_a_fresh_session_and_an_own_history_begin_without_a_thread
 
 @pytest.mark.rule("CONTEXT-7", "WINDOW-22")
 def test_opening_the_page_anew_begins_without_a_thread(live_project: Project, responses: Provider) -> None:
-    """: the conversation is there; the id is not. Parts of the page that are fetched again drop nothing."""
+    """The conversation is there; the id is not. Parts of the page that are fetched again drop nothing."""
     session, client = create_session(live_project), member_client(live_project)
     follows, following = [], []
     for opened in (False, False, True, False):
@@ -180,7 +180,7 @@ def test_opening_the_page_anew_begins_without_a_thread(live_project: Project, re
 def test_the_id_shown_is_followed_next_and_never_stored(
     live_project: Project, provider: Provider, settings: Settings
 ) -> None:
-    """: neither a validator's answer nor a failed turn moves the thread."""
+    """Neither a validator's answer nor a failed turn moves the thread."""
     settings.MRPVM_LLM_API = "responses"
     forget_chains()
     session, client, shown = create_session(live_project), member_client(live_project), []
@@ -273,7 +273,6 @@ def test_tools_are_shown_with_their_output_cut(project: Project, length: int, sh
 
 @pytest.mark.rule("CONTEXT-8", "WINDOW-24")
 def test_a_key_that_is_null_is_no_continuity(project: Project) -> None:
-    """"""
     session = new_session(project)
     turn = add_turns(session, 1)[0]
     named = {"executionId": "exec-0.9~1", "frameId": "frame-0", "status": "success", "durationMs": 3, "llmCalls": 1}

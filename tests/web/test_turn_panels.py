@@ -187,7 +187,6 @@ def test_another_choice_is_foretold_and_nothing_is_written(live_project: Project
 
 @pytest.mark.rule("DECISION-46")
 def test_the_panel_says_which_statistics_the_session_goes_by(live_project: Project) -> None:
-    """"""
     client = member_client(live_project)
     for freezes, said in ((True, "as frozen with the session"), (False, "as learned by now")):
         turn = talk(create_session(live_project, freeze_planner_statistics=freezes), "My dog is called Rex.")

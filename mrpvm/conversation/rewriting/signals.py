@@ -13,7 +13,7 @@ from mrpvm.knowledge.text import QUESTION_MARKS
 SIGNALS = frozenset(
     "it this that they them same which those both either its too also likewise one ones here there so".split()  # noqa: SIM905  easier to read
 )
-""", by whole words."""
+"""By whole words."""
 SIGNAL_PHRASES = frozenset({("as", "well"), ("the", "above")})
 SHORT_WORDS = 3
 """A message of so few words needs what was said before."""

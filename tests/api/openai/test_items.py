@@ -107,7 +107,7 @@ def test_a_page_and_an_item_of_a_long_conversation_are_read_alone(
 
 
 def test_a_message_taken_out_counts_no_more(editor: Caller, items: str) -> None:
-    """: nor in a fork, and its place stays free."""
+    """Nor in a fork, and its place stays free."""
     session = Session.objects.get()
     address = f"/api/sessions/{session.session_id}"
     assert editor.delete(f"{items}/msg_2").status_code == 200

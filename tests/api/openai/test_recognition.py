@@ -182,7 +182,7 @@ def test_an_unknown_id_of_ours_is_never_silently_new(say: Say) -> None:
 
 @pytest.mark.rule("DECISION-43")
 def test_an_expired_session_goes_on_in_a_fork_of_its_transcript(say: Say, sdk: OpenAI) -> None:
-    """: a warning, never an error; the archive stays as it is."""
+    """A warning, never an error; the archive stays as it is."""
     conversation: Conversation = []
     say(conversation, "My dog is called Rex.")
     archive = Session.objects.get()
@@ -214,7 +214,7 @@ def test_a_failed_turn_leaves_the_conversation_where_it_was(say: Say) -> None:
 
 @pytest.mark.rule("DECISION-31")
 def test_a_slash_is_a_command_only_where_the_client_says_so(say: Say) -> None:
-    """: and a conversation with commands in it is found again, though they are no part of its history."""
+    """And a conversation with commands in it is found again, though they are no part of its history."""
     headers = {"X-Commands": "on"}
     conversation: Conversation = []
     say(conversation, "My dog is called Rex.")

@@ -194,7 +194,7 @@ def test_a_response_is_streamed_without_the_sdks_helper(sdk: OpenAI) -> None:
 @pytest.mark.rule("POLICY-50")
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_policies_are_chosen_by_a_request(sdk: OpenAI, api: str) -> None:
-    """: seed names and KTS's, beside OpenAI's own fields; what a flag may not be is refused by name."""
+    """Seed names and KTS's, beside OpenAI's own fields; what a flag may not be is refused by name."""
 
     def ask(session_id: str, **flags: object) -> dict[str, object]:
         more = {"extra_body": flags, "extra_headers": {"X-Session-Id": session_id}}
