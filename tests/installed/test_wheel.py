@@ -49,7 +49,7 @@ def test_a_first_turn_and_its_page(installed: Installed) -> None:
             page.on("response", lambda answer: missing.append(answer.url) if answer.status >= 400 else None)
             page.goto(server.login_link)
             page.get_by_role("link", name="My dog is called Rex.").first.click()
-            expect(page.get_by_text("My dog is called Rex. [1]").first).to_be_visible()
+            expect(page.get_by_text("Noted: My dog is called Rex.")).to_be_visible()
             page.goto(f"{server.url}/plugins")
             page.goto(f"{server.url}/admin/")
             assert missing == []
