@@ -248,7 +248,7 @@ def announce_progress(session_pk: int, request_id: str, event_count: int) -> Non
 
 
 def announce_pending(session_pk: int, request_id: str, count: int) -> None:
-    """Tell open pages that a running turn stored units, which its end keeps or drops."""
+    """Notify open pages that a running turn stored units, which its end keeps or drops."""
     payload = UnitCount(request_id=request_id, count=count)
     send(session_pk, [{"sequence": None, "kind": "units.pending", "payload": payload, "created_at": None}])
 

@@ -14,7 +14,7 @@ from sessions_app.plugin_threads import call_in_time
 
 
 def tell_readers(source: SourceText, source_pk: int | None = None) -> None:
-    """Give the source to every KB plugin that reads sources, in registry order, each within its time.
+    """Pass the source to every KB plugin that reads sources, in registry order, each within its time.
 
     Args:
         source_pk: the row to keep with what they make of it; None where nothing is kept.

@@ -159,7 +159,7 @@ def _events(
 
 
 def _name(root: _Node | None, tops: Sequence[_Node]) -> None:
-    """Give every node its path: the sender's own where all of them have a usable one."""
+    """Assign every node its path: the sender's own where all of them have a usable one."""
     nodes = [node for top in tops for node in _all(top)]
     own = [str(node.span.attributes.get("mrpvm.node.id", "")) for node in nodes]
     if root is not None and len(set(own)) == len(own) and all(_NODE_ID.fullmatch(text) for text in own):

@@ -126,7 +126,7 @@ def explain_unit(
     unit_id: Annotated[str, Field(description="id of a unit", min_length=1, max_length=400)],
     cursor: Annotated[int, Field(description="step before which to go on, as the page before says", ge=0)] = 0,
 ) -> str:
-    """Tell where a unit came from and every turn that offered, selected, cited or dropped it, newest first."""
+    """Return where a unit came from and every turn that offered, selected, cited or dropped it, newest first."""
     session = sessions.session(caller.project, session_id)
     known = provenance(session, unit_id)
     steps, before = life_of(session, unit_id, cursor or None)

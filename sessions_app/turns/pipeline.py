@@ -207,7 +207,7 @@ def _fail(
 
 
 def _tell(turn: ExplainabilityTurn, trace: TraceWriter, answer: str | None) -> None:
-    """Tell whoever listens that the turn has ended; what they do wrong is logged by the signal."""
+    """Send `turn_ended`; the signal logs what a receiver raises."""
     if turn_ended.receivers:
         turn_ended.send_robust(
             ExplainabilityTurn, turn=turn, events=trace.events, trace=current_trace.get(), answer=answer

@@ -110,7 +110,7 @@ def _writes(run: TurnRun, frame: Frame, attempt: Attempt) -> Writes | None:
 
 
 def _complaint(frame: Frame, solution: Solution) -> PluginError | None:
-    """Tell what is unlawful about a solution: groups must be the frame's intents, success needs an answer."""
+    """Return what is wrong with a solution: groups must be the frame's intents, success needs an answer."""
     if solution.status == "needs-decomposition":
         return None
     refs = [group.intent_ref for group in solution.answer.groups] if solution.answer else []

@@ -11,7 +11,7 @@ from sessions_app.plugin_threads import Patience, call_in_time, unhurried
 
 
 def notify_on_commit(event: LifecycleEvent, patience: Patience = unhurried) -> None:
-    """Tell every KB plugin that heeds events, in registry order, once the running transaction is committed.
+    """Notify every KB plugin that heeds events, in registry order, once the running transaction is committed.
 
     A plugin that fails, is late or has no time left is recorded and skipped: it neither undoes the change nor stops
     the others.
@@ -20,7 +20,7 @@ def notify_on_commit(event: LifecycleEvent, patience: Patience = unhurried) -> N
 
 
 def notify(event: LifecycleEvent, patience: Patience = unhurried) -> None:
-    """Tell every KB plugin that heeds events now; for callers whose transaction is over.
+    """Notify every KB plugin that heeds events now; for callers whose transaction is over.
 
     Raises: what `patience` raises; the plugins that are left do not hear of it then.
     """

@@ -111,7 +111,7 @@ def promote_units(turn: ExplainabilityTurn, session: Session, promotion: Promoti
 
 
 def announce_promotion(session: Session, promotion: Promotion) -> None:
-    """Tell KB plugins about committed units once the running transaction is over."""
+    """Notify KB plugins of committed units once the running transaction is over."""
     if promotion.added:
         notify_on_commit(added_event(session, promotion.added, "committed-session", "turn-commit"))
 
