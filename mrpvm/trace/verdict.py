@@ -21,7 +21,7 @@ LEADS: Mapping[str, str] = {
     "failed": "Failed",
     "cancelled": "Stopped",
     "interrupted": "Interrupted",
-    "nothing-asked": "Nothing was asked",
+    "nothing-asked": "Nothing asked",
     "no-context": "No answer",
     "quoted": "Closest passage",
     "stated": "Stated",

@@ -43,7 +43,7 @@ def list_sessions(caller: Caller, query: Query = "", limit: Limit = 20, cursor: 
         f"  active {moment(row.last_activity_at)}  {line(row.title or row.first_message or 'empty', 100)}"
         for row in rows
     ]
-    return list_page(lines, following, "No session fits.")
+    return list_page(lines, following, "No matching sessions.")
 
 
 def search_turns(caller: Caller, query: Query = "", limit: Limit = 20, cursor: Cursor = "") -> str:
@@ -54,7 +54,7 @@ def search_turns(caller: Caller, query: Query = "", limit: Limit = 20, cursor: C
         f"  {moment(row.created_at)}\n  asked: {line(row.user_message)}\n  answered: {line(row.assistant_preview)}"
         for row in rows
     ]
-    return list_page(lines, following, "No turn fits.")
+    return list_page(lines, following, "No matching turns.")
 
 
 def _parsed(query: str) -> Filter:

@@ -22,7 +22,7 @@ def test_a_key_is_made_copied_used_and_revoked(browser: Browser) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_label("What the key is for").fill("For the bot")
     page.get_by_label("Role").select_option("viewer")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Create a key").click()
     expect(page.get_by_text("“For the bot” is ready.")).to_be_visible()
     page.locator("html.is-ready").wait_for(state="attached")
     page.get_by_role("button", name="Copy").first.click()

@@ -125,7 +125,7 @@ def test_what_was_told_is_forked_with_a_name_and_a_toast_says_so(browser: Browse
     dialog.get_by_role("button", name="Fork").click()
     expect(dialog).to_be_hidden()
     toast = page.locator("#toasts")
-    expect(toast).to_contain_text("Made “Mine”, with what the conversation told.")
+    expect(toast).to_contain_text("Created “Mine”, with the facts told in the conversation.")
     expect(page.locator("#session-state")).not_to_contain_text("in this session alone")
     assert len(held(KnowledgeBase.objects.get(name="Mine"), "badge")) == len(TOLD)
     toast.get_by_role("link", name="Show it").click()
@@ -139,7 +139,8 @@ def test_what_was_told_is_saved_only_where_the_box_is_ticked(browser: Browser, w
     live(page)
     page.get_by_role("link", name="Save or fork").click()
     dialog = page.get_by_role("dialog", name="Save or fork")
-    box, save = dialog.get_by_label("Also what the conversation told").first, dialog.get_by_role("button", name="Save")
+    box = dialog.get_by_label("Include the facts told in the conversation").first
+    save = dialog.get_by_role("button", name="Save")
     expect(box).not_to_be_checked()
     save.click()
     expect(box).to_be_focused()  # the browser's own words stand beside it
@@ -148,7 +149,7 @@ def test_what_was_told_is_saved_only_where_the_box_is_ticked(browser: Browser, w
     box.check()
     save.click()
     expect(page.locator("#toasts")).to_contain_text(
-        "Saved into “Winter” as revision 2, with what the conversation told"
+        "Saved into “Winter” as revision 2, with the facts told in the conversation"
     )
     assert len(held(winter, "badge")) == len(TOLD)
 
@@ -172,13 +173,13 @@ def test_a_dialog_that_is_open_hears_that_the_base_has_gone_on(browser: Browser,
     live(page)
     page.get_by_role("link", name="Save, fork or discard").click()
     dialog = page.get_by_role("dialog", name="The draft is not saved")
-    dialog.get_by_label("Also what the conversation told").last.uncheck()
+    dialog.get_by_label("Include the facts told in the conversation").last.uncheck()
     dialog.get_by_label("Name of a fork").fill("Mine")
     aside(add_source, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     expect(page.locator("#session-state")).to_contain_text("as of revision 1; its newest is 2")
     expect(dialog).to_contain_text("a save into it would be refused")
     expect(dialog.get_by_role("button", name="Save")).to_have_count(0)
-    expect(dialog.get_by_label("Also what the conversation told")).not_to_be_checked()
+    expect(dialog.get_by_label("Include the facts told in the conversation")).not_to_be_checked()
     expect(dialog.get_by_label("Name of a fork")).to_have_value("Mine")
     dialog.get_by_role("button", name="Discard and mount the newest").click()
     expect(page.locator("#session-state")).not_to_contain_text("its newest is")

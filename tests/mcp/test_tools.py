@@ -100,7 +100,7 @@ def test_a_role_or_project_that_may_not_is_refused(agent: Callable[..., Agent], 
     other = Project.objects.create(name="Other", slug="other")
     ensure_default_base(other)
     stranger = agent("admin", other)
-    assert stranger.text("list_sessions") == "No session fits."
+    assert stranger.text("list_sessions") == "No matching sessions."
     assert "TURN_NOT_FOUND" in stranger.error("read_turn", **talked)
     assert "SESSION_NOT_FOUND" in stranger.error("ask", message="Hello", session_id=talked["session_id"])
     before = Session.objects.count(), ExplainabilityTurn.objects.count()

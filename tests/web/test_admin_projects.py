@@ -23,7 +23,7 @@ def test_a_new_project_gets_its_default_base(operators: Client) -> None:
     project = Project.objects.get()
     assert (project.name, project.slug, project.grounding) == ("New & old", "new-old", "")
     assert KnowledgeBase.objects.get(project=project).is_default
-    assert "The project was made" in page.text
+    assert "The project was created" in page.text
     assert LogEntry.objects.get().object_id == str(project.pk)
 
 

@@ -83,7 +83,7 @@ def test_where_nothing_was_asked_no_answer_is_missing(live_project: Project, mes
     for address in (page, reverse("turn", args=of_turn), reverse("turn-head", args=of_turn)):
         assert lists_of(client, address) == []
         assert "No answer found" not in client.get(address).content.decode()
-    assert ">Noted<" in client.get(reverse("turns")).content.decode()
+    assert ">Nothing asked<" in client.get(reverse("turns")).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_was_told_or_asked_is_no_small_talk(live_project: Project, message:
     assert outcome(turn) == expected
     html = client.get(reverse("session", args=[session.session_id])).content.decode()
     assert ("No answer found" in html) == (expected == "no-context")
-    assert "Nothing was asked" not in html
+    assert "Nothing asked" not in html
 
 
 def test_only_statements_of_groups_without_an_answer_are_given() -> None:

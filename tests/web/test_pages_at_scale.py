@@ -94,7 +94,7 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, monkeyp
     store_sessions(project, 90)
     client = member_client(project)
     html, _ = cost(client, "/", {"q": "Conversation 77"})
-    assert "No session fits" in html
+    assert "No matching sessions" in html
     assert "the latest 20 were looked at" in html
     ways = []
     while "Conversation 77" not in html.partition("<tbody")[2]:

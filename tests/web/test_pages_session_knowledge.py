@@ -44,8 +44,8 @@ def holding(word: str) -> list[str]:
     ("name", "values", "kept_in", "told"),
     [
         ("session-kb-save", {}, ["Handbook"], "Saved into “Handbook” as revision 2."),
-        ("session-kb-fork", {}, ["Handbook fork"], "Made “Handbook fork”. The session sees its revision 1 now."),
-        ("session-kb-fork", {"name": " Mine "}, ["Mine"], "Made “Mine”."),
+        ("session-kb-fork", {}, ["Handbook fork"], "Created “Handbook fork”. The session sees its revision 1 now."),
+        ("session-kb-fork", {"name": " Mine "}, ["Mine"], "Created “Mine”."),
         ("session-kb-mount", {"discard_draft": "yes"}, [], "The draft was discarded."),
     ],
 )
@@ -123,7 +123,7 @@ def test_what_was_told_is_kept_private_unless_it_is_ticked(
 ) -> None:
     learn(session, *TOLD)
     html = sent(member_client(project), session, name, **({"include_conversation_units": "yes"} if is_ticked else {}))
-    assert ("with what the conversation told" in html) == is_ticked
+    assert ("with the facts told in the conversation" in html) == is_ticked
     assert len(held(session.mounted_kb, "badge")) == (7 if is_ticked else 0)
     assert held(session.mounted_kb, "pump") == ["The pump hums."]
     assert ("7 statements, in this session alone" in html) == (not is_ticked)
@@ -143,7 +143,7 @@ def test_what_was_told_alone_can_be_saved_and_forked(project: Project) -> None:
     assert "Nothing was saved: no source is staged" in sent(client, session, "session-kb-save")
     assert session.mounted_kb.revision == 1
     html = sent(client, session, "session-kb-save", include_conversation_units="yes")
-    assert "Saved into “Handbook” as revision 2, with what the conversation told." in html
+    assert "Saved into “Handbook” as revision 2, with the facts told in the conversation." in html
     assert len(held(session.mounted_kb, "badge")) == 7
     assert "data-settle-draft" not in html
 
@@ -185,7 +185,7 @@ def test_a_script_is_told_what_was_done_or_why_not(project: Project, session: Se
     done = client.post(address, {"name": "Mine"}, headers={"accept": "application/json"}).json()
     made = KnowledgeBase.objects.get(name="Mine")
     assert done["linkUrl"] == reverse("knowledge-base", args=[made.kb_id])
-    assert done["message"].startswith("Made “Mine”.")
+    assert done["message"].startswith("Created “Mine”.")
 
 
 def test_a_viewer_is_asked_nothing(project: Project, session: Session) -> None:

@@ -70,7 +70,7 @@ def test_the_filter(client: Client, project: Project, query: str, expected: list
     new_session(project, title="old", expires_at=timezone.now() - timedelta(hours=1))
     html = client.get(f"/?{query}").content.decode()
     assert titles(html) == expected
-    assert ("No session fits" in html) == (not expected)
+    assert ("No matching sessions" in html) == (not expected)
 
 
 def test_the_list_fragment_follows_the_filter_and_names_its_address(client: Client, project: Project) -> None:

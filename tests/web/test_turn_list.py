@@ -124,5 +124,5 @@ def test_turns_of_other_projects_are_not_listed(project: Project, turns: list[Ex
 def test_an_empty_list_says_what_to_do(project: Project) -> None:
     client = member_client(project)
     assert "No turn yet" in client.get(reverse("turns")).text
-    assert "No turn fits" in client.get(reverse("turns"), {"q": "rex"}).text
+    assert "No matching turns" in client.get(reverse("turns"), {"q": "rex"}).text
     assert "Not understood" in client.get(reverse("turns"), {"q": "status:no-anser"}).text

@@ -36,7 +36,7 @@ class CreateBase(ActionForm):
     def perform(self, actor: User) -> Done:
         """Make it."""
         base = create_base(self.cleaned_data["project"], self.cleaned_data["name"])
-        return Done(message="The knowledge base was made:", log="Made.", created=base)
+        return Done(message="The knowledge base was created:", log="Created.", created=base)
 
 
 class RenameBase(ActionForm):

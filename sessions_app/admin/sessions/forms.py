@@ -37,7 +37,7 @@ class CreateSession(ActionForm):
         """Make it and mount its base."""
         entered = self.cleaned_data
         session = create_session(entered["project"], base=entered["knowledge_base"], title=entered["title"])
-        return Done(message="The session was made:", log="Made.", created=session)
+        return Done(message="The session was created:", log="Created.", created=session)
 
 
 class _LiveSessionForm(ActionForm):
@@ -85,7 +85,7 @@ class MountBase(_LiveSessionForm):
     permissions = ("sessions_app.change_session", "sessions_app.add_kbmount")
     in_steps = True
 
-    discard_draft = forms.BooleanField(required=False, label="Discard the draft", help_text="It cannot be got back.")
+    discard_draft = forms.BooleanField(required=False, label="Discard the draft", help_text="This cannot be undone.")
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)

@@ -1,4 +1,4 @@
-"""What was said."""
+"""Messages of conversations."""
 
 from django.contrib import admin
 from django.utils.safestring import SafeString

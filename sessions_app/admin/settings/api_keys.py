@@ -29,7 +29,7 @@ class CreateKey(ActionForm):
         """Make it."""
         entered = self.cleaned_data
         key, plain = create_key(entered["project"], entered["name"], Role(entered["role"]), actor)
-        return Done(message="The key was made", log=f"Made, role {key.role}.", created=key, secret=plain)
+        return Done(message="The key was created", log=f"Created, role {key.role}.", created=key, secret=plain)
 
 
 class RevokeKey(ActionForm):

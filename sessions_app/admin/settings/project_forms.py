@@ -50,7 +50,7 @@ class CreateProject(_ProjectForm):
     def perform(self, actor: User) -> Done:
         """Make it."""
         project = create_project(*self.entered())
-        return Done(message="The project was made:", log="Made.", created=project)
+        return Done(message="The project was created:", log="Created.", created=project)
 
 
 class ChangeProject(_ProjectForm):

@@ -30,7 +30,7 @@ class ExplainabilityTurnAdmin(ActionAdmin):
     ordering = ("-created_at", "-id")
     fieldsets = (
         (None, {"fields": (("request_id", "session"), ("kind", "status", "answer_status"), "lists")}),
-        ("What was said", {"fields": ("user_message", "assistant_preview")}),
+        ("Message and answer", {"fields": ("user_message", "assistant_preview")}),
         (
             "Choices",
             {
@@ -50,7 +50,7 @@ class ExplainabilityTurnAdmin(ActionAdmin):
                 )
             },
         ),
-        ("What came of it", {"fields": ("failure", "changes", "document", "command")}),
+        ("Outcome", {"fields": ("failure", "changes", "document", "command")}),
     )  # fmt: skip
 
     @admin.display(description="turn", ordering="turn_index")

@@ -51,7 +51,7 @@ def markdown(session: "Session") -> str:
         "",
         f"- Session: `{session.session_id}`",
         f"- Knowledge base: {session.mounted_kb.name}",
-        f"- Begun: {_time(session.created_at)}",
+        f"- Started: {_time(session.created_at)}",
     ]
     for message in messages(session):
         turn = f", turn `{message.turn.request_id}`" if message.turn else ""

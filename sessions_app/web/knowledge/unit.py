@@ -31,7 +31,7 @@ _FACTS = (
     ("role", "Role"), ("topic", "Topic"), ("subject", "Subject"), ("relation", "Relation"), ("object", "Object"),
     ("condition", "Condition"), ("confidence", "Confidence"), ("section_title", "Section"), ("author", "Author"),
 )  # fmt: skip
-_MOMENTS = (("created_at", "Told at"), ("knowledge_date", "True as of"))
+_MOMENTS = (("created_at", "Created"), ("knowledge_date", "True as of"))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -32,7 +32,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         except MRPError as refused:
             error, status = refused.message, 400
         else:
-            tell(request, f"Made “{made.name}”.")
+            tell(request, f"Created “{made.name}”.")
             return HttpResponseRedirect(reverse("knowledge-base", args=[made.kb_id]))
     context = {**list_context(member.project, _given(request, "q").strip()), "error": error, "name": name}
     return page(request, "knowledge/index.html", member, context, section="knowledge", status=status)

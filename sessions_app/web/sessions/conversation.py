@@ -152,7 +152,7 @@ def _exchange(
     return Exchange(
         turn=turn,
         answers=tuple(_answer(message, sources_url) for message in turn.messages.all() if message.role != "user"),
-        ending="Noted" if outcome(turn) == NOTHING_ASKED else ending(turn.status, outcome(turn), turn.kind),
+        ending=ending(turn.status, outcome(turn), turn.kind),
         tone=turn_tone(turn),
         reason=why(str(error.get("code", ""))),
         rating=rating_of(turn),

@@ -89,7 +89,7 @@ def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
         base = save_session_kb(session, include_conversation_units=with_told, actor=member.user)
         if base == before and base.revision == before.revision:
             return f"There was nothing to save: “{base.name}” stays at revision {base.revision}.", base
-        told = ", with what the conversation told" if with_told else ""
+        told = ", with the facts told in the conversation" if with_told else ""
         return f"Saved into “{base.name}” as revision {base.revision}{told}.", base
 
     return _told(request, session_id, act)
@@ -104,8 +104,8 @@ def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     def act() -> "tuple[str, KnowledgeBase]":
         name = request.POST.get("name", fork_name(session.mounted_kb)).replace("\0", "")
         base = fork_session_kb(session, name, member.user, include_conversation_units=with_told)
-        told = ", with what the conversation told" if with_told else ""
-        return f"Made “{base.name}”{told}. The session sees its revision {base.revision} now.", base
+        told = ", with the facts told in the conversation" if with_told else ""
+        return f"Created “{base.name}”{told}. The session sees its revision {base.revision} now.", base
 
     return _told(request, session_id, act)
 

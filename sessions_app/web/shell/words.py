@@ -28,7 +28,7 @@ CODES: Mapping[str, str] = {
 }
 
 FAMILIES: Mapping[str, tuple[str, str]] = {
-    "sd-plugin": ("Seed detectors", "Read the message: what is asked, what is told."),
+    "sd-plugin": ("Seed detectors", "Read the message: its questions and its statements."),
     "mrp-plan-plugin": ("Planners", "Choose which plugins are tried, and in which order."),
     "kb-plugin": ("KB plugins", "Find the units that may answer, in the session and in the mounted knowledge base."),
     "gs-plugin": ("Goal solvers", "Answer from what was found."),
@@ -60,7 +60,7 @@ def why(reason: str) -> str:
 OUTCOME_WORDS: Mapping[str | None, str] = {
     "no-context": "No answer found",
     "quoted": "Closest passage",
-    "nothing-asked": "Nothing was asked",
+    "nothing-asked": "Nothing asked",
 }
 BASIS_WORDS: Mapping[str, tuple[str, str]] = {
     "stated": ("Stated", "A cited sentence states it."),
@@ -75,7 +75,7 @@ OUTCOMES: Mapping[str, str] = {
     "answered": "Answered",
     "quoted": "Closest passage",
     "no-answer": "No answer",
-    "nothing-asked": "Noted",
+    "nothing-asked": "Nothing asked",
     "failed": "Failed",
     "stopped": "Stopped",
     "interrupted": "Interrupted",

@@ -144,10 +144,10 @@ def _node(graph: Graph, structure: GraphStructure, ref: str) -> Node:
         if frame.detail_ref == ref:
             facts = {
                 "Question": frame.intent,
-                "Purpose": frame.purpose,
+                "Purpose": structure.frames[frame.id].purpose,
                 "Closed because": frame.closure_reason,
             }
-            return _of(frame, "Frame", frame.label, facts, _inside(structure, frame.id))
+            return _of(frame, "Frame", structure.frames[frame.id].label, facts, _inside(structure, frame.id))
     for node in graph.control_nodes:
         if node.detail_ref == ref:
             return _of(node, node.type.capitalize(), node.label, {"Frame": node.frame_id})

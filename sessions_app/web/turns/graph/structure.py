@@ -128,7 +128,7 @@ def id_path(item_id: str) -> tuple[int, ...]:
 
 
 def _titled(frame: Frame) -> Frame:
-    return replace(frame, label="Turn") if frame.label == "chat-turn" else frame
+    return replace(frame, label="Turn", purpose="") if frame.label == "chat-turn" else frame
 
 
 def _as_begun(executions: Sequence[Execution]) -> list[Execution]:
