@@ -64,6 +64,11 @@ class UnitCount(TypedDict):
     count: int
 
 
+class UnitChanged(TypedDict):
+    unit_id: str
+    change: Literal["retracted", "restored", "corrected"]
+
+
 class ContextLoaded(TypedDict):
     source_name: str
     unit_count: int
@@ -136,6 +141,7 @@ type News = (
     | tuple[Literal["turn.failed", "turn.cancelled", "turn.interrupted", "command.recorded"], TurnEnded]
     | tuple[Literal["turn.rated"], TurnRated]
     | tuple[Literal["units.promoted", "units.discarded", "units.evicted"], UnitCount]
+    | tuple[Literal["units.changed"], UnitChanged]
     | tuple[Literal["context.loaded"], ContextLoaded]
     | tuple[Literal["preferences.changed"], PreferencesChanged]
     | tuple[Literal["model-config.changed"], ModelConfigChanged]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -34,6 +35,7 @@ from sessions_app.actions.knowledge.source_rows import (
     shown_unchanged,
 )
 from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
+from sessions_app.actions.sessions.retractions import replace_unit
 from sessions_app.actions.sessions.session import Choices, check_choices
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.ingest import process_slots
@@ -126,6 +128,35 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
         seed_detector=work.detector_id,
         quarantined_count=len(found.rejections),
     )
+
+
+def correct_unit(session: Session, unit_id: str, text: str, actor: User) -> Session:
+    """Put what a text says in the place of a unit that the session sees; give the session as it now is.
+
+    Raises:
+        InvalidInput: no text, nothing in it says anything, or the session knows all of it already.
+        TooLarge: the text is longer than a message may be.
+        NotFound, Conflict, Expired: as for `replace_unit`; nothing is changed.
+    """
+    limit = settings.MRPVM_MAX_MESSAGE_CHARS
+    if len(text) > limit:
+        raise TooLarge(f"A correction has {limit} characters at most.", details={"limit": limit})
+    if not text.strip():
+        raise InvalidInput("Write what the unit should say.")
+    session = _idle(session.pk)
+    name = f"correction by {actor.get_username()}"
+    upload = Upload(data=text.encode(), name=name, declared_type="text/plain")
+    source_id = new_context_id()
+    work = _Work(upload, source_id, session.model_config, _untold, session.project, session)
+    found = work.ingested()
+    if not found.units:
+        reasons = "; ".join(rejection.message for rejection in found.rejections)
+        raise InvalidInput(f"No statement was found in the correction. {reasons}".strip())
+    return replace_unit(session, unit_id, found.units, actor)
+
+
+def _untold(stage: str, done: int, of: int) -> None:
+    """Tell nobody how far a short text is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

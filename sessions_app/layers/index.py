@@ -122,6 +122,22 @@ def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit], *, own_too: bo
     return len(hashes)
 
 
+@transaction.atomic(savepoint=False)
+def show_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> int:
+    """Show again what an unsealed layer has removed of its ancestors; give how many units that were.
+
+    What was derived from them stays stale until its source is stored again.
+    """
+    _check_unsealed(layer)
+    hidings = layer.hidden_units.filter(unit__in=units, change=HiddenUnit.Change.REMOVED)
+    hashes = dict(hidings.values_list("unit_id", "unit__hash"))
+    if hashes:
+        take_out_hidings(layer, hidings)
+        settled = settle(layer, hashes.values(), added=hashes.keys())
+        shift_counts(layer, settled.after - settled.before, removed=-len(hashes))
+    return len(hashes)
+
+
 def mark_stale(layer: KnowledgeLayer, hashes: Mapping[int, str]) -> None:
     """Take units of an unsealed layer's chain away because what they were derived from is gone; hashes by key."""
     _take_away(layer, hashes, HiddenUnit.Change.STALE)

@@ -6,7 +6,7 @@ import { toast, toastRefusal } from "./ui.js";
 
 const SILENT_MS = 120_000; // a save writes what the session learned, however much that is
 // What changes the answer to "what is not saved, and would the base take it".
-const NEWS = ["draft.changed", "units.promoted", "units.evicted", "context.loaded", "kb.mounted", "kb.revised"];
+const NEWS = ["draft.changed", "units.promoted", "units.evicted", "units.changed", "context.loaded", "kb.mounted", "kb.revised"];
 
 /**
  * Ask, and do what is answered; true once the draft no longer stops the base `kbId` from being mounted.

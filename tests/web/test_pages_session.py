@@ -192,7 +192,7 @@ def test_more_units_and_turns_are_loaded_on_demand(project: Project, what: str, 
     session = new_session(project)
     add_turns(session, shown + 3)
     client = member_client(project)
-    mark = {"units": r"Fact (\d+)\.", "turns": r">Turn (\d+)<"}[what]
+    mark = {"units": r">Fact (\d+)\.<", "turns": r">Turn (\d+)<"}[what]
     panel = {"units": "knowledge", "turns": "turns"}[what]
     html = session_html(client, session, "session-state", panel=panel)
     first = re.findall(mark, html)

@@ -166,3 +166,48 @@ def test_a_place_is_cut_from_its_text_and_says_what_is_missing(text: str, said: 
 @pytest.mark.parametrize("text", ["So: the  Pump\nis blue. It runs.", "the pump is BLUE"])
 def test_words_are_found_whatever_stands_between_them(text: str) -> None:
     assert find_place(text, "The pump is blue.").marked.lower().split()[0] == "the"
+
+
+def test_a_wrong_fact_is_corrected_retracted_and_restored(live_project: Project) -> None:
+    session = create_session(live_project)
+    talk(session, "My dog is called Rex.")
+    asked = talk(session, "What is my dog called?")
+    unit = session.context_units.get()
+    client = member_client(live_project, "editor")
+    panel = client.get(reverse("session", args=[session.session_id])).content.decode()
+    ledger = client.get(reverse("turn-context", args=[session.session_id, asked.request_id])).content.decode()
+    for html in (panel, ledger):
+        assert f'form="retract-unit" name="id" value="{unit.unit_id}"' in html
+    form = {"id": unit.unit_id, "text": "My dog is called Max."}
+    client.post(reverse("unit-correct", args=[session.session_id]), form)
+    (corrected,) = session.context_units.all()
+    assert corrected.claim == "My dog is called Max."
+    assert "Retracted</h2>" in unit_page(client, session, unit.unit_id)
+    ledger = client.get(reverse("turn-context", args=[session.session_id, asked.request_id])).content.decode()
+    assert "retracted since" in ledger
+    client.post(reverse("unit-retract", args=[session.session_id]), {"id": corrected.unit_id})
+    assert not session.context_units.exists()
+    client.post(f"{reverse('unit-restore', args=[session.session_id])}?{urlencode({'id': corrected.unit_id})}")
+    assert session.context_units.get().claim == "My dog is called Max."
+
+
+def test_a_refused_correction_is_in_its_field_again(live_project: Project) -> None:
+    session = create_session(live_project)
+    talk(session, "My dog is called Rex. My car is red.")
+    unit = session.context_units.get(claim__contains="Rex")
+    client = member_client(live_project, "editor")
+    form = {"id": unit.unit_id, "text": "My car is red."}
+    told = client.post(reverse("unit-correct", args=[session.session_id]), form, follow=True).content.decode()
+    assert "The session knows that already" in told
+    assert ">My car is red.</textarea>" in told
+    assert session.context_units.count() == 2
+
+
+def test_a_viewer_is_offered_no_change_of_a_unit(live_project: Project) -> None:
+    session = create_session(live_project)
+    talk(session, "My dog is called Rex.")
+    unit, client = session.context_units.get(), member_client(live_project, "viewer")
+    assert 'id="change-title"' not in unit_page(client, session, unit.unit_id)
+    for name in ("unit-retract", "unit-restore", "unit-correct"):
+        assert client.post(reverse(name, args=[session.session_id]), {"id": unit.unit_id}).status_code == 403
+    assert session.context_units.exists()

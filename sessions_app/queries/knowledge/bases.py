@@ -128,7 +128,7 @@ def told_units(session: Session) -> QuerySet[LayerUnit]:
     """Return what the session knows of its own and no base has from it, oldest first: what a save takes along
     .
     """
-    return LayerUnit.objects.filter(layer_id__in=_own_layers(session)).order_by("pk")
+    return LayerUnit.objects.filter(layer_id__in=own_layer_keys(session)).order_by("pk")
 
 
 def told_counts(session: Session) -> tuple[int, int]:
@@ -137,14 +137,14 @@ def told_counts(session: Session) -> tuple[int, int]:
 
     No query for a session without large loads, one otherwise.
     """
-    journal, (_, *below) = session.journal, _own_layers(session)
+    journal, (_, *below) = session.journal, own_layer_keys(session)
     counts = [(journal.own_unit_count, journal.removed_unit_count)]
     if below:
         counts += KnowledgeLayer.objects.filter(pk__in=below).values_list("own_unit_count", "removed_unit_count")
     return sum(told for told, _ in counts), sum(forgotten for _, forgotten in counts)
 
 
-def _own_layers(session: Session) -> list[int]:
+def own_layer_keys(session: Session) -> list[int]:
     """Return the keys of what lies above the draft, the journal first."""
     return session.journal.chain[: session.journal.chain.index(session.draft_id)]
 

@@ -1,13 +1,16 @@
 """Where a unit came from, and every turn that saw, used or lost it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet
 
 from mrpvm.errors import NotFound
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
+    HiddenUnit,
     KBMount,
     KnowledgeBase,
     KnowledgeLayer,
@@ -16,6 +19,7 @@ from sessions_app.models import (
     Session,
     UnitEvent,
 )
+from sessions_app.queries.knowledge.bases import own_layer_keys
 from sessions_app.queries.turns.registry import unit_life
 
 STEPS_SHOWN = 200
@@ -28,6 +32,7 @@ class Provenance:
 
     `value` is None for a unit that is no longer stored; `text` then is what the ledger kept. Of `turn`, `source` and
     `layer` those are set that brought it in; `base` is the mounted base through which the session sees the layer.
+    `is_retracted`: somebody took it out of what the session knows, and it can be put back.
     """
 
     unit_id: str
@@ -38,6 +43,7 @@ class Provenance:
     source: KnowledgeSource | None = None
     layer: KnowledgeLayer | None = None
     base: KnowledgeBase | None = None
+    is_retracted: bool = False
 
 
 def provenance(session: Session, unit_id: str) -> Provenance:
@@ -63,14 +69,9 @@ def _own(unit: ContextUnit) -> Provenance:
 
 def _in_layers(session: Session, unit_id: str) -> Provenance | None:
     """Look into the draft and into what each mount showed, the newest first."""
-    mounts = list(
-        KBMount.objects.filter(session=session)
-        .select_related("layer", "knowledge_base")
-        .order_by("-id")[:MOUNTS_LOOKED_AT]
-    )
-    chains = {layer_id for mount in mounts for layer_id in mount.layer.chain} | set(session.draft.chain)
+    mounts = _mounts(session)
     unit = (
-        LayerUnit.objects.filter(layer_id__in=chains, unit_id=unit_id)
+        LayerUnit.objects.filter(layer_id__in=_layers_seen(session, mounts), unit_id=unit_id)
         .select_related("layer", "origin")
         .order_by("-layer_id")
         .first()
@@ -78,15 +79,56 @@ def _in_layers(session: Session, unit_id: str) -> Provenance | None:
     if unit is None:
         return None
     through = next((mount.knowledge_base for mount in mounts if unit.layer_id in mount.layer.chain), None)
+    is_hidden = HiddenUnit.objects.filter(
+        unit=unit, layer__in=own_layer_keys(session), change=HiddenUnit.Change.REMOVED
+    ).exists()
+    state = "in the knowledge base" if through or unit.layer.sealed_at else "in the draft"
     return Provenance(
         unit_id=unit_id,
         text=unit.text,
         value=unit.to_value(),
-        state="in the knowledge base" if through or unit.layer.sealed_at else "in the draft",
+        state="hidden from this session" if is_hidden else state,
         source=unit.origin,
         layer=unit.layer,
         base=through,
+        is_retracted=is_hidden,
     )
+
+
+def _mounts(session: Session) -> list[KBMount]:
+    found = KBMount.objects.filter(session=session).select_related("layer", "knowledge_base")
+    return list(found.order_by("-id")[:MOUNTS_LOOKED_AT])
+
+
+def _layers_seen(session: Session, mounts: Sequence[KBMount]) -> set[int]:
+    return {layer_id for mount in mounts for layer_id in mount.layer.chain} | set(session.draft.chain)
+
+
+def seen_below(session: Session, unit_id: str) -> QuerySet[LayerUnit]:
+    """Return the rows of the mounted base and the draft that say what a unit of them says, hidden ones among them."""
+    below = LayerUnit.objects.filter(layer_id__in=session.journal.ancestry).order_by("-layer_id", "-pk")
+    return below.filter(hash__in=below.filter(unit_id=unit_id).order_by().values("hash"))
+
+
+def retracted_own(session: Session, unit_id: str) -> LayerUnit | None:
+    """Return the stored row of a unit that was the session's own and was taken out of it, while there is one."""
+    if session.context_units.filter(unit_id=unit_id).exists():
+        return None
+    was_own = session.unit_events.filter(unit_id=unit_id, step=UnitEvent.Step.COMMITTED).exclude(store="kb")
+    if not was_own.exists():
+        return None
+    removed = KnowledgeLayer.objects.filter(removed_from__in=own_layer_keys(session)).values_list("pk", flat=True)
+    seen = _layers_seen(session, _mounts(session))
+    rows = LayerUnit.objects.filter(layer_id__in={*removed, *seen}, unit_id=unit_id)
+    own = Q(layer_id__in=list(removed)) | Q(origin__source_id=session.journal_source_id)
+    return rows.filter(own).order_by("-pk").first()
+
+
+def retracted_since(session: Session, unit_ids: Collection[str]) -> set[str]:
+    """Return those of the units that were taken out of the session between turns and not put back; one query."""
+    changes = session.unit_events.filter(unit_id__in=unit_ids, turn=None).order_by("pk")
+    last = dict(changes.values_list("unit_id", "step"))
+    return {unit_id for unit_id, step in last.items() if step == UnitEvent.Step.REMOVED}
 
 
 def _in_ledger(session: Session, unit_id: str) -> Provenance | None:
@@ -94,7 +136,14 @@ def _in_ledger(session: Session, unit_id: str) -> Provenance | None:
     if not steps:
         return None
     first = next((step for step in steps if step.step == UnitEvent.Step.STAGED), steps[0])
-    return Provenance(unit_id=unit_id, text=first.text, state="no longer stored", turn=first.turn)
+    retracted = retracted_own(session, unit_id)
+    return Provenance(
+        unit_id=unit_id,
+        text=next((step.text for step in steps if step.text), ""),
+        state="no longer stored" if retracted is None else "retracted",
+        turn=first.turn,
+        is_retracted=retracted is not None,
+    )
 
 
 def life_of(session: Session, unit_id: str, before: int | None = None) -> tuple[Sequence[UnitEvent], int | None]:

@@ -6,13 +6,16 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from mrpvm.errors import NotFound
+from mrpvm.errors import MRPError, NotFound
+from sessions_app.actions.sessions.retractions import restore_unit, retract_unit
+from sessions_app.ingest.load import correct_unit
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.turns import registry as turns
 from sessions_app.web.knowledge.unit import unit_context
 from sessions_app.web.shell.access import Member, member_view
-from sessions_app.web.shell.pages import page
+from sessions_app.web.shell.form_addresses import form_of, keep, take
+from sessions_app.web.shell.pages import back_to, page, tell, tell_error
 
 
 @require_safe
@@ -20,8 +23,8 @@ from sessions_app.web.shell.pages import page
 def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Show the unit that the address names with `id`: ids hold whatever their source's name held."""
     session = sessions.session(member.project, session_id)
-    unit_id = request.GET.get("id", "").replace("\0", "")
-    context = unit_context(session, unit_id, whole_number(request.GET.get("before")))
+    context = unit_context(session, _unit_id(request), whole_number(request.GET.get("before")))
+    context |= take(request, f"correction:{session_id}")
     return page(request, "unit/show.html", member, context, section="sessions")
 
 
@@ -37,4 +40,59 @@ def cited(request: HttpRequest, member: Member, session_id: str, request_id: str
     unit_ids = turns.cited_unit_ids(turn)
     if not 1 <= number <= len(unit_ids):
         raise NotFound(f"The answer cites no source {number}.", code="SOURCE_NOT_FOUND")
-    return HttpResponseRedirect(f"{reverse('unit', args=[session_id])}?{urlencode({'id': unit_ids[number - 1]})}")
+    return HttpResponseRedirect(_address(session_id, unit_ids[number - 1]))
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def retract(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Take the unit that the form names with `id` out of what the session knows; it can be taken back."""
+    session, unit_id = sessions.session(member.project, session_id), _unit_id(request)
+    address = _address(session_id, unit_id)
+    try:
+        retract_unit(session, unit_id, member.user)
+    except MRPError as refused:
+        tell_error(request, refused)
+    else:
+        undo_url = f"{reverse('unit-restore', args=[session_id])}?{urlencode({'id': unit_id})}"
+        tell(request, "Retracted: this session does not use it any more.", undo_url=undo_url)
+    return back_to(request, address)
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def restore(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Take a retraction back."""
+    session, unit_id = sessions.session(member.project, session_id), _unit_id(request)
+    try:
+        restore_unit(session, unit_id, member.user)
+    except MRPError as refused:
+        tell_error(request, refused)
+    else:
+        tell(request, "Restored: this session uses it again.")
+    return back_to(request, _address(session_id, unit_id))
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def correct(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Put what the field `text` says in the unit's place; what was refused is in the field again."""
+    session, unit_id = sessions.session(member.project, session_id), _unit_id(request)
+    text = request.POST.get("text", "").replace("\0", "")
+    address = _address(session_id, unit_id)
+    try:
+        correct_unit(session, unit_id, text, member.user)
+    except MRPError as refused:
+        tell_error(request, refused)
+        keep(request, f"correction:{session_id}", {"correction": text})
+        return HttpResponseRedirect(f"{address}#change-title")
+    tell(request, "Corrected: from the next turn on this session uses the new words.")
+    return back_to(request, address)
+
+
+def _unit_id(request: HttpRequest) -> str:
+    return (request.POST.get("id") or request.GET.get("id", "")).replace("\0", "")
+
+
+def _address(session_id: str, unit_id: str) -> str:
+    return f"{reverse('unit', args=[session_id])}?{urlencode({'id': unit_id})}"

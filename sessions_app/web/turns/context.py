@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sessions_app.queries.knowledge.provenance import retracted_since
 from sessions_app.queries.sessions.pages import KnownUnit, known_units
 from sessions_app.queries.turns.registry import events_and_judgements, own_unit_events
 from sessions_app.web.shell.words import STORES, why
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 LEDGER_SHOWN = 200
 GONE = KnownUnit(text="")
+_BELOW = ("kb", "draft")
+"""Stores below what is the session's own."""
 _FATES: Mapping[str, Tone] = {
     "cited": Tone.OK,
     "selected": Tone.ACTIVE,
@@ -38,6 +41,8 @@ class LedgerRow:
     reason: str = ""
     text: str = ""
     origin: "ExplainabilityTurn | None" = None
+    is_own: bool = True
+    is_retracted: bool = False
     steps: list[str] = field(default_factory=list)
     executions: list[str] = field(default_factory=list)
 
@@ -71,10 +76,11 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     events, judged = events_and_judgements(turn)
     rows = _ledger(event for event in (*own_unit_events(turn), *judged) if event.step in _FATES)
     shown = sorted(rows, key=_ledger_order)[:LEDGER_SHOWN]
-    known = known_units(turn, {row.unit_id for row in shown})
+    shown_ids = {row.unit_id for row in shown}
+    known, retracted = known_units(turn, shown_ids), retracted_since(turn.session, shown_ids)
     for row in shown:
         unit = known.get(row.unit_id, GONE)
-        row.text, row.origin = unit.text, unit.origin
+        row.text, row.origin, row.is_retracted = unit.text, unit.origin, row.unit_id in retracted
     # Whatever became of a unit, it was offered first: that has a row of its own only where nothing followed.
     counts = {"offered": len(rows)}
     counts |= {fate: sum(1 for row in rows if fate in row.steps) for fate in ("selected", "pruned", "cited")}
@@ -95,7 +101,10 @@ def _ledger(events: Iterable["UnitEvent"]) -> list[LedgerRow]:
     rows: dict[str, LedgerRow] = {}
     for event in events:
         row = rows.setdefault(
-            event.unit_id, LedgerRow(unit_id=event.unit_id, store=STORES.get(event.store, event.store))
+            event.unit_id,
+            LedgerRow(
+                unit_id=event.unit_id, store=STORES.get(event.store, event.store), is_own=event.store not in _BELOW
+            ),
         )
         row.take(event)
     return list(rows.values())
