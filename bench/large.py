@@ -135,7 +135,7 @@ def _words(chance: random.Random, weights: list[float], count: int) -> list[str]
 
 def _search_times(base: "KnowledgeBase") -> tuple[list[float], list[float], float]:
     """Return the times of resolving each view and of searching it, and the processor's of both in the mean; in ms."""
-    from mrpvm.knowledge.text import terms
+    from mrpvm.english.text import terms
     from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 
     chance, weights, began = random.Random(0), _weights(), time.process_time()

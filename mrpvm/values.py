@@ -58,6 +58,9 @@ CHARS_PER_TOKEN = 4
 Store = Literal["current-turn", "session", "draft", "kb"]
 AnswerStatus = Literal["answered", "no-context", "failed"]
 
+CHAT_TURN = "chat-turn"
+"""The source type of what was said in a conversation."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeUnit:

@@ -227,7 +227,7 @@ def main() -> None:
         from django.core.management import call_command
 
         from bench.answers.collections import read_articles
-        from mrpvm.knowledge.text import unique_terms
+        from mrpvm.english.text import unique_terms
 
         call_command("migrate", verbosity=0)
         texts = [passage.text for article in read_articles(given.directory) for passage in article]

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from mrpvm.conversation.answers import words_told
-from mrpvm.knowledge.text import unique_terms
+from mrpvm.english.text import unique_terms
 from mrpvm.text_cache import TextCache
 from mrpvm.values import Answer, EvidenceEntry, KnowledgeUnit
 

@@ -4,7 +4,9 @@ import re
 from dataclasses import dataclass
 
 from mrpvm.english.dimensions import MEASURED_BY
+from mrpvm.english.lexicon import BE_FORMS, COLOURS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
 from mrpvm.english.parsing import Parser, spelled_out, tokens_of
+from mrpvm.english.pragmatics import expand_is
 from mrpvm.english.reading import sense
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import (
@@ -17,9 +19,7 @@ from mrpvm.english.tagging import (
     verb_forms,
 )
 from mrpvm.english.times import is_ahead
-from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
-from mrpvm.knowledge.pragmatics import expand_is
-from mrpvm.knowledge.verbs import PREDICATE_ADJECTIVES
+from mrpvm.english.verbs import PREDICATE_ADJECTIVES
 from mrpvm.text_cache import TextCache
 
 _SUBJECTS = frozenset(("person", "thing", "owner", "count", "chosen", "kind", "amount"))

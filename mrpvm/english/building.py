@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from mrpvm.english.lexicon import BE_FORMS, DO_FORMS, HAVE_FORMS, TIME_WORDS
 from mrpvm.english.lookahead import Lookahead
 from mrpvm.english.reading import sense
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import is_number
-from mrpvm.knowledge.lexicon import BE_FORMS, DO_FORMS, HAVE_FORMS, TIME_WORDS
 
 
 class Building(Lookahead):

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.lexicon import ATTITUDE_VERBS, word_class
 from mrpvm.english.naming import same
 from mrpvm.english.reading import sense
 from mrpvm.english.roles import (
@@ -14,7 +15,6 @@ from mrpvm.english.roles import (
     same_verb,
 )
 from mrpvm.english.structure import Clause
-from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, word_class
 
 _CAUSAL = frozenset(("because", "since", "as"))
 _PHRASES = (("because", "of"), ("due", "to"), ("owing", "to"), ("thanks", "to"), ("for", "fear"), ("so", "that"),

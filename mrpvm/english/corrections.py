@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from mrpvm.english.lexicon import COLOURS, MONTHS, NOW_WORDS, NUMBER_WORDS, word_class
 from mrpvm.english.reading import Reading, Word, is_past, sense
 from mrpvm.english.references import leading_phrase
 from mrpvm.english.restating import is_value
 from mrpvm.english.statements import Statement
-from mrpvm.knowledge.lexicon import COLOURS, MONTHS, NOW_WORDS, NUMBER_WORDS, word_class
 
 _ENDED = re.compile(r"\b(?:no longer|not any ?more|anymore|any longer)\b", re.IGNORECASE)
 _INSTEAD = re.compile(r"\binstead[.!]?$", re.IGNORECASE)

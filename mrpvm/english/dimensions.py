@@ -2,9 +2,9 @@
 
 import re
 
+from mrpvm.english.expansion import MEASURES
+from mrpvm.english.lexicon import word_class
 from mrpvm.english.units import UNITS, unit_of
-from mrpvm.knowledge.lexicon import word_class
-from mrpvm.knowledge.measures import MEASURES
 
 _DIMENSIONS = (
     *(frozenset((noun, *others)) for noun, others in MEASURES.items()),

@@ -5,13 +5,13 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from mrpvm.english.asking import asked_by
+from mrpvm.english.lexicon import ALTERING, TIME_WORDS, word_class
 from mrpvm.english.parsing import parse
 from mrpvm.english.reading import read, sense
 from mrpvm.english.statements import Statement
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import is_number
 from mrpvm.english.units import SPANS
-from mrpvm.knowledge.lexicon import ALTERING, TIME_WORDS, word_class
 
 _SHE = word_class("she her hers herself")
 _HE = word_class("he him his himself")

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.lexicon import ATTITUDE_VERBS, COLOURS, word_class
 from mrpvm.english.naming import PARTNERS, same
 from mrpvm.english.reading import sense
 from mrpvm.english.roles import is_of_house, same_modifiers, same_verb
@@ -24,7 +25,6 @@ from mrpvm.english.values import (
     spans,
     times,
 )
-from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, COLOURS, word_class
 
 MOVING = frozenset(("to", "from", "into", "onto", "through", "across", "off", "toward", "towards", "by", "over"))
 """Prepositions that tell the way, not the place."""

@@ -8,7 +8,7 @@ from mrpvm.english.reading import sense
 from mrpvm.english.roles import same_verb
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import PRONOUNS, is_auxiliary
-from mrpvm.knowledge.text import stem
+from mrpvm.english.text import stem
 
 _PRICES = frozenset((sense("be"), sense("cost")))
 _SPEAKERS = frozenset(("i", "we", "you", "they", "one"))

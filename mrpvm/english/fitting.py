@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
 from mrpvm.english.equating import LOCATED, equated, free_of_charge, named
+from mrpvm.english.lexicon import HAVE_FORMS
 from mrpvm.english.naming import same
 from mrpvm.english.reading import sense
 from mrpvm.english.roles import (
@@ -33,7 +34,6 @@ from mrpvm.english.values import (
     spans,
     times,
 )
-from mrpvm.knowledge.lexicon import HAVE_FORMS
 
 _CALL = sense("call")
 _DO, _BE, _HAVE, _CONTAIN = sense("do"), sense("be"), sense("have"), sense("contain")

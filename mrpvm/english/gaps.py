@@ -7,12 +7,12 @@ the thing that the new one takes the place of.
 import re
 from collections.abc import Sequence
 
+from mrpvm.english.lexicon import DETERMINERS, NEGATIONS, NUMBER_WORDS, PREPOSITIONS
 from mrpvm.english.lookahead import BE
 from mrpvm.english.parsing import MAY, parse
 from mrpvm.english.structure import Clause
 from mrpvm.english.tagging import is_number
 from mrpvm.english.times import names_time
-from mrpvm.knowledge.lexicon import DETERMINERS, NEGATIONS, NUMBER_WORDS, PREPOSITIONS
 
 
 def filled(text: str) -> str:

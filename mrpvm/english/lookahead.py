@@ -2,6 +2,16 @@
 
 from collections.abc import Sequence
 
+from mrpvm.english.lexicon import (
+    BE_FORMS,
+    DETERMINERS,
+    DO_FORMS,
+    HAVE_FORMS,
+    MODALS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    TIME_WORDS,
+)
 from mrpvm.english.phrases import PhraseReader
 from mrpvm.english.reading import sense
 from mrpvm.english.structure import Clause, Phrase
@@ -17,16 +27,6 @@ from mrpvm.english.tagging import (
     is_nominal,
     is_number,
     verb_forms,
-)
-from mrpvm.knowledge.lexicon import (
-    BE_FORMS,
-    DETERMINERS,
-    DO_FORMS,
-    HAVE_FORMS,
-    MODALS,
-    POSSESSIVES,
-    PREPOSITIONS,
-    TIME_WORDS,
 )
 
 LIMITS = frozenset(

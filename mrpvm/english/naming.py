@@ -1,10 +1,10 @@
 """Whether a phrase of a question and one of a statement name the same."""
 
 from mrpvm.english.discourse import Discourse, Told, of_another
+from mrpvm.english.lexicon import ALTERING, NUMBER_WORDS, TIME_WORDS, word_class
 from mrpvm.english.reading import sense
 from mrpvm.english.structure import Phrase
 from mrpvm.english.tagging import is_number
-from mrpvm.knowledge.lexicon import ALTERING, NUMBER_WORDS, TIME_WORDS, word_class
 
 GENERIC = word_class("i we you one they anyone anybody someone somebody people everyone everybody it")
 _ANYONE = word_class("anyone anybody everyone everybody someone somebody who whoever")

@@ -4,6 +4,16 @@ import re
 from dataclasses import replace
 
 from mrpvm.english.building import Building, owned
+from mrpvm.english.lexicon import (
+    AUXILIARIES,
+    BE_FORMS,
+    DETERMINERS,
+    DO_FORMS,
+    HAVE_FORMS,
+    MODALS,
+    POSSESSIVES,
+    PREPOSITIONS,
+)
 from mrpvm.english.lookahead import BE, ENDS, JOINING, LETTING
 from mrpvm.english.reading import in_full, read
 from mrpvm.english.rules import in_other_words
@@ -20,16 +30,6 @@ from mrpvm.english.tagging import (
     is_auxiliary,
     is_nominal,
     verb_forms,
-)
-from mrpvm.knowledge.lexicon import (
-    AUXILIARIES,
-    BE_FORMS,
-    DETERMINERS,
-    DO_FORMS,
-    HAVE_FORMS,
-    MODALS,
-    POSSESSIVES,
-    PREPOSITIONS,
 )
 from mrpvm.text_cache import TextCache
 

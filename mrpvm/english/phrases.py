@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from mrpvm.english.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES, word_class
 from mrpvm.english.reading import sense
 from mrpvm.english.structure import Phrase
 from mrpvm.english.tagging import (
@@ -14,7 +15,6 @@ from mrpvm.english.tagging import (
     is_number,
     verb_forms,
 )
-from mrpvm.knowledge.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES, word_class
 
 type Judge = Callable[[int, int, list[int]], bool]
 """Says whether the word at a place, in a phrase that began at another with the words kept so far, is a verb."""

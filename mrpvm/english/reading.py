@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from mrpvm.english.times import opens_time
-from mrpvm.knowledge.lexicon import (
+from mrpvm.english.lexicon import (
     ATTITUDE_VERBS,
     AUDIENCE,
     AUXILIARIES,
@@ -23,7 +22,8 @@ from mrpvm.knowledge.lexicon import (
     SYNONYMS,
     word_class,
 )
-from mrpvm.knowledge.text import stem
+from mrpvm.english.text import stem
+from mrpvm.english.times import opens_time
 from mrpvm.text_cache import TextCache
 
 _TOKEN = re.compile(

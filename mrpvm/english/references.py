@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mrpvm.english.reading import Reading, Word, is_past, read
-from mrpvm.knowledge.lexicon import (
+from mrpvm.english.lexicon import (
     CONJUNCTIONS,
     DETERMINERS,
     PERSON_WORDS,
@@ -13,7 +12,8 @@ from mrpvm.knowledge.lexicon import (
     REFERRING_PRONOUNS,
     TIME_WORDS,
 )
-from mrpvm.knowledge.text import sentences
+from mrpvm.english.reading import Reading, Word, is_past, read
+from mrpvm.english.text import sentences
 
 _PERSONAL = frozenset(("he", "she", "him", "her", "his", "hers"))
 _HE, _SHE = frozenset(("he", "him", "his")), frozenset(("she", "her", "hers"))

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from mrpvm.english.lexicon import word_class
 from mrpvm.english.reading import read, sense
-from mrpvm.knowledge.lexicon import word_class
 
 type Kind = Literal["comparison", "list", "steps", "summary", "account", "reason", "manner", "chain"]
 

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mrpvm.english.lexicon import AUXILIARIES, MONTHS, NUMBER_WORDS, PREPOSITIONS, REFERRING_PRONOUNS, WEEKDAYS
 from mrpvm.english.reading import read
 from mrpvm.english.rewordings import rewordings
 from mrpvm.english.statements import Statement
-from mrpvm.knowledge.lexicon import AUXILIARIES, MONTHS, NUMBER_WORDS, PREPOSITIONS, REFERRING_PRONOUNS, WEEKDAYS
-from mrpvm.knowledge.text import words
-from mrpvm.knowledge.verbs import verb_forms
+from mrpvm.english.text import words
+from mrpvm.english.verbs import verb_forms
 
 _DAY = "|".join(sorted(WEEKDAYS))
 _MONTH = "|".join(sorted(MONTHS))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mrpvm.knowledge.lexicon import BELONGING
+from mrpvm.english.lexicon import BELONGING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,13 @@
 
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.lexicon import ATTITUDE_VERBS, BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, word_class
 from mrpvm.english.naming import is_generic, is_nobody, same
 from mrpvm.english.reading import ANYBODY, sense
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import PARTICLES, verb_forms
 from mrpvm.english.times import names_time
 from mrpvm.english.values import is_time
-from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, word_class
 
 _FACTIVE = frozenset(
     sense(word) for word in word_class("report find show confirm agree discover notice point know mean learn see prove")

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from mrpvm.english.lexicon import BE_FORMS
 from mrpvm.english.reading import sense
 from mrpvm.english.structure import Clause, Phrase
-from mrpvm.knowledge.lexicon import BE_FORMS
-from mrpvm.knowledge.verbs import COMMON_VERBS, verb_forms
+from mrpvm.english.verbs import COMMON_VERBS, verb_forms
 
 _BE, _HAVE, _WORK, _BELONG = (sense(word) for word in ("be", "have", "work", "belong"))
 _RECEIVED = {

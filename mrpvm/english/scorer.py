@@ -11,9 +11,9 @@ from functools import lru_cache
 from itertools import pairwise
 from math import log
 
+from mrpvm.english.lexicon import AUXILIARIES, NUMBER_WORDS, STOP_WORDS, TIME_WORDS, word_class
+from mrpvm.english.text import stem, terms
 from mrpvm.english.weights import Model, Weights, probability
-from mrpvm.knowledge.lexicon import AUXILIARIES, NUMBER_WORDS, STOP_WORDS, TIME_WORDS, word_class
-from mrpvm.knowledge.text import stem, terms
 
 _TOKEN = re.compile(r"\d[\d.,]*\d|\w+(?:['\u2019]\w+)?|[%$\u20ac\u00a3]")
 _YEAR = re.compile(r"^(?:1\d{3}|20\d{2})s?$")

@@ -4,16 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mrpvm.english.dialogue import UTTERANCE, in_third_person, quoted_utterance
 from mrpvm.english.gaps import filled
+from mrpvm.english.pragmatics import asks_reader, is_task_request
 from mrpvm.english.reading import Reading, read
 from mrpvm.english.references import References
+from mrpvm.english.small_talk import is_assent
+from mrpvm.english.text import QUESTION_MARKS, sentences, words
 from mrpvm.english.voices import Voiced, voiced
-from mrpvm.knowledge.dialogue import UTTERANCE, in_third_person, quoted_utterance
-from mrpvm.knowledge.pragmatics import asks_reader, is_task_request
-from mrpvm.knowledge.small_talk import is_assent
-from mrpvm.knowledge.text import QUESTION_MARKS, sentences, words
-from mrpvm.knowledge.units import CHAT_TURN
-from mrpvm.values import EvidenceEntry, KnowledgeUnit
+from mrpvm.values import CHAT_TURN, EvidenceEntry, KnowledgeUnit
 
 _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)

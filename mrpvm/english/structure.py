@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from mrpvm.english.lexicon import PERSON_WORDS
 from mrpvm.english.reading import MEANS, sense
 from mrpvm.english.tagging import PLURALS
 from mrpvm.english.times import names_time
-from mrpvm.knowledge.lexicon import PERSON_WORDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

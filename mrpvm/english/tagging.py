@@ -1,6 +1,6 @@
 """What class a word belongs to, as far as closed classes and endings tell it."""
 
-from mrpvm.knowledge.lexicon import (
+from mrpvm.english.lexicon import (
     AUXILIARIES,
     BE_FORMS,
     CONJUNCTIONS,
@@ -13,7 +13,7 @@ from mrpvm.knowledge.lexicon import (
     PREPOSITIONS,
     word_class,
 )
-from mrpvm.knowledge.verbs import verb_forms
+from mrpvm.english.verbs import verb_forms
 from mrpvm.text_cache import TextCache
 
 SUBJECT_PRONOUNS = word_class("i we you he she it they who everyone everybody nobody someone anyone")

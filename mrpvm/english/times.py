@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from mrpvm.knowledge.lexicon import (
+from mrpvm.english.lexicon import (
     AUXILIARIES,
     CONJUNCTIONS,
     DETERMINERS,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mrpvm.knowledge.lexicon import word_class
+from mrpvm.english.lexicon import word_class
 
 SPANS = word_class(
     "second seconds minute minutes hour hours day days week weeks month months year years decade decades century "

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from mrpvm.english.dimensions import tells
+from mrpvm.english.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEKDAYS, word_class
 from mrpvm.english.reading import GIVEN, sense
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import is_nominal, is_number
 from mrpvm.english.times import CLOCK, YEAR, is_ahead, limits
 from mrpvm.english.units import MONEY, MONEY_SIGNS, SPANS, UNITS, is_difference, unit_of
-from mrpvm.knowledge.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEKDAYS, word_class
 
 _CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
 PLACE_PREPOSITIONS = word_class(

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.lexicon import ANTONYMS, COLOURS, COMPLEMENTS, PARTIAL_ADVERBS, word_class
 from mrpvm.english.lookahead import LIMITS
 from mrpvm.english.naming import NUMBER_SENSES, same
 from mrpvm.english.reading import sense
@@ -20,7 +21,6 @@ from mrpvm.english.roles import (
 )
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import bare_adverbs, is_number, verb_forms
-from mrpvm.knowledge.lexicon import ANTONYMS, COLOURS, COMPLEMENTS, PARTIAL_ADVERBS, word_class
 
 _BE, _HAVE, _CALL = sense("be"), sense("have"), sense("call")
 _PERMITTING = {sense("allow"), sense("forbid")}

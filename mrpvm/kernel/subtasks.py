@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import join_parts
+from mrpvm.english.text import unique_terms
 from mrpvm.errors import MRPError, StageExhausted
 from mrpvm.kernel.admission import Admitted, implicit_seed
 from mrpvm.kernel.calls import Program
@@ -13,7 +14,6 @@ from mrpvm.kernel.records import record_seeds
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.detect import detect
 from mrpvm.kernel.stages.validate import validate
-from mrpvm.knowledge.text import unique_terms
 from mrpvm.trace.events import Cause
 from mrpvm.values import Answer, Evidence, EvidenceEntry, Intent, Seed
 

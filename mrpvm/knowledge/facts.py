@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from mrpvm.knowledge.pragmatics import is_task_request
-from mrpvm.knowledge.text import collapse, sentences
+from mrpvm.english.pragmatics import is_task_request
+from mrpvm.english.text import collapse, sentences
 from mrpvm.text_cache import TextCache
 
 FACT_CONFIDENCE = 0.9

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 
+from mrpvm.english.text import terms
 from mrpvm.knowledge.closure import (
     LIMITS,
     PREFERRED_RELATIONS,
@@ -14,7 +15,6 @@ from mrpvm.knowledge.closure import (
     proof_lines,
 )
 from mrpvm.knowledge.facts import FACT_CONFIDENCE, facts_in
-from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
 
 MIN_SCORE = 0.15

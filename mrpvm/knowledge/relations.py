@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from mrpvm.english.text import terms
 from mrpvm.knowledge.facts import Fact
-from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
 
 EXCLUSIVE_RELATIONS = frozenset(("part_of", "instance_of"))

@@ -5,12 +5,10 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from mrpvm.knowledge.instructions import is_session_wide
-from mrpvm.knowledge.text import collapse, terms
-from mrpvm.values import KnowledgeUnit
+from mrpvm.english.instructions import is_session_wide
+from mrpvm.english.text import collapse, terms
+from mrpvm.values import CHAT_TURN, KnowledgeUnit
 
-CHAT_TURN = "chat-turn"
-"""The source type of what was said in a conversation."""
 _SAID = ("topic", "title", "claim", "procedure", "condition", "text_body", "subject", "relation", "object")
 
 

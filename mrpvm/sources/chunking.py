@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from mrpvm.english.text import sentence_spans
 from mrpvm.errors import TooLarge
-from mrpvm.knowledge.text import sentence_spans
 from mrpvm.sources.limits import NORMALISER_MAX_CHARS, ChunkingLimits
 
 _HEADING = re.compile(r"^(#{1,3})[ \t]+(\S)([^\n]*)$", re.MULTILINE)

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mrpvm.english.text import SENTENCE_MARKS, sentences
 from mrpvm.errors import TooLarge
-from mrpvm.knowledge.text import SENTENCE_MARKS, sentences
 from mrpvm.knowledge.units import content_hash, numbered
 from mrpvm.sources.chunking import Chunk
 from mrpvm.sources.limits import IngestLimits

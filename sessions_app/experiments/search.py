@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mrpvm import registry
+from mrpvm.english.text import unique_terms
 from mrpvm.errors import MRPError
-from mrpvm.knowledge.text import unique_terms
 from mrpvm.values import Selection
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.recorded import RecordedTurn, error_code

@@ -12,9 +12,9 @@ from threading import Event
 
 from django.conf import settings
 
+from mrpvm.english.text import collapse, sentences
 from mrpvm.errors import MRPError
 from mrpvm.knowledge.indexing import index_entry
-from mrpvm.knowledge.text import collapse, sentences
 from mrpvm.knowledge.units import content_hash
 from mrpvm.llm.port import CallScope, ModelSource, Prompt, Reply
 from mrpvm.llm.recorder import Recorder

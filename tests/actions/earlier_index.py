@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from mrpvm.english import text
+from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.text import terms
 from mrpvm.errors import Conflict
-from mrpvm.knowledge import indexing, text
-from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import index_entry
-from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb

@@ -11,7 +11,7 @@ from django.test import TestCase
 
 from mrpvm import registry
 from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
-from mrpvm.knowledge.text import terms
+from mrpvm.english.text import terms
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.context_units import known_hashes, remove_from_layers
 from sessions_app.actions.sessions.session import create_session

@@ -9,9 +9,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.text import terms
 from mrpvm.errors import Conflict, NotFound
-from mrpvm.knowledge.dialogue import UTTERANCE
-from mrpvm.knowledge.text import terms
 from sessions_app.actions.knowledge.artifacts import keep_artifacts, keep_source_artifacts
 from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.text import terms
 from mrpvm.errors import NotFound
-from mrpvm.knowledge.dialogue import UTTERANCE
-from mrpvm.knowledge.text import terms
 from sessions_app.actions.knowledge import drafts, journals
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.bases import create_base

@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
+from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.errors import Conflict
 from mrpvm.knowledge import indexing
-from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.indexing import index_entry
 from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.upkeep import packing, reindexing

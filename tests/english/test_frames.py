@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from mrpvm.english.asking import asked_by
 from mrpvm.english.gaps import filled
+from mrpvm.english.lexicon import AUXILIARIES, DETERMINERS, PREPOSITIONS
 from mrpvm.english.parsing import parse
 from mrpvm.english.structure import Clause, Parsed, Phrase
-from mrpvm.knowledge.lexicon import AUXILIARIES, DETERMINERS, PREPOSITIONS
 
 
 def text_of(parsed: Parsed, phrase: Phrase | None) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mrpvm.knowledge.text import terms
+from mrpvm.english.text import terms
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, Session
 

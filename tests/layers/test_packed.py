@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrpvm.contracts import ScoredUnit
+from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.text import terms
 from mrpvm.knowledge.arrays import np
-from mrpvm.knowledge.dialogue import UTTERANCE
-from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.actions.upkeep import packing

@@ -9,7 +9,7 @@ from math import isclose, log
 
 import pytest
 
-from mrpvm.knowledge.text import terms
+from mrpvm.english.text import terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.upkeep import packing
 from sessions_app.layers.index import hide_units, index_units, remove_units

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from mrpvm.english.text import terms
 from mrpvm.knowledge.indexing import term_id, weighted_terms
-from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.layers.index import hide_units, index_units, remove_units
 from sessions_app.layers.lifecycle import create_layer, restack_layer, seal_layer

@@ -8,11 +8,11 @@ from math import isclose
 import pytest
 
 from mrpvm.contracts import CallContext, Retrieval
+from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.text import words
 from mrpvm.knowledge.decomposition import decompose, profile_for
-from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.embedding.encoder import embedded_text, installed_encoder
 from mrpvm.knowledge.embedding.vectors import Vector, mean_similarity, packed
-from mrpvm.knowledge.text import words
 from mrpvm.plugins.kb_retrievers.balanced import BalancedKBRetriever
 from mrpvm.testing import InMemoryKnowledge, call_context, unit
 from mrpvm.testing.conformance import check_plugin, intent_of, retrieve_input

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from mrpvm.conversation.rewriting.said import READ_CHARS, spoken, words_of
 from mrpvm.conversation.rewriting.signals import REFERRING
+from mrpvm.english.lexicon import AUXILIARIES, INTERROGATIVES, STOP_WORDS
 from mrpvm.english.parsing import parse
+from mrpvm.english.pragmatics import is_task_request
+from mrpvm.english.small_talk import is_phatic
+from mrpvm.english.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.english.times import names_time
-from mrpvm.knowledge.lexicon import AUXILIARIES, INTERROGATIVES, STOP_WORDS
-from mrpvm.knowledge.pragmatics import is_task_request
-from mrpvm.knowledge.small_talk import is_phatic
-from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.values import HistoryMessage
 
 NO_SUBJECT = "Could not extract subject from history"

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from mrpvm.conversation.rewriting.said import Exchange, Mention, mentions_in, words_of
 from mrpvm.conversation.rewriting.weights import Weights, probability
-from mrpvm.knowledge.text import QUESTION_MARKS
+from mrpvm.english.text import QUESTION_MARKS
 
 SIGNALS = frozenset(
     "it this that they them same which those both either its too also likewise one ones here there so".split()  # noqa: SIM905  easier to read

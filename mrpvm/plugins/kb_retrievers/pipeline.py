@@ -5,15 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
+from mrpvm.english.expansion import hours_terms, measure_terms, spelling_terms
 from mrpvm.english.requests import request_of
+from mrpvm.english.text import terms as text_terms
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
-from mrpvm.knowledge.hours import hours_terms
 from mrpvm.knowledge.indexing import fields_of
 from mrpvm.knowledge.levels import BREADTH
-from mrpvm.knowledge.measures import measure_terms
 from mrpvm.knowledge.selection import Candidate, Choice, SelectionPolicy, choose, is_sufficient, turn_candidates
-from mrpvm.knowledge.spelling import spelling_terms
-from mrpvm.knowledge.text import terms as text_terms
 from mrpvm.values import (
     KU_TYPES,
     ContextProfile,

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from mrpvm.contracts import PlanInput
-from mrpvm.knowledge.lexicon import word_class
-from mrpvm.knowledge.text import words
+from mrpvm.english.lexicon import word_class
+from mrpvm.english.text import words
 from mrpvm.values import EvidenceEntry, KnowledgeUnit
 
 _DEPTH = word_class(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.values import KnowledgeUnit
 from sessions_app.layers.retrieval.chains import Hidden
 from sessions_app.models import LayerUnit

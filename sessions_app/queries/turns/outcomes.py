@@ -1,6 +1,6 @@
 """What became of a turn's question as the pages tell it: where nothing was asked, no answer is missing."""
 
-from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, is_phatic, small_talk_reply
+from mrpvm.english.small_talk import UNDERSTOOD_REPLY, is_phatic, small_talk_reply
 from sessions_app.models import ExplainabilityTurn
 
 NOTHING_ASKED = "nothing-asked"

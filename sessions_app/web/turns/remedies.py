@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mrpvm.knowledge.text import unique_terms
+from mrpvm.english.text import unique_terms
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.queries.knowledge.bases import knowledge_bases
 

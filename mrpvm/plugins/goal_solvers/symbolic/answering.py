@@ -12,10 +12,10 @@ from mrpvm.english.references import has_open_pronoun, with_meant
 from mrpvm.english.refusals import refusal
 from mrpvm.english.requests import Request, request_of
 from mrpvm.english.restating import restated
+from mrpvm.english.small_talk import UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.english.statements import Statement, statements_of
 from mrpvm.english.voices import voiced
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER, requested_forms
-from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.plugins.goal_solvers.symbolic.composing import Composed, composed
 from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     BRIEF_CLAIMS,

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
+from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
+from mrpvm.english.text import QUESTION_MARKS, sentences
 from mrpvm.english.weights import Model, learned
-from mrpvm.knowledge.dialogue import UTTERANCE
-from mrpvm.knowledge.text import QUESTION_MARKS, sentences
 from mrpvm.values import AnswerGroup, Evidence, EvidenceEntry
 
 SCORER = "the scorer is sure"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mrpvm.english.statements import Statement
-from mrpvm.knowledge.text import SENTENCE_MARKS, sentences
+from mrpvm.english.text import SENTENCE_MARKS, sentences
 
 BRIEF_CLAIMS = 3
 STEP_LIMIT = 7

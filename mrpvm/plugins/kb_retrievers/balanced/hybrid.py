@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import batched
 
 from mrpvm.contracts import CallContext, RetrieveInput, ScoredUnit
-from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.knowledge.embedding.encoder import Encoder, embedded_text
 from mrpvm.knowledge.embedding.vectors import Vector, combined, mean_similarity
 from mrpvm.knowledge.selection import Candidate

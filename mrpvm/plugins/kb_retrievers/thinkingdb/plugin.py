@@ -14,10 +14,10 @@ from mrpvm.contracts import (
     SourceReply,
     SourceText,
 )
+from mrpvm.english.text import terms
 from mrpvm.knowledge.closure import LIMITS, Link, neighbourhood
 from mrpvm.knowledge.linking import Linked, link_units, links_of, seeds_of
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy
-from mrpvm.knowledge.text import terms
 from mrpvm.plugins.kb_retrievers.pipeline import (
     Found,
     lexical_candidates,

@@ -5,10 +5,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from mrpvm.english.lexicon import STOP_WORDS
+from mrpvm.english.text import sentences
 from mrpvm.knowledge.facts import fact_of
-from mrpvm.knowledge.lexicon import STOP_WORDS
 from mrpvm.knowledge.relations import contradicts
-from mrpvm.knowledge.text import sentences
 from mrpvm.values import KnowledgeUnit
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:/]\d+)*(?![\w])")

@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from mrpvm.english.rewordings import rewordings
-from mrpvm.knowledge.corrections import correction_in
-from mrpvm.knowledge.lexicon import (
+from mrpvm.english.lexicon import (
     AUXILIARIES,
     BE_FORMS,
     CONJUNCTIONS,
@@ -22,8 +20,10 @@ from mrpvm.knowledge.lexicon import (
     WEEKDAYS,
     word_class,
 )
-from mrpvm.knowledge.text import sentences, words
-from mrpvm.knowledge.verbs import verb_forms
+from mrpvm.english.rewordings import rewordings
+from mrpvm.english.text import sentences, words
+from mrpvm.english.verbs import verb_forms
+from mrpvm.english.voices import correction_in
 from mrpvm.values import HistoryMessage
 
 _MESSAGES = 3

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from mrpvm.english.instructions import guidance_scopes
+from mrpvm.english.pragmatics import act_of, is_yes_no, strip_lead
+from mrpvm.english.text import collapse
 from mrpvm.knowledge.facts import FACT_CONFIDENCE
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER
-from mrpvm.knowledge.instructions import guidance_scopes
-from mrpvm.knowledge.pragmatics import act_of, is_yes_no, strip_lead
-from mrpvm.knowledge.text import collapse
 from mrpvm.knowledge.units import numbered
 from mrpvm.lang import ControlWriter
 from mrpvm.plugins.seed_detectors.symbolic.grouping import UnitDraft

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mrpvm.knowledge.dialogue import UTTERANCE
-from mrpvm.knowledge.facts import Fact, fact_of
-from mrpvm.knowledge.lexicon import (
+from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.lexicon import (
     AUXILIARIES,
     BE_FORMS,
     CONNECTIVES,
@@ -16,8 +15,9 @@ from mrpvm.knowledge.lexicon import (
     STOP_WORDS,
     word_class,
 )
-from mrpvm.knowledge.pragmatics import role_of
-from mrpvm.knowledge.text import cut_at_word, words
+from mrpvm.english.pragmatics import role_of
+from mrpvm.english.text import cut_at_word, words
+from mrpvm.knowledge.facts import Fact, fact_of
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import is_labelled
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Statement
 

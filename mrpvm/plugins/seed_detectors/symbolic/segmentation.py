@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from mrpvm.knowledge.dialogue import Utterance, speakers_of, utterance_of
-from mrpvm.knowledge.instructions import (
+from mrpvm.english.dialogue import Utterance, speakers_of, utterance_of
+from mrpvm.english.instructions import (
     form_phrases,
     is_instruction,
     is_reminder,
@@ -14,10 +14,10 @@ from mrpvm.knowledge.instructions import (
     without_form_phrases,
     without_reminder,
 )
-from mrpvm.knowledge.lexicon import DETERMINERS, REFERRING_PRONOUNS, word_class
-from mrpvm.knowledge.pragmatics import is_task_request, strip_lead
-from mrpvm.knowledge.small_talk import is_phatic
-from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
+from mrpvm.english.lexicon import DETERMINERS, REFERRING_PRONOUNS, word_class
+from mrpvm.english.pragmatics import is_task_request, strip_lead
+from mrpvm.english.small_talk import is_phatic
+from mrpvm.english.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
 from mrpvm.sources.chunking import without_closing_marks
 
 _ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")

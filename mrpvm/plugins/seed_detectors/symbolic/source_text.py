@@ -9,10 +9,10 @@ from collections import deque
 from dataclasses import replace
 from itertools import pairwise
 
-from mrpvm.knowledge.instructions import without_reminder
-from mrpvm.knowledge.pragmatics import asks_reader
-from mrpvm.knowledge.small_talk import is_assent, is_phatic
-from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences
+from mrpvm.english.instructions import without_reminder
+from mrpvm.english.pragmatics import asks_reader
+from mrpvm.english.small_talk import is_assent, is_phatic
+from mrpvm.english.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, is_labelled, plain_headings
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, Segmenter, Statement, lines_of
 from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, rows_of

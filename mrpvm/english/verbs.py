@@ -4,7 +4,7 @@ A word of this list can be a verb; whether it is one where it stands, its senten
 lexicon, nothing may come from a particular text.
 """
 
-from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, HAVE_FORMS, PAST_FORMS, word_class
+from mrpvm.english.lexicon import AUXILIARIES, BE_FORMS, HAVE_FORMS, PAST_FORMS, word_class
 from mrpvm.text_cache import TextCache
 
 COMMON_VERBS = word_class(

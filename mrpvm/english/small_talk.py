@@ -2,8 +2,8 @@
 
 import re
 
-from mrpvm.knowledge.lexicon import word_class
-from mrpvm.knowledge.text import QUESTION_MARKS, words
+from mrpvm.english.lexicon import word_class
+from mrpvm.english.text import QUESTION_MARKS, words
 
 _GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy welcome")
 _THANKS = word_class("thanks thank thx cheers")

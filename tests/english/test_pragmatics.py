@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.knowledge.instructions import (
+from mrpvm.english.instructions import (
     guidance_scopes,
     is_instruction,
     is_session_wide,
@@ -12,7 +12,7 @@ from mrpvm.knowledge.instructions import (
     without_form_phrases,
     without_reminder,
 )
-from mrpvm.knowledge.pragmatics import act_of, is_task_request, is_yes_no, role_of
+from mrpvm.english.pragmatics import act_of, is_task_request, is_yes_no, role_of
 from mrpvm.values import ACTS, PHASE_SCOPES, ROLES
 
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from mrpvm.knowledge.lexicon import (
+from mrpvm.english.lexicon import (
     AUXILIARIES,
     BE_FORMS,
     DETERMINERS,
@@ -13,7 +13,7 @@ from mrpvm.knowledge.lexicon import (
     SPEAKERS,
     word_class,
 )
-from mrpvm.knowledge.text import QUESTION_MARKS, words
+from mrpvm.english.text import QUESTION_MARKS, words
 
 ACT_VERBS: dict[str, tuple[str, ...]] = {
     "compare": ("compare", "contrast"),

@@ -2,8 +2,8 @@
 
 import re
 
-from mrpvm.knowledge.pragmatics import strip_lead
-from mrpvm.knowledge.text import QUESTION_MARKS
+from mrpvm.english.pragmatics import strip_lead
+from mrpvm.english.text import QUESTION_MARKS
 from mrpvm.values import PHASE_SCOPES
 
 _FORMS: tuple[tuple[str, str], ...] = (

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import Stemmer
 
-from mrpvm.knowledge.lexicon import BASE_FORMS, STOP_WORDS, word_class
+from mrpvm.english.lexicon import BASE_FORMS, STOP_WORDS, word_class
 from mrpvm.text_cache import TextCache
 
 KNOWN_WORD_CHARS = 64
