@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="of squad*.json and locomo*.json (MRPVM_BENCH_DATA, else samples)",
     )
     parser.add_argument("--sample", type=int, default=6, help="paragraphs of an article, and a tenth of its questions")
-    parser.add_argument("--only", choices=("passages", "articles", "stories", "conversations", "suites"))
+    parser.add_argument("--only", choices=("passages", "articles", "stories", "requests", "conversations", "suites"))
     parser.add_argument("--mode", choices=("words", "embeddings", "both"), default="both")
     parser.add_argument("--show", choices=("right", "wrong", "refused", "lost"), help="print such questions")
     given = parser.parse_args(arguments)

@@ -4,11 +4,14 @@ A question without answers cannot be answered from its text. The shapes are desc
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-STORIES = Path(__file__).parent.parent / "data" / "answers" / "stories.json"
+_OWN = Path(__file__).parent.parent / "data" / "answers"
+STORIES = _OWN / "stories.json"
+REQUESTS = _OWN / "requests.json"
+"""What is asked for of paragraphs of SQuAD 2.0, which are known by their article and number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,15 @@ def read_articles(directory: Path) -> Iterator[tuple[Passage, ...]]:
             yield tuple(
                 Passage(article["title"], item["text"], _questions(item["questions"])) for item in article["paragraphs"]
             )
+
+
+def read_requests(articles: Iterable[Sequence[Passage]], path: Path = REQUESTS) -> Iterator[Passage]:
+    """Yield the paragraphs among the articles that something is asked for of, with one request each."""
+    by_title = {article[0].title: article for article in articles}
+    for item in json.loads(path.read_text(encoding="utf-8")):
+        article = by_title.get(item["title"], ())
+        if item["paragraph"] < len(article):
+            yield replace(article[item["paragraph"]], requests=(Request(item["q"], tuple(item["facts"])),))
 
 
 def read_stories(path: Path = STORIES) -> tuple[Passage, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bench.answers.asking import Asked, Reply, mounted
-from bench.answers.collections import Passage, Question, read_articles, read_stories, sampled
+from bench.answers.collections import Passage, Question, read_articles, read_requests, read_stories, sampled
 from bench.answers.judging import Tally, holds, outcome_of
 from bench.evaluation.runs import run_all, tally
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, load_suites
@@ -54,6 +54,7 @@ def report(directory: Path, *, sample: int, only: str | None, modes: Sequence[st
                 ("passages", lambda: _passages(asked, directory, sample, show)),
                 ("articles", lambda: _articles(asked, directory, sample)),
                 ("stories", lambda: _stories(asked, show)),
+                ("requests", lambda: _requests(asked, directory, show)),
                 ("conversations", lambda: _conversations(asked, directory, sample)),
             ):
                 if only in (None, name):
@@ -141,6 +142,19 @@ def _stories(asked: Asked, show: str | None) -> Iterator[Figure | str]:
     yield Figure("stories: answerable, right", 100 * right, _must(80))
     yield Figure("stories: wrong, of all questions", 100 * wrong / total, _must(3), at_most=True)
     yield Figure("stories: requests composed with every expected fact", 6 * held / asked_for, _must(5), "/6")
+
+
+def _requests(asked: Asked, directory: Path, show: str | None) -> Iterator[Figure | str]:
+    """Yield how many explanations, comparisons, summaries and chains of paragraphs hold every expected fact."""
+    held = count = 0
+    for passage in read_requests(read_articles(directory)):
+        composed, lines = _composed(asked, passage, asked.mounted_text(passage.text, "text.txt"))
+        held, count = held + composed, count + 1
+        if show:
+            yield from lines
+    if count:
+        yield f"paragraphs: {count} requests"
+        yield Figure("paragraphs: requests composed with every expected fact", 6 * held / count, _must(5), "/6")
 
 
 def _composed(asked: Asked, story: Passage, head: KnowledgeLayer) -> tuple[int, list[str]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mrpvm.english.lexicon import word_class
-from mrpvm.english.reading import read, sense
+from mrpvm.english.reading import is_past, read, sense
 
 type Kind = Literal["comparison", "list", "steps", "summary", "account", "reason", "manner", "chain"]
 
@@ -67,7 +67,7 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _MANNER = re.compile(
-    r"^(?:explain|describe|tell (?:me|us)|show(?: me| us)?) (?:(?:to )?(?:me|us) )?(?:how|in what way"
+    r"^(?:explain|describe|tell (?:me|us)|show(?: me| us)?) (?:(?:to )?(?:me|us) )?(?:(?P<how>how)|in what way"
     r"|what happen(?:s|ed)(?: when| if| after| before| to)?)\s+(?P<topic>.+)$",
     re.IGNORECASE,
 )
@@ -96,7 +96,8 @@ _EMPTY = frozenset(
     sense(word)
     for word in word_class(
         "kind type sort thing work happen way difference everything anything something all everyone everybody person "
-        "people detail chain event sequence series course path journey route order cause reason fact"
+        "people detail chain event sequence series course path journey route order cause reason fact "
+        "get make become come go find out back begin start beginning end origin foundation discovery life career role"
     )
 )
 _WHOLE = frozenset(
@@ -131,10 +132,14 @@ def request_of(text: str) -> Request | None:
     bare = " ".join(text.split()).strip("\"'\u201c\u201d\u2018\u2019 ")
     asked = _LEAD.sub("", bare.rstrip("?.! "))
     count = _COUNT.search(asked)
-    if count is not None and (number := _number(count["count"])):
-        found = _request(asked.replace(count.group(), ""))
-        return found and replace(found, sentences=min(number, _ASKED_MAX))
-    return _request(asked)
+    number = _number(count["count"]) if count is not None else 0
+    if count is not None and number:
+        asked = asked.replace(count.group(), "")
+    found = _request(asked)
+    if found is None:
+        return None
+    names = _names(asked) & found.wanted.union(*map(senses_of, found.things))
+    return replace(found, names=names, sentences=min(number, _ASKED_MAX) or SENTENCES_MAX)
 
 
 def _number(text: str) -> int:
@@ -147,11 +152,13 @@ def _request(asked: str) -> Request | None:
     if found := _CHAIN.match(asked):
         return _chain(found["topic"])
     if found := _REASON.match(asked):
-        return Request(kind="reason", wanted=senses_of(found["topic"]), names=_names(found["topic"]))
+        return Request(kind="reason", wanted=senses_of(found["topic"]))
     if found := _STEPS.match(asked):
         return Request(kind="steps", wanted=senses_of(found["task"] or found["how"]), is_ordered=False)
     if found := _MANNER.match(asked):
-        return Request(kind="manner", wanted=senses_of(found["topic"]), names=_names(found["topic"]))
+        # "how the well was found" asks what led to it, "how the well works" what goes on around it
+        is_event = found["how"] and any(map(is_past, found["topic"].lower().split()))
+        return Request(kind="reason" if is_event else "manner", wanted=senses_of(found["topic"]))
     if found := _SUMMARY.match(asked):
         return Request(kind="summary", wanted=senses_of(found["topic"] or found["of"]) - _WHOLE)
     if found := _LIST.match(asked):
@@ -168,7 +175,8 @@ def _chain(topic: str) -> Request:
     """Return the chain between the two ends that a request names, or up to its one end."""
     found = _ENDS.match(topic)
     if found is None:
-        return Request(kind="chain", wanted=senses_of(topic))
+        of_event = re.match(r"how\s+(?P<event>.+)", topic, re.IGNORECASE)
+        return Request(kind="chain", wanted=senses_of(topic), things=("", of_event["event"]) if of_event else ())
     about = senses_of(found["about"] or "") - _WHOLE
     start, end = found["start"] or found["cause"] or "", found["end"] or found["effect"] or found["last"]
     return Request(kind="chain", wanted=about, things=(start, end))

@@ -24,6 +24,8 @@ def told() -> Conversation:
         ("Explain why the bell cracked.", ["three floors", "cracked"]),
         ("Trace how the lightning led to the cracked bell.", ["lightning", "on fire", "three floors", "cracked"]),
         ("Describe the new bell.", ["could not pay", "800 kilos", "higher note"]),
+        ("Trace how the frame burned through.", ["lightning struck", "on fire"]),
+        ("Trace the story of the bell from its beginning to its end.", ["two tonnes", "three floors", "the Kettle"]),
         ("Tell me everything about the lightning", ["struck the tower", "set the wooden frame on fire"]),
     ],
 )

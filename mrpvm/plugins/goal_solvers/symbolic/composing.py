@@ -26,6 +26,10 @@ _NEARBY = 0.5
 """What a word counts that only the statement before names."""
 _ON_TOPIC = 2.0
 """How many times more than others a statement counts in a summary that names what it is about."""
+_NEXT, _LINKED = 0.7, 0.9
+"""How much neighbours hang together, and statements that share a rare word or go on from one another."""
+_LOOKING_AHEAD = 0.7
+_LEAST_STRENGTH = 0.2
 _ROOT_CHARS = 5
 _LOOKING_BACK_REACH = 6
 _LOOKS_BACK = re.compile(r"\bhad (?:\w+ )?(?:\w+(?:ed|en|ne|wn|ught|ost|eft|ade)|been|become|come)\b", re.IGNORECASE)
@@ -92,10 +96,19 @@ class _Text:
             return False
         return any(said.startswith(word[:_ROOT_CHARS]) for said in self.said[place])
 
-    def closest(self, wanted: frozenset[str], places: Sequence[int]) -> int | None:
-        """Return the place of the statement that names most of what is wanted, the first of several."""
-        best = max(places, key=lambda place: self.coverage(wanted, place), default=None)
-        return best if best is not None and self.coverage(wanted, best) >= _LEAST_COVERED else None
+    def closest(self, wanted: frozenset[str], places: Sequence[int], names: frozenset[str] = frozenset()) -> int | None:
+        """Return the place of the statement that names most of what is wanted, the first of several.
+
+        Words that stand nowhere in the text are left out where a statement has a name that is wanted and another word.
+        """
+        named = [place for place in places if names and names <= self.said[place]]
+        best = max(named or places, key=lambda place: self.coverage(wanted, place), default=None)
+        if best is None:
+            return None
+        held = wanted & self.said[best]
+        if names and names < held:
+            wanted = held.union(word for word in wanted if self._counts[word])
+        return best if self.coverage(wanted, best) >= _LEAST_COVERED else None
 
     def are_linked(self, one: int, other: int) -> bool:
         """Return whether a statement hangs together with a later one."""
@@ -106,6 +119,12 @@ class _Text:
         rare = max(_COMMON * len(self.items), 2)
         shared = self.said[one] & self.said[other]
         return other - one <= _LINK_REACH and any(self._counts[word] <= rare for word in shared)
+
+    def link(self, one: int, other: int) -> float:
+        """Return how much a statement hangs together with a later one, in [0, 1]."""
+        if not _is_one_source(self.items[one], self.items[other]):
+            return 0.0
+        return max(_NEXT * (other - one == 1), _LINKED * self.are_linked(one, other))
 
     def news(self, place: int, covered: frozenset[str]) -> float:
         """Return how much a statement tells beyond what is covered: words that come again elsewhere count more."""
@@ -175,13 +194,13 @@ def _comparison(request: Request, text: _Text) -> dict[str, list[Statement]]:
         others = [own - shared for other, own in named.items() if other != name]
         spoken_of = [place for place in text.naming(wanted) if wanted]
         alone = [place for place in spoken_of if not any(own and own <= text.said[place] for own in others)]
-        is_named = any(word.is_name for word in readings[name].words)
+        is_named = any(word.is_name or word.text.isdigit() for word in readings[name].words)
         if not alone and wanted & shared and not is_named:  # beside "the new bell" the old one may be called "the bell"
             alone = [
                 place for place in text.naming(wanted & shared) if not any(own & text.said[place] for own in others)
             ]
         leading = [place for place in alone if wanted & _first_words(text.items[place])]
-        ranked = dict.fromkeys((*leading, *alone, *spoken_of[: 0 if alone else None]))
+        ranked = dict.fromkeys((*leading, *alone, *spoken_of))
         groups[name] = text.told(list(ranked)[:limit])
     return groups if len(groups) >= 2 and all(groups.values()) else {}
 
@@ -225,25 +244,33 @@ def _summary(request: Request, text: _Text) -> list[Statement]:
     places = range(len(text.items))
     sources = {item.entry.unit.source_id for item in text.items if item.is_of_document}
     if wanted:
-        naming = [place for place in places if text.coverage(wanted, place) >= _LEAST_COVERED]
+        naming = [place for place in places if text.coverage(request.names or wanted, place) >= _LEAST_COVERED]
         named = Counter(text.items[place].entry.unit.source_id for place in naming)
         sources = {source for source, _ in named.most_common(1)}
     own = [place for place in places if text.items[place].entry.unit.source_id in sources]
     if len(sources) != 1 or not own:
         return []
-    chosen = [own[0], own[-1]][: min(request.sentences, len(own))]
+    return text.told(_digest(own, request, text))
+
+
+def _digest(places: Sequence[int], request: Request, text: _Text) -> list[int]:
+    """Return the first and the last place, and those between them that tell most that is not yet told."""
+    chosen = [places[0], places[-1]][: min(request.sentences, len(places))]
     covered = frozenset[str]().union(*(text.said[place] for place in chosen))
-    while len(chosen) < min(request.sentences, len(own)):
-        left = [place for place in own if place not in chosen]
-        best = max(left, key=lambda place: text.news(place, covered) * (1 + _ON_TOPIC * text.nearness(wanted, place)))
+    while len(chosen) < min(request.sentences, len(places)):
+        left = [place for place in places if place not in chosen]
+        best = max(
+            left,
+            key=lambda place: text.news(place, covered) * (1 + _ON_TOPIC * text.nearness(request.wanted, place)),
+        )
         chosen.append(best)
         covered |= text.said[best]
-    return text.told(chosen)
+    return chosen
 
 
 def _reasons(request: Request, text: _Text) -> list[Statement]:
-    """Return what a request to explain is about, behind what led to it, and what is told of it looking back."""
-    end = text.closest(request.wanted, range(len(text.items))[::-1])
+    """Return what a request to explain is about, with what led to it, and what is told of it looking back."""
+    end = text.closest(request.wanted, range(len(text.items))[::-1], request.names)
     if end is None or _names_nothing_else(request, end, text):
         return []
     later = (
@@ -251,8 +278,8 @@ def _reasons(request: Request, text: _Text) -> list[Statement]:
         for place in range(end + 1, min(end + 1 + _LOOKING_BACK_REACH, len(text.items)))
         if _LOOKS_BACK.search(text.items[place].text) and _is_one_source(text.items[end], text.items[place])
     )
-    chain = [*_before(end, text, request.sentences), *later]
-    return text.told(chain[: request.sentences])
+    found = dict.fromkeys((end, *later, *_connected(end, text, request.sentences, ahead=_LOOKING_AHEAD)))
+    return text.told(list(found)[: request.sentences])
 
 
 def _names_nothing_else(request: Request, place: int, text: _Text) -> bool:
@@ -261,36 +288,31 @@ def _names_nothing_else(request: Request, place: int, text: _Text) -> bool:
     return bool(plain) and text.coverage(plain, place) == 0
 
 
-def _before(end: int, text: _Text, limit: int) -> list[int]:
-    """Return a place and those before it that lead to it: the two next to it always, further ones that one of them goes
-    on from.
+def _connected(start: int, text: _Text, limit: int, *, back: float = 1.0, ahead: float = 1.0) -> list[int]:
+    """Return the places that hang together most with one, which comes first: each as much as the links that lead to
+    it, the way back and the way ahead counting as told.
     """
-    chain = [end]
-    for place in range(end - 1, -1, -1):
-        if len(chain) == limit or chain[-1] - place > _LINK_REACH:
-            break
-        is_next = place >= end - 2 and _is_one_source(text.items[place], text.items[end])
-        if is_next or any(text.are_linked(place, later) for later in chain):
-            chain.append(place)
-    return chain
+    strengths = {start: 1.0}
+    found: list[int] = []
+    while len(found) < limit and (left := [place for place in strengths if place not in found]):
+        place = max(left, key=lambda place: (strengths[place], place))
+        found.append(place)
+        for other in range(max(0, place - _LINK_REACH), min(len(text.items), place + _LINK_REACH + 1)):
+            way = back if other < place else ahead
+            strength = strengths[place] * way * text.link(*sorted((place, other)))
+            if other != place and strength >= _LEAST_STRENGTH:
+                strengths[other] = max(strengths.get(other, 0.0), strength)
+    return found
 
 
 def _manner(request: Request, text: _Text) -> list[Statement]:
     """Return what a request to explain is about, with what stands around it and hangs together with it."""
-    middle = text.closest(request.wanted, range(len(text.items)))
+    middle = text.closest(request.wanted, range(len(text.items)), request.names)
     if middle is None or _names_nothing_else(request, middle, text):
         return []
-    places = [middle]
-    for step in (1, -1):
-        place = middle + step
-        while 0 <= place < len(text.items) and len(places) < request.sentences:
-            one, other = sorted((place, place - step))
-            if not text.are_linked(one, other):
-                break
-            places.append(place)
-            place += step
-    naming = [place for place in text.naming(request.wanted) if place not in places]
-    return text.told([*places, *naming][: request.sentences])
+    naming = [place for place in text.naming(request.wanted) if place != middle]
+    found = dict.fromkeys((middle, *naming, *_connected(middle, text, request.sentences)))
+    return text.told(list(found)[: request.sentences])
 
 
 def _chain(request: Request, text: _Text) -> list[Statement]:
@@ -299,46 +321,16 @@ def _chain(request: Request, text: _Text) -> list[Statement]:
         return _account(request, text)
     first, last = (senses_of(thing) for thing in request.things)
     places = range(len(text.items))
-    if not first:
-        end = text.closest(last, places[::-1])
-        return text.told(_before(end, text, request.sentences)) if end is not None else []
-    start = text.closest(first, places)
-    end = text.closest(last, places[start + 1 :]) if start is not None else None
-    if start is None or end is None or not _is_one_source(text.items[start], text.items[end]):
+    if last and not first:
+        end = text.closest(last, places[::-1], request.names)
+        return text.told(_connected(end, text, request.sentences, ahead=0.0)) if end is not None else []
+    naming = text.naming(request.wanted) or [None]
+    start = text.closest(first, places) if first else naming[0]
+    later = places[start + 1 :] if start is not None else places
+    end = text.closest(last, later) if last else naming[-1]
+    if start is None or end is None or start > end or not _is_one_source(text.items[start], text.items[end]):
         return []
-    span = range(start, end + 1)
-    ahead, back = _reached(span, text), _reached(span[::-1], text)
-    linked = [place for place in span if place in ahead and place in back] if end in ahead else list(span)
-    if len(linked) > request.sentences:
-        short = {*_shortest(linked, text), start, end}
-        degrees = {place: sum(text.are_linked(*sorted((place, other))) for other in linked if other != place)
-                   for place in linked}  # fmt: skip
-        linked = sorted(linked, key=lambda place: (place not in short, -degrees[place], place))[: request.sentences]
-    return text.told(linked)
-
-
-def _reached(span: Sequence[int], text: _Text) -> set[int]:
-    """Return the places that can be reached from the first one by links."""
-    found = {span[0]}
-    for place in span[1:]:
-        if any(text.are_linked(*sorted((place, other))) for other in found):
-            found.add(place)
-    return found
-
-
-def _shortest(linked: Sequence[int], text: _Text) -> list[int]:
-    """Return the fewest places that lead from the first to the last."""
-    queue = deque([[linked[0]]])
-    seen = {linked[0]}
-    while queue:
-        path = queue.popleft()
-        if path[-1] == linked[-1]:
-            return path
-        for place in linked:
-            if place > path[-1] and place not in seen and text.are_linked(path[-1], place):
-                seen.add(place)
-                queue.append([*path, place])
-    return []
+    return text.told(_digest(range(start, end + 1), request, text))
 
 
 def _steps(wanted: frozenset[str], text: _Text) -> list[Statement]:
