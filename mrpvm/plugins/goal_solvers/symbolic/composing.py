@@ -324,7 +324,9 @@ def _chain(request: Request, text: _Text) -> list[Statement]:
     if last and not first:
         end = text.closest(last, places[::-1], request.names)
         return text.told(_connected(end, text, request.sentences, ahead=0.0)) if end is not None else []
-    naming = text.naming(request.wanted) or [None]
+    naming = text.naming(request.wanted)
+    if not naming and not (first and last):
+        return []
     start = text.closest(first, places) if first else naming[0]
     later = places[start + 1 :] if start is not None else places
     end = text.closest(last, later) if last else naming[-1]
