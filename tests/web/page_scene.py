@@ -74,6 +74,7 @@ def _add_turn(session: Session, status: str) -> ExplainabilityTurn:
         turn_index=number,
         status=status,
         answer_status="failed" if failed else "answered",
+        outcome={"succeeded": "answered", "running": "", "cancelled": "stopped"}.get(status, status),
         user_message=f"Question {number}?",
         assistant_preview="" if failed else f"Answer {number}.",
         duration_ms=number,

@@ -1,6 +1,7 @@
 """The list of turns over all sessions: what it shows, what it finds, how far it looks."""
 
 import re
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -104,6 +105,46 @@ def test_pages_follow_each_other_without_gaps(project: Project, monkeypatch: pyt
             break
         address = more[1]
     assert [int(re.sub(r"\D", "", text)) for text in seen] == list(range(20, 0, -1))
+
+
+@pytest.mark.parametrize("text", ["status:no-answer", "is:rewritten", "is:left-out", "is:slow", "rating:down"])
+def test_a_filter_with_an_index_is_found_however_far_back(
+    project: Project, turns: list[ExplainabilityTurn], monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    rate_turn(turns[1], "down", "No.")
+    add_turns(new_session(project), 20)
+    monkeypatch.setattr(turn_lists, "LOOKED_AT", 5)
+    assert len(rows(member_client(project), q=text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"), [("time", ["Q6?", "Q3?", "Q2?", "Q1?"]), ("tokens", ["Q6?", "Q5?", "Q4?", "Q3?"])]
+)
+def test_turns_are_ordered_by_time_and_by_tokens(
+    project: Project, turns: list[ExplainabilityTurn], sort: str, expected: list[str]
+) -> None:
+    ExplainabilityTurn.objects.filter(user_message__in=("Q4?", "Q5?")).update(duration_ms=0)
+    client = member_client(project)
+    html = client.get(reverse("turns"), {"sort": sort}).text
+    assert asked(rows_of(html))[:4] == expected
+    assert 'aria-sort="descending"' in html
+
+
+def test_pages_of_an_ordered_list_follow_each_other(project: Project) -> None:
+    add_turns(new_session(project), 120)
+    client, address, seen = member_client(project), f"{reverse('turns')}?sort=time", []
+    while address:
+        html = client.get(address).text
+        seen += asked(rows_of(html))
+        more = re.search(r'id="more-turns".*?href="([^"]*)"', html, re.S)
+        address = unescape(more[1]) if more else ""
+    assert [int(re.sub(r"\D", "", text)) for text in seen] == list(range(120, 0, -1))
+
+
+def test_a_turn_stored_without_an_outcome_goes_by_its_status(project: Project) -> None:
+    (turn,) = add_turns(new_session(project), 1, "interrupted")
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(outcome="")
+    assert "Interrupted" in rows(member_client(project))[0]
 
 
 def test_the_list_costs_the_same_for_many_turns(

@@ -122,6 +122,10 @@ class ExplainabilityTurn(models.Model):
         indexes = [
             models.Index(fields=["lease_until"], condition=models.Q(status="running"), name="turn_running_lease"),
             models.Index(fields=["created_at"], name="turn_by_time"),
+            models.Index(fields=["outcome", "id"], name="turn_by_outcome"),
+            models.Index(fields=["id"], condition=models.Q(is_rewritten=True), name="turn_rewritten"),
+            models.Index(fields=["id"], condition=models.Q(left_out_count__gt=0), name="turn_left_out"),
+            models.Index(fields=["id"], condition=models.Q(duration_ms__gt=1_000), name="turn_slow"),
             models.Index(fields=["trace_id"], condition=~models.Q(trace_id=""), name="turn_by_trace"),
             models.Index(
                 fields=["created_at"], condition=models.Q(payloads_removed_at__isnull=True), name="turn_with_payloads"

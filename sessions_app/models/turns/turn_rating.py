@@ -25,6 +25,7 @@ class TurnRating(models.Model):
 
     class Meta:
         ordering = ["turn_id"]
+        indexes = [models.Index(fields=["value", "turn"], name="turn_rating_by_value")]
 
     def __str__(self) -> str:
         return self.value

@@ -4,15 +4,30 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from django.db.models import F, Max, OuterRef, QuerySet, Subquery
+from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.expressions import RawSQL
 
-from sessions_app.models import ExplainabilityTurn, KBMount, Project, Session
-from sessions_app.queries.search.filter_language import Filter, parse
+from sessions_app.models import ExplainabilityTurn, KBMount, Project, Session, TurnRating
+from sessions_app.queries.search.filter_language import SLOW_MS, Filter, parse
 from sessions_app.queries.search.reach import LOOKED_AT
 from sessions_app.queries.search.results import found_turns
 
 SHOWN = 50
 SHOWN_MAX = 200
+SORTS: Mapping[str, str] = {"time": "duration_ms", "tokens": "token_count"}
+"""The columns that a page can be ordered by in place of the time at which a turn began."""
+_INDEXED: Mapping[tuple[str, str], Q] = {
+    ("status", "no-answer"): Q(outcome=ExplainabilityTurn.Outcome.NO_ANSWER),
+    ("status", "quoted"): Q(outcome=ExplainabilityTurn.Outcome.QUOTED),
+    ("status", "failed"): Q(outcome=ExplainabilityTurn.Outcome.FAILED),
+    ("status", "cancelled"): Q(outcome=ExplainabilityTurn.Outcome.STOPPED),
+    ("status", "interrupted"): Q(outcome=ExplainabilityTurn.Outcome.INTERRUPTED),
+    ("is", "rewritten"): Q(is_rewritten=True),
+    # SQLite takes a partial index only where the condition stands in the statement as it does in the index.
+    ("is", "left-out"): Q(left_out_count__gt=RawSQL("0", ())),
+    ("is", "slow"): Q(duration_ms__gt=RawSQL(str(SLOW_MS), ())),  # noqa: S611  (a constant)
+}
+"""What an index of turns finds, by key and value of a term."""
 _COLUMNS = (
     "session__session_id", "session__title", "session__first_message", "request_id", "turn_index", "kind", "status",
     "outcome", "answer_status", "answer_basis", "created_at", "finished_at", "duration_ms", "user_message",
@@ -26,31 +41,69 @@ _COLUMNS = (
 class TurnPage:
     """Some turns with `base_name` and `base_id`, those of the base that each ran over.
 
-    `next_before` is the key below which to go on, None at the end. `is_cut_short`: as many rows as a page looks at were
+    `next_before` is the key below which to go on, None at the end; of a sorted page `next_skip` are left out there.
+    `is_cut_short`: as many rows as a page looks at were
     looked at before it was full.
     """
 
     turns: Sequence[ExplainabilityTurn]
     next_before: int | None
+    next_skip: int = 0
     is_cut_short: bool = False
 
 
-def turn_page(project: Project, wanted: Filter, before: int | None = None, limit: int = SHOWN) -> TurnPage:
+def turn_page(
+    project: Project, wanted: Filter, before: int | None = None, limit: int = SHOWN, *, sort: str = "", skip: int = 0
+) -> TurnPage:
     """Return the newest turns below the key `before` that fit.
 
     At most `LOOKED_AT` rows are looked at, so that a page costs the same whatever is stored: one that few of them fit
-    may be short, or empty, and still say where to go on. At most three queries.
+    may be short, or empty, and still say where to go on. What an index finds is looked up there, and only what it finds
+    counts as looked at.
+
+    Args:
+        sort: orders what fits among the rows looked at by one of `SORTS`, the largest first.
+        skip: so many of these are left out, those of the pages before; with `sort` alone.
     """
     stored = ExplainabilityTurn.objects.order_by()
     start = before or (stored.aggregate(newest=Max("pk"))["newest"] or 0) + 1
-    bound = start - LOOKED_AT
     found = _with_base(found_turns(project, wanted).defer(None).only(*_COLUMNS))
-    rows = list(found.filter(pk__lt=start, pk__gte=bound)[: limit + 1])
-    if len(rows) > limit:
-        return TurnPage(turns=rows[:limit], next_before=rows[limit - 1].pk)
-    if not stored.filter(pk__lt=bound).exists():
-        return TurnPage(turns=rows, next_before=None)
-    return TurnPage(turns=rows, next_before=bound, is_cut_short=True)
+    keys = _indexed_keys(wanted, start)
+    if keys is None:
+        bound = start - LOOKED_AT
+        goes_on = stored.filter(pk__lt=bound).exists()
+    else:
+        bound = keys[-1] if keys else 0
+        goes_on = len(keys) == LOOKED_AT
+        found = found.filter(pk__in=keys)
+    among = found.filter(pk__lt=start, pk__gte=bound)
+    if sort:
+        rows = list(among.order_by(F(SORTS[sort]).desc(nulls_last=True), "-pk")[skip : skip + limit + 1])
+        if len(rows) > limit:
+            return TurnPage(turns=rows[:limit], next_before=start, next_skip=skip + limit)
+    else:
+        rows = list(among[: limit + 1])
+        if len(rows) > limit:
+            return TurnPage(turns=rows[:limit], next_before=rows[limit - 1].pk)
+    return TurnPage(turns=rows, next_before=bound if goes_on else None, is_cut_short=goes_on)
+
+
+def _indexed_keys(wanted: Filter, start: int) -> list[int] | None:
+    """Return the newest keys below `start` of the turns that an index finds by a term; None if no term has an index.
+
+    They are read by themselves: a database that is given the whole condition may read all rows in between instead.
+    """
+    for term in wanted.terms:
+        if term.is_negated:
+            continue
+        if term.key == "rating" and term.value != "none":
+            rated = TurnRating.objects.filter(value=term.value, turn__lt=start).order_by("-turn")
+            return list(rated.values_list("turn_id", flat=True)[:LOOKED_AT])
+        condition = _INDEXED.get((term.key, str(term.value)))
+        if condition is not None:
+            marked = ExplainabilityTurn.objects.filter(condition, pk__lt=start).order_by("-pk")
+            return list(marked.values_list("pk", flat=True)[:LOOKED_AT])
+    return None
 
 
 def latest_turns(sessions: Collection[Session], count: int) -> dict[int, list[ExplainabilityTurn]]:

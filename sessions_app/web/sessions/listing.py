@@ -14,7 +14,7 @@ from sessions_app.queries.sessions.lookups import filtered_sessions, sessions, s
 from sessions_app.queries.sessions.pages import SESSIONS_SHOWN, SESSIONS_SHOWN_MAX, after_session
 from sessions_app.queries.turns.lists import latest_turns
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
-from sessions_app.web.shell.words import OUTCOMES
+from sessions_app.web.shell.words import outcome_words
 from sessions_app.web.turns.graph.status import Tone, duration_badge
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _row(session: "Session", turns: Sequence["ExplainabilityTurn"]) -> Row:
         status=status,
         tone=TONES[status],
         latest=[
-            LatestTurn(index=turn.turn_index, outcome=OUTCOMES.get(turn.outcome, "Running"), tone=turn_tone(turn))
+            LatestTurn(index=turn.turn_index, outcome=outcome_words(turn.outcome, turn.status), tone=turn_tone(turn))
             for turn in turns
         ],
         p50=duration_badge(median(durations)) if durations else "",

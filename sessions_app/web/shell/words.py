@@ -84,6 +84,11 @@ OUTCOMES: Mapping[str, str] = {
 """What became of a turn, as lists tell it."""
 
 
+def outcome_words(outcome: str, status: str) -> str:
+    """Return what became of a turn in lists; one that was stored without an outcome goes by its status."""
+    return OUTCOMES.get(outcome) or END_WORDS.get(status, status)
+
+
 def ending(status: str, outcome: str | None, kind: str) -> str:
     """Return how a turn ended, in a few words; `outcome` is what became of its question."""
     if kind == "command":

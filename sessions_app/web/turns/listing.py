@@ -10,9 +10,9 @@ from django.urls import reverse
 from sessions_app.queries.search.filter_language import parse
 from sessions_app.queries.search.reach import LOOKED_AT
 from sessions_app.queries.search.row_numbers import whole_number
-from sessions_app.queries.turns.lists import turn_page
+from sessions_app.queries.turns.lists import SORTS, turn_page
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
-from sessions_app.web.shell.words import BASIS_WORDS, OUTCOMES
+from sessions_app.web.shell.words import BASIS_WORDS, outcome_words
 from sessions_app.web.turns.graph.status import Tone, duration_badge
 
 if TYPE_CHECKING:
@@ -58,19 +58,27 @@ def turn_list_context(project: "Project", given: Mapping[str, str]) -> dict[str,
     """Return the turns that an address asks for, newest first, and the way to older ones."""
     wanted = parse(given.get("q", ""))
     before = whole_number(given.get("before"))
-    found = turn_page(project, wanted, before)
+    sort, skip = given.get("sort", ""), whole_number(given.get("skip")) or 0
+    sort = sort if sort in SORTS else ""
+    found = turn_page(project, wanted, before, sort=sort, skip=min(skip, LOOKED_AT) if sort else 0)
     rows = [_row(turn) for turn in found.turns]
-    more = _query(q=wanted.text, before=str(found.next_before)) if found.next_before else ""
+    place = {"before": str(found.next_before or ""), "skip": str(found.next_skip or "")}
+    more = _query(q=wanted.text, sort=sort, **place) if found.next_before else ""
     return {
         "wanted": wanted,
         "rows": rows,
         "more": more,
         "is_cut_short": found.is_cut_short,
         "looked_at": f"{LOOKED_AT:,}",
-        "here": _query(q=wanted.text),
+        "here": _query(q=wanted.text, sort=sort),
+        "sort": sort,
+        "newest_url": f"{reverse('turns')}?{_query(q=wanted.text)}",
+        "sort_urls": {
+            name: f"{reverse('turns')}?{_query(q=wanted.text, sort='' if name == sort else name)}" for name in SORTS
+        },
         "is_first": before is None,
         "choices": [
-            Choice(name=name, url=f"{reverse('turns')}?{_query(q=text)}", is_chosen=wanted.text == text)
+            Choice(name=name, url=f"{reverse('turns')}?{_query(q=text, sort=sort)}", is_chosen=wanted.text == text)
             for text, name in FILTERS.items()
         ],
     }
@@ -81,7 +89,7 @@ def _row(turn: "ExplainabilityTurn") -> TurnRow:
     return TurnRow(
         turn=turn,
         url=reverse("turn", args=[turn.session.session_id, turn.request_id]),
-        outcome=OUTCOMES.get(turn.outcome, "Running"),
+        outcome=outcome_words(turn.outcome, turn.status),
         basis=basis if turn.outcome == "answered" else "",
         tone=turn_tone(turn),
         duration=duration_badge(turn.duration_ms),
