@@ -48,10 +48,11 @@ def trial_ratio() -> float:
 
 def diagnosed() -> tuple[int, int]:
     """Return the trials and milliseconds of a diagnosis in a session of twelve units that goes through every step."""
+    from sessions_app.actions.experiments.experiments import Author
     from sessions_app.actions.sessions.session import create_session
     from sessions_app.actions.settings.projects import ensure_default_project
-    from sessions_app.experiments.diagnosis import diagnose
-    from sessions_app.experiments.search import Expectation
+    from sessions_app.experiments.experiments import start_diagnosis
+    from sessions_app.experiments.search import USUAL_BOUNDS, Expectation
     from sessions_app.queries.turns.registry import turn as turn_of
     from sessions_app.turns.call import TurnCall
     from sessions_app.turns.pipeline import run_turn
@@ -61,8 +62,10 @@ def diagnosed() -> tuple[int, int]:
     for message in _TOLD:
         run_turn(session, TurnCall(message=message))
     turn = run_turn(session, TurnCall(message="When does the museum open?")).turn
-    found = diagnose(turn_of(project, session.session_id, turn.request_id), Expectation(should_contain="midnight"))
-    return found.tried_count, found.duration_ms
+    asked = turn_of(project, session.session_id, turn.request_id)
+    expected = Expectation(should_contain="midnight")
+    found = start_diagnosis(asked, expected, USUAL_BOUNDS, Author(name="bench"), wait_ms=60_000)
+    return found.tried_count, (found.result or {})["duration_ms"]
 
 
 def main() -> None:

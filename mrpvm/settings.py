@@ -89,6 +89,8 @@ MRPVM_MAX_SESSION_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_SESSION_UNITS", 10
 MRPVM_MAX_EXPLAINABILITY_ENTRIES = ENVIRONMENT.whole_number("MRPVM_MAX_EXPLAINABILITY_ENTRIES", 1_000, lowest=1)  #
 MRPVM_DAILY_COPIES = ENVIRONMENT.whole_number("MRPVM_DAILY_COPIES", 7, highest=366)  # of SQLite's database; 0 is off
 MRPVM_KEEP_PAYLOADS_DAYS = ENVIRONMENT.whole_number("MRPVM_KEEP_PAYLOADS_DAYS", 0, highest=36_500)  # 0 is for ever
+MRPVM_KEEP_TRIALS_DAYS = ENVIRONMENT.whole_number("MRPVM_KEEP_TRIALS_DAYS", 30, highest=36_500)  # 0 is for ever
+MRPVM_MAX_RUNNING_EXPERIMENTS = ENVIRONMENT.whole_number("MRPVM_MAX_RUNNING_EXPERIMENTS", 2, lowest=1)  # a process
 MRPVM_INLINE_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_INLINE_DETAIL_BYTES", 65_536, lowest=1)  #
 MRPVM_MAX_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_DETAIL_BYTES", 8_388_608, lowest=1)  #
 
@@ -326,6 +328,12 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "SessionStatusEnum": ["active", "running", "failed", "expired"],
         "SourceStatusEnum": ["ready", "dirty"],
+        "ExperimentStatusEnum": ["running", "finished", "failed", "cancelled", "interrupted"],
+        "TrialStatusEnum": [
+            "waiting", "succeeded", "failed", "needs-model", "refused", "cancelled", "interrupted",
+        ],
+        "StoppingStatusEnum": ["cancelling"],
+        "ExperimentKindEnum": ["trials", "diagnosis", "bisect"],
         "AnswerBasisEnum": ["stated", "composed", "quoted", "none"],
     },
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -25,3 +25,8 @@ def new_kb_id() -> str:
 def new_request_id() -> str:
     """Return the id of a turn or of another request."""
     return new_id("req")
+
+
+def new_experiment_id() -> str:
+    """Return the id of an experiment."""
+    return new_id("exp")

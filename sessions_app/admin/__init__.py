@@ -7,6 +7,7 @@ Rows are read-only here; what may be changed is an object action with a page of 
 from django.contrib import admin
 
 from sessions_app.admin import damaged_values, database_versions
+from sessions_app.admin.experiments import experiments
 from sessions_app.admin.knowledge import kb_mounts, knowledge_bases, quarantine
 from sessions_app.admin.knowledge import layers as knowledge_layers
 from sessions_app.admin.sessions import (
@@ -27,6 +28,7 @@ __all__ = [
     "conversation_points",
     "damaged_values",
     "database_versions",
+    "experiments",
     "frozen_contents",
     "imported_spans",
     "kb_mounts",

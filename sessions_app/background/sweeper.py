@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection, connections
 
 from mrpvm.errors import StorageUnavailable
 from sessions_app.actions.damage import mend_noted_columns
+from sessions_app.actions.experiments.experiments import close_abandoned_experiments, remove_old_experiments
 from sessions_app.actions.sessions.frozen_content import remove_unused_content
 from sessions_app.actions.sessions.memory import sweep_memories
 from sessions_app.actions.sessions.session import delete_old_archives, expire_sessions, purge_deleted_sessions
@@ -50,6 +51,7 @@ def sweep() -> dict[str, int]:
     parts: dict[str, Callable[[], int]] = {
         "mended": partial(mend_noted_columns, pacer.pause),
         "recovered": recover_abandoned,
+        "abandoned": close_abandoned_experiments,
         "expired": expire_sessions,
         "outdated": delete_old_archives,
         "purged": purge_deleted_sessions,
@@ -57,6 +59,7 @@ def sweep() -> dict[str, int]:
         "failures": sweep_failures,
         "unused": remove_unused_content,
         "payloads": partial(remove_old_payloads, pacer.pause),
+        "experiments": partial(remove_old_experiments, pacer.pause),
         "compacted": partial(compact_long_chains, pacer.pause),
         "forgotten": sweep_memories,
         "packed": partial(pack_large_layers, pacer.pause),

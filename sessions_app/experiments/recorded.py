@@ -75,6 +75,24 @@ class RecordedTurn:
         return code if code in _STOPPED else None
 
 
+@dataclass(frozen=True)
+class SupposedTurn(RecordedTurn):
+    """A turn that never ran like this: over a state and knowledge that are given, without records."""
+
+    given_state: ConversationState
+    given_knowledge: EffectiveView
+
+    @property
+    def state(self) -> ConversationState:
+        """Return the conversation as it is given."""
+        return self.given_state
+
+    @property
+    def knowledge(self) -> EffectiveView:
+        """Return what its searches see."""
+        return self.given_knowledge
+
+
 def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
     """Return what is stored of an ended turn.
 
@@ -83,6 +101,8 @@ def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
     """
     if turn.is_running:
         raise Conflict("The turn is still running.", code="TURN_IN_PROGRESS", details={"request_id": turn.request_id})
+    if turn.is_trial:
+        raise NotReplayable("A trial is run again by running its experiment's turn with its changes.", "view")
     if turn.kind == ExplainabilityTurn.Kind.COMMAND:
         raise NotReplayable("A command was answered without the machine: there is nothing to run again.", "machine")
     if turn.payloads_removed_at is not None:

@@ -24,6 +24,7 @@ from sessions_app.experiments.recorded import NotReplayable, RecordedTurn, recor
 from sessions_app.experiments.run import Rerun, Setup, rerun
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import answer_of
+from sessions_app.turns.running_turns import running_turns
 from sessions_app.turns.view import plugin_versions, product_version
 
 type Reason = Literal[
@@ -77,6 +78,13 @@ def replay(turn: ExplainabilityTurn, *, live_plugins: bool = False) -> ReplayRes
     return ReplayResult(
         request_id=turn.request_id, duration_ms=round((time.monotonic() - started) * 1000), divergence=divergence
     )
+
+
+def replay_turn(turn: ExplainabilityTurn) -> ReplayResult:
+    """Replay an ended turn; see `replay`. It takes a place among the turns that run at once."""
+    with running_turns.place() as take_place:
+        take_place()
+        return replay(turn)
 
 
 def rerun_unchanged(recorded: RecordedTurn, *, live_plugins: bool = False) -> Rerun:

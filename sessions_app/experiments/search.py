@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -54,13 +55,14 @@ class Expectation:
 
     def is_met(self, answer: str) -> bool:
         """Return whether an answer says what it should and nothing of what it should not."""
-        said = _plain(answer)
-        return _plain(self.should_contain) in said and not (
-            self.should_not_contain and _plain(self.should_not_contain) in said
+        said = plain(answer)
+        return plain(self.should_contain) in said and not (
+            self.should_not_contain and plain(self.should_not_contain) in said
         )
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Return a text as answers are compared: without differences of case and white space."""
     return " ".join(text.split()).casefold()
 
 
@@ -113,13 +115,14 @@ class Step:
 class Search:
     """A running search: `findings` come one by one while `run` is followed.
 
-    `tick` is called between trials; what it raises ends the search.
+    `tick` is called in and between trials; what it raises ends the search. `place` is held by each trial.
     """
 
     recorded: RecordedTurn
     expected: Expectation
     bounds: Bounds = USUAL_BOUNDS
     tick: Callable[[], None] = lambda: None
+    place: Callable[[], AbstractContextManager[None]] = nullcontext
     tried: list[TrialOutcome] = field(default_factory=list)
     not_tried: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -143,11 +146,6 @@ class Search:
             except _OutOfBounds:
                 self.not_tried.append(step.name)
 
-    @property
-    def ranked(self) -> list[Finding]:
-        """Return the findings, first those that meet the expectation, then by how likely and small the change is."""
-        return sorted(self.findings, key=lambda found: (not found.meets, found.weight))
-
     def _is_over(self) -> bool:
         if self._is_spent():
             return True
@@ -165,7 +163,9 @@ class Search:
                 return earlier
         if self._is_spent():
             raise _OutOfBounds("The search may try no more.")
-        outcome = run_trial(self.recorded, changes, self.tick)
+        with self.place():
+            outcome = run_trial(self.recorded, changes, self.tick)
+        self.tick()  # a trial that was stopped says nothing
         self.tried.append(outcome)
         return outcome
 
@@ -175,7 +175,7 @@ class Search:
             return False
         if self.expected.is_stated:
             return self.expected.is_met(outcome.answer)
-        return _plain(outcome.answer) != _plain(self.before)
+        return plain(outcome.answer) != plain(self.before)
 
     def _finding(
         self, kind: FindingKind, outcome: TrialOutcome, weight: int, text: str, advice: str, *links: Link
@@ -366,7 +366,7 @@ class Search:
             return
         port = SessionKnowledge(self.recorded.knowledge)
         hits = port.search(dict.fromkeys(unique_terms(wanted), 1.0), 20)
-        holding = [hit.unit for hit in hits if _plain(wanted) in _plain(hit.unit.text)]
+        holding = [hit.unit for hit in hits if plain(wanted) in plain(hit.unit.text)]
         ahead = [unit_id for unit_id in self._selected if unit_id not in {unit.id for unit in holding}]
         if not holding or not ahead:
             return

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mrpvm.conversation.answers import cited_units
-from mrpvm.trace.events import Event, UnitsJudged, record_of
-from mrpvm.trace.order import in_frame_order
-from mrpvm.values import Selection
+from mrpvm.conversation.context import ContextReport
+from mrpvm.trace.events import Event
+from mrpvm.values import Answer, Selection
 from sessions_app.experiments.changes import (
     Changes,
     changed_knowledge,
@@ -18,6 +18,8 @@ from sessions_app.experiments.changes import (
 from sessions_app.experiments.models import models_of, recorded_exchanges
 from sessions_app.experiments.recorded import RecordedTurn
 from sessions_app.experiments.run import Setup, StartedClock, rerun
+from sessions_app.turns.close import tokens_of
+from sessions_app.turns.commit import report_after
 
 type Tick = Callable[[], None]
 
@@ -42,7 +44,12 @@ class TrialOutcome:
     cited_unit_ids: tuple[str, ...]
     used: Selection
     duration_ms: int
+    message: str
+    deliberation_level: int
+    report: ContextReport
     events: Sequence[Event]
+    document: Answer | None = None
+    token_count: int | None = None
     error: Mapping[str, Any] | None = None
     missing_request: Mapping[str, Any] | None = None
     has_effect: bool = True
@@ -79,14 +86,13 @@ def run_trial(recorded: RecordedTurn, changes: Changes, tick: Tick = unstopped) 
         cited_unit_ids=tuple(cited_units(outcome.answer)) if outcome.answer else (),
         used=outcome.used,
         duration_ms=duration_ms,
+        message=state.asked.message,
+        deliberation_level=state.asked.deliberation_level,
+        report=report_after(again.report, outcome),
         events=again.events,
+        document=outcome.answer,
+        token_count=tokens_of(again.events),
         error=outcome.error,
         missing_request=missing,
         has_effect=state != recorded.state or knowledge != recorded.knowledge or bool(changes.without_plugins),
     )
-
-
-def trace_records(events: Sequence[Event]) -> list[Any]:
-    """Return a trial's events as a turn's are stored."""
-    kept = [event for event in events if not isinstance(event.data, UnitsJudged)]
-    return [record_of(event) for event in in_frame_order(kept, lambda event: event.frame_id)]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from sessions_app.actions.experiments.experiments import close_abandoned_experiments
 from sessions_app.actions.settings.api_keys import create_key, ensure_key
 from sessions_app.actions.settings.projects import create_login_link, ensure_default_project, ensure_first_admin
 from sessions_app.actions.upkeep.staging import sweep_staged
@@ -34,6 +35,7 @@ def bootstrap(api_key: str | None, demo: bool, *, alone: bool) -> Bootstrapped:
     # The key comes last: a start that was broken off before it is done again, and only then the key is shown.
     first_start = not api_keys(project).exists()
     recover_all_running() if alone else recover_abandoned()
+    close_abandoned_experiments(alone=alone)
     sweep_staged(alone=alone)
     if first_start and demo:
         load_demo(project)

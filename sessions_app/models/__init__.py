@@ -2,6 +2,7 @@
 
 from sessions_app.models.damage import DamagedValue
 from sessions_app.models.database_version import DatabaseVersion
+from sessions_app.models.experiments.experiment import Experiment, Trial
 from sessions_app.models.knowledge.bases import (
     HiddenUnit,
     KnowledgeBase,
@@ -41,6 +42,7 @@ __all__ = [
     "DamagedValue",
     "DatabaseVersion",
     "Derivation",
+    "Experiment",
     "ExplainabilityTurn",
     "FrozenContent",
     "HiddenUnit",
@@ -68,6 +70,7 @@ __all__ = [
     "SessionEvent",
     "SessionMemory",
     "SourceArtifact",
+    "Trial",
     "TurnConditions",
     "TurnEvents",
     "TurnRating",

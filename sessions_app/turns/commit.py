@@ -48,9 +48,12 @@ Status = ExplainabilityTurn.Status
 
 def final_report(prepared: Prepared, outcome: TurnOutcome) -> ContextReport:
     """Return the turn's report with what running it added: evidence, model calls, a broken chain of responses."""
-    report = prepared.report
-    if prepared.chain is not None and prepared.chain.is_broken:
-        report = report.with_warning(CHAIN_BROKEN)
+    is_broken = prepared.chain is not None and prepared.chain.is_broken
+    return report_after(prepared.report.with_warning(CHAIN_BROKEN) if is_broken else prepared.report, outcome)
+
+
+def report_after(report: ContextReport, outcome: TurnOutcome) -> ContextReport:
+    """Return a preparation's report with evidence and model calls of the run that followed it."""
     if outcome.answer is None:
         return report
     found = {entry.unit.id: len(entry.unit.text) for group in outcome.answer.groups for entry in group.evidence}

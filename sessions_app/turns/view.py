@@ -112,16 +112,20 @@ def note_view(
     project_pk = turn.session.project_id
     base = stored_conditions.utilities_near(project_pk, state.utilities)
     turn.view = TurnView.of(state, seen, prepared, base).as_record()
-    turn.conditions_id = stored_conditions.key_of(
-        project_pk,
-        {
-            "state": to_wire(shared_state(state)),
-            "utilities": [[*key, value] for key, value in sorted(base.items())],
-            "models": _models(turn, sampling),
-            "plugins": plugin_versions(),
-            "product": product_version(),
-        },
-    )
+    turn.conditions_id = stored_conditions.key_of(project_pk, conditions_of(turn, state, base, sampling))
+
+
+def conditions_of(
+    turn: ExplainabilityTurn, state: ConversationState, utilities: Utilities, sampling: Sampling
+) -> dict[str, Any]:
+    """Return what a turn runs under and shares with others: choices, utilities, models, versions."""
+    return {
+        "state": to_wire(shared_state(state)),
+        "utilities": [[*key, value] for key, value in sorted(utilities.items())],
+        "models": _models(turn, sampling),
+        "plugins": plugin_versions(),
+        "product": product_version(),
+    }
 
 
 def shared_state(state: ConversationState) -> ConversationState:

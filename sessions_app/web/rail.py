@@ -40,6 +40,12 @@ RAIL = (
         drawing="M7 2.8a4.2 4.2 0 1 0 0 8.4a4.2 4.2 0 1 0 0-8.4zM10.2 10.2L14 14",
     ),
     RailEntry(
+        section="experiments",
+        name="Experiments",
+        url_name="experiments",
+        drawing="M6 2.5h4M7 2.5v4L3.2 12.6a.9.9 0 0 0 .8 1.4h8a.9.9 0 0 0 .8-1.4L9 6.5v-4M5 10h6",
+    ),
+    RailEntry(
         section="knowledge",
         name="Knowledge",
         url_name="knowledge",

@@ -103,6 +103,10 @@ def test_generated_requests_get_answers_as_described(
         "unit_id": talked.context_units.get().unit_id,
         "ref": "frame-0",
         "kb_id": "default",
+        "experiment_id": editor.post(
+            "/api/experiments",
+            {"session_id": talked.session_id, "request_id": turn.request_id, "trials": [{}], "wait_ms": 30_000},
+        ).json()["experiment_id"],
     }
 
     def ask(path: str, method: str) -> None:

@@ -4,12 +4,19 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.models import ExplainabilityTurn, Project, Session
+from sessions_app.experiments.changes import Changes
+from sessions_app.experiments.experiments import start_diagnosis, start_trials
+from sessions_app.experiments.search import USUAL_BOUNDS, Bounds, Expectation
+from sessions_app.models import Experiment, ExplainabilityTurn, Project, Session, Trial
 from sessions_app.plugin_threads import workers
+from sessions_app.queries.experiments.experiments import trials
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
+
+NOTHING_EXPECTED = Expectation()
 
 type Talk = Callable[..., ExplainabilityTurn]
 
@@ -32,6 +39,27 @@ def talk(project: Project) -> Talk:
         return stored(run_turn(Session.objects.get(pk=session.pk), last).turn)
 
     return say
+
+
+ANNA = Author(name="anna")
+
+
+def ran(experiment: Experiment) -> Experiment:
+    """Return an experiment that has ended by itself."""
+    assert (experiment.status, experiment.error) == ("finished", None)
+    return experiment
+
+
+def diagnosed(
+    turn: ExplainabilityTurn, expected: Expectation = NOTHING_EXPECTED, bounds: Bounds = USUAL_BOUNDS
+) -> Experiment:
+    """Return the search for causes after its end."""
+    return ran(start_diagnosis(turn, expected, bounds, ANNA, wait_ms=30_000))
+
+
+def tried(turn: ExplainabilityTurn, *changes: Changes) -> list[Trial]:
+    """Return trials of the turn with these changes after their end."""
+    return trials(ran(start_trials(turn.session, turn, changes, ANNA, wait_ms=30_000)))
 
 
 def stored(turn: ExplainabilityTurn) -> ExplainabilityTurn:

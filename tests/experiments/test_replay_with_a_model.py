@@ -3,10 +3,9 @@
 import pytest
 
 from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.diagnosis import try_turn
 from sessions_app.experiments.replay import replay
 from tests.configured_model import provider
-from tests.experiments.conftest import Talk, stored
+from tests.experiments.conftest import Talk, stored, tried
 from tests.llm.provider import Provider
 
 __all__ = ["provider"]
@@ -26,7 +25,7 @@ def test_a_replay_takes_the_recorded_answers(provider: Provider, talk: Talk) -> 
 def test_a_trial_that_would_ask_something_new_needs_a_model(provider: Provider, talk: Talk) -> None:
     turn = talk("My dog is called Rex.", "What is my dog called?")
     asked_count = len(provider.asked)
-    outcome = try_turn(turn, Changes(message="What is the name of my dog?"))
-    assert outcome.status == "needs-model"
-    assert outcome.missing_request is not None
+    [trial] = tried(turn, Changes(message="What is the name of my dog?"))
+    assert trial.status == "needs-model"
+    assert trial.missing_request is not None
     assert len(provider.asked) == asked_count

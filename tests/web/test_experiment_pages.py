@@ -1,5 +1,6 @@
 """The pages that run a turn again: diagnosis, trial with its fork, replay."""
 
+import time
 from collections.abc import Callable
 from html.parser import HTMLParser
 
@@ -9,7 +10,7 @@ from django.urls import reverse
 
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Project, Session
-from tests.web.page_scene import HOSTILE, live_project, member_client
+from tests.web.page_scene import HOSTILE, check_html, live_project, member_client
 from tests.web.test_turn_panels import get, talk
 
 __all__ = ["live_project"]
@@ -47,23 +48,79 @@ def turn(live_project: Project) -> ExplainabilityTurn:
     return talk(session, "Which gate does the ferry to Nore leave from?")
 
 
+def address(turn: ExplainabilityTurn, name: str) -> str:
+    return reverse(name, args=[turn.session.session_id, turn.request_id])
+
+
+def settled(client: Client, found: str) -> str:
+    """Return a page once what it shows has ended."""
+    ended_by = time.monotonic() + 30
+    while 'hx-trigger="every' in (html := client.get(found).text) and time.monotonic() < ended_by:
+        time.sleep(0.1)
+    return html
+
+
 def test_a_cause_is_one_click_from_its_proof(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project, "viewer")
-    assert Links(get(client, turn, "turn")).to("Diagnosis") == reverse(
-        "turn-diagnosis", args=[turn.session.session_id, turn.request_id]
-    )
-    found = get(client, turn, "turn-diagnosis", search="1", should_contain="gate B")
+    assert Links(get(client, turn, "turn")).to("Diagnosis") == address(turn, "turn-diagnosis")
+    asked = client.post(address(turn, "turn-diagnose"), {"should_contain": "gate B"})
+    found = settled(client, asked.url)
     assert "gate A.” decides the answer" in found
     proof = client.get(Links(found).to("See the trial")).text
-    _, _, after = proof.partition('id="try-after"')
-    assert "The ferry to Nore leaves from gate B." in after.partition("</section>")[0]
+    assert "The ferry to Nore leaves from gate B." in proof
+    assert "Experiment on turn 3" in proof
     assert "<svg" in proof
+    assert client.get(Links(found).to("Compare")).status_code == 200
 
 
 def test_a_search_that_finds_nothing_says_so(live_project: Project, turn: ExplainabilityTurn) -> None:
-    found = get(member_client(live_project), turn, "turn-diagnosis", search="1", should_contain=HOSTILE)
+    client = member_client(live_project)
+    asked = client.post(address(turn, "turn-diagnose"), {"should_contain": HOSTILE})
+    found = settled(client, asked.url)
+    check_html(found)
     assert "Nothing that was tried makes the answer what you expected" in found
     assert HOSTILE not in found
+
+
+def test_trials_are_shown_beside_the_recorded_turn(live_project: Project, turn: ExplainabilityTurn) -> None:
+    client = member_client(live_project)
+    made = client.post(address(turn, "turn-try-run"), {"message": "Which gate?", "level": "1"})
+    html = settled(client, made.url)
+    check_html(html)
+    assert "message: Which gate?" in html
+    more = client.post(
+        address(turn, "turn-try-run"),
+        {"experiment": made.url.rpartition("/")[2], "message": turn.user_message, "history": "none"},
+    )
+    assert more.url == made.url
+    html = settled(client, made.url)
+    assert "no conversation" in html
+    trace = ExplainabilityTurn.with_trials.filter(trial_number__gt=0).order_by("-trial_number")[0]
+    for name in ("turn", "turn-graph", "turn-timeline", "turn-context", "turn-choice", "turn-export", "turn-picture"):
+        assert client.get(address(trace, name)).status_code == 200, name
+    assert "Try" not in {said for said, _ in Links(client.get(address(trace, "turn")).text).found}
+    assert client.get(reverse("experiments")).text.count(made.url) == 1
+    assert str(turn.session.turns.count()) == "3"
+
+
+def test_since_when_an_answer_is_so_is_one_form_away(live_project: Project, turn: ExplainabilityTurn) -> None:
+    client = member_client(live_project, "viewer")
+    form = client.get(Links(get(client, turn, "turn-diagnosis")).to("Since when is this the answer?")).text
+    check_html(form)
+    assert f'value="{turn.request_id}" selected' in form
+    made = client.post(reverse("session-bisect-run", args=[turn.session.session_id]), {"turn": turn.request_id})
+    assert "The ferry to Nore leaves from gate A." in settled(client, made.url)
+
+
+def test_an_experiment_is_deleted_by_who_ran_it_or_an_editor(live_project: Project, turn: ExplainabilityTurn) -> None:
+    viewer, other, editor = (member_client(live_project, role) for role in ("viewer", "viewer", "editor"))
+    for client, status in ((other, 403), (viewer, 302)):
+        made = viewer.post(address(turn, "turn-try-run"), {"message": "Which gate?"})
+        assert client.post(f"{made.url}/delete").status_code == status
+    made = viewer.post(address(turn, "turn-try-run"), {"message": "Which gate?"})
+    assert "Delete it" not in settled(other, made.url)
+    assert editor.post(f"{made.url}/delete").url == reverse("experiments")
+    assert viewer.get(made.url).status_code == 404
 
 
 def test_the_replay_page_says_identical(live_project: Project, turn: ExplainabilityTurn) -> None:
@@ -72,8 +129,7 @@ def test_the_replay_page_says_identical(live_project: Project, turn: Explainabil
 
 def test_going_on_from_a_trial_makes_a_fork(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project, "editor")
-    address = reverse("turn-continue", args=[turn.session.session_id, turn.request_id])
-    answer = client.post(address, {"message": "Where does the ferry leave?", "level": "1"})
+    answer = client.post(address(turn, "turn-continue"), {"message": "Where does the ferry leave?", "level": "1"})
     fork = Session.objects.get(forked_from=turn.session)
     made = fork.turns.get()
     assert answer.url == reverse("turn", args=[fork.session_id, made.request_id])
@@ -81,7 +137,6 @@ def test_going_on_from_a_trial_makes_a_fork(live_project: Project, turn: Explain
 
 
 def test_a_viewer_may_try_and_not_go_on(live_project: Project, turn: ExplainabilityTurn) -> None:
-    client: Client = member_client(live_project, "viewer")
-    tried = get(client, turn, "turn-try", message="Where does it leave?")
-    assert "Continue from here" not in tried + get(client, turn, "turn-try", **{"try": "1"})
-    assert client.post(reverse("turn-continue", args=[turn.session.session_id, turn.request_id])).status_code == 403
+    client = member_client(live_project, "viewer")
+    assert "Continue from here" not in get(client, turn, "turn-try", message="Where does it leave?")
+    assert client.post(address(turn, "turn-continue")).status_code == 403

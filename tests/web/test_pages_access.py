@@ -184,7 +184,12 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     found = [(address, "/" if address.endswith("/restore") else under) for address, under in found]
     found += [(reverse(name, args=[*of_session, turn.request_id]), page) for name in ("turn-cancel", "turn-rate")]
     of_turn = [session.session_id, turn.request_id]
-    found.append((reverse("turn-continue", args=of_turn), reverse("turn-try", args=of_turn)))
+    tries, causes = reverse("turn-try", args=of_turn), reverse("turn-diagnosis", args=of_turn)
+    found += [(reverse(name, args=of_turn), tries) for name in ("turn-continue", "turn-try-run")]
+    found.append((reverse("turn-diagnose", args=of_turn), causes))
+    found.append((reverse("session-bisect-run", args=of_session), reverse("session-bisect", args=of_session)))
+    experiment = reverse("experiment", args=["exp-1"])
+    found += [(reverse(f"experiment-{name}", args=["exp-1"]), experiment) for name in ("stop", "delete")]
     found += [(reverse(f"knowledge-{name}", args=[base.kb_id]), base_page) for name in OF_BASE]
     found.append((reverse("api-key-revoke", args=[1]), reverse("api-keys")))
     return [*found, (reverse("session-skills-reload", args=of_session), skills), (reverse("logout"), "/")]
@@ -193,6 +198,7 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
 def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     listed = {entry.name for entry in urlpatterns if hasattr(entry.callback, "form_page")}
     tested = {"logout", "api-key-revoke", "session-skills-reload", "turn-cancel", "turn-rate", "turn-continue"}
+    tested |= {"turn-try-run", "turn-diagnose", "session-bisect-run", "experiment-stop", "experiment-delete"}
     tested |= {*WRITES, *FORMS_OF_SESSION, *(f"knowledge-{name}" for name in OF_BASE)}
     assert listed == tested
     views = Path("sessions_app/web")

@@ -1,22 +1,78 @@
-"""A recorded turn run again: replay, trials with changes, and the search for what its answer depends on.
+"""A recorded turn run again: replay, experiments of trials with changes, the searches for causes and through time.
 
-Nothing of these is stored, so a viewer may ask for them.
+All of it reads the conversation and changes nothing of it, so a viewer may ask for it. Experiments are kept with who
+ran them; whoever ran one may remove it, and so may editors.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from django.http import HttpResponseBase
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mrpvm.values import Selection
-from sessions_app.api.experiments.records import diagnosis_record, replay_record, trial_record
-from sessions_app.api.experiments.requests import DiagnosisRequest, TrialRequest
+from mrpvm.errors import InvalidInput
+from sessions_app.actions.experiments.experiments import Author, cancel_experiment, delete_experiment
+from sessions_app.api.experiments.progress import experiment_stream
+from sessions_app.api.experiments.records import (
+    bisect_record,
+    diagnosis_record,
+    experiment_record,
+    listed_experiment,
+    replay_record,
+)
+from sessions_app.api.experiments.requests import (
+    BisectRequest,
+    DiagnosisRequest,
+    ExperimentListQuery,
+    ExperimentRequest,
+    TrialsRequest,
+    changes_of,
+    expectation_of,
+)
 from sessions_app.api.shell import schemas
+from sessions_app.api.shell.authentication import KeyHolder
+from sessions_app.api.shell.requests import StreamQuery
 from sessions_app.api.shell.views import ApiView
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.diagnosis import diagnose, replay_turn, try_turn
-from sessions_app.experiments.search import Bounds, Expectation
+from sessions_app.experiments.experiments import start_bisect, start_diagnosis, start_more_trials, start_trials
+from sessions_app.experiments.replay import replay_turn
+from sessions_app.experiments.search import Bounds
+from sessions_app.queries.experiments import experiments
+from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.queries.sessions.lookups import session as session_of
+from sessions_app.queries.settings.projects import is_at_least
 from sessions_app.queries.turns import registry as turns
+
+if TYPE_CHECKING:
+    from sessions_app.models import Experiment
+
+SPARE_MS = 5_000
+"""How much longer than the search itself a request waits for a place and the replay before it."""
+
+
+class ExperimentView(ApiView):
+    """What endpoints of experiments share."""
+
+    write_role = "viewer"
+
+    @property
+    def author(self) -> Author:
+        """Return who asks."""
+        user, holder = self.access.actor, self.request.user
+        if user is not None or not isinstance(holder, KeyHolder):
+            return Author(name=holder.get_username(), user=user)
+        return Author(name=f"API key {holder.name}")
+
+    def check_may_change(self, experiment: "Experiment") -> None:
+        """Refuse who neither ran the experiment nor is an editor.
+
+        Raises:
+            PermissionDenied: FORBIDDEN.
+        """
+        author = self.author
+        is_own = experiment.created_by_id == (author.user.pk if author.user else None)
+        if not (is_own and experiment.created_by_name == author.name) and not is_at_least(self.access.role, "editor"):
+            raise PermissionDenied("Only an editor may change an experiment of somebody else.")
 
 
 class Replay(ApiView):
@@ -31,56 +87,117 @@ class Replay(ApiView):
         return Response(replay_record(replay_turn(found)))
 
 
-class Trials(ApiView):
-    """An ended turn run again with changes."""
-
-    write_role = "viewer"
-
-    @schemas.turn_try
-    def post(self, request: Request, session_id: str, request_id: str) -> Response:
-        """Run the turn again with what the body changes, and give what it answers."""
-        found = turns.turn(self.project, session_id, request_id)
-        return Response(trial_record(try_turn(found, _changes(self.body(TrialRequest)))))
-
-
-class Diagnoses(ApiView):
+class Diagnoses(ExperimentView):
     """What a turn's answer depends on."""
-
-    write_role = "viewer"
 
     @schemas.turn_diagnose
     def post(self, request: Request, session_id: str, request_id: str) -> Response:
         """Search for causes by trials, within bounds."""
         found = turns.turn(self.project, session_id, request_id)
         body = self.body(DiagnosisRequest)
-        expected = Expectation(
-            should_contain=body.get("should_contain") or "", should_not_contain=body.get("should_not_contain") or ""
-        )
         bounds = Bounds(max_trials=body["max_trials"], max_ms=body["max_ms"], exhaustive=body["exhaustive"])
-        return Response(diagnosis_record(diagnose(found, expected, bounds)))
+        wait_ms = body.get("wait_ms")
+        made = start_diagnosis(
+            found,
+            expectation_of(body),
+            bounds,
+            self.author,
+            wait_ms=bounds.max_ms + SPARE_MS if wait_ms is None else wait_ms,
+        )
+        return Response(diagnosis_record(made))
 
 
-def _changes(body: dict[str, Any]) -> Changes:
-    """Return the changes of a validated body."""
-    return Changes(
-        message=body.get("message"),
-        history_through=body.get("history_through"),
-        without_units=tuple(body.get("without_units") or ()),
-        without_sources=tuple(body.get("without_sources") or ()),
-        base=body.get("base"),
-        revision=body.get("revision"),
-        pins=Selection(
-            planner=body.get("planner_plugin"),
-            seed_detector=body.get("seed_detector_plugin"),
-            kb=body.get("kb_plugin"),
-            goal_solver=body.get("goal_solver_plugin"),
-        ),
-        without_preferences=bool(body.get("without_preferences")),
-        deliberation_level=body.get("deliberation_level"),
-        grounding=body.get("grounding"),
-        flags=body.get("flags") or {},
-        limits=body.get("limits") or {},
-        without_plugins=tuple(body.get("without_plugins") or ()),
-        system_prompt=body.get("system_prompt"),
-        model=body.get("model"),
-    )
+class Bisects(ExperimentView):
+    """Since when a turn is answered as it is."""
+
+    @schemas.turn_bisect
+    def post(self, request: Request, session_id: str, request_id: str) -> Response:
+        """Search the session's turns, or a base's revisions, for the first that leads to the present answer."""
+        found = turns.turn(self.project, session_id, request_id)
+        body = self.body(BisectRequest)
+        base = knowledge_base(self.project, body["kb_id"]) if body.get("kb_id") else None
+        made = start_bisect(found, expectation_of(body), self.author, base, wait_ms=body["wait_ms"])
+        return Response(bisect_record(made))
+
+
+class Experiments(ExperimentView):
+    """The project's experiments."""
+
+    @schemas.experiment_list
+    def get(self, request: Request) -> Response:
+        """List experiments, the newest first."""
+        query = self.parameters(ExperimentListQuery)
+        found = experiments.experiment_page(
+            self.project, query["limit"], query.get("cursor"), kind=query.get("kind", "")
+        )
+        return Response(
+            {"experiments": [listed_experiment(row) for row in found.experiments], "next_cursor": found.next_cursor}
+        )
+
+    @schemas.experiment_create
+    def post(self, request: Request) -> Response:
+        """Begin trials of a turn, or of a message that was never sent."""
+        body = self.body(ExperimentRequest)
+        self.session_id = body["session_id"]
+        turn, message = None, body.get("message") or ""
+        if body.get("request_id"):
+            if message:
+                raise InvalidInput("An experiment is over a turn or over a message, not both.")
+            turn = turns.turn(self.project, body["session_id"], body["request_id"])
+            session = turn.session
+        else:
+            session = session_of(self.project, body["session_id"])
+        changes = [changes_of(item) for item in body["trials"]]
+        made = start_trials(session, turn, changes, self.author, message=message, wait_ms=body["wait_ms"])
+        return Response(self._record(made.experiment_id), status=201)
+
+    def _record(self, experiment_id: str) -> dict[str, Any]:
+        found = experiments.experiment(self.project, experiment_id)
+        return experiment_record(found, experiments.trials(found))
+
+
+class OneExperiment(ExperimentView):
+    """One experiment."""
+
+    @schemas.experiment_read
+    def get(self, request: Request, experiment_id: str) -> HttpResponseBase:
+        """Read it with its trials; with `stream` as server-sent events while it runs."""
+        query = self.parameters(StreamQuery)
+        found = experiments.experiment(self.project, experiment_id)
+        if query["stream"]:
+            return experiment_stream(self, found)
+        return Response(experiment_record(found, experiments.trials(found)))
+
+    @schemas.experiment_delete
+    def delete(self, request: Request, experiment_id: str) -> Response:
+        """Remove it with its trials and their traces; it is stopped if it runs."""
+        found = experiments.experiment(self.project, experiment_id)
+        self.check_may_change(found)
+        delete_experiment(found)
+        return Response(status=204)
+
+
+class ExperimentTrials(ExperimentView):
+    """Further trials of an experiment."""
+
+    @schemas.experiment_add
+    def post(self, request: Request, experiment_id: str) -> Response:
+        """Run further trials beside those that it has."""
+        body = self.body(TrialsRequest)
+        found = experiments.experiment(self.project, experiment_id)
+        self.check_may_change(found)
+        start_more_trials(found, [changes_of(item) for item in body["trials"]], wait_ms=body["wait_ms"])
+        again = experiments.experiment(self.project, experiment_id)
+        return Response(experiment_record(again, experiments.trials(again)), status=201)
+
+
+class CancelExperiment(ExperimentView):
+    """Stopping an experiment."""
+
+    @schemas.experiment_cancel
+    def post(self, request: Request, experiment_id: str) -> Response:
+        """Ask a running experiment to end; what it has tried is kept."""
+        found = experiments.experiment(self.project, experiment_id)
+        self.check_may_change(found)
+        cancel_experiment(found)
+        return Response({"experiment_id": experiment_id, "status": "cancelling"}, status=202)

@@ -1,12 +1,14 @@
-"""Results of running a recorded turn again as JSON data."""
+"""Replays and experiments as JSON data."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from mrpvm.wire import to_wire
-from sessions_app.experiments.diagnosis import Diagnosis
-from sessions_app.experiments.replay import Divergence, ReplayResult
-from sessions_app.experiments.search import Finding
-from sessions_app.experiments.trial import TrialOutcome
+from sessions_app.experiments.replay import ReplayResult
+from sessions_app.experiments.work import divergence_record
+from sessions_app.queries.experiments.experiments import ranked_findings
+
+if TYPE_CHECKING:
+    from sessions_app.models import Experiment, Trial
 
 
 def replay_record(result: ReplayResult) -> dict[str, Any]:
@@ -14,62 +16,92 @@ def replay_record(result: ReplayResult) -> dict[str, Any]:
     return {
         "request_id": result.request_id,
         "result": result.result,
-        "divergence": _divergence_record(result.divergence),
+        "divergence": divergence_record(result.divergence) if result.divergence else None,
         "duration_ms": result.duration_ms,
     }
 
 
-def _divergence_record(divergence: Divergence | None) -> dict[str, Any] | None:
-    if divergence is None:
-        return None
-    difference = divergence.difference
+def listed_experiment(experiment: "Experiment") -> dict[str, Any]:
+    """Return an experiment without its trials."""
     return {
-        "reason": divergence.reason,
-        "detail": divergence.detail,
-        "part": difference.part,
-        "name": difference.name,
-        "frame_id": difference.frame_id,
-        "execution_id": difference.execution_id,
-        "recorded": difference.recorded,
-        "replayed": difference.replayed,
+        "experiment_id": experiment.experiment_id,
+        "kind": experiment.kind,
+        "status": experiment.status,
+        "session_id": experiment.session.session_id,
+        "request_id": experiment.turn.request_id if experiment.turn else None,
+        "message": experiment.turn.user_message if experiment.turn else experiment.message,
+        "created_by": experiment.created_by_name,
+        "created_at": experiment.created_at,
+        "finished_at": experiment.finished_at,
+        "tried": experiment.tried_count,
+        "error": experiment.error,
     }
 
 
-def trial_record(outcome: TrialOutcome) -> dict[str, Any]:
-    """Return a trial's outcome."""
+def experiment_record(experiment: "Experiment", trials: "Sequence[Trial]") -> dict[str, Any]:
+    """Return an experiment with its trials in order."""
     return {
-        "changes": outcome.changes.as_record(),
-        "status": outcome.status,
-        "answer": outcome.answer,
-        "answer_status": outcome.answer_status,
-        "basis": outcome.basis,
-        "cited_unit_ids": list(outcome.cited_unit_ids),
-        "plugins": to_wire(outcome.used),
-        "has_effect": outcome.has_effect,
-        "error": outcome.error,
-        "missing_request": outcome.missing_request,
-        "duration_ms": outcome.duration_ms,
+        **listed_experiment(experiment),
+        "question": experiment.question,
+        "result": experiment.result,
+        "trials": [trial_record(trial) for trial in trials],
     }
 
 
-def diagnosis_record(found: Diagnosis) -> dict[str, Any]:
-    """Return a diagnosis."""
+def trial_record(trial: "Trial") -> dict[str, Any]:
+    """Return a trial; `request_id` names its trace, which is read like a turn's."""
     return {
-        "result": found.result,
-        "findings": [_finding_record(finding) for finding in found.findings],
-        "tried": found.tried_count,
-        "not_tried": list(found.not_tried),
-        "divergence": _divergence_record(found.divergence),
-        "duration_ms": found.duration_ms,
+        "trial_id": trial.position,
+        "request_id": trial.trace.request_id if trial.trace else None,
+        "changes": trial.changes,
+        "status": trial.status,
+        "answer": trial.answer,
+        "answer_status": trial.answer_status or None,
+        "basis": trial.basis,
+        "cited_unit_ids": trial.cited_unit_ids,
+        "plugins": trial.plugins,
+        "tokens": trial.token_count,
+        "cost": float(trial.cost) if trial.cost is not None else None,
+        "has_effect": trial.has_effect,
+        "error": trial.error,
+        "missing_request": trial.missing_request,
+        "duration_ms": trial.duration_ms,
     }
 
 
-def _finding_record(finding: Finding) -> dict[str, Any]:
+def diagnosis_record(experiment: "Experiment") -> dict[str, Any]:
+    """Return a diagnosis; `result` is null while it runs, or where it was stopped."""
+    result = experiment.result or {}
     return {
-        "kind": finding.kind,
-        "text": finding.text,
-        "advice": finding.advice,
-        "effect": {"before": finding.before, "after": finding.outcome.answer, "meets": finding.meets},
-        "trial": trial_record(finding.outcome),
-        "links": to_wire(finding.links),
+        "experiment_id": experiment.experiment_id,
+        "status": experiment.status,
+        "result": result.get("result"),
+        "findings": [
+            {
+                "kind": finding["kind"],
+                "text": finding["text"],
+                "advice": finding["advice"],
+                "effect": {"before": finding["before"], "after": trial.answer, "meets": finding["meets"]},
+                "trial_id": trial.position,
+                "trial": trial_record(trial),
+                "links": finding["links"],
+            }
+            for trial, finding in ranked_findings(experiment)
+        ],
+        "tried": experiment.tried_count,
+        "not_tried": result.get("not_tried", []),
+        "divergence": result.get("divergence"),
+        "error": experiment.error,
+        "duration_ms": result.get("duration_ms"),
+    }
+
+
+def bisect_record(experiment: "Experiment") -> dict[str, Any]:
+    """Return a search through time; what it found is null while it runs, or where it was stopped."""
+    return {
+        "experiment_id": experiment.experiment_id,
+        "status": experiment.status,
+        "found": experiment.result,
+        "tried": experiment.tried_count,
+        "error": experiment.error,
     }

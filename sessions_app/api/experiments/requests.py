@@ -1,11 +1,17 @@
 """What clients send to run a recorded turn again."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from rest_framework import serializers
 
+from mrpvm.values import Selection
 from sessions_app.api.shell.fields import Text, Truth, WholeNumber
-from sessions_app.api.shell.requests import REVISION_MAX, ChoicesFields, Coded
+from sessions_app.api.shell.requests import REVISION_MAX, ChoicesFields, Coded, PageQuery
+from sessions_app.experiments.changes import Changes
+from sessions_app.experiments.search import Expectation
 
-MOST_TRIALS, MOST_MS = 200, 60_000
+MOST_TRIALS, MOST_MS, MOST_AT_ONCE = 200, 60_000, 50
 EXPECTED_CHARS = 2_000
 
 
@@ -31,11 +37,90 @@ class TrialRequest(ChoicesFields):
     )
 
 
-class DiagnosisRequest(Coded):
+class WaitsFields(Coded):
+    """How long the request waits for the end of what it begins."""
+
+    wait_ms = WholeNumber(
+        required=False, default=0, min_value=0, max_value=MOST_MS, help_text="How long to wait for the end."
+    )
+
+
+class TrialsRequest(WaitsFields):
+    """Trials, each by what it changes."""
+
+    trials = serializers.ListField(child=TrialRequest(), min_length=1, max_length=MOST_AT_ONCE)
+
+
+class ExperimentRequest(TrialsRequest):
+    """Trials of a turn, or of a message that was never sent to the session."""
+
+    session_id = Text()
+    request_id = Text(required=False, allow_null=True)
+    message = Text(required=False, allow_null=True, help_text="In place of `request_id`.")
+
+
+class ExpectationFields(Coded):
     """What the answer should have said or not; without either, the question is what it depends on."""
 
     should_contain = Text(required=False, allow_null=True, allow_blank=True, max_length=EXPECTED_CHARS)
     should_not_contain = Text(required=False, allow_null=True, allow_blank=True, max_length=EXPECTED_CHARS)
+
+
+class DiagnosisRequest(ExpectationFields):
+    """An expectation, and how far the search may go."""
+
     max_trials = WholeNumber(required=False, default=60, min_value=1, max_value=MOST_TRIALS)
     max_ms = WholeNumber(required=False, default=10_000, min_value=1, max_value=MOST_MS)
     exhaustive = Truth(required=False, default=False, help_text="Go on after three findings that meet the expectation.")
+    wait_ms = WholeNumber(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MOST_MS,
+        help_text="How long to wait for the end; a little longer than `max_ms` unless said.",
+    )
+
+
+class BisectRequest(ExpectationFields, WaitsFields):
+    """An expectation, and what is searched: the session's turns, or the revisions of `kb_id`."""
+
+    kb_id = Text(required=False, allow_null=True)
+
+
+class ExperimentListQuery(PageQuery):
+    """A page of experiments."""
+
+    kind = serializers.ChoiceField(("trials", "diagnosis", "bisect"), required=False)
+
+
+def expectation_of(body: Mapping[str, Any]) -> Expectation:
+    """Return the expectation of a validated body."""
+    return Expectation(
+        should_contain=body.get("should_contain") or "", should_not_contain=body.get("should_not_contain") or ""
+    )
+
+
+def changes_of(body: Mapping[str, Any]) -> Changes:
+    """Return the changes of a validated body."""
+    return Changes(
+        message=body.get("message"),
+        history_through=body.get("history_through"),
+        without_units=tuple(body.get("without_units") or ()),
+        without_sources=tuple(body.get("without_sources") or ()),
+        base=body.get("base"),
+        revision=body.get("revision"),
+        pins=Selection(
+            planner=body.get("planner_plugin"),
+            seed_detector=body.get("seed_detector_plugin"),
+            kb=body.get("kb_plugin"),
+            goal_solver=body.get("goal_solver_plugin"),
+        ),
+        without_preferences=bool(body.get("without_preferences")),
+        deliberation_level=body.get("deliberation_level"),
+        grounding=body.get("grounding"),
+        flags=body.get("flags") or {},
+        limits=body.get("limits") or {},
+        without_plugins=tuple(body.get("without_plugins") or ()),
+        system_prompt=body.get("system_prompt"),
+        model=body.get("model"),
+    )

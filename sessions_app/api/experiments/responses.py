@@ -7,6 +7,7 @@ from sessions_app.api.shell.responses import Anything, AnyValue, Bool, Int, Str,
 _REASONS = (
     "plugin-missing", "plugin-version", "product-version", "model-request", "nondeterministic-plugin", "unexplained",
 )  # fmt: skip
+STATUSES = ("running", "finished", "failed", "cancelled", "interrupted")
 _KINDS = (
     "unit", "outranked", "missing-base", "cut", "rewrite", "plugin", "validator", "limit", "setting",
 )  # fmt: skip
@@ -35,19 +36,63 @@ class ReplayObject(serializers.Serializer):
 
 
 class TrialObject(serializers.Serializer):
-    """What a turn answers with changes."""
+    """A turn run again with changes, and what it answers."""
 
+    trial_id = Int(help_text="Its number in the experiment.")
+    request_id = nullable(Str, help_text="Names its trace, which is read like a turn's; null where none is kept.")
     changes = Anything()
-    status = serializers.ChoiceField(("succeeded", "failed", "cancelled", "needs-model"))
+    status = serializers.ChoiceField(
+        ("waiting", "succeeded", "failed", "needs-model", "refused", "cancelled", "interrupted")
+    )
     answer = Str()
     answer_status = nullable(Str)
     basis = Str()
     cited_unit_ids = serializers.ListField(child=serializers.CharField())
     plugins = Anything(help_text="The plugins that answered, by stage.")
+    tokens = nullable(Int)
+    cost = nullable(serializers.FloatField)
     has_effect = Bool(help_text="Whether the machine was given anything else than in the recorded turn.")
     error = nullable(Anything)
     missing_request = nullable(Anything, help_text="What a model would have been asked.")
-    duration_ms = Int()
+    duration_ms = nullable(Int)
+
+
+class ListedExperiment(serializers.Serializer):
+    """An experiment in a list."""
+
+    experiment_id = Str()
+    kind = serializers.ChoiceField(("trials", "diagnosis", "bisect"))
+    status = serializers.ChoiceField(STATUSES)
+    session_id = Str()
+    request_id = nullable(Str, help_text="The turn that is tried; null for a message that was never sent.")
+    message = Str()
+    created_by = Str()
+    created_at = serializers.DateTimeField()
+    finished_at = nullable(serializers.DateTimeField)
+    tried = Int(help_text="How many trials have ended.")
+    error = nullable(Anything)
+
+
+class ExperimentObject(ListedExperiment):
+    """An experiment with its trials."""
+
+    question = Anything(help_text="What a search looks for, and its bounds.")
+    result = nullable(Anything, help_text="What a search came to.")
+    trials = TrialObject(many=True)
+
+
+class ExperimentList(serializers.Serializer):
+    """A page of experiments."""
+
+    experiments = ListedExperiment(many=True)
+    next_cursor = nullable(Str)
+
+
+class ExperimentCancelled(serializers.Serializer):
+    """An experiment that is being stopped."""
+
+    experiment_id = Str()
+    status = serializers.ChoiceField(("cancelling",))
 
 
 class LinkObject(serializers.Serializer):
@@ -73,6 +118,7 @@ class FindingObject(serializers.Serializer):
     text = Str()
     advice = Str()
     effect = EffectObject()
+    trial_id = Int()
     trial = TrialObject()
     links = LinkObject(many=True)
 
@@ -80,9 +126,40 @@ class FindingObject(serializers.Serializer):
 class DiagnosisObject(serializers.Serializer):
     """What a search found, the likeliest cause first."""
 
-    result = serializers.ChoiceField(("found", "nothing-found", "met", "diverged"))
+    experiment_id = Str()
+    status = serializers.ChoiceField(STATUSES)
+    result = serializers.ChoiceField(
+        ("found", "nothing-found", "met", "diverged"), allow_null=True, help_text="Null until the search has ended."
+    )
     findings = FindingObject(many=True)
     tried = Int(help_text="How many trials were run.")
     not_tried = serializers.ListField(child=serializers.CharField(), help_text="What the bounds left out.")
     divergence = nullable(DivergenceObject)
-    duration_ms = Int()
+    error = nullable(Anything)
+    duration_ms = nullable(Int)
+
+
+class BisectionObject(serializers.Serializer):
+    """Since which turn or revision the answer is what it is."""
+
+    result = serializers.ChoiceField(("found", "always"))
+    over = serializers.ChoiceField(("session", "base"))
+    number = nullable(Int, help_text="Index of the turn, or the revision, after which the answer is as it is.")
+    request_id = nullable(Str)
+    message = Str()
+    told = serializers.ListField(child=serializers.CharField(), help_text="What that turn told, at most 20 units.")
+    before = Str()
+    after = Str()
+    moment_count = Int()
+    is_monotonous = Bool(help_text="False where the answer was seen to change more than once.")
+    changes = serializers.ListField(child=serializers.IntegerField())
+
+
+class BisectObject(serializers.Serializer):
+    """A search through time."""
+
+    experiment_id = Str()
+    status = serializers.ChoiceField(STATUSES)
+    found = nullable(BisectionObject)
+    tried = Int()
+    error = nullable(Anything)

@@ -249,24 +249,83 @@ turn_replay = _operation(
     404,
     409,
 )
-turn_try = _operation(
-    "try_turn",
-    "experiments",
-    "Runs an ended turn again with changes and gives what it answers. Nothing is stored, and no model is asked that was"
-    " not asked in the recorded turn.",
-    {200: experiment_responses.TrialObject},
-    404,
-    409,
-    request=experiment_requests.TrialRequest,
-)
 turn_diagnose = _operation(
     "diagnose_turn",
     "experiments",
-    "Searches by trials for what the answer depends on, or for what makes an expectation come true. Nothing is stored.",
+    "Searches by trials for what the answer depends on, or for what makes an expectation come true. The conversation"
+    " stays as it is; the search is kept as an experiment.",
     {200: experiment_responses.DiagnosisObject},
     404,
     409,
     request=experiment_requests.DiagnosisRequest,
+)
+turn_bisect = _operation(
+    "bisect_turn",
+    "experiments",
+    "Puts the turn's message to earlier states of the session, or to earlier revisions of a base, and names the first"
+    " after which it is answered as now. Kept as an experiment.",
+    {200: experiment_responses.BisectObject},
+    404,
+    409,
+    request=experiment_requests.BisectRequest,
+)
+experiment_list = _operation(
+    "list_experiments",
+    "experiments",
+    "Lists the project's experiments, the newest first.",
+    {200: experiment_responses.ExperimentList},
+    query=experiment_requests.ExperimentListQuery,
+)
+experiment_create = _operation(
+    "create_experiment",
+    "experiments",
+    "Runs an ended turn again with changes, or a message that was never sent: several trials side by side. No model is"
+    " asked what it was not asked in the recorded turn.",
+    {201: experiment_responses.ExperimentObject},
+    404,
+    409,
+    410,
+    request=experiment_requests.ExperimentRequest,
+)
+_TRIAL_EVENTS = OpenApiResponse(
+    _EVENT,
+    description="With `stream`: `progress` (0..n) with the `trials` that have ended since the one before, then"
+    " `response.completed` with the experiment, or `error` in its place.",
+)
+experiment_read = _operation(
+    "read_experiment",
+    "experiments",
+    "Reads an experiment with its trials; with `stream`, follows it until it has ended.",
+    {
+        (200, "application/json"): experiment_responses.ExperimentObject,  # type: ignore[dict-item]
+        (200, "text/event-stream"): _TRIAL_EVENTS,  # type: ignore[dict-item]
+    },
+    404,
+    query=requests.StreamQuery,
+)
+experiment_delete = _operation(
+    "delete_experiment",
+    "experiments",
+    "Removes an experiment with its trials and their traces.",
+    {204: None},
+    404,
+)
+experiment_add = _operation(
+    "add_trials",
+    "experiments",
+    "Runs further trials in an experiment that has ended.",
+    {201: experiment_responses.ExperimentObject},
+    404,
+    409,
+    request=experiment_requests.TrialsRequest,
+)
+experiment_cancel = _operation(
+    "cancel_experiment",
+    "experiments",
+    "Stops a running experiment; what it has tried is kept.",
+    {202: experiment_responses.ExperimentCancelled},
+    404,
+    409,
 )
 
 kb_list = _operation(

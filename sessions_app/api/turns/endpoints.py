@@ -55,7 +55,7 @@ class OneTurn(ApiView):
     @schemas.turn_read
     def get(self, request: Request, session_id: str, request_id: str) -> Response:
         """Read the entry with the structure of its graph, also while the turn runs."""
-        found = turns.turn(self.project, session_id, request_id)
+        found = turns.turn_or_trial(self.project, session_id, request_id)
         events = turns.events(found)
         return Response(entry(found, execution_trace(events), verdict(found, events)))
 
@@ -67,7 +67,7 @@ class TurnDetail(ApiView):
     def get(self, request: Request, session_id: str, request_id: str, ref: str) -> HttpResponseBase:
         """Read the payload as far as it goes inline, or download the whole."""
         query = self.parameters(DetailQuery)
-        found = turns.detail(turns.turn(self.project, session_id, request_id), ref)
+        found = turns.detail(turns.turn_or_trial(self.project, session_id, request_id), ref)
         return _file(found) if query["download"] else Response(inline_detail(found))
 
 

@@ -52,6 +52,11 @@ class Feed:
         self._ended = True
         self._wake()
 
+    @property
+    def is_dropped(self) -> bool:
+        """Return whether nobody reads any more."""
+        return self._dropped
+
     def drop(self) -> None:
         """Say that nobody reads any more."""
         with self._lock:

@@ -10,6 +10,14 @@ from sessions_app.models.turns.compression import CompressedJSONField
 from sessions_app.models.turns.turn_conditions import TurnConditions
 
 
+class TurnsOfConversations(models.Manager["ExplainabilityTurn"]):
+    """Turns that belong to a conversation; traces of trials are left out."""
+
+    def get_queryset(self) -> models.QuerySet["ExplainabilityTurn"]:
+        """Return the turns without those of trials."""
+        return super().get_queryset().filter(trial_number=0)
+
+
 class ExplainabilityTurn(models.Model):
     """The registry's entry of one turn, whatever its end.
 
@@ -25,7 +33,8 @@ class ExplainabilityTurn(models.Model):
     turn can be run again; `conditions` is the part that it shares with other turns. `is_rewritten` says that a
     follow-up was searched for in other words, `left_out_count` how many messages and texts its context left out,
     `token_count` what its model calls took and gave, None without one. `cited_sources` names for each mark of the
-    answer the turn or the source that it is of.
+    answer the turn or the source that it is of. `trial_number` is the key of the trial whose trace this is, 0 for a
+    turn of the conversation; a trial has the number of the turn that it tried another way.
     """
 
     class Status(models.TextChoices):
@@ -74,6 +83,7 @@ class ExplainabilityTurn(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="turns")
     request_id = models.CharField(max_length=64, unique=True, default=new_request_id, editable=False)
     turn_index = models.PositiveIntegerField()
+    trial_number = models.PositiveBigIntegerField(default=0, editable=False)
     trace_id = models.CharField(max_length=32, default="", blank=True)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.CHAT)
     status = models.CharField(max_length=12, choices=Status, default=Status.RUNNING)
@@ -111,10 +121,13 @@ class ExplainabilityTurn(models.Model):
         TurnConditions, on_delete=models.PROTECT, null=True, blank=True, db_index=False, related_name="+"
     )
 
+    objects = TurnsOfConversations()
+    with_trials: models.Manager["ExplainabilityTurn"] = models.Manager()
+
     class Meta:
         ordering = ["session_id", "turn_index"]
         constraints = [
-            models.UniqueConstraint(fields=["session", "turn_index"], name="turn_index_unique"),
+            models.UniqueConstraint(fields=["session", "turn_index", "trial_number"], name="turn_index_unique"),
             models.UniqueConstraint(
                 fields=["session"], condition=models.Q(status="running"), name="turn_one_running_a_session"
             ),
@@ -126,6 +139,7 @@ class ExplainabilityTurn(models.Model):
             models.Index(fields=["id"], condition=models.Q(is_rewritten=True), name="turn_rewritten"),
             models.Index(fields=["id"], condition=models.Q(left_out_count__gt=0), name="turn_left_out"),
             models.Index(fields=["id"], condition=models.Q(duration_ms__gt=1_000), name="turn_slow"),
+            models.Index(fields=["trial_number"], condition=models.Q(trial_number__gt=0), name="turn_of_trial"),
             models.Index(fields=["trace_id"], condition=~models.Q(trace_id=""), name="turn_by_trace"),
             models.Index(
                 fields=["created_at"], condition=models.Q(payloads_removed_at__isnull=True), name="turn_with_payloads"
@@ -139,6 +153,11 @@ class ExplainabilityTurn(models.Model):
     def is_running(self) -> bool:
         """Return whether the turn has not ended yet."""
         return self.status == self.Status.RUNNING
+
+    @property
+    def is_trial(self) -> bool:
+        """Return whether this is the trace of a trial, and no part of the conversation."""
+        return self.trial_number > 0
 
 
 class TurnEvents(models.Model):

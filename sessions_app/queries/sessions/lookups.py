@@ -106,8 +106,9 @@ def with_counts(found: QuerySet[Session]) -> QuerySet[Session]:
 
 _FIGURES = """
     SELECT (SELECT COUNT(*) FROM sessions_app_contextunit WHERE session_id = %s AND state = 'pending'),
-           (SELECT COUNT(*) FROM sessions_app_explainabilityturn WHERE session_id = %s),
-           (SELECT status FROM sessions_app_explainabilityturn WHERE session_id = %s ORDER BY turn_index DESC LIMIT 1)
+           (SELECT COUNT(*) FROM sessions_app_explainabilityturn WHERE session_id = %s AND trial_number = 0),
+           (SELECT status FROM sessions_app_explainabilityturn WHERE session_id = %s AND trial_number = 0
+            ORDER BY turn_index DESC LIMIT 1)
 """
 
 

@@ -41,8 +41,24 @@ def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTu
     Raises:
         NotFound: TURN_NOT_FOUND.
     """
+    return _turn_among(ExplainabilityTurn.objects.all(), project, session_id, request_id)
+
+
+def turn_or_trial(project: Project, session_id: str, request_id: str) -> ExplainabilityTurn:
+    """Return one turn, or the trace of a trial, with its session.
+
+    Raises:
+        NotFound: TURN_NOT_FOUND.
+    """
+    found = ExplainabilityTurn.with_trials.select_related("trial__experiment")
+    return _turn_among(found, project, session_id, request_id)
+
+
+def _turn_among(
+    turns: QuerySet[ExplainabilityTurn], project: Project, session_id: str, request_id: str
+) -> ExplainabilityTurn:
     try:
-        found = ExplainabilityTurn.objects.select_related("session").get(
+        found = turns.select_related("session").get(
             request_id=request_id,
             session__session_id=session_id,
             session__project=project,
@@ -69,7 +85,7 @@ def ended_turns(session_id: str | None, since: datetime | None, until: datetime 
 
 def turn_by_key(turn_pk: int) -> ExplainabilityTurn:
     """Return a turn by its key, without asking whose it is."""
-    return ExplainabilityTurn.objects.get(pk=turn_pk)
+    return ExplainabilityTurn.with_trials.get(pk=turn_pk)
 
 
 def events(turn: ExplainabilityTurn) -> list[Event]:
@@ -316,6 +332,8 @@ def discarded_texts(turn: ExplainabilityTurn) -> list[str]:
 
 def answer_of(turn: ExplainabilityTurn) -> str:
     """Return what the turn answered, empty for one that has not or whose answer was taken out: it is stored last."""
+    if turn.is_trial:
+        return turn.trial.answer
     last = turn.messages.order_by("-sequence").values_list("role", "content").first()
     return last[1] if last is not None and last[0] == "assistant" else ""
 

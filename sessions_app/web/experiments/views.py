@@ -1,77 +1,202 @@
-"""A turn run again: whether it replays, what it answers with changes, and what its answer depends on."""
+"""A turn run again: whether it replays, trials with changes, what its answer depends on, and since when."""
 
 import json
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from mrpvm.errors import MRPError
-from mrpvm.trace.graph import fold_graph
-from mrpvm.values import Selection
+from sessions_app.actions.experiments.experiments import Author, cancel_experiment, delete_experiment
 from sessions_app.experiments.continuation import continue_from
-from sessions_app.experiments.diagnosis import diagnose, replay_turn, try_turn
-from sessions_app.experiments.search import Expectation, Finding
-from sessions_app.queries.knowledge.bases import offered_bases
+from sessions_app.experiments.experiments import start_bisect, start_diagnosis, start_more_trials, start_trials
+from sessions_app.experiments.replay import replay_turn
+from sessions_app.experiments.search import Bounds, Expectation
+from sessions_app.experiments.work import changes_of_record
+from sessions_app.queries.experiments import experiments
+from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
+from sessions_app.queries.search.row_numbers import whole_number
+from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.queries.turns import registry as turns
+from sessions_app.web.experiments.comparison import experiment_context
 from sessions_app.web.experiments.trial_form import changes_of, query_of
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
-from sessions_app.web.shell.pages import page, tell_error
+from sessions_app.web.shell.pages import page, tell, tell_error
 from sessions_app.web.turns.choice import plugin_selectors
-from sessions_app.web.turns.graph import read_structure, render_shown, show_structure
 
 if TYPE_CHECKING:
-    from sessions_app.experiments.trial import TrialOutcome
-    from sessions_app.models import ExplainabilityTurn
+    from sessions_app.models import Experiment, ExplainabilityTurn
 
 EXPECTED_CHARS = 2_000
+PAGE_ROWS = 50
+AT_ONCE_MS = 1_000
+"""How long a form waits for its experiment: most have ended by then, and no page needs to be loaded again."""
+
+
+@require_safe
+@member_view()
+def index(request: HttpRequest, member: Member) -> HttpResponse:
+    """Show the project's experiments, the newest first."""
+    kind = request.GET.get("kind", "")
+    kind = kind if kind in ("trials", "diagnosis", "bisect") else ""
+    try:
+        found = experiments.experiment_page(member.project, PAGE_ROWS, request.GET.get("cursor") or None, kind)
+    except MRPError:  # an address that was cut
+        found = experiments.experiment_page(member.project, PAGE_ROWS, None, kind)
+    context = {"experiments": found.experiments, "next_cursor": found.next_cursor, "kind": kind}
+    return page(request, "experiments/index.html", member, context, section="experiments")
+
+
+@require_safe
+@member_view()
+def show(request: HttpRequest, member: Member, experiment_id: str) -> HttpResponse:
+    """Show an experiment: its trials side by side; for HTMX the part that changes while it runs."""
+    found = experiments.experiment(member.project, experiment_id)
+    template = "experiments/show.html" + ("#news" if "HX-Request" in request.headers else "")
+    context = experiment_context(found, may_change=_may_change(member, found))
+    return page(request, template, member, context, section="experiments")
+
+
+@form_of("experiment", "experiment_id")
+@member_view()
+def stop(request: HttpRequest, member: Member, experiment_id: str) -> HttpResponse:
+    """Ask a running experiment to end."""
+    found = _changeable(member, experiment_id)
+    try:
+        cancel_experiment(found)
+        tell(request, "The experiment is being stopped. What it has tried is kept.")
+    except MRPError as refused:
+        tell_error(request, refused)
+    return HttpResponseRedirect(_address(found))
+
+
+@form_of("experiment", "experiment_id")
+@member_view()
+def delete(request: HttpRequest, member: Member, experiment_id: str) -> HttpResponse:
+    """Remove an experiment with its trials."""
+    delete_experiment(_changeable(member, experiment_id))
+    tell(request, "The experiment is deleted.")
+    return HttpResponseRedirect(reverse("experiments"))
 
 
 @require_safe
 @member_view()
 def diagnosis(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show the form, and with `search` what the search finds: the address holds the question."""
+    """Show the form, and the search that the address names; for HTMX what it has found."""
     turn = turns.turn(member.project, session_id, request_id)
-    expected = Expectation(
-        should_contain=_text(request, "should_contain"), should_not_contain=_text(request, "should_not_contain")
-    )
-    context: dict[str, Any] = {**_turn_context(turn), "expected": expected, "tab": "diagnosis"}
-    if "search" in request.GET:
-        try:
-            found = diagnose(turn, expected)
-            context |= {"found": found, "findings": [_shown(turn, finding) for finding in found.findings]}
-        except MRPError as refused:
-            context["refused"] = refused.message
-    return page(request, "experiments/diagnosis.html", member, context, section="sessions")
+    context: dict[str, Any] = {
+        **_turn_context(turn),
+        "tab": "diagnosis",
+        "expected": _expected(request.GET),
+        "earlier": experiments.experiments_of(turn, 10, "diagnosis"),
+    }
+    if request.GET.get("experiment"):
+        found = experiments.experiment(member.project, request.GET["experiment"])
+        context |= experiment_context(found, may_change=_may_change(member, found))
+        question = found.question
+        context["expected"] = Expectation(
+            should_contain=question.get("shouldContain", ""), should_not_contain=question.get("shouldNotContain", "")
+        )
+    template = "experiments/diagnosis.html" + ("#news" if "HX-Request" in request.headers else "")
+    return page(request, template, member, context, section="sessions")
+
+
+@form_of("turn-diagnosis", "session_id", "request_id")
+@member_view()
+def diagnose(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Begin the search for causes; leads to the page that shows what it finds."""
+    turn = turns.turn(member.project, session_id, request_id)
+    address = reverse("turn-diagnosis", args=[session_id, request_id])
+    expected = _expected(request.POST)
+    try:
+        bounds = Bounds(exhaustive="exhaustive" in request.POST)
+        made = start_diagnosis(turn, expected, bounds, _author(member), wait_ms=AT_ONCE_MS // 2)
+    except MRPError as refused:
+        tell_error(request, refused)
+        return HttpResponseRedirect(f"{address}?{urlencode(_asked(expected))}")
+    return HttpResponseRedirect(f"{address}?{urlencode({'experiment': made.experiment_id})}")
 
 
 @require_safe
 @member_view()
 def trial(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show the form, and with `try` what the turn answers with these changes beside what it answered."""
+    """Show the form of a trial, filled in with what the address names or with an earlier trial (`from`)."""
     turn = turns.turn(member.project, session_id, request_id)
     changes = changes_of(request.GET, turn.user_message)
+    experiment = None
+    if request.GET.get("experiment"):
+        experiment = experiments.experiment(member.project, request.GET["experiment"])
+        number = whole_number(request.GET.get("from"))
+        earlier = next((each for each in experiments.trials(experiment) if each.position == number), None)
+        changes = changes_of_record(earlier.changes) if earlier else changes
     context: dict[str, Any] = {
         **_turn_context(turn),
         "tab": "try",
         "changes": changes,
-        "fields": parse_qsl(query_of(changes)),
+        "experiment": experiment,
         "left_out_units": "\n".join(changes.without_units),
         "left_out_sources": "\n".join(changes.without_sources),
         "selectors": plugin_selectors(changes.pins),
         "bases": offered_bases(member.project, changes.base or "")[0],
         "whole_history": "history_max_turns" in changes.flags,
         "rewriting": changes.flags.get("enable_query_rewriting"),
+        "earlier": experiments.experiments_of(turn, 10, "trials"),
     }
-    if "try" in request.GET:
-        try:
-            context |= _outcome_context(try_turn(turn, changes))
-        except MRPError as refused:
-            context["refused"] = refused.message
     return page(request, "experiments/trial.html", member, context, section="sessions")
+
+
+@form_of("turn-try", "session_id", "request_id")
+@member_view()
+def try_turn(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Run the trial, in the experiment that the form names or in a new one; leads to the experiment."""
+    turn = turns.turn(member.project, session_id, request_id)
+    changes = changes_of(request.POST, turn.user_message)
+    try:
+        if request.POST.get("experiment"):
+            found = _changeable(member, request.POST["experiment"])
+            made = start_more_trials(found, [changes], wait_ms=AT_ONCE_MS)
+        else:
+            made = start_trials(turn.session, turn, [changes], _author(member), wait_ms=AT_ONCE_MS)
+    except MRPError as refused:
+        tell_error(request, refused)
+        address = reverse("turn-try", args=[session_id, request_id])
+        return HttpResponseRedirect(f"{address}?{query_of(changes)}")
+    return HttpResponseRedirect(_address(made))
+
+
+@require_safe
+@member_view()
+def bisect(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Show the form that asks since when a turn of the session is answered as it is."""
+    session = session_of(member.project, session_id)
+    asked = [turn for turn in turns.turns(session).order_by("-turn_index")[:PAGE_ROWS] if turn.kind == "chat"]
+    context = {
+        "session": session,
+        "turns": asked,
+        "chosen": request.GET.get("turn", ""),
+        "bases": offered_bases(member.project, "")[0],
+        "expected": _expected(request.GET),
+    }
+    return page(request, "experiments/bisect.html", member, context, section="sessions")
+
+
+@form_of("session-bisect", "session_id")
+@member_view()
+def search_time(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Begin the search through time; leads to its experiment."""
+    turn = turns.turn(member.project, session_id, request.POST.get("turn", ""))
+    kb_id = request.POST.get("base", "")
+    try:
+        base = knowledge_base(member.project, kb_id) if kb_id else None
+        made = start_bisect(turn, _expected(request.POST), _author(member), base, wait_ms=AT_ONCE_MS)
+    except MRPError as refused:
+        tell_error(request, refused)
+        return HttpResponseRedirect(reverse("session-bisect", args=[session_id]))
+    return HttpResponseRedirect(_address(made))
 
 
 @require_safe
@@ -104,39 +229,40 @@ def continuation(request: HttpRequest, member: Member, session_id: str, request_
     return HttpResponseRedirect(reverse("turn", args=[made.session.session_id, made.request_id]))
 
 
+def _author(member: Member) -> Author:
+    return Author(name=member.user.get_username(), user=member.user)
+
+
+def _may_change(member: Member, experiment: "Experiment") -> bool:
+    """Return whether the member ran the experiment, or may change what others ran."""
+    return member.can_write or experiment.created_by_id == member.user.pk
+
+
+def _changeable(member: Member, experiment_id: str) -> "Experiment":
+    found = experiments.experiment(member.project, experiment_id)
+    if not _may_change(member, found):
+        raise PermissionDenied("Only an editor may change an experiment of somebody else.")
+    return found
+
+
+def _address(experiment: "Experiment") -> str:
+    return reverse("experiment", args=[experiment.experiment_id])
+
+
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
-def _text(request: HttpRequest, name: str) -> str:
-    return request.GET.get(name, "").replace("\0", "").strip()[:EXPECTED_CHARS]
+def _expected(given: QueryDict) -> Expectation:
+    def text(name: str) -> str:
+        return given.get(name, "").replace("\0", "").strip()[:EXPECTED_CHARS]
+
+    return Expectation(should_contain=text("should_contain"), should_not_contain=text("should_not_contain"))
+
+
+def _asked(expected: Expectation) -> dict[str, str]:
+    return {"should_contain": expected.should_contain, "should_not_contain": expected.should_not_contain}
 
 
 def _turn_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     return {"turn": turn, "session": turn.session, "answer": turns.answer_of(turn)}
-
-
-def _shown(turn: "ExplainabilityTurn", finding: Finding) -> dict[str, Any]:
-    """Return a finding with where its trial is run again, and where its links lead."""
-    session_id = turn.session.session_id
-    address = reverse("turn-try", args=[session_id, turn.request_id])
-    return {
-        "finding": finding,
-        "address": f"{address}?{query_of(finding.outcome.changes)}&try=1",
-        "units": [link.id for link in finding.links if link.kind == "unit"],
-        "bases": [link for link in finding.links if link.kind == "base"],
-    }
-
-
-def _outcome_context(outcome: "TrialOutcome") -> dict[str, Any]:
-    structure = read_structure(fold_graph(outcome.events))
-    return {
-        "outcome": outcome,
-        "tone": "ok" if outcome.status == "succeeded" else "warn",
-        "used": [name for name in _plugins(outcome.used) if name],
-        "graph": render_shown(show_structure(structure), uid="trial"),
-    }
-
-
-def _plugins(used: Selection) -> list[str | None]:
-    return [used.planner, used.seed_detector, used.kb, used.goal_solver]

@@ -58,10 +58,14 @@ class Move:
 def compared_turn(turn: "ExplainabilityTurn", number: int | None) -> "ExplainabilityTurn":
     """Return the earlier turn that this one is compared with: that of the number, without one the turn before.
 
+    A trial is compared with the turn that it tried.
+
     Raises:
         NotFound: TURN_NOT_FOUND, no such turn came before this one.
     """
     earlier = turns(turn.session).filter(turn_index__lt=turn.turn_index)
+    if turn.is_trial and number is None:
+        number, earlier = turn.turn_index, turns(turn.session)
     found = (earlier if number is None else earlier.filter(turn_index=number)).order_by("-turn_index").first()
     if found is None:
         raise NotFound("There is no such turn before this one.", code="TURN_NOT_FOUND")

@@ -15,7 +15,7 @@ from sessions_app.web.turns.structure import structure_of
 @member_view()
 def export(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Return the turn as one JSON document."""
-    turn = turns.turn(member.project, session_id, request_id)
+    turn = turns.turn_or_trial(member.project, session_id, request_id)
     name = f'attachment; filename="turn-{turn.turn_index}.json"'
     options = {"ensure_ascii": False, "indent": 2}
     return JsonResponse(turn_document(turn), json_dumps_params=options, headers={"Content-Disposition": name})
@@ -25,7 +25,7 @@ def export(request: HttpRequest, member: Member, session_id: str, request_id: st
 @member_view()
 def picture(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Return the graph as an SVG file, with the frames shut that the address names."""
-    turn = turns.turn(member.project, session_id, request_id)
+    turn = turns.turn_or_trial(member.project, session_id, request_id)
     shown = show_structure(structure_of(turn), opened=request.GET.getlist("open"), shut=request.GET.getlist("shut"))
     file = standalone(render_shown(shown, uid="file"))
     name = f'attachment; filename="turn-{turn.turn_index}.svg"'

@@ -55,7 +55,7 @@ def _reader(query: QueryDict) -> Reader:
 @member_view()
 def show(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Show the turn; the address holds the view, the tab, the selection and what was opened and shut."""
-    turn = turns.turn(member.project, session_id, request_id)
+    turn = turns.turn_or_trial(member.project, session_id, request_id)
     reader = _reader(request.GET)
     context = {
         **head_context(turn),
@@ -86,7 +86,7 @@ def _detail(turn: "ExplainabilityTurn", selected: str) -> dict[str, Any]:
 @member_view()
 def graph(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Return the picture alone."""
-    turn = turns.turn(member.project, session_id, request_id)
+    turn = turns.turn_or_trial(member.project, session_id, request_id)
     return page(request, "turn/stage.html#svg", member, stage_context(turn, _reader(request.GET)))
 
 
@@ -94,7 +94,7 @@ def graph(request: HttpRequest, member: Member, session_id: str, request_id: str
 @member_view()
 def timeline(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Return the timeline alone."""
-    turn = turns.turn(member.project, session_id, request_id)
+    turn = turns.turn_or_trial(member.project, session_id, request_id)
     shown = shown_graph(turn, _reader(request.GET))
     return page(request, "turn/stage.html#timeline", member, {"turn": turn, "timeline": render_timeline(shown)})
 
@@ -103,7 +103,7 @@ def timeline(request: HttpRequest, member: Member, session_id: str, request_id: 
 @member_view()
 def outline(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Return the outline, with `rows=all` its rows alone and all; the reader's own address says what is selected."""
-    turn = turns.turn(member.project, session_id, request_id)
+    turn = turns.turn_or_trial(member.project, session_id, request_id)
     reader = _reader(QueryDict(urlsplit(request.headers.get("HX-Current-URL", "")).query))
     if request.GET.get("rows") == "all":
         return page(request, f"{TEMPLATE}#outline-rows", member, {"outline": render_outline(shown_graph(turn, reader))})
@@ -114,7 +114,7 @@ def outline(request: HttpRequest, member: Member, session_id: str, request_id: s
 @member_view()
 def requests(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
     """Return what one execution sent to models."""
-    turn = turns.turn(member.project, session_id, request_id)
+    turn = turns.turn_or_trial(member.project, session_id, request_id)
     detail = None if ref == PREPARING else turns.detail(turn, ref)
     return page(request, "turn/requests.html", member, requests_context(turn, detail))
 
@@ -125,7 +125,7 @@ def _part(template: str, part_context: Callable[["ExplainabilityTurn"], dict[str
     @require_safe
     @member_view()
     def view(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-        turn = turns.turn(member.project, session_id, request_id)
+        turn = turns.turn_or_trial(member.project, session_id, request_id)
         return page(request, template, member, part_context(turn))
 
     return view
@@ -154,7 +154,7 @@ def compare(request: HttpRequest, member: Member, session_id: str, request_id: s
 
     With `side` the graph of that side alone.
     """
-    turn = turns.turn(member.project, session_id, request_id)
+    turn = turns.turn_or_trial(member.project, session_id, request_id)
     earlier, reader = compared_turn(turn, whole_number(request.GET.get("with"))), _reader(request.GET)
     side = request.GET.get("side")
     if side in SIDES:
@@ -167,7 +167,7 @@ def compare(request: HttpRequest, member: Member, session_id: str, request_id: s
 @member_view()
 def section(request: HttpRequest, member: Member, session_id: str, request_id: str, place: int) -> HttpResponse:
     """Return the exact text of one section of what a model got to see; to a browser that asks for it alone, plain."""
-    turn = turns.turn(member.project, session_id, request_id)
+    turn = turns.turn_or_trial(member.project, session_id, request_id)
     section = section_text(turn, place)
     if "HX-Request" not in request.headers:
         return HttpResponse(section.text, content_type="text/plain; charset=utf-8")
@@ -178,7 +178,7 @@ def section(request: HttpRequest, member: Member, session_id: str, request_id: s
 @member_view()
 def detail(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
     """Return one node's input, output, meta and error."""
-    turn = turns.turn(member.project, session_id, request_id)
+    turn = turns.turn_or_trial(member.project, session_id, request_id)
     shown = detail_context(turn, turns.detail(turn, ref))
     return page(request, "turn/detail.html", member, shown)
 

@@ -1,0 +1,1 @@
+"""Writes of experiments and trials, but for what running them stores."""

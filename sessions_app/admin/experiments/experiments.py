@@ -1,0 +1,27 @@
+"""Experiments and their trials, to look at."""
+
+from django.contrib import admin
+
+from sessions_app.admin.shell.read_only import ReadOnlyAdmin
+from sessions_app.models import Experiment, Trial
+
+
+@admin.register(Experiment)
+class ExperimentAdmin(ReadOnlyAdmin):
+    """Who tried what."""
+
+    list_display = ("experiment_id", "kind", "status", "tried_count", "created_by_name", "created_at")
+    list_filter = ("kind", "status")
+    search_fields = ("=experiment_id", "=session__session_id")
+    ordering = ("-id",)
+
+
+@admin.register(Trial)
+class TrialAdmin(ReadOnlyAdmin):
+    """What came of each trial."""
+
+    list_display = ("experiment", "position", "status", "answer_status", "duration_ms")
+    list_filter = ("status",)
+    list_select_related = ("experiment",)
+    search_fields = ("=experiment__experiment_id",)
+    ordering = ("-experiment_id", "position")

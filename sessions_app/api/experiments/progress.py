@@ -1,0 +1,71 @@
+"""A running experiment as a stream of server-sent events: trials as they end, and at last the whole."""
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from django.db import connections
+from django.http import HttpResponseBase
+from rest_framework.utils.encoders import JSONEncoder
+
+from mrpvm.errors import NotFound
+from sessions_app import shutdown
+from sessions_app.api.experiments.records import experiment_record, listed_experiment, trial_record
+from sessions_app.api.shell.errors import body_of, error_body
+from sessions_app.api.shell.views import ApiView
+from sessions_app.api.turns.sse import Feed, event_stream
+from sessions_app.api.turns.stream_threads import StreamThreads
+from sessions_app.queries.experiments import experiments
+
+if TYPE_CHECKING:
+    from sessions_app.models import Experiment
+
+FOLLOWED_AT_ONCE = 16
+"""Experiments that are followed at a time; one more is refused."""
+_LOOK_SECONDS = 0.2
+
+_threads = StreamThreads("followed", FOLLOWED_AT_ONCE)
+
+
+def experiment_stream(view: ApiView, experiment: "Experiment") -> HttpResponseBase:
+    """Return the experiment's stream; it goes on whether anybody follows it or not.
+
+    Raises:
+        Unavailable: SERVER_BUSY, as many are followed as may be.
+    """
+    feed = Feed()
+    _threads.start(lambda: _follow(view, experiment, feed))
+
+    def stopped() -> list[tuple[str, dict[str, Any]]]:
+        message = "The server was stopped. What the experiment has tried is kept."
+        return [("error", error_body("SERVER_SHUTTING_DOWN", message, module="kernel", request_id=view.request_id))]
+
+    return event_stream(feed, stopped, {"X-Request-Id": view.request_id})
+
+
+def _follow(view: ApiView, experiment: "Experiment", feed: Feed) -> None:
+    told: set[int] = set()
+    try:
+        while shutdown.remaining_seconds() is None and not feed.is_dropped:
+            now = experiments.experiment(view.project, experiment.experiment_id)
+            trials = experiments.trials(now)
+            if not now.is_running:
+                feed.put("response.completed", _plain(experiment_record(now, trials)))
+                return
+            new = [trial for trial in trials if trial.status != "waiting" and trial.pk not in told]
+            told.update(trial.pk for trial in new)
+            feed.put("progress", _plain({**listed_experiment(now), "trials": [trial_record(trial) for trial in new]}))
+            time.sleep(_LOOK_SECONDS)
+    except NotFound as removed:
+        feed.put("error", body_of(removed, view.request_id, None))
+    finally:
+        try:
+            connections.close_all()  # such a thread is seldom used: it keeps none
+        finally:
+            feed.end()
+
+
+def _plain(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record with times as in a plain answer."""
+    plain: dict[str, Any] = json.loads(json.dumps(record, cls=JSONEncoder))
+    return plain

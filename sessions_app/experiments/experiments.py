@@ -1,0 +1,102 @@
+"""Beginning experiments: what is asked is checked and stored, then a thread of its own runs it."""
+
+from collections.abc import Sequence
+from concurrent.futures import wait
+
+from mrpvm.wire import to_wire
+from sessions_app.actions.experiments.experiments import Author, add_trials, begin_experiment
+from sessions_app.experiments.changes import Changes, check_changes
+from sessions_app.experiments.pool import pool
+from sessions_app.experiments.recorded import recorded_turn
+from sessions_app.experiments.search import Bounds, Expectation
+from sessions_app.experiments.unsent import unsent_turn
+from sessions_app.models import Experiment, ExplainabilityTurn, KnowledgeBase, Session
+
+
+def start_trials(
+    session: Session,
+    turn: ExplainabilityTurn | None,
+    changes: Sequence[Changes],
+    author: Author,
+    *,
+    message: str = "",
+    wait_ms: int = 0,
+) -> Experiment:
+    """Begin an experiment of chosen trials; without a turn `message` is asked of the session as it stands.
+
+    Args:
+        wait_ms: how long to wait for its end.
+
+    Raises:
+        InvalidInput: as for `check_changes`, or the message is none that a turn takes.
+        Conflict: TURN_IN_PROGRESS, NOT_REPLAYABLE.
+        Unavailable: SERVER_BUSY, SERVER_SHUTTING_DOWN.
+    """
+    for each in changes:
+        check_changes(each)
+    _check_asked(session, turn, message)
+    pool.refuse_if_full()
+    records = [each.as_record() for each in changes]
+    experiment = begin_experiment(session, turn, Experiment.Kind.TRIALS, author, message=message, changes=records)
+    return _started(experiment, wait_ms)
+
+
+def start_more_trials(experiment: Experiment, changes: Sequence[Changes], *, wait_ms: int = 0) -> Experiment:
+    """Add trials to an experiment that has ended.
+
+    Raises:
+        InvalidInput, Unavailable: as for `start_trials`.
+        Conflict: as for `add_trials`.
+    """
+    for each in changes:
+        check_changes(each)
+    pool.refuse_if_full()
+    return _started(add_trials(experiment, [each.as_record() for each in changes]), wait_ms)
+
+
+def start_diagnosis(
+    turn: ExplainabilityTurn, expected: Expectation, bounds: Bounds, author: Author, *, wait_ms: int = 0
+) -> Experiment:
+    """Begin the search for what a turn's answer depends on, or for what makes the expectation come true.
+
+    Raises:
+        Conflict, Unavailable: as for `start_trials`.
+    """
+    recorded_turn(turn)
+    pool.refuse_if_full()
+    question = {**to_wire(expected), **to_wire(bounds)}
+    experiment = begin_experiment(turn.session, turn, Experiment.Kind.DIAGNOSIS, author, question=question)
+    return _started(experiment, wait_ms)
+
+
+def start_bisect(
+    turn: ExplainabilityTurn,
+    expected: Expectation,
+    author: Author,
+    base: KnowledgeBase | None = None,
+    *,
+    wait_ms: int = 0,
+) -> Experiment:
+    """Begin the search for the turn, or the revision of `base`, since which the turn is answered as it is.
+
+    Raises:
+        Conflict, Unavailable: as for `start_trials`.
+    """
+    recorded_turn(turn)
+    pool.refuse_if_full()
+    question = {**to_wire(expected), "kbId": base.kb_id if base else None}
+    experiment = begin_experiment(turn.session, turn, Experiment.Kind.BISECT, author, question=question)
+    return _started(experiment, wait_ms)
+
+
+def _check_asked(session: Session, turn: ExplainabilityTurn | None, message: str) -> None:
+    if turn is None:
+        unsent_turn(session, message)
+    else:
+        recorded_turn(turn)
+
+
+def _started(experiment: Experiment, wait_ms: int) -> Experiment:
+    wait([pool.start(experiment)], timeout=wait_ms / 1000)
+    experiment.refresh_from_db()
+    return experiment

@@ -1,0 +1,124 @@
+"""Trials of a recorded turn side by side: who asked what, and what each trial answered."""
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.identifiers import new_experiment_id
+from sessions_app.models.redacted import RedactedJSONField, RedactedTextField
+from sessions_app.models.sessions.session import Session
+from sessions_app.models.settings.project import Project
+from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
+
+
+class Experiment(models.Model):
+    """A number of trials over one turn, chosen by a person or by a search.
+
+    `turn` is null for a `message` that was never sent: it is asked of the session as it stood when each trial ran.
+    `question` holds what a search looks for: expectation and bounds. `result` is what a search came to. While it is
+    running, `lease_until` says when it counts as abandoned. `created_by_name` is the user's name or the API key's.
+    """
+
+    class Kind(models.TextChoices):
+        """Who chooses the trials: a person, the search for causes, or the search through time."""
+
+        TRIALS = "trials"
+        DIAGNOSIS = "diagnosis"
+        BISECT = "bisect"
+
+    class Status(models.TextChoices):
+        """How the experiment stands."""
+
+        RUNNING = "running"
+        FINISHED = "finished"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+        INTERRUPTED = "interrupted"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="experiments")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="experiments")
+    turn = models.ForeignKey(
+        ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, related_name="experiments"
+    )
+    experiment_id = models.CharField(max_length=64, unique=True, default=new_experiment_id, editable=False)
+    kind = models.CharField(max_length=9, choices=Kind)
+    status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
+    message = RedactedTextField(default="", blank=True)
+    question = RedactedJSONField(default=dict, blank=True)
+    result = RedactedJSONField(null=True, blank=True)
+    error = RedactedJSONField(null=True, blank=True)
+    tried_count = models.PositiveIntegerField(default=0)
+    asks_models = models.BooleanField(default=False)
+    created_by = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, blank=True, db_index=False, related_name="+"
+    )
+    created_by_name = models.CharField(max_length=150)
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["project", "-id"], name="experiment_of_project"),
+            models.Index(fields=["created_at"], name="experiment_by_time"),
+            models.Index(fields=["lease_until"], condition=models.Q(status="running"), name="experiment_lease"),
+        ]
+
+    def __str__(self) -> str:
+        return self.experiment_id
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether it has not ended yet."""
+        return self.status == self.Status.RUNNING
+
+
+class Trial(models.Model):
+    """A recorded turn run again with changes, and what came of it.
+
+    `turn` is the turn whose view it ran over. `changes` are JSON as `Changes.as_record` gives them. `findings` are what
+    a search concluded from it. `trace` is a turn of its own with the trial's events and payloads; trials of a search
+    that prove nothing have none. `missing_request` is what a model would have been asked, of a trial that
+    `needs-model`. `cost` is in the currency of the model's price.
+    """
+
+    class Status(models.TextChoices):
+        """How the trial stands."""
+
+        WAITING = "waiting"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+        NEEDS_MODEL = "needs-model"
+        REFUSED = "refused"
+        CANCELLED = "cancelled"
+        INTERRUPTED = "interrupted"
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, db_index=False, related_name="trials")
+    position = models.PositiveIntegerField()
+    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    changes = RedactedJSONField(default=dict, blank=True)
+    status = models.CharField(max_length=11, choices=Status, default=Status.WAITING)
+    answer = RedactedTextField(default="", blank=True)
+    answer_status = models.CharField(max_length=12, default="", blank=True)
+    basis = models.CharField(max_length=8, default="", blank=True)
+    cited_unit_ids = models.JSONField(default=list, blank=True)
+    plugins = models.JSONField(default=dict, blank=True)
+    token_count = models.PositiveIntegerField(null=True, blank=True)
+    cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+    has_effect = models.BooleanField(default=True)
+    error = RedactedJSONField(null=True, blank=True)
+    missing_request = RedactedJSONField(null=True, blank=True)
+    findings = RedactedJSONField(default=list, blank=True)
+    trace = models.OneToOneField(
+        ExplainabilityTurn, on_delete=models.SET_NULL, null=True, blank=True, related_name="trial"
+    )
+
+    class Meta:
+        ordering = ["experiment_id", "position"]
+        constraints = [models.UniqueConstraint(fields=["experiment", "position"], name="trial_position_unique")]
+
+    def __str__(self) -> str:
+        return f"trial {self.position}: {self.status}"

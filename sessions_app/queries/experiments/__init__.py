@@ -1,0 +1,1 @@
+"""Reads of experiments and trials."""

@@ -1,0 +1,166 @@
+"""Experiments are kept beside the conversation, stop when told to, and are removed with all that is theirs."""
+
+import threading
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from mrpvm.errors import InvalidInput
+from sessions_app.actions.experiments.experiments import (
+    begin_experiment,
+    cancel_experiment,
+    close_abandoned_experiments,
+    delete_experiment,
+    remove_old_experiments,
+)
+from sessions_app.experiments import work
+from sessions_app.experiments.changes import Changes
+from sessions_app.experiments.experiments import start_bisect, start_more_trials, start_trials
+from sessions_app.experiments.search import Expectation
+from sessions_app.models import Experiment, ExplainabilityTurn, Message, PluginStatistics, Session, TurnEvents
+from sessions_app.queries.experiments.experiments import trials
+from sessions_app.queries.turns.registry import events
+from sessions_app.turns.running_turns import running_turns
+from tests.experiments.conftest import ANNA, Talk, diagnosed, ran, tried
+
+ASKED = ("My dog is called Rex.", "I like tea.", "What is my dog called?")
+
+
+def conversation(session: Session) -> Any:
+    """Return what belongs to a session's conversation."""
+    statistics = list(PluginStatistics.objects.order_by("pk").values())
+    messages = list(Message.objects.filter(session=session).values())
+    return Session.objects.values().get(pk=session.pk), messages, list(session.turns.values()), statistics
+
+
+def test_trials_stand_side_by_side_and_leave_the_conversation_alone(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    before = conversation(turn.session)
+    same, other = tried(turn, Changes(), Changes(message="What do I like?"))
+    assert (same.answer, same.has_effect) == ("My dog is called Rex. [1]", False)
+    assert (other.answer, other.has_effect, other.changes) == ("I like tea. [1]", True, {"message": "What do I like?"})
+    assert conversation(turn.session) == before
+
+
+def test_a_trace_of_a_trial_has_the_form_of_a_turn_s(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    [trial] = tried(turn, Changes())
+    assert trial.trace is not None
+    assert [event.name for event in events(trial.trace)] == [event.name for event in events(turn)]
+    assert (trial.trace.response_document or {})["groups"] == (turn.response_document or {})["groups"]
+
+
+def test_a_message_that_was_never_sent_is_tried(talk: Talk) -> None:
+    session = talk(*ASKED).session
+    made = ran(start_trials(session, None, [Changes()], ANNA, message="What do I like?", wait_ms=30_000))
+    assert [trial.answer for trial in trials(made)] == ["I like tea. [1]"]
+    with pytest.raises(InvalidInput):
+        start_trials(session, None, [Changes()], ANNA, message=" ")
+
+
+def test_what_cannot_be_tried_is_refused_and_the_others_run(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    refused, other = tried(turn, Changes(base="kb-nobody"), Changes(deliberation_level=1))
+    assert (refused.status, (refused.error or {})["code"]) == ("refused", "KB_NOT_FOUND")
+    assert other.status == "succeeded"
+
+
+def test_trials_are_added_beside_those_that_are_there(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    made = ran(start_trials(turn.session, turn, [Changes()], ANNA, wait_ms=30_000))
+    again = ran(start_more_trials(made, [Changes(deliberation_level=2)], wait_ms=30_000))
+    assert [(trial.position, trial.status) for trial in trials(again)] == [(1, "succeeded"), (2, "succeeded")]
+
+
+@pytest.fixture
+def long_search(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> Experiment:
+    """Return an experiment of many trials, each of which takes its time."""
+    turn = talk(*ASKED)
+    run = work.run_trial
+
+    def slowly(*arguments: Any) -> Any:
+        time.sleep(0.05)
+        return run(*arguments)
+
+    monkeypatch.setattr(work, "run_trial", slowly)
+    changes = [Changes(message=f"What is my dog called, {number}?").as_record() for number in range(200)]
+    return begin_experiment(turn.session, turn, Experiment.Kind.TRIALS, ANNA, changes=changes)
+
+
+def test_cancel_keeps_what_was_tried(long_search: Experiment) -> None:
+    asked = threading.Timer(0.5, cancel_experiment, [long_search])
+    asked.start()
+    work.run_experiment(long_search)
+    asked.join()
+    long_search.refresh_from_db()
+    by_status = {status: long_search.trials.filter(status=status).count() for status in ("succeeded", "cancelled")}
+    assert long_search.status == "cancelled"
+    assert by_status["succeeded"] == long_search.tried_count > 0
+    assert by_status["cancelled"] == 200 - long_search.tried_count > 0
+
+
+def test_an_abandoned_experiment_is_closed_as_interrupted(long_search: Experiment) -> None:
+    assert close_abandoned_experiments() == 0
+    Experiment.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert close_abandoned_experiments() == 1
+    long_search.refresh_from_db()
+    assert (long_search.status, (long_search.error or {})["code"]) == ("interrupted", "TURN_INTERRUPTED")
+    assert set(long_search.trials.values_list("status", flat=True)) == {"interrupted"}
+
+
+def test_trials_wait_for_a_place_among_running_turns(talk: Talk, settings: Settings) -> None:
+    turn = talk(*ASKED)
+    settings.MRPVM_MAX_RUNNING_TURNS = 1
+    with running_turns.place() as take_place:
+        take_place()
+        made = start_trials(turn.session, turn, [Changes()], ANNA, wait_ms=300)
+        assert made.status == "running"
+    ended_by = time.monotonic() + 10
+    while made.is_running and time.monotonic() < ended_by:
+        time.sleep(0.05)
+        made.refresh_from_db()
+    ran(made)
+
+
+def test_removing_an_experiment_removes_its_traces(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    batches = TurnEvents.objects.count()
+    found = diagnosed(turn)
+    assert ExplainabilityTurn.with_trials.filter(trial_number__gt=0).exists()
+    delete_experiment(found)
+    assert not ExplainabilityTurn.with_trials.filter(trial_number__gt=0).exists()
+    assert TurnEvents.objects.count() == batches
+
+
+def test_old_experiments_are_removed_and_lost_traces(talk: Talk, settings: Settings) -> None:
+    turn = talk(*ASKED)
+    old, young = (ran(start_trials(turn.session, turn, [Changes()], ANNA, wait_ms=30_000)) for _ in range(2))
+    Experiment.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=31))
+    lost = trials(young)[0].trace
+    young.trials.all().delete()
+    assert remove_old_experiments() == 1
+    assert list(Experiment.objects.all()) == [young]
+    assert lost is not None
+    assert not ExplainabilityTurn.with_trials.filter(trial_number__gt=0).exists()
+
+
+def test_the_turn_since_which_an_answer_is_so_is_found(talk: Talk) -> None:
+    chat = [f"The door {number} is red." for number in range(6)]
+    turn = talk(*chat, "My dog is called Rex.", "I like tea.", "I like jam.", "What is my dog called?")
+    found = ran(start_bisect(turn, Expectation(), ANNA, wait_ms=30_000))
+    assert found.result is not None
+    assert (found.result["result"], found.result["number"]) == ("found", 7)
+    assert found.result["told"] == ["My dog is called Rex."]
+    assert found.tried_count <= 2 + 4  # ten moments
+    assert found.result["is_monotonous"]
+
+
+def test_an_answer_that_was_always_so_is_said_to_be(talk: Talk) -> None:
+    turn = talk("I like tea.", "I like jam.", "Who wrote the opera?")
+    result = ran(start_bisect(turn, Expectation(), ANNA, wait_ms=30_000)).result
+    assert result is not None
+    assert (result["result"], result["number"]) == ("always", None)
