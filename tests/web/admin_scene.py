@@ -19,6 +19,7 @@ from sessions_app.models import (
     DamagedValue,
     DatabaseVersion,
     Derivation,
+    Experiment,
     ExplainabilityTurn,
     HiddenUnit,
     ImportedSpan,
@@ -41,6 +42,7 @@ from sessions_app.models import (
     Session,
     SessionMemory,
     SourceArtifact,
+    Trial,
     TurnConditions,
     TurnRating,
     UnitArtifact,
@@ -115,6 +117,10 @@ def _add_conversation(session: Session) -> None:
     Message.objects.create(session=session, sequence=1, role="user", content=HOSTILE, turn=turn)
     TurnConditions.objects.create(project=session.project, digest=secrets.token_hex(32), content={"state": HOSTILE})
     TurnRating.objects.create(turn=turn, value="down", note=HOSTILE)
+    experiment = Experiment.objects.create(
+        project=turn.session.project, session=turn.session, turn=turn, kind="trials", created_by_name=HOSTILE
+    )
+    Trial.objects.create(experiment=experiment, position=1, turn=turn, answer=HOSTILE)
     ImportedSpan.objects.create(
         project=session.project, turn=turn, trace_id="0" * 32, span_id=secrets.token_hex(8), span={"name": HOSTILE}
     )

@@ -14,6 +14,7 @@ class ExperimentAdmin(ReadOnlyAdmin):
     list_filter = ("kind", "status")
     search_fields = ("=experiment_id", "=session__session_id")
     ordering = ("-id",)
+    deferred = ("question", "result")
 
 
 @admin.register(Trial)
@@ -23,5 +24,6 @@ class TrialAdmin(ReadOnlyAdmin):
     list_display = ("experiment", "position", "status", "answer_status", "duration_ms")
     list_filter = ("status",)
     list_select_related = ("experiment",)
+    deferred = ("findings", "missing_request")
     search_fields = ("=experiment__experiment_id",)
     ordering = ("-experiment_id", "position")
