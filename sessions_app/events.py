@@ -15,10 +15,11 @@ from typing import Any, Literal, TypedDict, get_args
 from asgiref.sync import async_to_sync
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.db import transaction
+from django.db.models import F
 
 from sessions_app.metrics import meters
 from sessions_app.models import Session, SessionEvent
-from sessions_app.models.plain_sql import add_to_row, insert_rows
+from sessions_app.models.named_sql import insert_rows
 
 logger = logging.getLogger(__name__)
 
@@ -204,7 +205,8 @@ def append_all(session: Session, news: Sequence[News]) -> None:
 
     Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
     """
-    add_to_row(session, event_sequence=len(news))
+    session.event_sequence = F("event_sequence") + len(news)
+    session.save(update_fields=["event_sequence"])  # reads the number back
     append_counted(session, news)
 
 

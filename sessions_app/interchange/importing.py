@@ -20,7 +20,7 @@ from sessions_app.identifiers import new_request_id
 from sessions_app.interchange.drawing import Drawing, draw
 from sessions_app.interchange.received import ReceivedSpan
 from sessions_app.models import ExplainabilityTurn, ImportedSpan, Message, Project, Session
-from sessions_app.models.plain_sql import insert_rows, save_columns
+from sessions_app.models.named_sql import insert_rows
 
 SPANS_A_TRACE = 2_000
 SESSION_START = "otel-"
@@ -90,9 +90,8 @@ def _store(project: Project, trace_id: str, drawing: Drawing, turn: Explainabili
         message_sequence=session.message_sequence,
     )
     events.append_to_locked(session, [("turn.committed", ended)])
-    save_columns(
-        session, "turn_sequence", "event_sequence", "message_sequence", "first_message", *ACTIVITY_FIELDS
-    )  # fmt: skip
+    sequences = ("turn_sequence", "event_sequence", "message_sequence")
+    session.save(update_fields=[*sequences, "first_message", *ACTIVITY_FIELDS])
     return turn
 
 

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import Derivation, HiddenUnit, KnowledgeLayer, LayerUnit
-from sessions_app.models.look_up import look_up_rows
+from sessions_app.models.named_sql import look_up
 
 _ROWS_A_QUERY = 5_000
 
@@ -55,7 +55,7 @@ def _derived(holders: Sequence[int], origins: Iterable[tuple[str, str]]) -> Mapp
         sources_of[unit_id].add(source_id)
     columns = ("unit_id", "origin_unit_id")
     derived_from: defaultdict[int, set[str]] = defaultdict(set)
-    for unit, origin in look_up_rows(Derivation, columns, {"origin_unit_id": sources_of}, layer_id=holders):
+    for unit, origin in look_up(Derivation, columns, {"origin_unit_id": sources_of}, layer_id=holders):
         derived_from[unit] |= sources_of[origin]
     return derived_from
 
@@ -65,8 +65,8 @@ def _held(chain: Sequence[int], pks: Iterable[int]) -> Iterator[tuple[int, str, 
     stale.
     """
     pks = list(pks)
-    changes = set(look_up_rows(HiddenUnit, ("unit_id", "change"), {"unit_id": pks}, layer_id=chain))
+    changes = set(look_up(HiddenUnit, ("unit_id", "change"), {"unit_id": pks}, layer_id=chain))
     held = [pk for pk in pks if (pk, HiddenUnit.Change.REMOVED) not in changes]
     columns = ("id", "unit_id", "source_id", "hash")
-    for pk, unit_id, source_id, digest in look_up_rows(LayerUnit, columns, {"id": held}, layer_id=chain):
+    for pk, unit_id, source_id, digest in look_up(LayerUnit, columns, {"id": held}, layer_id=chain):
         yield pk, unit_id, source_id, digest, (pk, HiddenUnit.Change.STALE) in changes

@@ -6,8 +6,8 @@ from itertools import batched
 from types import MappingProxyType
 from typing import Any
 
-from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db import transaction
+from django.db.models import F, QuerySet
 
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import IndexEntry, index_entry
@@ -18,10 +18,8 @@ from sessions_app.layers.lifecycle import removed_layer, shift_counts, take_out_
 from sessions_app.layers.retrieval.visibility import settle
 from sessions_app.layers.retrieval.windows import place_of
 from sessions_app.layers.retrieval.words import insert_words
-from sessions_app.models import Derivation, HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
-from sessions_app.models.bulk_sql import insert_at_once, insert_keyed_at_once
+from sessions_app.models import Derivation, HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, named_sql
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, columns_of
-from sessions_app.models.plain_sql import add_to_row, save_columns
 
 UNKNOWN: Mapping[str, IndexEntry] = MappingProxyType({})
 """No entries: they are made from the units."""
@@ -84,14 +82,16 @@ def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: Knowledge
     _check_unsealed(layer)
     if layer.index_version != indexing.INDEX_VERSION and not layer.own_unit_count:
         layer.index_version = indexing.INDEX_VERSION
-        save_columns(layer, "index_version")
+        layer.save(update_fields=["index_version"])
     layer_pk, origin_pk = layer.pk, origin.pk if origin else None
-    keys = insert_keyed_at_once(LayerUnit, _COLUMNS, [(layer_pk, origin_pk, *columns) for columns in found.columns])
+    rows = ((layer_pk, origin_pk, *columns) for columns in found.columns)
+    keys = named_sql.insert_values(LayerUnit, _COLUMNS, rows, with_keys=True)
     if layer.kind != KnowledgeLayer.Kind.JOURNAL:  # which no page searches by words until it is saved
         insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, found.entries, strict=True))
     insert_postings(layer_pk, keys, found.entries)
     if origin is not None:
-        add_to_row(origin, text_byte_count=sum(map(text_byte_count, found.units)))
+        origin.text_byte_count = F("text_byte_count") + sum(map(text_byte_count, found.units))
+        origin.save(update_fields=["text_byte_count"])  # reads the sum back
     note_derivations(layer_pk, keys, found.units)
     settled = settle(layer, (unit.hash for unit in found.units), added=set(keys))
     shift_counts(layer, settled.after - settled.before, own=len(keys))
@@ -224,6 +224,4 @@ def insert_postings(layer_pk: int, keys: Iterable[int], entries: Iterable[IndexE
         for key, entry in zip(keys, entries, strict=True)
         for term, frequency in entry.postings
     )
-    table = connection.ops.quote_name(Posting._meta.db_table)
-    into = f"INSERT INTO {table} (layer_id, term, unit_id, frequency, length)"
-    insert_at_once(into, ("bigint", "bigint", "bigint", "integer", "integer"), rows)
+    named_sql.insert_postings(rows)

@@ -17,7 +17,7 @@ from sessions_app.models import (
     Session,
     UnitArtifact,
 )
-from sessions_app.models.plain_sql import add_to_row, insert_keyed_rows
+from sessions_app.models.named_sql import add_to_counts, insert_rows
 
 _COUNTS = ("unit_count", "evidence_count", "term_count")
 
@@ -29,7 +29,7 @@ def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
         layer.parent, layer.ancestry = parent, parent.chain
         for name in (*_COUNTS, "source_count"):
             setattr(layer, name, getattr(parent, name))
-    insert_keyed_rows([layer])
+    insert_rows([layer], with_keys=True)
     return layer
 
 
@@ -42,7 +42,7 @@ def removed_layer(layer: KnowledgeLayer, unit_count: int = 0) -> KnowledgeLayer:
         removed_from=layer,
         own_unit_count=unit_count,
     )
-    insert_keyed_rows([removed])
+    insert_rows([removed], with_keys=True)
     return removed
 
 
@@ -167,7 +167,7 @@ def shift_counts(layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: in
     }
     changed = {name: change for name, change in changes.items() if change}
     if changed:
-        add_to_row(layer, **changed)
+        add_to_counts(layer, **changed)
     if layer.kind in (KnowledgeLayer.Kind.DRAFT, KnowledgeLayer.Kind.CONTEXT):
         restack_above(layer)
 

@@ -1,23 +1,317 @@
-"""The statements of a turn's path that are written by hand, each kept because it measurably costs less (ADR 21).
+"""The SQL statements that are written by hand, each kept because it measurably costs less than the ORM's (ADR 21).
 
-Values go to and from the driver as those of the models' fields do.
+The ORM compiles a statement anew each time, which costs many times what the database needs for it; here its text is
+built once for each shape. Columns are named as the models name them (`session_id`), and values go to and from the
+driver as those of their fields do. Everything else goes by the ORM.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from itertools import batched, chain
+from operator import attrgetter
+from typing import Any, cast
 
 from django.db import connection
+from django.db.models import DateTimeField, Field, JSONField, Model
+from django.db.models.expressions import Col
 
-from sessions_app.models.plain_sql import Place, ReadPlace, adapted, converted, field_named, places, selected
+from sessions_app.models.damage import damaged
+from sessions_app.models.knowledge.bases import KnowledgeBase, KnowledgeLayer, Posting
+from sessions_app.models.knowledge.kb_mount import KBMount
+from sessions_app.models.redacted import RedactedCharField, RedactedTextField
 from sessions_app.models.sessions.context_unit import ContextUnit
 from sessions_app.models.sessions.message import Message
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.sessions.session_memory import SessionMemory
+from sessions_app.models.settings.model_roles import ModelRoles
+from sessions_app.models.turns.compression import CompressedJSONField
+from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
+_ADAPTED = (DateTimeField, JSONField, CompressedJSONField, RedactedTextField, RedactedCharField)
+"""Fields whose values the driver does not take as they are."""
+_JSON = json.JSONDecoder()
+_ROWS_A_STEP = 200
+_FEW_ROWS = 20
+"""For so few PostgreSQL's driver has less work with a parameter a value than with arrays."""
+_MOST_PARAMETERS = 65_535
+"""Of a statement, where the database does not say how many."""
+_remembered = lru_cache(maxsize=128)
+_LAYERS, _TURNS = KnowledgeLayer._meta.db_table, ExplainabilityTurn._meta.db_table
 _MESSAGES, _MEMORIES = Message._meta.db_table, SessionMemory._meta.db_table
 _SESSIONS, _UNITS = Session._meta.db_table, ContextUnit._meta.db_table
+type Place = tuple[int, Callable[[Any], Any]]
+"""A column's place in a row, and what its values go through."""
+
+
+# Inserting rows.
+
+
+def insert_rows(rows: Sequence[Model], *, with_keys: bool = False) -> None:
+    """Insert new rows of one model, by one statement for some hundred of them; `with_keys` fills in their keys."""
+    if not rows:
+        return
+    columns = _written(type(rows[0]))
+    keys = insert_values(type(rows[0]), columns, map(attrgetter(*columns), rows), with_keys=with_keys)
+    for row, key in zip(rows, keys, strict=with_keys):
+        row.pk, row._state.adding, row._state.db = key, False, connection.alias
+
+
+def insert_values(
+    model: type[Model], columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], *, with_keys: bool = False
+) -> list[int]:
+    """Insert rows from the values of all columns that have no default in SQL; return their keys, in order, if asked."""
+    into, types, adapters = _insertion(model, columns, connection.vendor)
+    returning = "RETURNING id" if with_keys else ""
+    adapted = _converted(list(rows), adapters)
+    if connection.vendor == "postgresql" and len(adapted) > _FEW_ROWS:
+        steps = [(_unnested(types), _arrays(adapted))]
+    else:
+        batches = batched(
+            adapted, (connection.features.max_query_params or _MOST_PARAMETERS) // len(columns), strict=False
+        )
+        steps = [(_marks(len(columns), len(batch)), list(chain.from_iterable(batch))) for batch in batches]
+    keys: list[int] = []
+    with connection.cursor() as cursor:
+        for values, parameters in steps:
+            cursor.execute(f"{into} {values} {returning}", parameters)
+            keys += [key for (key,) in cursor.fetchall()] if with_keys else []
+    return keys
+
+
+def insert_at_once(into: str, types: Sequence[str], rows: Sequence[tuple[Any, ...]], after: str = "") -> None:
+    """Insert very many rows of few columns in a few steps, during which other threads of the server go on.
+
+    PostgreSQL gets a whole column as one array, which is far less work for its driver than a parameter a value.
+
+    Args:
+        into: the statement up to its values; `after` is what follows them.
+        types: the columns' types, as PostgreSQL names them.
+    """
+    if not rows:
+        return
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(f"{into} {_unnested(types)} {after}", _arrays(rows))
+            return
+        whole = len(rows) - len(rows) % _ROWS_A_STEP
+        for part, row_count in ((rows[:whole], _ROWS_A_STEP), (rows[whole:], len(rows) - whole)):
+            if part:
+                steps = [list(chain.from_iterable(step)) for step in batched(part, row_count, strict=True)]
+                cursor.executemany(f"{into} {_marks(len(types), row_count)} {after}", steps)
+
+
+def _unnested(types: Sequence[str]) -> str:
+    return f"SELECT * FROM unnest({', '.join(f'%s::{name}[]' for name in types)})"  # noqa: S608  (names of types)
+
+
+def _arrays(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
+    return [list(values) for values in zip(*rows, strict=True)]
+
+
+def _marks(column_count: int, row_count: int) -> str:
+    return f"VALUES {', '.join([f'({", ".join(["%s"] * column_count)})'] * row_count)}"
+
+
+def insert_postings(rows: Sequence[tuple[int, int, int, int, int]]) -> None:
+    """Insert postings: layer, term, unit, frequency and length of each."""
+    into = f"INSERT INTO {Posting._meta.db_table} (layer_id, term, unit_id, frequency, length)"
+    insert_at_once(into, ("bigint", "bigint", "bigint", "integer", "integer"), rows)
+
+
+def add_to_counts(layer: KnowledgeLayer, **increments: int) -> None:
+    """Add to counts of a stored layer, whatever they have become since it was read, and take over the sums."""
+    changes = ", ".join(f"{name} = {name} + %s" for name in increments)
+    statement = f"UPDATE {_LAYERS} SET {changes} WHERE id = %s RETURNING {', '.join(increments)}"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*increments.values(), layer.pk])
+        for name, total in zip(increments, cursor.fetchone(), strict=True):
+            setattr(layer, name, total)
+
+
+# Reading rows by their keys.
+
+
+def read_related(row: Model, *names: str) -> None:
+    """Read the rows that these foreign keys point at by one statement, and attach them as `select_related` does.
+
+    None of the keys is null. The row's own values are taken as they are: of a row that was locked, what it points at is
+    read as it is after the lock was got.
+    """
+    statement, read = _related(type(row), names, connection.vendor)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [getattr(row, f"{name}_id") for name in names])
+        (values,) = cursor.fetchall()
+    for name, columns in zip(names, read, strict=True):
+        setattr(row, name, columns.row_of(values))
+
+
+def look_up(
+    model: type[Model],
+    columns: Sequence[str],
+    each: Mapping[str, Iterable[Any]],
+    *,
+    condition: str = "",
+    binary: bool = False,
+    **holders: Collection[int],
+) -> list[tuple[Any, ...]]:
+    """Return these columns of rows that an index finds one by one, in no order.
+
+    With a condition on several columns of an index it is the database that chooses how to read. PostgreSQL goes by its
+    statistics: of a layer that they do not know yet it expects no rows, and reads all of them to test each. Here the
+    statement leaves it no choice, and keeps from it which layers are meant, so that it takes the index of all columns.
+
+    Args:
+        each: the wanted values of a column, each once; of several columns those that go together, at equal places.
+        condition: what else is true of the rows, in SQL.
+        binary: let values come as they are stored, where the driver else has them written out: bytes take half then.
+        holders: the column of the keys of layers or packings, of which a row has one; nothing is found for no keys.
+    """
+    wanted = [list(values) for values in each.values()]
+    if not wanted[0] or not all(holders.values()):
+        return []
+    keys = [list(found) for found in holders.values()]
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            statement, converters = _from_arrays(model, tuple(columns), tuple(each), tuple(holders), condition)
+            if binary:
+                from psycopg.pq import Format
+
+                cursor.cursor.format = Format.BINARY
+            cursor.execute(statement, [_array_literal(values) for values in (*wanted, *keys)])
+        else:
+            counts = tuple((name, len(found)) for name, found in zip(holders, keys, strict=True))
+            statement, converters = _from_values(model, tuple(columns), tuple(each), counts, condition, len(wanted[0]))
+            cursor.execute(statement, [*chain.from_iterable(zip(*wanted, strict=True)), *chain.from_iterable(keys)])
+        return _converted(cursor.fetchall(), converters)
+
+
+@_remembered
+def _from_arrays(
+    model: type[Model], columns: tuple[str, ...], names: tuple[str, ...], holders: tuple[str, ...], condition: str
+) -> tuple[str, Sequence[Place]]:
+    """Return PostgreSQL's statement; without OFFSET it would undo the subquery, and choose after all."""
+    read = _columns(model, columns, connection.vendor)
+    arrays = ", ".join(f"%s::{_field(model, name).db_type(connection)}[]" for name in names)
+    held = [f"{_column(model, name)} = ANY ((SELECT %s::bigint[])::bigint[])" for name in holders]
+    rows = f"SELECT {read.sql} FROM {_matching(model, names, [condition, *held])} OFFSET 0"  # noqa: S608
+    asked = f"unnest({arrays}) AS asked({_listed(names)})"
+    return f"SELECT found.* FROM {asked} CROSS JOIN LATERAL ({rows}) found", read.converters  # noqa: S608
+
+
+def _array_literal(values: Iterable[Any]) -> str:
+    """Return values as PostgreSQL writes an array: the driver, which looks at each of a list, takes twice as long."""
+    return f"{{{','.join(str(value) if isinstance(value, int) else _quoted(str(value)) for value in values)}}}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+@_remembered
+def _from_values(
+    model: type[Model], columns: tuple[str, ...], names: tuple[str, ...], holders: tuple[tuple[str, int], ...],
+    condition: str, count: int,
+) -> tuple[str, Sequence[Place]]:  # fmt: skip
+    """Return SQLite's statement: with CROSS JOIN it goes through the left table first."""
+    read = _columns(model, columns, connection.vendor)
+    row = f"({', '.join(['%s'] * len(names))})"
+    asked = f"WITH asked({_listed(names)}) AS (VALUES {', '.join([row] * count)})"
+    held = [f"{_column(model, name)} IN ({', '.join(['%s'] * number)})" for name, number in holders]
+    statement = f"{asked} SELECT {read.sql} FROM asked CROSS JOIN {_matching(model, names, [condition, *held])}"  # noqa: S608
+    return statement, read.converters
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"wanted_{name}" for name in names)
+
+
+def _matching(model: type[Model], names: tuple[str, ...], held: Sequence[str]) -> str:
+    equal = [f"{_column(model, name)} = wanted_{name}" for name in names]
+    return f"{model._meta.db_table} WHERE {' AND '.join(filter(None, (*held, *equal)))}"
+
+
+# What a session is made from, and what is shown of one.
+
+
+def select_default_base(project_pk: int) -> tuple[KnowledgeBase, dict[str, Any] | None] | None:
+    """Return the project's default base with its head, and the project's table of model roles, if it has one."""
+    statement, base_columns, head_columns, roles_columns = _default_base(connection.vendor)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [project_pk])
+        values = cursor.fetchone()
+    if values is None:
+        return None
+    base = base_columns.row_of(values)
+    base.head = head_columns.row_of(values)
+    (config,) = roles_columns.values_of(values)
+    return base, config
+
+
+@_remembered
+def _default_base(
+    vendor: str,
+) -> tuple[str, "Columns[KnowledgeBase]", "Columns[KnowledgeLayer]", "Columns[ModelRoles]"]:
+    base = _columns(KnowledgeBase, None, vendor, "base")
+    head = _columns(KnowledgeLayer, None, vendor, "head", base.end)
+    roles = _columns(ModelRoles, ("config",), vendor, "roles", head.end)
+    is_default = {"sqlite": "base.is_default = 1", "postgresql": "base.is_default"}[vendor]
+    statement = f"""
+        SELECT {base.sql}, {head.sql}, {roles.sql} FROM {KnowledgeBase._meta.db_table} base
+        JOIN {_LAYERS} head ON head.id = base.head_id
+        LEFT JOIN {ModelRoles._meta.db_table} roles ON roles.project_id = base.project_id
+        WHERE base.project_id = %s AND {is_default}
+    """  # noqa: S608
+    return statement, base, head, roles
+
+
+def select_counted_session(project_pk: int, session_id: str, save_reasons: Sequence[str]) -> Session | None:
+    """Return a session that was not deleted with its base and draft, and with what is shown of it beside its columns.
+
+    That is `pending_unit_count`, `turn_count`, `latest_turn_status` and `saved_at`: when it last mounted something for
+    one of these reasons.
+    """
+    statement, session_columns, base_columns, draft_columns, mount_columns = _counted_session(
+        len(save_reasons), connection.vendor
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*save_reasons, project_pk, session_id])
+        values = cursor.fetchone()
+    if values is None:
+        return None
+    session: Any = session_columns.row_of(values)
+    session.mounted_kb, session.draft = base_columns.row_of(values), draft_columns.row_of(values)
+    (session.saved_at,) = mount_columns.values_of(values)
+    session.pending_unit_count, session.turn_count, session.latest_turn_status = values[mount_columns.end :]
+    return cast(Session, session)
+
+
+@_remembered
+def _counted_session(
+    reason_count: int, vendor: str
+) -> tuple[str, "Columns[Session]", "Columns[KnowledgeBase]", "Columns[KnowledgeLayer]", "Columns[KBMount]"]:
+    session = _columns(Session, None, vendor, "session")
+    base = _columns(KnowledgeBase, None, vendor, "base", session.end)
+    draft = _columns(KnowledgeLayer, None, vendor, "draft", base.end)
+    mount = _columns(KBMount, ("mounted_at",), vendor, "mount", draft.end)
+    statement = f"""
+        SELECT {session.sql}, {base.sql}, {draft.sql},
+            (SELECT {mount.sql} FROM {KBMount._meta.db_table} mount WHERE mount.session_id = session.id
+             AND mount.reason IN ({", ".join(["%s"] * reason_count)}) ORDER BY mount.id DESC LIMIT 1),
+            (SELECT COUNT(*) FROM {_UNITS} unit WHERE unit.session_id = session.id AND unit.state = 'pending'),
+            (SELECT COUNT(*) FROM {_TURNS} turn WHERE turn.session_id = session.id),
+            (SELECT status FROM {_TURNS} turn WHERE turn.session_id = session.id ORDER BY turn_index DESC LIMIT 1)
+        FROM {_SESSIONS} session JOIN {KnowledgeBase._meta.db_table} base ON base.id = session.mounted_kb_id
+        JOIN {_LAYERS} draft ON draft.id = session.draft_id
+        WHERE session.project_id = %s AND session.session_id = %s AND session.deleted_at IS NULL
+    """  # noqa: S608
+    return statement, session, base, draft, mount
+
+
+# A turn.
 
 
 def advance_session(
@@ -28,32 +322,28 @@ def advance_session(
     Returns the session as it is now, and whether an earlier turn left pending units behind; None if there is no such
     session.
     """
-    statement, names, converters = _advance(connection.vendor)
+    statement, read = _advance(connection.vendor)
     ops = connection.ops
     now = ops.adapt_datetimefield_value(active_at)
     parameters = [now, ops.adapt_datetimefield_value(expires_at), first_message, session_pk, now]
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
-        rows = converted(cursor.fetchall(), converters)
-    if not rows:
-        return None
-    *values, has_leftovers = rows[0]
-    return Session.from_db(connection.alias, names, values), bool(has_leftovers)
+        values = cursor.fetchone()
+    return None if values is None else (read.row_of(values), bool(values[-1]))
 
 
-@lru_cache
-def _advance(vendor: str) -> tuple[str, Sequence[str], Sequence[ReadPlace]]:
-    names = [field.attname for field in Session._meta.concrete_fields]
-    columns, converters = selected(Session, names)
+@_remembered
+def _advance(vendor: str) -> tuple[str, "Columns[Session]"]:
+    read = _columns(Session, None, vendor)
     statement = f"""
         UPDATE {_SESSIONS} SET turn_sequence = turn_sequence + 1, event_sequence = event_sequence + 1,
             last_activity_at = %s, expires_at = %s,
             first_message = CASE WHEN first_message = '' THEN %s ELSE first_message END
         WHERE id = %s AND deleted_at IS NULL AND expired_at IS NULL AND (expires_at IS NULL OR expires_at >= %s)
-        RETURNING {columns},
+        RETURNING {read.sql},
             EXISTS (SELECT 1 FROM {_UNITS} unit WHERE unit.session_id = {_SESSIONS}.id AND unit.state = 'pending')
     """  # noqa: S608
-    return statement, names, converters
+    return statement, read
 
 
 def store_committed(session: Session, columns: tuple[str, ...], event_count: int) -> bool:
@@ -62,7 +352,7 @@ def store_committed(session: Session, columns: tuple[str, ...], event_count: int
     False if there is no such session. The session takes over the number of its last event.
     """
     statement, adapters = _store(columns, connection.vendor)
-    values = adapted([[getattr(session, name) for name in columns]], adapters)[0]
+    values = _converted([attrgetter(*columns)(session)], adapters)[0]
     with connection.cursor() as cursor:
         cursor.execute(statement, [*values, event_count, session.pk])
         found = cursor.fetchone()
@@ -71,14 +361,14 @@ def store_committed(session: Session, columns: tuple[str, ...], event_count: int
     return found is not None
 
 
-@lru_cache
+@_remembered
 def _store(columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence[Place]]:
     settings = ", ".join(f"{name} = %s" for name in columns)
     statement = f"""
         UPDATE {_SESSIONS} SET {settings}, event_sequence = event_sequence + %s
         WHERE id = %s AND deleted_at IS NULL AND expired_at IS NULL RETURNING event_sequence
     """  # noqa: S608
-    return statement, places([field_named(Session, name) for name in columns])
+    return statement, _adapters(Session, columns)
 
 
 type SaidColumns = tuple[int, str, str, dict[str, Any] | None]
@@ -97,8 +387,8 @@ def select_conversation(
     with connection.cursor() as cursor:
         cursor.execute(_CONVERSATION, [session.project_id, owner, session.pk, limit])
         rows: list[tuple[Any, ...]] = cursor.fetchall()
-    said: Any = converted([(number, role, text, json) for json, number, _, _, role, text in rows if role], in_message)
-    memories: Any = converted([row[:4] for row in rows if not row[4]], in_memory)
+    said: Any = _converted([(number, role, text, json) for json, number, _, _, role, text in rows if role], in_message)
+    memories: Any = _converted([row[:4] for row in rows if not row[4]], in_memory)
     return said, memories[0] if memories else None
 
 
@@ -111,10 +401,124 @@ _CONVERSATION = f"""
 """  # noqa: S608
 
 
-@lru_cache
-def _conversation_converters(vendor: str) -> tuple[Sequence[ReadPlace], Sequence[ReadPlace]]:
+@_remembered
+def _conversation_converters(vendor: str) -> tuple[Sequence[Place], Sequence[Place]]:
     """Return the converters of a memory's columns and of a message's."""
     return (
-        selected(SessionMemory, _MEMORY_COLUMNS)[1],
-        selected(Message, ("sequence", "role", "content", "payload"))[1],
+        _columns(SessionMemory, _MEMORY_COLUMNS, vendor).converters,
+        _columns(Message, ("sequence", "role", "content", "payload"), vendor).converters,
     )
+
+
+# How columns are named, and what their values go through.
+
+
+@dataclass(frozen=True, slots=True)
+class Columns[Row: Model]:
+    """Columns of a model in a statement, `sql`, whose values stand in its rows from the place `start` on."""
+
+    model: type[Row]
+    names: Sequence[str]
+    sql: str
+    converters: Sequence[Place]
+    start: int = 0
+
+    @property
+    def end(self) -> int:
+        """Return the place after them."""
+        return self.start + len(self.names)
+
+    def values_of(self, row: Sequence[Any]) -> tuple[Any, ...]:
+        """Return their values of a row of the statement, as the model's fields know them."""
+        return _converted([tuple(row[self.start : self.end])], self.converters)[0]
+
+    def row_of(self, row: Sequence[Any]) -> Row:
+        """Return the model's row that they are all columns of."""
+        return self.model.from_db(connection.alias, self.names, self.values_of(row))
+
+
+@_remembered
+def _columns[Row: Model](
+    model: type[Row], names: tuple[str, ...] | None, vendor: str, alias: str = "", start: int = 0
+) -> Columns[Row]:
+    """Return columns of a model, all of them for None."""
+    names = names or tuple(field.attname for field in model._meta.concrete_fields)
+    prefix = f"{alias}." if alias else ""
+    converters = [(place, read) for place, name in enumerate(names) for read in _converters(_field(model, name))]
+    return Columns(model, names, ", ".join(prefix + _column(model, name) for name in names), converters, start)
+
+
+@_remembered
+def _insertion(model: type[Model], columns: tuple[str, ...], vendor: str) -> tuple[str, list[str], Sequence[Place]]:
+    """Return the statement up to its values, the columns' types, and what the values go through."""
+    into = f"INSERT INTO {model._meta.db_table} ({', '.join(_column(model, name) for name in columns)})"
+    types = [str(_field(model, name).db_type(connection)) for name in columns]
+    return into, types, _adapters(model, columns)
+
+
+@_remembered
+def _related(model: type[Model], names: tuple[str, ...], vendor: str) -> tuple[str, Sequence[Columns[Model]]]:
+    read: list[Columns[Model]] = []
+    for place, name in enumerate(names):
+        related = cast("type[Model]", model._meta.get_field(name).related_model)
+        read.append(_columns(related, None, vendor, f"r{place}", read[-1].end if read else 0))
+    tables = ", ".join(f"{columns.model._meta.db_table} r{place}" for place, columns in enumerate(read))
+    tests = " AND ".join(f"r{place}.{_column(columns.model, 'pk')} = %s" for place, columns in enumerate(read))
+    return f"SELECT {', '.join(columns.sql for columns in read)} FROM {tables} WHERE {tests}", read  # noqa: S608
+
+
+@_remembered
+def _written(model: type[Model]) -> tuple[str, ...]:
+    return tuple(field.attname for field in model._meta.concrete_fields if not field.primary_key)
+
+
+def _field(model: type[Model], name: str) -> "Field[Any, Any]":
+    return cast("Field[Any, Any]", model._meta.pk if name == "pk" else model._meta.get_field(name))
+
+
+def _column(model: type[Model], name: str) -> str:
+    return connection.ops.quote_name(str(_field(model, name).column))
+
+
+def _adapters(model: type[Model], columns: Sequence[str]) -> list[Place]:
+    """Return what makes values of fields those that the database's driver takes."""
+    fields = [_field(model, name) for name in columns]
+    return [(place, _adapter(field)) for place, field in enumerate(fields) if isinstance(field, _ADAPTED)]
+
+
+def _adapter(field: "Field[Any, Any]") -> Callable[[Any], Any]:
+    if isinstance(field, DateTimeField):
+        return lambda moment: connection.ops.adapt_datetimefield_value(moment)
+    return lambda value: field.get_db_prep_save(value, connection)
+
+
+def _converters(field: "Field[Any, Any]") -> list[Callable[[Any], Any]]:
+    """Return what makes the driver's value one of the field's."""
+    if isinstance(field, JSONField) and field.decoder is None:
+        return [partial(_parsed, field)]
+    column = Col("", field)
+    found = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
+    return [partial(_converted_by, convert, column) for convert in found]
+
+
+def _parsed(field: JSONField, value: str | None) -> Any:
+    # What is stored is one value without spaces around it, so nothing needs to be looked for there.
+    try:
+        return None if value is None else _JSON.raw_decode(value)[0]
+    except ValueError as error:
+        raise damaged(field) from error
+
+
+def _converted_by(convert: Callable[..., Any], column: Col, value: Any) -> Any:
+    return convert(value, column, connection)
+
+
+def _converted(rows: Sequence[tuple[Any, ...]], converters: Sequence[Place]) -> list[tuple[Any, ...]]:
+    """Return rows with the values at some places changed."""
+    if not converters:
+        return list(rows)
+    found = [list(row) for row in rows]
+    for values in found:
+        for place, convert in converters:
+            values[place] = convert(values[place])
+    return [tuple(values) for values in found]

@@ -5,8 +5,10 @@ from django.apps import apps
 from django.db import connection
 from django.db.models import ForeignKey, Model, UniqueConstraint
 
-from sessions_app.models import ContextUnit, LayerUnit
-from sessions_app.models.plain_sql import PRESENT, select_rows
+from sessions_app.actions.sessions.context_units import known_hashes
+from sessions_app.models import LayerUnit, Session
+from sessions_app.models.named_sql import look_up
+from tests.layers.units import make_unit
 
 MODELS = list(apps.get_app_config("sessions_app").get_models())
 SQLITE_ONLY = "how the database would read is asked of SQLite"
@@ -27,20 +29,15 @@ def test_a_foreign_key_has_no_index_beside_one_that_begins_with_it(model):
 @pytest.mark.skipif(connection.vendor != "sqlite", reason=SQLITE_ONLY)
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("model", "columns", "where", "index"),
+    ("ask", "index"),
     [
-        (LayerUnit, ["pk"], {"layer_id": [1, 2], "is_guidance": True}, "layer_unit_guidance"),
-        (LayerUnit, ["pk"], {"layer_id": [1, 2], "stretch": PRESENT}, "layer_unit_by_stretch"),
-        (
-            ContextUnit,
-            ["hash"],
-            {"session_id": 1, "state": ContextUnit.State.COMMITTED, "hash": ["a", "b"]},
-            "context_unit_hash_unique",
-        ),
+        (lambda: list(LayerUnit.objects.filter(layer_id__in=[1, 2], is_guidance=True)), "layer_unit_guidance"),
+        (lambda: look_up(LayerUnit, ["pk"], {"stretch": [1, 2]}, layer_id=[1, 2]), "layer_unit_by_stretch"),
+        (lambda: known_hashes(Session(pk=1), [make_unit("a", "A pump")]), "context_unit_hash_unique"),
     ],
     ids=["guidance", "utterances", "known hashes"],
 )
-def test_what_a_turn_asks_of_a_long_session_is_found_by_an_index_of_its_own(model, columns, where, index):
+def test_what_a_turn_asks_of_a_long_session_is_found_by_an_index_of_its_own(ask, index):
     plans: list[str] = []
 
     def explain(execute, sql, params, many, context):
@@ -48,6 +45,6 @@ def test_what_a_turn_asks_of_a_long_session_is_found_by_an_index_of_its_own(mode
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(explain):
-        select_rows(model, columns, **where)
+        ask()
     assert len(plans) == 1
     assert index in plans[0]

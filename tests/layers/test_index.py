@@ -15,8 +15,8 @@ from mrpvm.values import KnowledgeUnit
 from sessions_app.layers.index import index_units, indexed, insert_indexed
 from sessions_app.layers.lifecycle import create_layer
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting
-from sessions_app.models.bulk_sql import insert_at_once
 from sessions_app.models.durability import durable_later
+from sessions_app.models.named_sql import insert_postings
 from tests.layers.units import make_unit
 
 Kind = KnowledgeLayer.Kind
@@ -71,9 +71,8 @@ def _more(unit: KnowledgeUnit) -> dict[str, Any]:
 @pytest.mark.parametrize("count", [0, 1, 199, 200, 201, 400, 401])
 def test_any_number_of_rows_is_inserted_at_once(count: int) -> None:
     layer = create_layer(Kind.BASE, None)
-    into = "INSERT INTO sessions_app_posting (layer_id, term, unit_id, frequency, length)"
     rows = [(layer.pk, -number, number, 10, 20) for number in range(count)]
-    insert_at_once(into, ("bigint", "bigint", "bigint", "integer", "integer"), rows)
+    insert_postings(rows)
     columns = ("layer_id", "term", "unit_id", "frequency", "length")
     assert list(Posting.objects.order_by("unit_id").values_list(*columns)) == rows
 

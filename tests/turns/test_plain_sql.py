@@ -1,7 +1,5 @@
 """Rows written and read by hand are those that the ORM would write and read."""
 
-import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,21 +9,14 @@ from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
 from mrpvm.values import KnowledgeUnit
-from sessions_app.layers.index import index_units
-from sessions_app.layers.lifecycle import create_layer
 from sessions_app.models import (
     ContextUnit,
-    KnowledgeLayer,
-    LayerUnit,
     Message,
-    PackedPart,
-    Posting,
     Session,
     SessionEvent,
     TurnEvents,
     UnitEvent,
 )
-from sessions_app.models.look_up import look_up_rows
 from sessions_app.models.plain_sql import (
     add_to_row,
     delete_rows,
@@ -38,7 +29,6 @@ from sessions_app.models.plain_sql import (
 )
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.slots import start_turn
-from tests.layers.units import make_unit
 
 EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN", "postgresql": "EXPLAIN"}
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
@@ -152,74 +142,3 @@ def test_only_the_named_columns_are_saved_and_only_the_meant_rows_deleted(sessio
     assert delete_rows(SessionEvent, session_id=session.pk, sequence=[50, 52]) == 2
     assert delete_rows(SessionEvent, sequence=[]) == 0
     assert session.events.get(kind="x").sequence == 51
-
-
-def test_rows_are_looked_up_by_values_that_go_together(session, plugins):
-    plugins()
-    turn = start_turn(session, TurnCall(message="hello"))
-    body = bytes(range(256)) * 3
-    insert_rows([TurnEvents(turn=turn, first_sequence=size, events=[], payloads=body) for size in (3, 4, 5)])
-    each = {"first_sequence": [3, 5, 9], "turn_id": [turn.pk, turn.pk, turn.pk]}
-    for binary in (False, True):
-        with CaptureQueriesContext(connection) as queries:
-            found = look_up_rows(TurnEvents, ("first_sequence", "payloads"), each, binary=binary, turn_id=[turn.pk, -1])
-        assert len(queries) == 1
-        assert sorted((size, bytes(value)) for size, value in found) == [(3, body), (5, body)]
-    assert look_up_rows(TurnEvents, ("id",), {"first_sequence": []}, turn_id=turn.pk) == []
-    assert look_up_rows(TurnEvents, ("id",), {"first_sequence": [5]}, turn_id=[]) == []
-
-
-@pytest.mark.parametrize("text", ["", "NULL", "{}", "a,b", " a ", '"', "\\", '\\"', "{\\", "\n\t", "%s", TEXT])
-def test_any_text_is_looked_up_as_it_is(session, text):
-    ContextUnit.from_value(replace(UNIT, source_id=text), session=session, state="committed").save()
-    for wanted, found in (([text, "other"], [(text,)]), (["other"], [])):
-        assert look_up_rows(ContextUnit, ("source_id",), {"source_id": wanted}, session_id=session.pk) == found
-
-
-def test_what_is_asked_often_is_prepared(db):
-    if connection.vendor != "postgresql":
-        pytest.skip("Only PostgreSQL has them.")
-    prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s"
-    asked = {
-        "%asked(wanted_id)%": lambda: look_up_rows(LayerUnit, ("claim",), {"id": range(-3, 0)}),
-        '%"first_message"%': lambda: get_row(Session, pk=-1),
-    }
-    with connection.cursor() as cursor:
-        cursor.execute("DEALLOCATE ALL")
-        for statement, ask in asked.items():
-            for _ in range(7):
-                ask()
-            cursor.execute(prepared, [statement])
-            assert cursor.fetchone() == (1,)
-
-
-def test_a_lookup_gives_values_as_fields_know_them(session):
-    ContextUnit.from_value(UNIT, session=session, created_at=MOMENT, state="committed").save()
-    rows = look_up_rows(
-        ContextUnit, ("utility_acts", "created_at", "claim"), {"hash": [UNIT.hash]}, session_id=session.pk
-    )
-    assert rows == [(["explain"], MOMENT, TEXT)]
-
-
-def test_what_a_new_layer_holds_is_looked_up_by_the_whole_index(db):
-    known = create_layer(KnowledgeLayer.Kind.BASE, None)
-    index_units(known, [make_unit(f"u{number}", f"pump {number}") for number in range(300)])
-    layers = [known.pk + 1, known.pk + 2]
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")  # which has seen the one layer only
-            # A table that was counted while it was small is read from end to end, rightly.
-            cursor.execute("SET LOCAL enable_seqscan = off")
-    with CaptureQueriesContext(connection) as queries:
-        look_up_rows(Posting, ("unit_id",), {"term": [1, 2]}, layer_id=layers)
-        look_up_rows(PackedPart, ("content",), {"kind": ["term", "units"], "key": [1, 2]}, packed_id=[7, 8])
-        look_up_rows(LayerUnit, ("id",), {"hash": ["a", "b"]}, layer_id=layers)
-    indexes = (("layer_id", "term"), ("packed_id", "kind", "key"), ("layer_id", "hash"))
-    for query, columns in zip(queries, indexes, strict=True):
-        with connection.cursor() as cursor:
-            cursor.execute(f"{EXPLAIN[connection.vendor]} {query['sql']}")
-            plan = " ".join(str(found) for row in cursor.fetchall() for found in row)
-        condition = (
-            plan.partition("Index Cond:")[2].partition("Filter:")[0] if connection.vendor == "postgresql" else plan
-        )
-        assert all(re.search(rf"\b{column}\b\S* ?=", condition) for column in columns), plan

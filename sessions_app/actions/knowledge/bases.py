@@ -28,7 +28,6 @@ from sessions_app.actions.upkeep.staging import Watch, fill, hide_in_batches, st
 from sessions_app.layers.index import UNKNOWN, hide_units
 from sessions_app.layers.lifecycle import create_layer, seal_layer
 from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
-from sessions_app.models.plain_sql import get_row, read_related
 from sessions_app.queries.knowledge.bases import text_byte_count
 
 DEFAULT_BASE_NAME = "Default KB"
@@ -54,9 +53,8 @@ def create_base(project: Project, name: str, *, is_default: bool = False) -> Kno
 
 def ensure_default_base(project: Project) -> KnowledgeBase:
     """Return the project's default base, making it if there is none yet; safe against another process's doing so."""
-    base = get_row(KnowledgeBase, project_id=project.pk, is_default=True)
+    base = KnowledgeBase.objects.select_related("head").filter(project=project, is_default=True).first()
     if base is not None:
-        read_related(base, "head")
         base.project = project
         return base
     try:

@@ -21,7 +21,6 @@ from sessions_app.layers.lifecycle import own_layers, seal_layer
 from sessions_app.layers.retrieval.chains import resolve_chain
 from sessions_app.layers.retrieval.words import note_words
 from sessions_app.models import ContextUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
-from sessions_app.models.plain_sql import get_rows, select_rows
 
 _UNITS_A_QUERY = 5_000
 _HASHES_A_QUERY = 500
@@ -156,12 +155,10 @@ def _unheld(session: Session, hashes: Sequence[str]) -> list[KnowledgeUnit]:
     layers = [layer.pk for layer in own_layers(session)]
     found: list[ContextUnit] = []
     for batch in batched(dict.fromkeys(hashes), _HASHES_A_QUERY, strict=False):
-        known = {
-            row.hash: row
-            for row in get_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.COMMITTED, hash=batch)
-        }
-        for (held,) in select_rows(LayerUnit, ["hash"], layer_id=layers, hash=known):
-            known.pop(held, None)
+        known = {row.hash: row for row in _committed(session).filter(hash__in=batch)}
+        held = LayerUnit.objects.filter(layer_id__in=layers, hash__in=known).order_by().values_list("hash", flat=True)
+        for digest in held:
+            known.pop(digest, None)
         found += known.values()
     return [row.to_value() for row in sorted(found, key=lambda row: row.pk)]
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import batched
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -18,7 +17,7 @@ from sessions_app.actions.knowledge.notifications import notify, notify_on_commi
 from sessions_app.layers.index import hide_units, index_units, remove_units
 from sessions_app.layers.lifecycle import own_layers
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
-from sessions_app.models.plain_sql import delete_rows, insert_rows, select_rows, update_rows
+from sessions_app.models.named_sql import insert_rows, look_up
 from sessions_app.plugin_threads import Patience, unhurried
 
 Step = UnitEvent.Step
@@ -95,11 +94,11 @@ def promote_units(turn: ExplainabilityTurn, session: Session, promotion: Promoti
     Effects: unit rows, journal index, ledger.
     """
     dropped = (*promotion.deduplicated, *promotion.discarded)
-    pending: dict[str, Any] = {"turn_id": turn.pk, "state": State.PENDING}
+    pending = ContextUnit.objects.filter(turn=turn, state=State.PENDING)
     if dropped:
-        delete_rows(ContextUnit, **pending, unit_id=[unit.id for unit in dropped])
+        pending.filter(unit_id__in=[unit.id for unit in dropped]).delete()
     if promotion.added:
-        update_rows(ContextUnit, {"state": State.COMMITTED.value, "committed_at": timezone.now()}, **pending)
+        pending.update(state=State.COMMITTED, committed_at=timezone.now())
         index_units(session.journal, promotion.added)
     insert_rows(
         [
@@ -146,11 +145,9 @@ def remove_from_layers(session: Session, unit_ids: Sequence[str]) -> None:
 
 def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
     """Return those hashes of the units that the session has committed."""
-    return {
-        known
-        for batch in batched((unit.hash for unit in units), 500, strict=False)
-        for (known,) in select_rows(ContextUnit, ["hash"], session_id=session.pk, state=State.COMMITTED, hash=batch)
-    }
+    hashes = dict.fromkeys(unit.hash for unit in units)
+    rows = look_up(ContextUnit, ["hash"], {"hash": hashes}, condition="state = 'committed'", session_id=[session.pk])
+    return {known for (known,) in rows}
 
 
 def _make_room(session: Session, wanted: int) -> tuple[str, ...]:

@@ -3,12 +3,11 @@
 from mrpvm.conversation.chain import extend_chain
 from mrpvm.values import HistoryMessage
 from sessions_app.models import ConversationPoint, Session
-from sessions_app.models.plain_sql import insert_rows
 
 
 def mark_conversation(session: Session, chain: str, message: str, answer: str) -> None:
     """Let the conversation be recognised by all that was said up to now."""
     said = (HistoryMessage(role="user", content=message), HistoryMessage(role="assistant", content=answer))
-    insert_rows(
-        [ConversationPoint(session=session, chain=extend_chain(chain, said), sequence=session.message_sequence)]
+    ConversationPoint.objects.create(
+        session=session, chain=extend_chain(chain, said), sequence=session.message_sequence
     )

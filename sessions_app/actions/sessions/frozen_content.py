@@ -13,7 +13,7 @@ from mrpvm.assistants.skills import SkillSnapshot
 from sessions_app import events
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.models import FrozenContent, Project, Session
-from sessions_app.models.plain_sql import select_rows
+from sessions_app.models.named_sql import look_up
 from sessions_app.models.sessions.frozen_content import content_key
 from sessions_app.queries.sessions.skill_files import current_agents, current_personas, current_skills
 
@@ -70,7 +70,7 @@ def _in_use_again(keys: Sequence[str]) -> set[str]:
 
     The update waits for a sweep that is removing the row, and finds it gone.
     """
-    found = dict(select_rows(FrozenContent, ("key", "unused_since"), key=keys))
+    found = dict(look_up(FrozenContent, ("key", "unused_since"), {"key": keys}))
     if any(found.values()):
         rows = FrozenContent.objects.filter(pk__in=keys)
         rows.filter(unused_since__isnull=False).update(unused_since=None)

@@ -7,7 +7,6 @@ from mrpvm.conversation.session_memory import Memory
 from sessions_app import events
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.models import Project, Session, SessionMemory
-from sessions_app.models.plain_sql import insert_rows, update_rows
 
 _DROPPED_AT_ONCE = 500
 """So many at most when a limit was lowered; later turns drop the others."""
@@ -22,9 +21,9 @@ def keep_memory(session: Session, memory: Memory, ttl_hours: float) -> None:
         "record": memory.as_record(), "turn_count": memory.turn_count, "created_at": memory.created_at,
         "last_accessed_at": memory.last_accessed_at, "expires_at": memory.expires_at(ttl_hours),
     }  # fmt: skip
-    key = {"project_id": session.project_id, "owner": session.session_id}
-    if not update_rows(SessionMemory, changes, **key):
-        insert_rows([SessionMemory(**key, **changes)])
+    kept = SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id)
+    if not kept.update(**changes):
+        SessionMemory.objects.create(project_id=session.project_id, owner=session.session_id, **changes)
         _drop_oldest(session.project)
 
 

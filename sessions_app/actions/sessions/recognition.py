@@ -12,7 +12,6 @@ from sessions_app.actions.sessions.histories import begin_session
 from sessions_app.actions.sessions.memory import carry_memory
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, KnowledgeBase, Project, Session
-from sessions_app.models.plain_sql import get_row
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.queries.sessions.conversations import continuation, recognised_point
 
@@ -87,7 +86,7 @@ def resume_session(session: Session) -> Found:
 def _restarted(expired: Session) -> Session:
     """Return the one session that goes on: of two requests at once the second waits at the expired session's row."""
     with forking(expired, expired.message_sequence) as fork, transaction.atomic():
-        get_row(Session, lock=True, pk=expired.pk)
+        Session.objects.select_for_update().get(pk=expired.pk)
         latest = continuation(expired)
         if latest.pk != expired.pk:
             return resume_session(latest).session

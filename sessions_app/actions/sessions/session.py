@@ -25,9 +25,9 @@ from sessions_app.actions.sessions.frozen_content import freeze_files
 from sessions_app.actions.sessions.limit import take_place
 from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
-from sessions_app.models.plain_sql import insert_keyed_rows, insert_rows
+from sessions_app.models.named_sql import insert_rows, select_default_base
 from sessions_app.models.settings.project import Grounding
-from sessions_app.queries.settings.model_roles import shared_config
+from sessions_app.queries.settings.model_roles import shared_config, whole_config
 from sessions_app.queries.settings.plugin_statistics import utilities_to_keep
 
 TITLE_CHARS = 200
@@ -115,27 +115,37 @@ def create_session(
     choices = choices or Choices()
     check_choices(choices)
     take_place()
-    base = base or knowledge.ensure_default_base(project)
-    session = _initial(project, choices, base)
+    base, model_config = _base_and_roles(project, base)
+    session = _initial(project, choices, base, model_config)
     session.title, session.flags = clean_title(title), dict(flags or {})
     if freeze_planner_statistics:
         session.planner_statistics = utilities_to_keep(project.pk)
     if client_name:
         session.session_id, session.is_client_named = client_name, True
     touch(session)
-    insert_keyed_rows([session])
-    mount = KBMount(
-        session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
-    )
+    mount = KBMount(knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create")
+    news: list[events.News] = [
+        ("session.created", events.SessionCreated()), ("kb.mounted", kb_mounts.mounted_facts(mount))
+    ]  # fmt: skip
+    session.event_sequence = len(news)
+    insert_rows([session], with_keys=True)
+    mount.session = session
     insert_rows([mount])
-    events.append_all(
-        session, [("session.created", events.SessionCreated()), ("kb.mounted", kb_mounts.mounted_facts(mount))]
-    )
+    events.append_counted(session, news)
     _notify_of_creation(session, base)
     return session
 
 
-def _initial(project: Project, choices: Choices, base: KnowledgeBase) -> Session:
+def _base_and_roles(project: Project, base: KnowledgeBase | None) -> tuple[KnowledgeBase, dict[str, Any]]:
+    """Return the base to mount, the project's default for None, and the project's table of model roles."""
+    if base is None and (found := select_default_base(project.pk)) is not None:
+        default, stored = found
+        default.project = project
+        return default, whole_config(stored or {})
+    return base or knowledge.ensure_default_base(project), shared_config(project)[0]
+
+
+def _initial(project: Project, choices: Choices, base: KnowledgeBase, model_config: dict[str, Any]) -> Session:
     """Return the unsaved session with everything that it keeps from now on."""
     draft, journal = kb_mounts.initial_layers(base)
     return Session(
@@ -147,7 +157,7 @@ def _initial(project: Project, choices: Choices, base: KnowledgeBase) -> Session
         preferred_goal_solver_plugin=choices.goal_solver,
         preferred_deliberation_level=choices.deliberation_level or 0,
         preferred_model=choices.model,
-        model_config=shared_config(project)[0],
+        model_config=model_config,
         grounding=choices.grounding or "",
         mounted_kb=base,
         mounted_layer_id=base.head_id,

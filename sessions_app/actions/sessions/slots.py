@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired, NotFound
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.models.plain_sql import get_row, read_related
+from sessions_app.models.named_sql import read_related
 
 _POLL_SECONDS = 0.05
 
@@ -19,7 +19,7 @@ def lock_session(session_pk: int) -> Session:
         NotFound: SESSION_NOT_FOUND, it was deleted.
         Expired: SESSION_EXPIRED; an expired session is an archive.
     """
-    session = get_row(Session, lock=True, pk=session_pk)
+    session = Session.objects.select_for_update().filter(pk=session_pk).first()
     if session is None:
         raise _not_found()
     _check_alive(session, is_expired=session.is_expired)
@@ -29,7 +29,7 @@ def lock_session(session_pk: int) -> Session:
 
 def refusal_of(session_pk: int) -> NotFound | Expired:
     """Return why a session that was looked for among those alive takes no turn: it was deleted, or has expired."""
-    session = get_row(Session, pk=session_pk)
+    session = Session.objects.filter(pk=session_pk).first()
     return _not_found() if session is None or session.deleted_at is not None else _expired(session)
 
 

@@ -19,7 +19,7 @@ from sessions_app.layers.lifecycle import layers_of_bases
 from sessions_app.layers.retrieval.packed import UNITS_A_PART, packed_postings, packed_said, packed_units
 from sessions_app.models import PACKED_FROM, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
 from sessions_app.models.knowledge.packed_layer import packing_version
-from sessions_app.models.plain_sql import insert_values
+from sessions_app.models.named_sql import insert_values
 
 _POSTINGS_A_QUERY = 50_000
 _PARTS_A_TRANSACTION = 2_000

@@ -31,7 +31,6 @@ from sessions_app.models import ExplainabilityTurn, KnowledgeLayer, LayerUnit, P
 from sessions_app.models.durability import durable_later
 from sessions_app.models.knowledge.packed_layer import packing_version
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, unit_of
-from sessions_app.models.plain_sql import delete_rows, save_columns, select_rows, update_rows
 from sessions_app.queries.knowledge.bases import outdated_layers
 
 LONGEST_READ_SECONDS = 5.0
@@ -96,7 +95,7 @@ def _reindex_layer(layer_pk: int, told: Told) -> bool:
 
 
 def _entries(keys: Sequence[int]) -> list[_Unit]:
-    rows = select_rows(LayerUnit, ("pk", "layer_id", "length", *UNIT_COLUMNS), pk=keys)
+    rows = LayerUnit.objects.filter(pk__in=keys).order_by().values_list("pk", "layer_id", "length", *UNIT_COLUMNS)
     return [(pk, layer, length, index_entry(unit_of(columns))) for pk, layer, length, *columns in rows]
 
 
@@ -124,8 +123,8 @@ def _write(postings_key: int, units: Sequence[_Unit]) -> Lengths:
 def _turn_over(layer_pk: int, holder_pk: int, lengths: Lengths) -> None:
     layer = KnowledgeLayer.objects.select_for_update().get(pk=layer_pk)
     change_lengths(layer, lengths)
-    changes = {"index_version": indexing.INDEX_VERSION, "postings_layer_id": holder_pk}
-    update_rows(KnowledgeLayer, changes, pk=layer_pk)
+    layer.index_version, layer.postings_layer_id = indexing.INDEX_VERSION, holder_pk
+    layer.save(update_fields=["index_version", "postings_layer"])
 
 
 def _reindex_sessions(told: Told, *, with_others: bool) -> int:
@@ -188,7 +187,7 @@ def _write_in_place(layer: KnowledgeLayer, ready: Mapping[int, _Unit]) -> None:
     Posting.objects.filter(layer_id=layer.pk).delete()
     set_lengths(_write(layer.pk, units))
     layer.index_version = indexing.INDEX_VERSION
-    save_columns(layer, "index_version")
+    layer.save(update_fields=["index_version"])
 
 
 def _drop_replaced() -> None:
@@ -203,8 +202,7 @@ def _drop_replaced() -> None:
         old = Posting.objects.filter(layer_id=key).order_by().values_list("pk", flat=True)
         while batch := list(old[:_ROWS_A_STEP]):
             Posting.objects.filter(pk__in=batch).delete()
-    for holder in holders:
-        delete_rows(KnowledgeLayer, pk=holder)
+    KnowledgeLayer.objects.filter(pk__in=holders).delete()
     PackedLayer.objects.filter(pk__in=packings).delete()
 
 

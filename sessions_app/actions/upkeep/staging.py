@@ -20,7 +20,6 @@ from sessions_app.layers.index import UNKNOWN, delete_units, hide_units, indexed
 from sessions_app.layers.lifecycle import create_layer, drop_layer, restack_layer
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit
 from sessions_app.models.durability import durable_later
-from sessions_app.models.plain_sql import PRESENT, get_row, save_columns
 
 UNITS_AT_ONCE = 200
 """A change of so many units is made in one transaction; a larger one in a staged layer, in many."""
@@ -83,11 +82,12 @@ def locked_staged(layer_pk: int) -> KnowledgeLayer:
     Raises:
         Conflict: it was taken for left over, because nobody wrote to it for too long.
     """
-    layer = get_row(KnowledgeLayer, lock=True, pk=layer_pk, kind=_STAGED, worked_at=PRESENT)
+    found = KnowledgeLayer.objects.select_for_update().filter(pk=layer_pk, kind=_STAGED, worked_at__isnull=False)
+    layer = found.first()
     if layer is None:
         raise Conflict("Loading the source took too long and was given up; nothing of it was stored.")
     layer.worked_at = timezone.now()
-    save_columns(layer, "worked_at")
+    layer.save(update_fields=["worked_at"])
     return layer
 
 

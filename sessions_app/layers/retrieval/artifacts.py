@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 from mrpvm.contracts import ScoredUnit
 from sessions_app.database import outages_told
 from sessions_app.models import KnowledgeSource, SourceArtifact, UnitArtifact
-from sessions_app.models.plain_sql import select_rows
 
 if TYPE_CHECKING:
     from sessions_app.layers.retrieval.port import SessionKnowledge
@@ -51,10 +50,8 @@ class PluginKnowledge:
         """Return the plugin's artifacts of this version, one query; of units that the view has given alone."""
         known = self.view.given
         ids = {known[unit_id]: unit_id for unit_id in unit_ids if unit_id in known}
-        rows = select_rows(
-            UnitArtifact, ("unit_id", "content"), unit_id=ids, plugin_id=self.plugin_id, version=version
-        )  # fmt: skip
-        return {ids[unit]: bytes(content) for unit, content in rows}
+        rows = UnitArtifact.objects.filter(unit_id__in=ids, plugin_id=self.plugin_id, version=version)
+        return {ids[unit]: bytes(content) for unit, content in rows.values_list("unit_id", "content")}
 
     @outages_told()
     def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:

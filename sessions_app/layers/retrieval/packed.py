@@ -21,7 +21,7 @@ from sessions_app.layers.retrieval.chains import Hidden, Packing
 from sessions_app.layers.retrieval.ranking import Ranked, Scale
 from sessions_app.layers.retrieval.windows import TermPostings
 from sessions_app.models import PackedPart
-from sessions_app.models.look_up import look_up_rows
+from sessions_app.models.named_sql import look_up
 
 UNITS_A_PART = 512
 _READ_AHEAD = 4
@@ -262,7 +262,7 @@ class PackedView:
         asked = [*((each.value, key) for each in of_terms for key in keys), *((kind.UNITS.value, run) for run in runs)]
         kinds, places = zip(*asked, strict=True)
         columns = ("packed_id", "kind", "key", "content")
-        return look_up_rows(PackedPart, columns, {"kind": kinds, "key": places}, binary=True, packed_id=self.layers)
+        return look_up(PackedPart, columns, {"kind": kinds, "key": places}, binary=True, packed_id=self.layers)
 
 
 def _cut(candidates: Array, scores: Array, limit: int) -> Array:
@@ -281,8 +281,9 @@ def _highest(values: Array, place: int) -> float:
 
 def _units_of(packed: Collection[int], runs: Collection[int]) -> dict[tuple[int, int], Array]:
     """Return runs of units' keys by packing and number."""
-    columns, kind = ("packed_id", "key", "content"), PackedPart.Kind.UNITS
-    rows = look_up_rows(PackedPart, columns, {"key": runs}, binary=True, packed_id=packed, kind=kind)
+    columns = ("packed_id", "key", "content")
+    each = {"kind": [PackedPart.Kind.UNITS.value] * len(runs), "key": runs}
+    rows = look_up(PackedPart, columns, each, binary=True, packed_id=packed)
     return {(key, run): np.frombuffer(bytes(content), _KEY) for key, run, content in rows}
 
 

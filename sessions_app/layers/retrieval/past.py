@@ -13,7 +13,7 @@ from sessions_app.layers.retrieval.chains import Hidden, Marks, Packing, Resolve
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, PackedLayer, Session
 from sessions_app.models.knowledge.packed_layer import packing_version
-from sessions_app.models.look_up import look_up_rows
+from sessions_app.models.named_sql import look_up
 
 _HASHES_A_QUERY = 10_000
 
@@ -180,7 +180,7 @@ def _copies(chain: Sequence[int], hashes: Collection[str]) -> list[tuple[int, in
     return [
         row
         for batch in batched(hashes, _HASHES_A_QUERY, strict=False)
-        for row in look_up_rows(LayerUnit, columns, {"hash": batch}, layer_id=chain)
+        for row in look_up(LayerUnit, columns, {"hash": batch}, layer_id=chain)
     ]
 
 
@@ -189,6 +189,6 @@ def _gone(chain: Sequence[int], units: Collection[int]) -> set[int]:
     return {
         unit
         for batch in batched(units, _HASHES_A_QUERY, strict=False)
-        for unit, change in look_up_rows(HiddenUnit, ("unit_id", "change"), {"unit_id": batch}, layer_id=chain)
+        for unit, change in look_up(HiddenUnit, ("unit_id", "change"), {"unit_id": batch}, layer_id=chain)
         if change in HiddenUnit.GONE
     }

@@ -16,8 +16,7 @@ from sessions_app.layers.retrieval.ranking import Ranked, Scale
 from sessions_app.layers.retrieval.windows import TermPostings, windows_around
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, unit_of
-from sessions_app.models.look_up import look_up_rows
-from sessions_app.models.plain_sql import select_rows
+from sessions_app.models.named_sql import look_up
 
 if TYPE_CHECKING:
     from sessions_app.layers.retrieval.packed import PackedView
@@ -86,11 +85,10 @@ class EffectiveView:
         drafts = chain[chain.index(session.draft_id) : chain.index(session.mounted_layer_id)]
         saved: frozenset[int] = frozenset()
         if session.journal.own_unit_count != session.unit_count:
-            rows = select_rows(
-                KnowledgeSource, ("pk",),
-                layer_id=chain, source_id=session.journal_source_id, kind=KnowledgeSource.Kind.JOURNAL,
-            )  # fmt: skip
-            saved = frozenset(pk for (pk,) in rows)
+            rows = KnowledgeSource.objects.filter(
+                layer_id__in=chain, source_id=session.journal_source_id, kind=KnowledgeSource.Kind.JOURNAL
+            )
+            saved = frozenset(rows.order_by().values_list("pk", flat=True))
         return replace(cls.of_layer(session.journal), drafts=tuple(drafts), own_sources=saved)
 
     def store_of(self, layer_id: int, source: int | None) -> Store:
@@ -210,16 +208,16 @@ class SessionKnowledge:
         else:
             found = self._last(limit, [layer for layer in view.shown if layer in view.session_layers], is_evidence=True)
             if view.own_sources:
-                found |= self._last(limit, view.shown, is_evidence=True, origin_id=view.own_sources)
+                found |= self._last(limit, view.shown, is_evidence=True, origin_id__in=view.own_sources)
         return self._scored(sorted(found, reverse=True)[: max(limit, 0)], {}, {})
 
     def _last(self, limit: int, layers: Sequence[int], **where: Any) -> set[int]:
         """Return the keys of at least the newest `limit` visible units of these layers that meet a condition."""
+        if not layers:
+            return set()
         limit, hidden = max(limit, 0), self.view.hidden
-        rows = select_rows(
-            LayerUnit, ("pk", "layer_id"), highest="pk", limit=limit + hidden.count(layers), layer_id=layers, **where
-        )
-        return {pk for pk, layer in rows if pk not in hidden.of(layer)}
+        rows = LayerUnit.objects.filter(layer_id__in=layers, **where).order_by("-pk").values_list("pk", "layer_id")
+        return {pk for pk, layer in rows[: limit + hidden.count(layers)] if pk not in hidden.of(layer)}
 
     def _postings(
         self, terms: Iterable[str], said: Mapping[int, TermPostings]
@@ -236,7 +234,7 @@ class SessionKnowledge:
         conversations = {key for key, layer in layers.items() if layer in view.conversations}
         columns = ("layer_id", "term", "unit_id", "frequency", "length")
         uttered: set[int] = set()
-        found = look_up_rows(Posting, columns, {"term": by_id}, layer_id=layers)
+        found = look_up(Posting, columns, {"term": by_id}, layer_id=layers)
         for key, term, unit, frequency, length in found:
             if unit not in hidden[key]:
                 by_id[term].append((unit, frequency, length))
@@ -257,7 +255,7 @@ class SessionKnowledge:
     ) -> list[ScoredUnit]:
         if not pks:
             return []
-        rows = {row[0]: row for row in look_up_rows(LayerUnit, _GIVEN, {"pk": pks})}
+        rows = {row[0]: row for row in look_up(LayerUnit, _GIVEN, {"pk": pks})}
         if limit is not None and len(pks) > limit:
             pks = heapq.nsmallest(limit, pks, key=lambda pk: (-scores[pk], rows[pk][3]))
         found = [
@@ -289,5 +287,6 @@ def _best(scores: Mapping[int, float], limit: int) -> list[int]:
         return above + level
     first: list[tuple[str, int]] = []
     for batch in batched(level, _IDS_A_QUERY, strict=False):
-        first = heapq.nsmallest(missing, [*first, *select_rows(LayerUnit, ("unit_id", "pk"), pk=batch)])
+        rows = LayerUnit.objects.filter(pk__in=batch).order_by().values_list("unit_id", "pk")
+        first = heapq.nsmallest(missing, [*first, *rows])
     return above + [unit for _, unit in first]

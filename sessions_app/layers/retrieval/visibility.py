@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import batched
 
 from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit
-from sessions_app.models.look_up import look_up_rows
+from sessions_app.models.named_sql import look_up
 
 _HASHES_A_QUERY = 10_000
 _GONE = frozenset(HiddenUnit.GONE)
@@ -84,7 +84,7 @@ def _copies(chain: Sequence[int], hashes: Collection[str]) -> list[list[Copy]]:
     place = {layer: index for index, layer in enumerate(chain)}
     groups: dict[str, list[Copy]] = defaultdict(list)
     columns = ("id", "layer_id", "hash", "is_evidence", "length")
-    for pk, layer, digest, is_evidence, length in look_up_rows(LayerUnit, columns, {"hash": hashes}, layer_id=chain):
+    for pk, layer, digest, is_evidence, length in look_up(LayerUnit, columns, {"hash": hashes}, layer_id=chain):
         groups[digest].append(Copy(pk, place[layer], bool(is_evidence), length))
     return [sorted(group, key=lambda copy: (copy.place, copy.pk)) for group in groups.values()]
 
@@ -93,7 +93,7 @@ def _changes(chain: Sequence[int], units: Collection[int]) -> Mapping[int, Mappi
     place = {layer: index for index, layer in enumerate(chain)}
     changes: dict[int, dict[int, str]] = defaultdict(dict)
     columns = ("layer_id", "unit_id", "change")
-    for layer, unit, change in look_up_rows(HiddenUnit, columns, {"unit_id": units}, layer_id=chain):
+    for layer, unit, change in look_up(HiddenUnit, columns, {"unit_id": units}, layer_id=chain):
         changes[unit][place[layer]] = change
     return changes
 

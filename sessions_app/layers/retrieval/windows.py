@@ -14,8 +14,7 @@ from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.values import KnowledgeUnit
 from sessions_app.layers.retrieval.chains import Hidden
 from sessions_app.models import LayerUnit
-from sessions_app.models.look_up import look_up_rows
-from sessions_app.models.plain_sql import PRESENT, select_rows
+from sessions_app.models.named_sql import look_up
 
 SHARES = (10, 5, 3, 2, 1)
 """What an utterance gets of the words said 0, 1, 2, 3 and 4 places away, in tenths: whole numbers add up exactly."""
@@ -77,11 +76,11 @@ def windows_around(layers: Sequence[int], hidden: Hidden, units: Sequence[int]) 
     More where other units stand before `SPREAD_LIMIT` utterances; `units` are the best first.
     """
     near = {_wrapped(stretch + step) for stretch, place in _first_said(units) for step in _steps(place)}
-    columns = ("pk", "stretch", "place", "length", "layer_id")
-    rows = look_up_rows(LayerUnit, columns, {"stretch": near}, layer_id=layers, is_evidence=True)
+    columns = ("pk", "stretch", "place", "length", "layer_id", "is_evidence")
+    rows = look_up(LayerUnit, columns, {"stretch": near}, layer_id=layers)
     # Two bases may hold the same conversation; what is hidden of it is left out, and one unit stands at each place.
-    seen = sorted(row for row in rows if row[0] not in hidden.of(row[4]))
-    at = {(_wrapped(stretch - place // STRETCH), place): (pk, length) for pk, stretch, place, length, _ in seen}
+    seen = sorted(row for row in rows if row[5] and row[0] not in hidden.of(row[4]))
+    at = {(_wrapped(stretch - place // STRETCH), place): (pk, length) for pk, stretch, place, length, *_ in seen}
     return _windows(at)
 
 
@@ -91,7 +90,7 @@ def _first_said(units: Sequence[int]) -> list[tuple[int, int]]:
     start, end = 0, SPREAD_LIMIT
     while start < len(units) and len(said) < SPREAD_LIMIT:
         batch = units[start:end]
-        rows = select_rows(LayerUnit, ("pk", "stretch", "place"), pk=batch, stretch=PRESENT)
+        rows = look_up(LayerUnit, ("pk", "stretch", "place"), {"pk": batch}, condition="stretch IS NOT NULL")
         found = {pk: (stretch, place) for pk, stretch, place in rows}
         said += [found[unit] for unit in batch if unit in found]
         start, end = end, min(2 * end, end + _UNITS_A_QUERY)

@@ -20,7 +20,7 @@ from django.db import connection
 from mrpvm.knowledge.indexing import WORD_CHARS, pieces_of, searched_words, words_of
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import LayerUnit
-from sessions_app.models.bulk_sql import insert_at_once
+from sessions_app.models.named_sql import insert_at_once
 
 ASKED_WORDS = 32
 _QUOTED = re.compile(r'"([^"]*)"')

@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from django.contrib.sessions.models import Session as Login
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -22,7 +22,7 @@ from sessions_app.models import (
     Session,
     SessionEvent,
 )
-from sessions_app.models.plain_sql import get_row, read_related, select_rows
+from sessions_app.models.named_sql import select_counted_session
 from sessions_app.queries.settings.projects import shown_projects
 
 
@@ -55,7 +55,7 @@ def session_reference(project: Project, session_id: str) -> Session:
     Raises:
         NotFound: as for `session`.
     """
-    found = get_row(Session, project_id=project.pk, deleted_at=None, session_id=session_id)
+    found = Session.objects.filter(project=project, deleted_at__isnull=True, session_id=session_id).first()
     if found is None:
         raise _unknown(session_id)
     found.project = project
@@ -104,30 +104,17 @@ def with_counts(found: QuerySet[Session]) -> QuerySet[Session]:
     )
 
 
-_FIGURES = """
-    SELECT (SELECT COUNT(*) FROM sessions_app_contextunit WHERE session_id = %s AND state = 'pending'),
-           (SELECT COUNT(*) FROM sessions_app_explainabilityturn WHERE session_id = %s AND trial_number = 0),
-           (SELECT status FROM sessions_app_explainabilityturn WHERE session_id = %s AND trial_number = 0
-            ORDER BY turn_index DESC LIMIT 1)
-"""
-
-
 def counted_session(project: Project, session_id: str) -> Session:
     """Return one session of the project with base and draft, and with what `with_counts` adds.
-
-    By plain statements: to compile what `with_counts` says costs many times what the database needs for it.
 
     Raises:
         NotFound: as for `session`.
     """
-    found: Any = session_reference(project, session_id)
-    read_related(found, "mounted_kb", "draft")
-    with connection.cursor() as cursor:
-        cursor.execute(_FIGURES, [found.pk] * 3)
-        found.pending_unit_count, found.turn_count, found.latest_turn_status = cursor.fetchone()
-    saves = select_rows(KBMount, ("mounted_at",), session_id=found.pk, reason=_SAVE_REASONS, highest="id", limit=1)
-    found.saved_at = saves[0][0] if saves else None
-    return cast(Session, found)
+    found = select_counted_session(project.pk, session_id, _SAVE_REASONS)
+    if found is None:
+        raise _unknown(session_id)
+    found.project = project
+    return found
 
 
 def last_saved_at(found: Session) -> datetime | None:

@@ -49,8 +49,10 @@ def _while_unchanged[Read](folder: str) -> Callable[[Callable[[Project], Read]],
 
         @wraps(read)
         def current(project: Project) -> Read:
-            homes = (settings.MRPVM_SHIPPED_DIR, Path(settings.MRPVM_DATA_DIR), workspace(project))
-            seen = (homes, int(time.monotonic()), [*_states(homes[-1]), *(_states(home / folder) for home in homes)])
+            own = str(workspace(project))
+            homes = (str(settings.MRPVM_SHIPPED_DIR), str(settings.MRPVM_DATA_DIR), own)
+            states = [*_states(own), *(_states(os.path.join(home, folder)) for home in homes)]
+            seen = (homes, int(time.monotonic()), states)
             known = kept.get(project.pk)
             if known is not None and known[0] == seen:
                 return known[1]
@@ -63,7 +65,7 @@ def _while_unchanged[Read](folder: str) -> Callable[[Callable[[Project], Read]],
     return decorate
 
 
-def _states(folder: Path) -> list[tuple[str, int, int, int, int]]:
+def _states(folder: str) -> list[tuple[str, int, int, int, int]]:
     """Return what tells a changed file of the folder, or of a folder in it; nothing if it cannot be read."""
     found = []
     with suppress(OSError), os.scandir(folder) as entries:

@@ -5,20 +5,19 @@ from typing import Any
 
 from mrpvm.llm.roles import ModelConfig
 from sessions_app.models import ModelRoles, Project, Session
-from sessions_app.models.plain_sql import get_row
 
 
 def shared_config(project: Project) -> tuple[dict[str, Any], datetime | None]:
     """Return the project's table and when it was last set, None while the shipped defaults hold."""
-    row = get_row(ModelRoles, project_id=project.pk)
-    return (ModelConfig().as_record(), None) if row is None else (_whole(row.config), row.updated_at)
+    row = ModelRoles.objects.filter(project=project).first()
+    return (whole_config({}), None) if row is None else (whole_config(row.config), row.updated_at)
 
 
 def session_config(session: Session) -> dict[str, Any]:
     """Return the session's own configuration: the model it was asked to use, and its table."""
-    return {"model": session.preferred_model, **_whole(session.model_config)}
+    return {"model": session.preferred_model, **whole_config(session.model_config)}
 
 
-def _whole(stored: dict[str, Any]) -> dict[str, Any]:
+def whole_config(stored: dict[str, Any]) -> dict[str, Any]:
     """Return a stored table with the defaults of what did not exist when it was stored."""
     return {**ModelConfig().as_record(), **stored}

@@ -8,7 +8,6 @@ from django.conf import settings
 
 from mrpvm.learning import Experience, PluginKey, utility
 from sessions_app.models import PluginStatistics, Session
-from sessions_app.models.plain_sql import select_rows
 from sessions_app.models.settings.plugin_statistics import EXPERIENCE_FIELDS
 
 _PROJECTS_KEPT = 1_000
@@ -16,10 +15,10 @@ _PROJECTS_KEPT = 1_000
 
 def utilities(project_pk: int) -> Mapping[PluginKey, float]:
     """Return the learned utility of each plugin that was tried in the project, to four decimals; one query."""
-    rows = select_rows(PluginStatistics, ("plugin_type", "plugin_id", *EXPERIENCE_FIELDS), project_id=project_pk)
+    rows = PluginStatistics.objects.filter(project_id=project_pk).order_by()
     return {
         (kind, plugin_id): round(utility(kind, Experience(**dict(zip(EXPERIENCE_FIELDS, seen, strict=True)))), 4)
-        for kind, plugin_id, *seen in rows
+        for kind, plugin_id, *seen in rows.values_list("plugin_type", "plugin_id", *EXPERIENCE_FIELDS)
     }
 
 
