@@ -115,8 +115,9 @@ def create_session(
     choices = choices or Choices()
     check_choices(choices)
     take_place()
+    files = freeze_files(project)
     base, model_config = _base_and_roles(project, base)
-    session = _initial(project, choices, base, model_config)
+    session = _initial(project, choices, base, files, model_config)
     session.title, session.flags = clean_title(title), dict(flags or {})
     if freeze_planner_statistics:
         session.planner_statistics = utilities_to_keep(project.pk)
@@ -145,11 +146,17 @@ def _base_and_roles(project: Project, base: KnowledgeBase | None) -> tuple[Knowl
     return base or knowledge.ensure_default_base(project), shared_config(project)[0]
 
 
-def _initial(project: Project, choices: Choices, base: KnowledgeBase, model_config: dict[str, Any]) -> Session:
+def _initial(
+    project: Project,
+    choices: Choices,
+    base: KnowledgeBase,
+    files: Mapping[str, str],
+    model_config: Mapping[str, Any],
+) -> Session:
     """Return the unsaved session with everything that it keeps from now on."""
     draft, journal = kb_mounts.initial_layers(base)
     return Session(
-        **freeze_files(project),
+        **files,
         project=project,
         preferred_planner_plugin=choices.planner or "planner-default",
         preferred_seed_detector_plugin=choices.seed_detector,
