@@ -302,8 +302,9 @@ def _counted_session(
             (SELECT {mount.sql} FROM {KBMount._meta.db_table} mount WHERE mount.session_id = session.id
              AND mount.reason IN ({", ".join(["%s"] * reason_count)}) ORDER BY mount.id DESC LIMIT 1),
             (SELECT COUNT(*) FROM {_UNITS} unit WHERE unit.session_id = session.id AND unit.state = 'pending'),
-            (SELECT COUNT(*) FROM {_TURNS} turn WHERE turn.session_id = session.id),
-            (SELECT status FROM {_TURNS} turn WHERE turn.session_id = session.id ORDER BY turn_index DESC LIMIT 1)
+            (SELECT COUNT(*) FROM {_TURNS} turn WHERE turn.session_id = session.id AND turn.trial_number = 0),
+            (SELECT status FROM {_TURNS} turn WHERE turn.session_id = session.id AND turn.trial_number = 0
+             ORDER BY turn_index DESC LIMIT 1)
         FROM {_SESSIONS} session JOIN {KnowledgeBase._meta.db_table} base ON base.id = session.mounted_kb_id
         JOIN {_LAYERS} draft ON draft.id = session.draft_id
         WHERE session.project_id = %s AND session.session_id = %s AND session.deleted_at IS NULL
