@@ -71,6 +71,8 @@ class Registry:
         if descriptor.is_quick and descriptor.uses_llm:
             raise RegistryError(f"Plugin '{descriptor.id}' uses a model, so it cannot be quick.")
         self._plugins[descriptor.type, descriptor.id] = plugin
+        # In their order, which every turn reads many times.
+        self._plugins = {key: self._plugins[key] for key in sorted(self._plugins)}
 
     def register_entry_points(self) -> None:
         """Register what installed packages offer under `mrpvm.plugins`."""
@@ -89,11 +91,7 @@ class Registry:
 
     def descriptors(self, plugin_type: str | None = None) -> list[Descriptor]:
         """Return descriptors sorted by type, then id; an unknown type gives an empty list."""
-        return [
-            plugin.descriptor
-            for (kind, _), plugin in sorted(self._plugins.items(), key=lambda item: item[0])
-            if plugin_type in (None, kind)
-        ]
+        return [plugin.descriptor for (kind, _), plugin in self._plugins.items() if plugin_type in (None, kind)]
 
     def seed_detector(self, plugin_id: str) -> SeedDetector:
         """Return a seed detector by id; `KeyError` if there is none."""

@@ -18,6 +18,7 @@ _ENTRY_BYTES = 300
 
 _lock = Lock()
 _caches: "list[TextCache[Any, Any]]" = []
+_held_bytes = 0
 
 
 class TextCache[**Given, Result]:
@@ -51,24 +52,29 @@ class TextCache[**Given, Result]:
             if size > MAX_BYTES or key in self._results:
                 return
             self._results[key] = (result, size)
-            self.held_bytes += size
-            while held_bytes() > MAX_BYTES:
+            self._count(size)
+            while _held_bytes > MAX_BYTES:
                 max(_caches, key=lambda cache: cache.held_bytes)._drop()
 
     def _drop(self) -> None:
         _, (_, size) = self._results.popitem(last=False)
-        self.held_bytes -= size
+        self._count(-size)
+
+    def _count(self, size: int) -> None:
+        global _held_bytes
+        self.held_bytes += size
+        _held_bytes += size
 
     def cache_clear(self) -> None:
         """Drop everything."""
         with _lock:
             self._results.clear()
-            self.held_bytes = 0
+            self._count(-self.held_bytes)
 
 
 def held_bytes() -> int:
     """Return how much all caches of texts hold together."""
-    return sum(cache.held_bytes for cache in _caches)
+    return _held_bytes
 
 
 def deep_size(value: object) -> int:

@@ -1,6 +1,8 @@
 """The execution trace of a turn: like the graph, a fold over its events."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,6 +11,7 @@ from mrpvm.trace.events import (
     BranchFinished,
     BranchStarted,
     CommandResolved,
+    ErrorRecord,
     Event,
     FrameClosed,
     FrameOpened,
@@ -21,81 +24,207 @@ from mrpvm.trace.events import (
     SkillInvoked,
     TurnFinished,
     TurnStarted,
-    said,
 )
-from mrpvm.trace.graph import fold_graph, path_key
-from mrpvm.wire import to_wire
+from mrpvm.trace.graph import Frame, Graph, fold_graph, path_key
+from mrpvm.values import Usage
+from mrpvm.wire import OPTIONAL
 
 
-def execution_trace(events: Sequence[Event]) -> dict[str, Any]:
-    """Return the complete structured record of a turn in its JSON form, payloads left out.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage(PluginStarted):
+    """A plugin call: when it began, of a solver what led to it, and how it ended."""
 
-    Keys are those of; lists are ordered by path ids.
-    """
-    started = next(iter(said(TurnStarted, events)), None)
-    finished = next(reversed(said(TurnFinished, events)), None)
-    plans = sorted(said(PlanMade, events), key=lambda made: path_key(made.execution_id))
-    graph = to_wire(fold_graph(events))
+    planner_plugin_id: str | None
+    kb_plugin_id: str | None
+    started_at: str | None
+    started_at_ms: int
+    status: str = "running"
+    duration_ms: int | None = None
+    llm_calls: int | None = None
+    sufficient: bool | None = None
+    model: str | None = None
+    model_role: str | None = None
+    error: ErrorRecord | None = None
+    output_snippet: str = ""
+    usage: Usage | None = field(default=None, metadata=OPTIONAL)
+    finish_reason: str | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch(BranchStarted):
+    """A solver over one view of evidence, and what came of it."""
+
+    status: str = "active"
+    result_id: str | None = None
+    validation_id: str | None = None
+    output_preview: str = ""
+    failure_id: str | None = field(default=None, metadata=OPTIONAL)
+    reason: str | None = field(default=None, metadata=OPTIONAL)
+    error: str | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetailedGraph(Graph):
+    """The graph with payloads of its nodes under their refs, as far as they were asked for."""
+
+    details: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionTrace:
+    """The complete structured record of a turn; lists are ordered by path ids."""
+
+    request_id: str | None
+    session_id: str | None
+    root_frame_id: str | None
+    input_message: str | None
+    deliberation_level: int | None
+    effective_level: int | None
+    deliberation_policy: PolicySet | None
+    planner_plugin_id: str | None
+    planner_attempts: tuple[str, ...]
+    planner_candidates: tuple[str, ...]
+    seed_detector_candidates: tuple[str, ...]
+    plans: tuple[PlanMade, ...]
+    stages: tuple[Stage, ...]
+    command: CommandResolved | None
+    skill_choice: SkillConsidered | None
+    skill: SkillInvoked | None
+    frames: tuple[Frame, ...]
+    branches: tuple[Branch, ...]
+    results: tuple[ResultRecorded, ...]
+    failures: tuple[BranchFailed, ...]
+    graph: DetailedGraph
+    final_status: str | None
+    final_answer_status: str | None
+    final_answer_basis: str | None
+    frame_transitions: int
+    error: ErrorRecord | None
+
+
+def execution_trace(events: Sequence[Event], details: Mapping[str, Any] | None = None) -> ExecutionTrace:
+    """Return the record of a turn, with no payloads but these."""
+    said = _Said(events)
+    started, finished = said.first(TurnStarted), said.last(TurnFinished)
+    plans = sorted(said.all(PlanMade), key=lambda made: path_key(made.execution_id))
+    graph = fold_graph(events)
     succeeded = finished is not None and finished.status == "succeeded"
-    return {
-        "requestId": started and started.request_id,
-        "sessionId": started and started.session_id,
-        "rootFrameId": graph["rootFrameId"],
-        "inputMessage": started and started.input_message,
-        "deliberationLevel": started and started.deliberation_level,
-        "effectiveLevel": started and started.effective_level,
-        "deliberationPolicy": _first(PolicySet, events),
-        "plannerPluginId": plans[-1].plan.planner_plugin_id if plans else None,
-        "plannerAttempts": list(dict.fromkeys(made.plan.planner_plugin_id for made in plans)),
-        "plannerCandidates": list(started.planner_candidates) if started else [],
-        "seedDetectorCandidates": list(started.seed_detector_candidates) if started else [],
-        "plans": to_wire(plans),
-        "stages": _stages(events, started.started_at if started else None),
-        "command": _first(CommandResolved, events),
-        "skillChoice": _first(SkillConsidered, events),
-        "skill": _first(SkillInvoked, events),
-        "frames": graph["frames"],
-        "branches": _branches(events),
-        "results": to_wire(sorted(said(ResultRecorded, events), key=lambda result: path_key(result.result_id))),
-        "failures": to_wire(sorted(said(BranchFailed, events), key=lambda failure: path_key(failure.failure_id))),
-        "graph": graph,
-        "finalStatus": None if finished is None else "success" if succeeded else "failure",
-        "finalAnswerStatus": finished.answer_status if finished and succeeded else None,
-        "finalAnswerBasis": finished.answer_basis if finished and succeeded else None,
-        "frameTransitions": len(said(FrameOpened, events)) + len(said(FrameClosed, events)),
-        "error": finished.error if finished else None,
-    }
+    return ExecutionTrace(
+        request_id=started.request_id if started else None,
+        session_id=started.session_id if started else None,
+        root_frame_id=graph.root_frame_id,
+        input_message=started.input_message if started else None,
+        deliberation_level=started.deliberation_level if started else None,
+        effective_level=started.effective_level if started else None,
+        deliberation_policy=said.first(PolicySet),
+        planner_plugin_id=plans[-1].plan.planner_plugin_id if plans else None,
+        planner_attempts=tuple(dict.fromkeys(made.plan.planner_plugin_id for made in plans)),
+        planner_candidates=started.planner_candidates if started else (),
+        seed_detector_candidates=started.seed_detector_candidates if started else (),
+        plans=tuple(plans),
+        stages=_stages(events, said),
+        command=said.first(CommandResolved),
+        skill_choice=said.first(SkillConsidered),
+        skill=said.first(SkillInvoked),
+        frames=graph.frames,
+        branches=_branches(said),
+        results=tuple(sorted(said.all(ResultRecorded), key=lambda result: path_key(result.result_id))),
+        failures=tuple(sorted(said.all(BranchFailed), key=lambda failure: path_key(failure.failure_id))),
+        graph=DetailedGraph(
+            root_frame_id=graph.root_frame_id,
+            frames=graph.frames,
+            plugin_executions=graph.plugin_executions,
+            edges=graph.edges,
+            control_nodes=graph.control_nodes,
+            control_edges=graph.control_edges,
+            details=details or {},
+        ),
+        final_status=None if finished is None else "success" if succeeded else "failure",
+        final_answer_status=finished.answer_status if finished and succeeded else None,
+        final_answer_basis=finished.answer_basis if finished and succeeded else None,
+        frame_transitions=len(said.all(FrameOpened)) + len(said.all(FrameClosed)),
+        error=finished.error if finished else None,
+    )
 
 
-def _first[Data](kind: type[Data], events: Iterable[Event]) -> dict[str, Any] | None:
-    return next((to_wire(item) for item in said(kind, events)), None)
+class _Said:
+    """What the events of each kind say, in their order; read once."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self._by_kind: defaultdict[type, list[Any]] = defaultdict(list)
+        for event in events:
+            self._by_kind[type(event.data)].append(event.data)
+
+    def all[Data](self, kind: type[Data]) -> list[Data]:
+        return self._by_kind.get(kind, [])
+
+    def first[Data](self, kind: type[Data]) -> Data | None:
+        return next(iter(self.all(kind)), None)
+
+    def last[Data](self, kind: type[Data]) -> Data | None:
+        return next(reversed(self.all(kind)), None)
 
 
-def _stages(events: Sequence[Event], started_at: str | None) -> list[dict[str, Any]]:
+def _stages(events: Iterable[Event], said: _Said) -> tuple[Stage, ...]:
     """Return every plugin call with when it began, and a solver's with what led to it."""
-    begun = datetime.fromisoformat(started_at) if started_at else None
-    led = {branch.execution_id: branch for branch in said(BranchStarted, events)}
-    stages: dict[str, dict[str, Any]] = {}
+    started = said.first(TurnStarted)
+    begun = datetime.fromisoformat(started.started_at) if started and started.started_at else None
+    led = {branch.execution_id: branch for branch in said.all(BranchStarted)}
+    ended = {call.execution_id: call for call in said.all(PluginFinished)}
+    stages: list[Stage] = []
     for event in events:
         if isinstance(call := event.data, PluginStarted):
             branch = led.get(call.execution_id)
-            stages[call.execution_id] = {
-                **to_wire(call),
-                "plannerPluginId": branch and branch.planner_plugin_id,
-                "kbPluginId": branch and branch.kb_plugin_id,
-                "startedAt": begun and (begun + timedelta(milliseconds=event.at_ms)).isoformat(),
-                "startedAtMs": event.at_ms,
-                "status": "running",
-            }
-        elif isinstance(call, PluginFinished):
-            stages[call.execution_id].update(to_wire(call))
-    return [stages[key] for key in sorted(stages, key=path_key)]
+            stage = Stage(
+                execution_id=call.execution_id,
+                frame_id=call.frame_id,
+                stage=call.stage,
+                plugin_id=call.plugin_id,
+                plugin_name=call.plugin_name,
+                plugin_type=call.plugin_type,
+                cause=call.cause,
+                attempt=call.attempt,
+                input_snippet=call.input_snippet,
+                planner_plugin_id=branch.planner_plugin_id if branch else None,
+                kb_plugin_id=branch.kb_plugin_id if branch else None,
+                started_at=(begun + timedelta(milliseconds=event.at_ms)).isoformat() if begun else None,
+                started_at_ms=event.at_ms,
+            )
+            if finished := ended.get(call.execution_id):
+                stage = replace(
+                    stage,
+                    status=finished.status,
+                    duration_ms=finished.duration_ms,
+                    llm_calls=finished.llm_calls,
+                    sufficient=finished.sufficient,
+                    model=finished.model,
+                    model_role=finished.model_role,
+                    error=finished.error,
+                    output_snippet=finished.output_snippet,
+                    usage=finished.usage,
+                    finish_reason=finished.finish_reason,
+                )
+            stages.append(stage)
+    return tuple(sorted(stages, key=lambda stage: path_key(stage.execution_id)))
 
 
-def _branches(events: Sequence[Event]) -> list[dict[str, Any]]:
-    branches = {data.branch_id: {**to_wire(data), "status": "active"} for data in said(BranchStarted, events)}
-    for finished in said(BranchFinished, events):
-        branches[finished.branch_id].update(to_wire(finished))
-    for failed in said(BranchFailed, events):
-        branches[failed.branch_id].update(to_wire(failed), status="failed")
-    return [branches[key] for key in sorted(branches, key=path_key)]
+def _branches(said: _Said) -> tuple[Branch, ...]:
+    ended = {done.branch_id: done for done in said.all(BranchFinished)}
+    failed = {failure.branch_id: failure for failure in said.all(BranchFailed)}
+    branches: list[Branch] = []
+    for begun in said.all(BranchStarted):
+        branch = Branch(**{name: getattr(begun, name) for name in BranchStarted.__dataclass_fields__})
+        if done := ended.get(begun.branch_id):
+            branch = replace(
+                branch,
+                status=done.status,
+                result_id=done.result_id,
+                validation_id=done.validation_id,
+                output_preview=done.output_preview,
+            )
+        if failure := failed.get(begun.branch_id):
+            branch = replace(
+                branch, status="failed", failure_id=failure.failure_id, reason=failure.reason, error=failure.error
+            )
+        branches.append(branch)
+    return tuple(sorted(branches, key=lambda branch: path_key(branch.branch_id)))

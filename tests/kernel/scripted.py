@@ -213,8 +213,9 @@ def graph_of(records: Iterable[Record]) -> dict[str, Any]:
 
 
 def trace_of(records: Iterable[Record]) -> dict[str, Any]:
-    """Return the execution trace that is read from stored records."""
-    return execution_trace([event_of(record) for record in records])
+    """Return the JSON form of the execution trace that is read from stored records."""
+    trace: dict[str, Any] = to_wire(execution_trace([event_of(record) for record in records]))
+    return trace
 
 
 def run(

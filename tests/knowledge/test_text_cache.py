@@ -19,6 +19,7 @@ class Parsed:
 @pytest.fixture(autouse=True)
 def own_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_cache, "_caches", [])
+    monkeypatch.setattr(text_cache, "_held_bytes", 0)
     monkeypatch.setattr(text_cache, "MAX_BYTES", 20_000)
 
 

@@ -32,7 +32,7 @@ class Weights:
 
 def probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
     """Return what a logistic model expects of a row of signs; those it does not know count nothing."""
-    return 1 / (1 + exp(-sum(weights.get(name, 0.0) * value for name, value in row.items() if value)))
+    return 1 / (1 + exp(-sum([weights.get(name, 0.0) * value for name, value in row.items() if value])))
 
 
 @cache

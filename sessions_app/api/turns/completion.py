@@ -7,10 +7,10 @@ from mrpvm.conversation.answers import response_markdown
 from mrpvm.trace.events import Event, PluginFinished, said
 from mrpvm.trace.record import execution_trace
 from mrpvm.values import Selection
-from mrpvm.wire import wire_time
+from mrpvm.wire import to_wire, wire_time
 from sessions_app.api.turns.response_ids import response_id
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests, tool_messages
-from sessions_app.queries.turns.entries import structure, with_details
+from sessions_app.queries.turns.entries import details_of
 from sessions_app.turns.chains import as_sent
 from sessions_app.turns.pipeline import TurnResult
 
@@ -24,9 +24,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
     """Return the chat response; plugins and level are those that this turn used."""
     turn, outcome = result.turn, result.outcome
     session = turn.session
-    trace = structure(execution_trace(result.events))
-    if "details" in include:
-        with_details([(turn, trace)])
+    details = details_of([turn])[turn.pk] if "details" in include else None
     response = {
         "id": f"mrp-{turn.request_id}",
         "object": "chat.completion",
@@ -44,7 +42,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
         "answer_basis": turn.answer_basis or None,
         "response_document": turn.response_document,
         "command": turn.command_result,
-        "execution_trace": trace,
+        "execution_trace": to_wire(execution_trace(result.events, details)),
         "workspace_dirty": session.is_dirty,
         "warnings": list((turn.client_request or {}).get("warnings", ())),
         **_sent(result),

@@ -14,7 +14,7 @@ from sessions_app.api.shell.requests import DetailQuery, RegistryQuery
 from sessions_app.api.shell.views import ApiView
 from sessions_app.queries.sessions.lookups import session
 from sessions_app.queries.turns import registry as turns
-from sessions_app.queries.turns.entries import entry, inline_detail, with_details
+from sessions_app.queries.turns.entries import details_of, entry, inline_detail
 from sessions_app.queries.turns.verdicts import mounted_bases, recorded, verdict
 from sessions_app.turns.cancel import request_cancel
 
@@ -32,16 +32,18 @@ class Explainability(ApiView):
         owner = session(self.project, session_id)
         found, has_more = turns.registry_page(owner, query["limit"], query.get("before"))
         events = turns.all_events(found)
-        traces = {turn_pk: execution_trace(recorded_events) for turn_pk, recorded_events in events.items()}
         bases = mounted_bases(found)
-        if query.get("details") == "full":
-            with_details((turn, traces[turn.pk]) for turn in found)
+        details = details_of(found) if query.get("details") == "full" else {}
         return Response(
             {
                 "session_id": owner.session_id,
                 "turn_count": turns.turns(owner).count(),
                 "turns": [
-                    entry(turn, traces[turn.pk], verdict_of(recorded(turn, events[turn.pk], bases[turn.pk])))
+                    entry(
+                        turn,
+                        execution_trace(events[turn.pk], details.get(turn.pk)),
+                        verdict_of(recorded(turn, events[turn.pk], bases[turn.pk])),
+                    )
                     for turn in found
                 ],
                 "has_more": has_more,

@@ -1,8 +1,9 @@
 """How the registry's entries leave: one turn with its trace, and the payloads behind the trace's nodes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
+from mrpvm.trace.record import ExecutionTrace
 from mrpvm.trace.verdict import Verdict
 from mrpvm.wire import to_wire
 from sessions_app.queries.turns.registry import Detail, all_details
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
 
 
-def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
+def entry(turn: "ExplainabilityTurn", trace: ExecutionTrace, verdict: Verdict) -> dict[str, Any]:
     """Return a turn's entry."""
     return {
         "requestId": turn.request_id,
@@ -34,33 +35,24 @@ def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any], verdict: 
         "responseDocument": turn.response_document,
         "commandResult": turn.command_result,
         "unitChanges": turn.unit_changes,
-        "executionTrace": structure(execution_trace),
+        "executionTrace": to_wire(trace),
         "error": turn.error,
         "verdict": {"kind": verdict.kind, "text": verdict.text, "clauses": to_wire(verdict.clauses)},
     }
 
 
-def structure(execution_trace: dict[str, Any]) -> dict[str, Any]:
-    """Return the trace with the key under which its graph's payloads stand, empty unless they were put in."""
-    execution_trace["graph"].setdefault("details", {})
-    return execution_trace
-
-
-def with_details(
-    entries: Iterable[tuple["ExplainabilityTurn", dict[str, Any]]],
-    shown: Callable[[Detail], dict[str, Any]] | None = None,
-) -> None:
-    """Put the payloads into the traces' graphs, under the keys that the nodes refer to.
+def details_of(
+    turns: Collection["ExplainabilityTurn"], shown: Callable[[Detail], dict[str, Any]] | None = None
+) -> dict[int, dict[str, Any]]:
+    """Return the payloads of each turn under its key, by the refs that the nodes of its graph name.
 
     Args:
         shown: how a payload is given; as far as it goes inline unless said otherwise.
     """
-    pairs = list(entries)
-    details: dict[int, dict[str, Any]] = {turn.pk: {} for turn, _ in pairs}
-    for turn_pk, detail in all_details([turn for turn, _ in pairs]):
+    details: dict[int, dict[str, Any]] = {turn.pk: {} for turn in turns}
+    for turn_pk, detail in all_details(turns):
         details[turn_pk][detail.ref] = (shown or inline_detail)(detail)
-    for turn, execution_trace in pairs:
-        execution_trace["graph"]["details"] = details[turn.pk]
+    return details
 
 
 def inline_detail(detail: Detail) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from mrpvm.conversation.answers import cited_units
 from mrpvm.errors import NotFound
 from mrpvm.trace.events import Event, event_of
 from mrpvm.trace.graph import Graph, fold_graph
-from mrpvm.trace.record import execution_trace
 from mrpvm.values import Answer, AnswerGroup
 from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents, UnitEvent
@@ -107,11 +106,6 @@ def all_events(turns: Collection[ExplainabilityTurn]) -> dict[int, list[Event]]:
     return found
 
 
-def traces(turns: Collection[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
-    """Return the execution trace of each turn under its key; one query for any number of them."""
-    return {turn_pk: execution_trace(found) for turn_pk, found in all_events(turns).items()}
-
-
 def registry_page(session: Session, limit: int, before: int | None = None) -> tuple[list[ExplainabilityTurn], bool]:
     """Return the newest `limit` entries below turn index `before`, oldest first; and whether older ones exist
     .
@@ -135,11 +129,6 @@ def graph(turn: ExplainabilityTurn) -> Graph:
 def ended_graph(turn_pk: int, request_id: str) -> Graph:
     """Return the graph of a turn that has ended, by its key and the id that no other turn ever has."""
     return fold_graph(_events_of(turn_pk))
-
-
-def trace(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return the execution trace."""
-    return execution_trace(events(turn))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from mrpvm.trace.record import execution_trace
 from sessions_app.queries.turns import registry as turns
-from sessions_app.queries.turns.entries import entry, whole_detail, with_details
+from sessions_app.queries.turns.entries import details_of, entry, whole_detail
 from sessions_app.queries.turns.verdicts import verdict
 
 if TYPE_CHECKING:
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 def turn_document(turn: "ExplainabilityTurn") -> dict[str, Any]:
     """Return everything stored of a turn: the entry, payloads whole as far as they were stored, the ledger."""
     events, judged = turns.events_and_judgements(turn)
-    trace = execution_trace(events)
-    with_details([(turn, trace)], whole_detail)
+    trace = execution_trace(events, details_of([turn], whole_detail)[turn.pk])
     ledger = [
         {
             "unitId": event.unit_id,
