@@ -260,6 +260,14 @@ def _cited_clause(cited: Sequence[tuple[Mapping[str, Any], str]]) -> Clause:
     return Clause(text=f"by {count} of {_listed(sources)}", unit_id=unit_id, aspect="" if unit_id else "context")
 
 
+def contradictions(groups: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+    """Return what units of an answer's groups say against those that were cited, or against each other where nothing
+    was answered, by their ids."""
+    solved = [group for group in groups if group["status"] != "no-context"]
+    clauses = _contradicted(solved) if solved else _disagreeing(groups)
+    return {clause.unit_id: clause.text for clause in clauses}
+
+
 def _contradicted(groups: Sequence[Mapping[str, Any]]) -> Iterable[Clause]:
     """Return what another source says in the place of what was cited, the best of each source."""
     for group in groups:

@@ -382,7 +382,7 @@ class Search:
         session = self.recorded.turn.session
         terms = unique_terms(f"{self.recorded.message} {self.expected.should_contain}")
         mounted = self.recorded.state.session.mounted_kb_id
-        others = KnowledgeBase.objects.filter(project_id=session.project_id).exclude(kb_id=mounted)
+        others = KnowledgeBase.objects.filter(project_id=session.project_id, deleted_at=None).exclude(kb_id=mounted)
         ranked: list[tuple[float, KnowledgeBase]] = []
         for base in others.filter(head__evidence_count__gt=0).select_related("head"):
             hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(dict.fromkeys(terms, 1.0), 1)

@@ -8,6 +8,14 @@ from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.queries.knowledge.bases import knowledge_bases
+from sessions_app.queries.sessions.demo import (
+    FERRY_ANSWERED,
+    FERRY_FAILED,
+    FERRY_FIRST,
+    FERRY_TITLE,
+    FERRY_WRONG,
+    PETS_TITLE,
+)
 from sessions_app.queries.sessions.lookups import sessions
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
@@ -42,20 +50,22 @@ PETS = (
     "What is my cat called?",
 )
 FERRY = (
-    "Where do vehicles board?",
+    FERRY_FIRST,
     "1. How heavy may a bag be?\n2. When does boarding close?\n3. Where do dogs travel?",
     "Why is there a delay?",
     "/persona use analyst",
     "/calc 2*23",
     "Who is the captain?",
     "/skill luggage",
+    FERRY_ANSWERED,
+    "We take the car. Cars board at gate C.",
+    FERRY_WRONG,
+    FERRY_FAILED,
 )
 
 
 HANDBOOK_NAME = "Ferry handbook"
 FORK_NAME = "Ferry handbook, winter"
-PETS_TITLE = "Pets and a car"
-FERRY_TITLE = "Questions about the ferry"
 
 
 def load_demo(project: "Project") -> None:

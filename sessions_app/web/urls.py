@@ -13,7 +13,7 @@ from sessions_app.web.sessions import list_views as sessions
 from sessions_app.web.sessions import memory_views as session_memory
 from sessions_app.web.sessions import skill_views as session_skills
 from sessions_app.web.sessions import views as session
-from sessions_app.web.settings import api_keys
+from sessions_app.web.settings import api_keys, projects
 from sessions_app.web.settings import plugin_views as plugins
 from sessions_app.web.settings import views as settings
 from sessions_app.web.shell import login
@@ -99,6 +99,8 @@ urlpatterns = [
     path("knowledge/<id:kb_id>/restore", knowledge.restore, name="knowledge-restore"),
     path("knowledge/<id:kb_id>/rename", knowledge.rename, name="knowledge-rename"),
     path("knowledge/<id:kb_id>/fork", knowledge.fork, name="knowledge-fork"),
+    path("knowledge/<id:kb_id>/delete", knowledge.delete, name="knowledge-delete"),
+    path("knowledge/<id:kb_id>/undelete", knowledge.undelete, name="knowledge-undelete"),
     path("knowledge/<id:kb_id>/compact", knowledge.compact, name="knowledge-compact"),
     path("plugins", plugins.index, name="plugins"),
     path("turns", turn_list.index, name="turns"),
@@ -107,6 +109,8 @@ urlpatterns = [
     path("search/complete", search.complete, name="search-complete"),
     path("settings", settings.index, name="settings"),
     path("settings/models", settings.names, name="model-names"),
+    path("projects", projects.index, name="projects"),
+    path("projects/<slug:slug>/choose", projects.choose, name="project-choose"),
     path("api-keys", api_keys.index, name="api-keys"),
     path("api-keys/<int:key_pk>/revoke", api_keys.revoke, name="api-key-revoke"),
     path("login", login.PasswordLogin.as_view(), name="login"),

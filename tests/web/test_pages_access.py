@@ -12,7 +12,9 @@ from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import delete_session
+from sessions_app.actions.settings.projects import set_member
 from sessions_app.models import Membership, Project
+from sessions_app.queries.settings.projects import shown_projects
 from sessions_app.web.urls import urlpatterns
 from tests.web.page_scene import add_turns, check_html, member_client, new_session, project
 
@@ -27,7 +29,7 @@ OF_TURN = (
 FILES = ("turn-export", "turn-picture")
 WRITES = (
     "session-ask", "session-rename", "session-delete", "session-restore",
-    "session-kb-mount", "session-kb-save", "session-kb-fork",
+    "session-kb-mount", "session-kb-save", "session-kb-fork", "unit-retract", "unit-restore", "unit-correct",
 )  # fmt: skip
 
 
@@ -170,7 +172,7 @@ def test_the_address_of_a_form_leads_to_its_page(project: Project) -> None:
 FORMS_OF_SESSION = (
     "session-take-models", "session-memory-clear", "session-kb-unmount", "session-policies", "session-clear-preference",
 )  # fmt: skip
-OF_BASE = ("upload", "restore", "compact", "rename", "fork")
+OF_BASE = ("upload", "restore", "compact", "rename", "fork", "delete")
 
 
 def form_addresses(project: Project) -> list[tuple[str, str]]:
@@ -181,7 +183,10 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     page, base = reverse("session", args=of_session), session.mounted_kb
     skills, base_page = reverse("session-skills", args=of_session), reverse("knowledge-base", args=[base.kb_id])
     found = [(reverse(name, args=of_session), page) for name in (*WRITES, *FORMS_OF_SESSION)]
-    found = [(address, "/" if address.endswith("/restore") else under) for address, under in found]
+    found = [
+        (address, "/" if address.endswith("/restore") and "/unit/" not in address else under)
+        for address, under in found
+    ]
     found += [(reverse(name, args=[*of_session, turn.request_id]), page) for name in ("turn-cancel", "turn-rate")]
     of_turn = [session.session_id, turn.request_id]
     tries, causes = reverse("turn-try", args=of_turn), reverse("turn-diagnosis", args=of_turn)
@@ -191,6 +196,8 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     experiment = reverse("experiment", args=["exp-1"])
     found += [(reverse(f"experiment-{name}", args=["exp-1"]), experiment) for name in ("stop", "delete")]
     found += [(reverse(f"knowledge-{name}", args=[base.kb_id]), base_page) for name in OF_BASE]
+    found.append((reverse("knowledge-undelete", args=[base.kb_id]), reverse("knowledge")))
+    found.append((reverse("project-choose", args=["other"]), reverse("projects")))
     found.append((reverse("api-key-revoke", args=[1]), reverse("api-keys")))
     return [*found, (reverse("session-skills-reload", args=of_session), skills), (reverse("logout"), "/")]
 
@@ -199,6 +206,7 @@ def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     listed = {entry.name for entry in urlpatterns if hasattr(entry.callback, "form_page")}
     tested = {"logout", "api-key-revoke", "session-skills-reload", "turn-cancel", "turn-rate", "turn-continue"}
     tested |= {"turn-try-run", "turn-diagnose", "session-bisect-run", "experiment-stop", "experiment-delete"}
+    tested |= {"knowledge-undelete", "project-choose"}
     tested |= {*WRITES, *FORMS_OF_SESSION, *(f"knowledge-{name}" for name in OF_BASE)}
     assert listed == tested
     views = Path("sessions_app/web")
@@ -271,3 +279,14 @@ def test_a_slash_at_the_end_leads_to_the_page(project: Project) -> None:
 )
 def test_a_slash_at_the_end_of_no_page_leads_nowhere(project: Project, address: str) -> None:
     assert member_client(project).get("/", PATH_INFO=address).status_code == 404
+
+
+def test_a_member_of_two_projects_switches_between_them(project: Project) -> None:
+    client = member_client(project, "viewer", name="ada")
+    other = Project.objects.create(name="Second", slug="second")
+    address = reverse("project-choose", args=["second"])
+    assert client.post(address).status_code == 404
+    set_member(other, User.objects.get(username="ada"), "viewer")
+    assert "Second</button>" in client.get(reverse("projects"), headers={"HX-Request": "true"}).text
+    assert 'title="Project Second"' in client.post(address, follow=True).text
+    assert shown_projects([User.objects.get(username="ada").pk]) == {User.objects.get(username="ada").pk: other.pk}

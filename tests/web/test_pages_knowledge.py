@@ -1,17 +1,19 @@
 """The knowledge pages."""
 
 import re
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from mrpvm.errors import NotFound
 from mrpvm.sources.source import Rejection
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import add_source, create_base, ensure_default_base
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
-from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.upkeep.compaction import compact_base
@@ -397,3 +399,27 @@ def test_another_base_is_mounted_from_the_session(project: Project) -> None:
     form = client.get(reverse("session-kb-mounting", args=[session.session_id])).text
     assert f'<option value="{base.kb_id}">Handbook</option>' in form
     assert session.mounted_kb.name not in form
+
+
+def test_a_base_is_deleted_and_restored(project: Project) -> None:
+    client, base = member_client(project, "editor"), create_base(project, "Handbook")
+    session = create_session(project, base=base)
+    address = reverse("knowledge-base", args=[base.kb_id])
+    told = client.post(reverse("knowledge-delete", args=[base.kb_id]), follow=True).text
+    assert "1 session has" in unescape(told)
+    assert session.label in told[told.index('id="delete-base"') :]
+    unmount_base(session, reason="unmount-page")
+    told = client.post(reverse("knowledge-delete", args=[base.kb_id]), follow=True).text
+    assert client.get(address).status_code == 404
+    assert "Deleted bases" in told
+    with pytest.raises(NotFound):
+        mount_base(session, base, reason="mount-page")
+    client.post(reverse("knowledge-undelete", args=[base.kb_id]))
+    assert client.get(address).status_code == 200
+
+
+def test_the_default_base_stays(project: Project) -> None:
+    base = ensure_default_base(project)
+    client = member_client(project, "editor")
+    assert "cannot be deleted" in client.post(reverse("knowledge-delete", args=[base.kb_id]), follow=True).text
+    assert 'id="delete-base"' not in client.get(reverse("knowledge-base", args=[base.kb_id])).text

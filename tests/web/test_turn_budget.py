@@ -154,3 +154,26 @@ def test_the_bar_is_filled_in_proportion_and_nothing_is_too_small_to_see(sizes: 
     for one, size in zip(parts, sizes, strict=True):
         for other, other_size in zip(parts, sizes, strict=True):
             assert size < other_size or one.width >= other.width - 1
+
+
+def test_what_the_window_left_out_is_drawn_and_its_cap_named(live_project: Project) -> None:
+    session = new_session(live_project, flags={"history_max_turns": 1, "enable_history_summarization": False})
+    for message in ("My dog is called Rex.", "My cat is called Tom."):
+        talk(session, message)
+    turn = talk(session, "What is my dog called?")
+    left_out = sum(len(row.content) for row in session.messages.order_by("sequence")[:2])
+    page = get(member_client(live_project, "viewer"), turn, "turn-context")
+    assert f"Left out: 2 older messages, {left_out:,} characters" in page
+    width = re.search(r'class="budget__left-out" width="(\d+)"', page)
+    assert width is not None
+    assert re.search(rf'class="budget__part [^"]*" x="{width[1]}"', page)
+    assert "Window of at most 1 exchange (set by this session)" in text_of(page)
+    assert "at most 16,000 characters (set by the server)" in text_of(page)
+
+
+def test_a_unit_that_says_otherwise_is_marked_among_the_units(live_project: Project) -> None:
+    session = new_session(live_project)
+    talk(session, "Vehicles board at gate B.")
+    turn = talk(session, "Vehicles board at gate C. Where do vehicles board?")
+    page = get(member_client(live_project, "viewer"), turn, "turn-context")
+    assert re.search(r'badge status-warn" title="It says something else[^>]*>[^<]* says gate [BC]<', page)

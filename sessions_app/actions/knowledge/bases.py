@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from mrpvm.errors import InvalidInput, NotFound
+from mrpvm.errors import Conflict, InvalidInput, NotFound
 from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.sources.source import Rejection
 from mrpvm.values import KnowledgeUnit
@@ -28,7 +28,7 @@ from sessions_app.actions.upkeep.staging import Watch, fill, hide_in_batches, st
 from sessions_app.layers.index import UNKNOWN, hide_units
 from sessions_app.layers.lifecycle import create_layer, seal_layer
 from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
-from sessions_app.queries.knowledge.bases import text_byte_count
+from sessions_app.queries.knowledge.bases import deleted_bases, text_byte_count
 
 DEFAULT_BASE_NAME = "Default KB"
 MAX_NAME_CHARS = 200
@@ -75,6 +75,46 @@ def rename_base(base: KnowledgeBase, name: str) -> KnowledgeBase:
     locked.updated_at = timezone.now()
     locked.save(update_fields=["name", "updated_at"])
     return locked
+
+
+@transaction.atomic
+def delete_base(base: KnowledgeBase) -> None:
+    """Take the base out of all lists and choices; its layers stay for the forks and turns that saw them.
+
+    Raises:
+        InvalidInput: it is the project's default base.
+        Conflict: sessions have it mounted; `details` counts them.
+        NotFound: KB_NOT_FOUND.
+
+    Effects: the base's row; `restore_base` takes it back.
+    """
+    locked = lock_base(base)
+    if locked.is_default:
+        raise InvalidInput("The default base cannot be deleted: every new session begins with it.")
+    session_count = locked.mounted_in.filter(deleted_at=None).count()
+    if session_count:
+        have = "session has" if session_count == 1 else "sessions have"
+        raise Conflict(
+            f"{session_count} {have} '{locked.name}' mounted. Unmount it there first.",
+            details={"session_count": session_count},
+        )
+    locked.deleted_at = timezone.now()
+    locked.save(update_fields=["deleted_at"])
+
+
+@transaction.atomic
+def restore_base(project: Project, kb_id: str) -> KnowledgeBase:
+    """Return a deleted base, in the lists again.
+
+    Raises:
+        NotFound: KB_NOT_FOUND, there is no such deleted base.
+    """
+    base = deleted_bases(project).select_for_update().filter(kb_id=kb_id).first()
+    if base is None:
+        raise _no_such_base()
+    base.deleted_at = None
+    base.save(update_fields=["deleted_at"])
+    return base
 
 
 def add_source(
@@ -168,7 +208,7 @@ def lock_base(base: KnowledgeBase, *, project_id: int | None = None) -> Knowledg
     Raises:
         NotFound: KB_NOT_FOUND, also for a base of another project than `project_id`.
     """
-    found = KnowledgeBase.objects.filter(pk=base.pk)
+    found = KnowledgeBase.objects.filter(pk=base.pk, deleted_at=None)
     found = found if project_id is None else found.filter(project_id=project_id)
     # Locked by itself: who waits would look for the row joined to the head that it had before, and find none.
     if not found.select_for_update().values_list("pk").first():

@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from mrpvm.conversation.flags import ALIASES, flags_in
 from mrpvm.conversation.flags import NAMES as FLAGS
-from mrpvm.errors import Conflict, InvalidInput
+from mrpvm.errors import Conflict, InvalidInput, NotFound
 from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.models import LoginLink, Membership, Project, Role
 from sessions_app.models.settings.project import Grounding, digest
@@ -129,6 +129,20 @@ def add_member(project: Project, name: str, role: str | None = None) -> Membersh
     if role is not None:
         return set_member(project, user, role)
     return Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.EDITOR})[0]
+
+
+def show_project(user: User, slug: str) -> Project:
+    """Return the project that the pages show the user from now on.
+
+    Raises:
+        NotFound: the user is no member of such a project.
+    """
+    membership = Membership.objects.filter(user=user, project__slug=slug).select_related("project").first()
+    if membership is None:
+        raise NotFound(f"No project '{slug}'.")
+    membership.shown_at = timezone.now()
+    membership.save(update_fields=["shown_at"])
+    return membership.project
 
 
 def remove_member(membership: Membership) -> None:

@@ -38,7 +38,9 @@ def asked_project(request: HttpRequest) -> int | None:
 def base_of_project(project_id: int, **options: Any) -> forms.ModelChoiceField:
     """Return a field for a base of the project."""
     widget = _RowSelect(KBMount._meta.get_field("knowledge_base"), project_id)
-    return forms.ModelChoiceField(KnowledgeBase.objects.filter(project_id=project_id), widget=widget, **options)
+    return forms.ModelChoiceField(
+        KnowledgeBase.objects.filter(project_id=project_id, deleted_at=None), widget=widget, **options
+    )
 
 
 def any_base(**options: Any) -> forms.ModelChoiceField:

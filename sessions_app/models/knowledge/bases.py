@@ -97,7 +97,8 @@ class KnowledgeLayer(models.Model):
 class KnowledgeBase(models.Model):
     """A named base: a pointer at its head layer.
 
-    `compaction_asked_at` is set as long as somebody wants its chain shortened.
+    `compaction_asked_at` is set as long as somebody wants its chain shortened. A deleted base cannot be mounted; what
+    turns saw of it stays, and it can be restored.
     """
 
     kb_id = models.CharField(max_length=64, unique=True, default=new_kb_id, editable=False)
@@ -111,6 +112,7 @@ class KnowledgeBase(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
     compaction_asked_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-is_default", "name", "id"]

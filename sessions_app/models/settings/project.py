@@ -63,11 +63,12 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """One user's role in one project."""
+    """One user's role in one project; `shown_at` says when the user last chose to see it on the pages."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
+    shown_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["project_id", "user_id"]

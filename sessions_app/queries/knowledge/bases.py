@@ -25,12 +25,17 @@ _COUNTED = Prefetch("quarantined", QuarantinedChunk.objects.only("origin"))
 
 
 def knowledge_bases(project: Project) -> QuerySet[KnowledgeBase]:
-    """Return the project's bases with head and parent, the default one first, then by name."""
+    """Return the project's bases with head and parent, the default one first, then by name; no deleted ones."""
     return (
-        KnowledgeBase.objects.filter(project=project)
+        KnowledgeBase.objects.filter(project=project, deleted_at=None)
         .select_related("head", "parent")
         .order_by("-is_default", "name", "id")
     )
+
+
+def deleted_bases(project: Project) -> QuerySet[KnowledgeBase]:
+    """Return the bases that can be restored, the one deleted last first."""
+    return KnowledgeBase.objects.filter(project=project, deleted_at__isnull=False).order_by("-deleted_at")
 
 
 def offered_bases(project: Project, chosen: str = "") -> tuple[list[KnowledgeBase], bool]:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from mrpvm.errors import NotFound
 from sessions_app.models import ApiKey, Membership, Project, Role
@@ -23,14 +23,20 @@ def project_named(slug: str | None) -> Project:
 
 
 def membership_of(user: User, project_slug: str | None = None) -> Membership | None:
-    """Return the user's membership in the named project, or in the default one, or in the first there is."""
+    """Return the user's membership in the named project, or the one that was chosen last, in the default one, or in
+    the first there is."""
     memberships = Membership.objects.filter(user=user).select_related("project")
     if project_slug is not None:
         return memberships.filter(project__slug=project_slug).first()
     return memberships.order_by(*_SHOWN_FIRST).first()
 
 
-_SHOWN_FIRST = ("-project__is_default", "project_id")
+_SHOWN_FIRST = (F("shown_at").desc(nulls_last=True), "-project__is_default", "project_id")
+
+
+def memberships_of(user: User) -> QuerySet[Membership]:
+    """Return the user's memberships with their projects, by the project's name."""
+    return Membership.objects.filter(user=user).select_related("project").order_by("project__name", "project_id")
 
 
 def shown_projects(user_pks: Collection[int]) -> dict[int, int]:

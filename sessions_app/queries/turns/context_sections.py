@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Sum
+from django.db.models.functions import Length
+
 from mrpvm.conversation.context import conversation_text
 from mrpvm.errors import NotFound
 from mrpvm.values import HistoryMessage
@@ -22,6 +25,24 @@ class SectionText:
 def sections(turn: ExplainabilityTurn) -> list[dict[str, Any]]:
     """Return the sections of the turn's report in the order in which they were put together."""
     return list((turn.context_report or {}).get("sections", ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OmittedMessages:
+    """The messages before the window, none of which a model saw; `chars` counts those that are still stored."""
+
+    count: int = 0
+    chars: int = 0
+
+
+def omitted_messages(turn: ExplainabilityTurn) -> OmittedMessages:
+    """Return what the window left out of the conversation; one query where it left out anything."""
+    window = next((section for section in sections(turn) if section["name"] == "conversation"), None)
+    if window is None or not window.get("omitted_count"):
+        return OmittedMessages()
+    first = window["places"][0] if window.get("places") else 0
+    chars = turn.session.messages.filter(sequence__lt=first).aggregate(chars=Sum(Length("content")))["chars"]
+    return OmittedMessages(count=window["omitted_count"], chars=chars or 0)
 
 
 def section_text(turn: ExplainabilityTurn, place: int) -> SectionText:

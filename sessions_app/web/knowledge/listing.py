@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions_app.queries.knowledge.bases import outdated_layers
+from sessions_app.queries.knowledge.bases import deleted_bases, outdated_layers
 from sessions_app.queries.knowledge.pages import listed_bases
 
 if TYPE_CHECKING:
     from sessions_app.models import KnowledgeBase, Project
 
 
-BASES_SHOWN = 100
+BASES_SHOWN, DELETED_SHOWN = 100, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +26,12 @@ def list_context(project: "Project", asked: str) -> dict[str, Any]:
     """Return the project's bases with `asked` in their name, cut to as many as one page shows."""
     found = listed_bases(project, asked, BASES_SHOWN + 1)
     shown = found[:BASES_SHOWN]
+    deleted = list(deleted_bases(project)[: DELETED_SHOWN + 1])
     return {
         "bases": lineage(shown),
         "asked": asked,
+        "deleted": deleted[:DELETED_SHOWN],
+        "deleted_left_out": len(deleted) > DELETED_SHOWN,
         "left_out": len(found) > BASES_SHOWN,
         "is_outdated": outdated_layers(layer for base in shown for layer in base.head.chain).exists(),
     }

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from mrpvm.errors import Conflict, MRPError, NotFound
-from sessions_app.actions.knowledge.bases import create_base, rename_base
+from sessions_app.actions.knowledge.bases import create_base, delete_base, rename_base, restore_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
 from sessions_app.ingest.load import Upload, load_source
@@ -141,6 +141,29 @@ def fork(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
         return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
     tell(request, f"Forked “{base.name}” into “{made.name}”.")
     return HttpResponseRedirect(reverse("knowledge-base", args=[made.kb_id]))
+
+
+@form_of("knowledge-base", "kb_id")
+@member_view("editor")
+def delete(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Delete the base, unless sessions have it mounted; it can be taken back."""
+    base = knowledge_base(member.project, kb_id)
+    try:
+        delete_base(base)
+    except MRPError as refused:
+        tell_error(request, refused)
+        return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
+    tell(request, f"Deleted “{base.name}”.", undo_url=reverse("knowledge-undelete", args=[base.kb_id]))
+    return HttpResponseRedirect(reverse("knowledge"))
+
+
+@form_of("knowledge")
+@member_view("editor")
+def undelete(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Bring a deleted base back, and go there."""
+    base = restore_base(member.project, kb_id)
+    tell(request, f"“{base.name}” is back.")
+    return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
 
 
 def _posted_name(request: HttpRequest) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mrpvm.errors import InvalidInput
 from sessions_app.queries.sessions.flags import Policy, PolicyValue, policies_of
+from sessions_app.web.shell.words import CHOSEN_BY
 
 if TYPE_CHECKING:
     from sessions_app.models import Session
@@ -25,7 +26,6 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "grounding": ("Grounding", "Whether a model may answer without evidence"),
 }
 _SWITCH = {"yes": True, "no": False}
-_SOURCES = {"session": "this session", "project": "the project", "server": "the server"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def _field(policy: Policy, name: str, hint: str) -> PolicyField:
         name=name,
         hint=hint,
         value=_text(policy.value),
-        source=_SOURCES[policy.chosen_by],
+        source=CHOSEN_BY[policy.chosen_by],
         inherited=_text(policy.otherwise),
         chosen=_text(policy.value) if policy.chosen_by == "session" else "",
         choices=[_text(value) for value in policy.choices or ()],

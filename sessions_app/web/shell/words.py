@@ -43,6 +43,9 @@ STORES: Mapping[str, str] = {
     "kb": "the knowledge base",
 }
 
+CHOSEN_BY: Mapping[str, str] = {"session": "this session", "project": "the project", "server": "the server"}
+"""Whose value of a policy holds."""
+
 END_WORDS: Mapping[str, str] = {
     "failed": "Failed",
     "cancelled": "Stopped",

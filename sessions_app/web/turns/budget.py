@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions_app.queries.turns.context_sections import sections
-from sessions_app.web.shell.words import why
+from sessions_app.queries.sessions.flags import policies_of
+from sessions_app.queries.turns.context_sections import OmittedMessages, omitted_messages, sections
+from sessions_app.web.shell.words import CHOSEN_BY, why
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
@@ -56,11 +57,31 @@ class BudgetPart:
     note: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """The older messages that no model saw, drawn at the beginning of the bar."""
+
+    width: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cap:
+    """A limit that the context was put together under, and who set it."""
+
+    words: str
+    chosen_by: str
+
+
 def budget_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Return the sections with their places in the bar, the sums, where the conversation came from, and warnings."""
+    """Return the sections with their places in the bar, what was left out, the caps, the sums, and warnings."""
     report = turn.context_report or {}
+    found = sections(turn)
+    left_out = left_out_part(omitted_messages(turn), sum(section["chars"] for section in found))
     return {
-        "budget": budget_parts(sections(turn)),
+        "budget": budget_parts(found, left_out.width if left_out else 0),
+        "left_out": left_out,
+        "caps": _caps(turn) if found else [],
         "budget_chars": report.get("chars", 0),
         "budget_tokens": report.get("tokens", 0),
         "conversation_source": source_words(report),
@@ -74,14 +95,55 @@ def source_words(report: Mapping[str, Any]) -> str:
     return _SOURCES.get(source, source)
 
 
-def budget_parts(found: Sequence[Mapping[str, Any]]) -> list[BudgetPart]:
-    """Return the sections side by side; their widths add up to the bar's, each in proportion but for the least."""
+def left_out_part(omitted: OmittedMessages, shown_chars: int) -> LeftOut | None:
+    """Return the place of what was left out, as wide as it is long beside what was shown, but at most half the bar."""
+    if not omitted.count:
+        return None
+    share = omitted.chars / (omitted.chars + shown_chars or 1)
+    return LeftOut(
+        width=min(max(round(share * BAR_WIDTH), LEAST_WIDTH), BAR_WIDTH // 2),
+        words=f"{_counted(omitted.count, 'older message')}, {omitted.chars:,} characters",
+    )
+
+
+def _caps(turn: "ExplainabilityTurn") -> list[Cap]:
+    """Return the limits of the window that the turn ran under; none of a turn that kept no conditions."""
+    asked = (turn.conditions.content if turn.conditions else {}).get("state", {}).get("asked", {})
+    flags = asked.get("flags")
+    if not flags:
+        return []
+    policies = {policy.name: policy for policy in policies_of(turn.session)}
+
+    def cap(words: str, name: str, value: int) -> Cap:
+        policy = policies[name]
+        chosen_by = CHOSEN_BY[policy.chosen_by] if policy.value == value else "the request, or changed since"
+        return Cap(words=words, chosen_by=f"set by {chosen_by}")
+
+    turns, verbatim = flags["historyMaxTurns"], flags["verbatimMaxTurns"]
+    tokens, summary_tokens = flags["verbatimMaxTokens"], flags["summaryMaxTokens"]
+    window = [
+        cap(f"Window of at most {_counted(turns, 'exchange')}", "history_max_turns", turns),
+        Cap(words=f"at most {asked['maxHistoryChars']:,} characters", chosen_by="set by the server"),
+    ]
+    if not flags["enableHistorySummarization"]:
+        return window
+    return [
+        *window,
+        cap(f"beside a summary {_counted(verbatim, 'exchange')} as they were said", "verbatim_max_turns", verbatim),
+        cap(f"of at most {tokens:,} tokens", "verbatim_max_tokens", tokens),
+        cap(f"a summary of at most {summary_tokens:,} tokens", "summary_max_tokens", summary_tokens),
+    ]
+
+
+def budget_parts(found: Sequence[Mapping[str, Any]], begin: int = 0) -> list[BudgetPart]:
+    """Return the sections side by side from `begin` on; their widths add up to the bar's, each in proportion but for
+    the least."""
     total = sum(section["chars"] for section in found)
-    free = BAR_WIDTH - LEAST_WIDTH * len(found)
-    parts, at, before = [], 0, 0
+    free = BAR_WIDTH - begin - LEAST_WIDTH * len(found)
+    parts, at, before = [], begin, 0
     for place, section in enumerate(found):
         before += section["chars"]
-        end = LEAST_WIDTH * (place + 1) + (free * before // total if total else 0)
+        end = begin + LEAST_WIDTH * (place + 1) + (free * before // total if total else 0)
         parts.append(_part(place, section, total, at, end - at))
         at = end
     return parts

@@ -63,6 +63,80 @@ class Stage:
     sentences: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A candidate in one column, or None where it was none there; `why` is empty where its row says it."""
+
+    candidate: Candidate | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixRow:
+    """One plugin with its part in each column; `why` is the reason that all of them share, empty if they differ."""
+
+    plugin_id: str
+    why: str
+    is_skipped: bool
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixGroup:
+    """The plugins of one stage, and what the planner said of it."""
+
+    title: str
+    rows: tuple[MatrixRow, ...]
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """Candidates by stage against the frames that chose among them; a frame that planned again has another column."""
+
+    columns: tuple[tuple[str, int], ...]
+    groups: tuple[MatrixGroup, ...]
+
+
+def matrix_of(stages: Sequence[Stage]) -> Matrix:
+    """Return the stages as one table, each thing said once.
+
+    What the turn chose as a whole stands in the first column. A column is its frame's id and the number of the plan.
+    """
+    placed: dict[str, dict[tuple[str, int], Stage]] = {}
+    for stage in stages:
+        seen = placed.setdefault(stage.title, {})
+        number = 1
+        while (stage.frame, number) in seen:
+            number += 1
+        seen[stage.frame, number] = stage
+    columns = list(dict.fromkeys(key for seen in placed.values() for key in seen if key[0])) or [("", 1)]
+    whole = {title: {columns[0]: seen["", 1]} if ("", 1) in seen else seen for title, seen in placed.items()}
+    return Matrix(
+        columns=tuple(columns),
+        groups=tuple(_group(title, [seen.get(key) for key in columns]) for title, seen in whole.items()),
+    )
+
+
+def _group(title: str, stages: Sequence[Stage | None]) -> MatrixGroup:
+    by_plugin = [{item.plugin_id: item for item in stage.candidates} if stage else {} for stage in stages]
+    plugins = dict.fromkeys(plugin_id for found in by_plugin for plugin_id in found)
+    said = dict.fromkeys(sentence for stage in stages if stage for sentence in stage.sentences)
+    rows = [_row(plugin_id, [found.get(plugin_id) for found in by_plugin]) for plugin_id in plugins]
+    return MatrixGroup(title=title, rows=tuple(rows), sentences=tuple(said))
+
+
+def _row(plugin_id: str, found: Sequence[Candidate | None]) -> MatrixRow:
+    reasons = {item.why for item in found if item}
+    shared = reasons.pop() if len(reasons) == 1 else ""
+    return MatrixRow(
+        plugin_id=plugin_id,
+        why=shared,
+        is_skipped=all(item is None or item.place is None for item in found),
+        cells=tuple(Cell(candidate=item, why="" if shared or item is None else item.why) for item in found),
+    )
+
+
 def choice_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     """Return what led to the order of each stage, frame by frame, and what the form for other inputs begins with."""
     found = events(turn)
@@ -75,7 +149,7 @@ def choice_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "skill": _first(SkillInvoked, found),
         "skill_choice": _first(SkillConsidered, found),
         "command": command,
-        "stages": stages,
+        "matrix": matrix_of(stages) if stages else None,
         "plans_left_out": left_out,
         "selectors": plugin_selectors((begun and begun.pins) or Selection()),
         "message": turn.user_message,

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mrpvm.trace.events import PluginFinished, said
+from mrpvm.trace.verdict import contradictions
 from sessions_app.queries.knowledge.provenance import retracted_since
 from sessions_app.queries.sessions.pages import KnownUnit, known_units
 from sessions_app.queries.turns.registry import events_and_judgements, own_unit_events
@@ -43,6 +45,7 @@ class LedgerRow:
     origin: "ExplainabilityTurn | None" = None
     is_own: bool = True
     is_retracted: bool = False
+    against: str = ""
     steps: list[str] = field(default_factory=list)
     executions: list[str] = field(default_factory=list)
 
@@ -76,11 +79,13 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     events, judged = events_and_judgements(turn)
     rows = _ledger(event for event in (*own_unit_events(turn), *judged) if event.step in _FATES)
     shown = sorted(rows, key=_ledger_order)[:LEDGER_SHOWN]
+    against = contradictions((turn.response_document or {}).get("groups", ()))
     shown_ids = {row.unit_id for row in shown}
     known, retracted = known_units(turn, shown_ids), retracted_since(turn.session, shown_ids)
     for row in shown:
         unit = known.get(row.unit_id, GONE)
         row.text, row.origin, row.is_retracted = unit.text, unit.origin, row.unit_id in retracted
+        row.against = against.get(row.unit_id, "")
     # Whatever became of a unit, it was offered first: that has a row of its own only where nothing followed.
     counts = {"offered": len(rows)}
     counts |= {fate: sum(1 for row in rows if fate in row.steps) for fate in ("selected", "pruned", "cited")}
@@ -91,6 +96,7 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "ledger_left_out": len(rows) - len(shown),
         "ledger_counts": counts,
         "model_calls": model_calls(events),
+        "sent_tokens": sum(ended.usage.input_tokens for ended in said(PluginFinished, events) if ended.usage),
         "preparing_count": len(preparing_requests(turn)),
         **budget_context(turn),
         **rewriting_context(turn),

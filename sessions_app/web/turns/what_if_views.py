@@ -11,7 +11,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.what_if import Prediction, what_if
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.pages import page
-from sessions_app.web.turns.choice import choice_context, stages_of
+from sessions_app.web.turns.choice import choice_context, matrix_of, stages_of
 
 
 @require_safe
@@ -37,7 +37,11 @@ def predict(request: HttpRequest, member: Member, session_id: str, request_id: s
     except MRPError as error:
         found = Prediction(events=(), error=error.message)
     stages, left_out = stages_of(found.events)
-    predicted = {"predicted": stages, "predicted_left_out": left_out, "prediction_error": found.error}
+    predicted = {
+        "predicted": matrix_of(stages) if stages else None,
+        "predicted_left_out": left_out,
+        "prediction_error": found.error,
+    }
     if "HX-Request" in request.headers:
         return page(
             request, "turn/choice.html#prediction", member, {"turn": turn, "session": turn.session, **predicted}
