@@ -25,7 +25,7 @@ from sessions_app.web.shell.warm_threads import ThreadHandler, WarmThreads  # no
 if settings.ENVIRONMENT_PROBLEMS:  # a server that does not start by `manage.py serve` skips the system checks
     raise ImproperlyConfigured(" ".join(map(str, settings.ENVIRONMENT_PROBLEMS)))
 
-warm_threads = WarmThreads()
+warm_threads = WarmThreads(settings.MRPVM_MAX_RUNNING_TURNS)
 pages, mcp = ThreadHandler(warm_threads), MCPEndpoint(warm_threads)
 
 

@@ -13,18 +13,21 @@ NAME_CHARS = 62
 class Row:
     """One figure: what was measured, what it must be at most, and what it should be.
 
-    With `is_least` the figure must be at least so much.
+    With `is_least` the figure must be at least so much. A row that could not be measured says in `reason` why.
     """
 
     name: str
-    measured: float
+    measured: float | None
     must: float | None = None
     aim: float | None = None
     is_least: bool = False
+    reason: str = ""
 
     @property
     def verdict(self) -> str:
         """Return whether the figure is met, empty where nothing is asked of it."""
+        if self.measured is None:
+            return f"not measured: {self.reason}"
         if self.must is None:
             return ""
         if not self._reaches(self.must):
@@ -32,7 +35,8 @@ class Row:
         return "met, and the aim" if self.aim is not None and self._reaches(self.aim) else "met"
 
     def _reaches(self, bound: float) -> bool:
-        return self.measured >= bound if self.is_least else self.measured <= bound
+        measured = self.measured or 0
+        return measured >= bound if self.is_least else measured <= bound
 
 
 def table_lines(product: str, rows: Iterable[Row]) -> Iterator[str]:
@@ -42,7 +46,8 @@ def table_lines(product: str, rows: Iterable[Row]) -> Iterator[str]:
     yield f"{'':{NAME_CHARS}}{'measured':>10}{'must':>9}{'aim':>9}"
     for row in rows:
         bounds = "".join(f"{'' if bound is None else f'{bound:g}':>9}" for bound in (row.must, row.aim))
-        yield f"{row.name:{NAME_CHARS}}{row.measured:>10.2f}{bounds}   {row.verdict}".rstrip()
+        measured = "" if row.measured is None else f"{row.measured:.2f}"
+        yield f"{row.name:{NAME_CHARS}}{measured:>10}{bounds}   {row.verdict}".rstrip()
 
 
 def _commit() -> str:

@@ -17,12 +17,12 @@ CLIENTS = 8
 
 
 def worker_rows(own: Database, rounds: int) -> list[Row]:
-    """Let eight clients talk to one process and to two by turns; nothing without PostgreSQL and Redis.
+    """Let eight clients talk to one process and to two by turns; not measured without PostgreSQL and Redis.
 
     This is time that passed: where the machine has no core left for the second process, nothing can be gained.
     """
     if own.product == "SQLite" or not os.environ.get("REDIS_URL"):
-        return []
+        return [_row(None, "needs DATABASE_URL of PostgreSQL and REDIS_URL")]
     seeds = count()
     with MeasuredServer(own) as one, MeasuredServer(own, "--no-bootstrap") as other:
         rates = [
@@ -30,7 +30,11 @@ def worker_rows(own: Database, rounds: int) -> list[Row]:
             for _ in range(rounds + 1)
         ]
     ratio = median(two / alone for alone, two in rates[1:])
-    return [Row(name="turns a second of two workers / of one", measured=ratio, must=1.8, is_least=True)]
+    return [_row(ratio)]
+
+
+def _row(ratio: float | None, reason: str = "") -> Row:
+    return Row(name="turns a second of two workers / of one", measured=ratio, must=1.8, is_least=True, reason=reason)
 
 
 def _turns_a_second(servers: Sequence[ServerProcess], seeds: Sequence[int]) -> float:

@@ -175,6 +175,7 @@ def _stages(events: Iterable[Event], said: _Said) -> tuple[Stage, ...]:
     for event in events:
         if isinstance(call := event.data, PluginStarted):
             branch = led.get(call.execution_id)
+            finished = ended.get(call.execution_id)
             stage = Stage(
                 execution_id=call.execution_id,
                 frame_id=call.frame_id,
@@ -189,23 +190,17 @@ def _stages(events: Iterable[Event], said: _Said) -> tuple[Stage, ...]:
                 kb_plugin_id=branch.kb_plugin_id if branch else None,
                 started_at=(begun + timedelta(milliseconds=event.at_ms)).isoformat() if begun else None,
                 started_at_ms=event.at_ms,
+                **(_end_of(finished) if finished else {}),
             )
-            if finished := ended.get(call.execution_id):
-                stage = replace(
-                    stage,
-                    status=finished.status,
-                    duration_ms=finished.duration_ms,
-                    llm_calls=finished.llm_calls,
-                    sufficient=finished.sufficient,
-                    model=finished.model,
-                    model_role=finished.model_role,
-                    error=finished.error,
-                    output_snippet=finished.output_snippet,
-                    usage=finished.usage,
-                    finish_reason=finished.finish_reason,
-                )
             stages.append(stage)
     return tuple(sorted(stages, key=lambda stage: path_key(stage.execution_id)))
+
+
+def _end_of(finished: PluginFinished) -> dict[str, Any]:
+    return {name: getattr(finished, name) for name in _ENDS}
+
+
+_ENDS = PluginFinished.__dataclass_fields__.keys() - PluginStarted.__dataclass_fields__.keys()
 
 
 def _branches(said: _Said) -> tuple[Branch, ...]:

@@ -35,7 +35,7 @@ class WarmThread(ThreadPoolExecutor):
 class WarmThreads:
     """Threads that are lent to one piece of work each; when all are lent, a thread is made for the work alone."""
 
-    def __init__(self, size: int = 8) -> None:
+    def __init__(self, size: int) -> None:
         self.size = size
         self._idle: deque[WarmThread] = deque()
         self._warm_count = 0
