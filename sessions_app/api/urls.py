@@ -6,9 +6,9 @@ from sessions_app import addresses  # noqa: F401 (registers `id`)
 from sessions_app.api.experiments import endpoints as experiments
 from sessions_app.api.knowledge import endpoints as knowledge
 from sessions_app.api.knowledge import session_knowledge, workspace
+from sessions_app.api.sessions import bundles, memory, policies, skills
 from sessions_app.api.sessions import contents as session_contents
 from sessions_app.api.sessions import endpoints as sessions
-from sessions_app.api.sessions import memory, policies, skills
 from sessions_app.api.settings import models as model_settings
 from sessions_app.api.settings import plugins
 from sessions_app.api.shell import docs, health
@@ -42,6 +42,8 @@ urlpatterns = [
     path("sessions/<id:session_id>/context", session_contents.Context.as_view(), name="context"),
     path("sessions/<id:session_id>/quarantine", session_contents.Quarantine.as_view(), name="session-quarantine"),
     path("sessions/<id:session_id>/export", session_contents.Export.as_view(), name="export"),
+    path("sessions/<id:session_id>/bundle", bundles.SessionBundle.as_view(), name="session-bundle"),
+    path("bundles", bundles.Bundles.as_view(), name="bundles"),
     path("sessions/<id:session_id>/explainability", turns.Explainability.as_view(), name="explainability"),
     path("sessions/<id:session_id>/turns/<id:request_id>", turns.OneTurn.as_view(), name="turn"),
     path("sessions/<id:session_id>/turns/<id:request_id>/cancel", turns.CancelTurn.as_view(), name="cancel"),

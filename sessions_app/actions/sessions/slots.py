@@ -18,6 +18,7 @@ def lock_session(session_pk: int) -> Session:
     Raises:
         NotFound: SESSION_NOT_FOUND, it was deleted.
         Expired: SESSION_EXPIRED; an expired session is an archive.
+        Conflict: SESSION_READ_ONLY; so is an imported one.
     """
     session = Session.objects.select_for_update().filter(pk=session_pk).first()
     if session is None:
@@ -27,7 +28,7 @@ def lock_session(session_pk: int) -> Session:
     return session
 
 
-def refusal_of(session_pk: int) -> NotFound | Expired:
+def refusal_of(session_pk: int) -> NotFound | Expired | Conflict:
     """Return why a session that was looked for among those alive takes no turn: it was deleted, or has expired."""
     session = Session.objects.filter(pk=session_pk).first()
     return _not_found() if session is None or session.deleted_at is not None else _expired(session)
@@ -44,7 +45,13 @@ def _check_alive(session: Session, *, is_expired: bool) -> None:
         raise _expired(session)
 
 
-def _expired(session: Session) -> Expired:
+def _expired(session: Session) -> Expired | Conflict:
+    if session.imported_at is not None:
+        return Conflict(
+            "The session was imported from a bundle: it can be read, and its turns run again, but it takes no more.",
+            code="SESSION_READ_ONLY",
+            details={"imported_at": session.imported_at.isoformat()},
+        )
     return Expired(
         "The session has expired. It can still be read; start a new one to go on.",
         details={"expires_at": session.expires_at.isoformat() if session.expires_at else None},

@@ -182,6 +182,12 @@ class UploadRequest(SourceFields):
     file = serializers.FileField()
 
 
+class BundleRequest(serializers.Serializer):
+    """A bundle that `GET /api/sessions/{id}/bundle` gave."""
+
+    file = serializers.FileField()
+
+
 class SessionUploadRequest(UploadRequest, WaitQuery):
     """A file for a session's memory or draft."""
 

@@ -349,3 +349,12 @@ class ReadinessReport(serializers.Serializer):
     ready = Bool()
     checks = serializers.DictField(child=Bool(), required=False)
     text_caches = TextCachesReport(required=False)
+
+
+class ImportedBundle(serializers.Serializer):
+    """What an import stored; `left_out` names in sentences what turns saw and the bundle does not hold."""
+
+    session_id = Str()
+    turn_count = Int()
+    renamed_count = Int()
+    left_out = texts()

@@ -200,6 +200,19 @@ session_export = _operation(
     {(200, "text/markdown"): OpenApiTypes.STR, (200, "application/json"): OpenApiTypes.OBJECT},  # type: ignore[dict-item]
     404, query=requests.ExportQuery,
 )  # fmt: skip
+session_bundle = _operation(
+    "export_bundle", "sessions",
+    "Gives the session with everything that its turns need to be read and run again, as a zip that can be checked.",
+    {(200, "application/zip"): OpenApiTypes.BINARY},  # type: ignore[dict-item]
+    404, 413,
+)  # fmt: skip
+bundle_import = _operation(
+    "import_bundle", "sessions",
+    "Stores a bundle as a session to read and to run again. Nothing is stored unless every file of it is what its "
+    "manifest says. Ids that are taken get another beginning.",
+    {201: responses.ImportedBundle},
+    request={"multipart/form-data": requests.BundleRequest},
+)  # fmt: skip
 
 registry = _operation(
     "list_turns",

@@ -1,6 +1,7 @@
 """Why a base got a revision or was mounted, in the words of its pages."""
 
 _WORDS = {
+    "bundle": "imported with a session",
     "create": "made",
     "before": "kept from an earlier version",
     "source-add": "a source changed",

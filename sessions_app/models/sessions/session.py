@@ -30,8 +30,9 @@ class Session(models.Model):
     files as they were then; only a reload points them elsewhere, and `snapshot_version` counts the reloads of skills
     from 1. An `active_style` of None leaves the style to the message and the persona. A
     session that begins with another's messages names it in `forked_from`; `forked_at` is the place of the last message
-    it took over. `metadata` is the client's own. `flags` are the policies that were chosen for this session,
-    `summary` tells of the messages that a model no longer sees. `planner_statistics` is the utility of each
+    it took over. `metadata` is the client's own. A session that came in a bundle says
+    when in `imported_at`; it is an archive, as an expired one is. `flags` are the policies that were chosen for this
+    session, `summary` tells of the messages that a model no longer sees. `planner_statistics` is the utility of each
     plugin by type and id as it was when the session was made, None where its turns read and teach the project's.
     """
 
@@ -45,6 +46,7 @@ class Session(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     expired_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
+    imported_at = models.DateTimeField(null=True, blank=True)
 
     preferred_planner_plugin = models.CharField(max_length=100, default="planner-default")
     preferred_seed_detector_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001

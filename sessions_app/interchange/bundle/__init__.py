@@ -1,0 +1,1 @@
+"""A session with everything that its turns need, as one file that can be checked."""

@@ -1,0 +1,225 @@
+"""Reads a bundle and holds it against its manifest; no row is read or written."""
+
+import hashlib
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+from django.conf import settings
+
+from mrpvm.assistants.agents import AgentCatalogue
+from mrpvm.assistants.personas import PersonaCatalogue
+from mrpvm.assistants.skills import SkillSnapshot
+from mrpvm.conversation.preparation import ConversationState
+from mrpvm.errors import TooLarge
+from mrpvm.trace.events import event_of
+from mrpvm.trace.graph import fold_graph
+from mrpvm.wire import from_wire
+from sessions_app.interchange.bundle.form import (
+    FORMAT,
+    FORMAT_VERSION,
+    MANIFEST,
+    TABLES,
+    BundledFile,
+    BundleRefused,
+    Manifest,
+    Table,
+    root_of,
+    row_of,
+)
+from sessions_app.models import (
+    ExplainabilityTurn,
+    FrozenContent,
+    KnowledgeLayer,
+    LayerUnit,
+    Session,
+    TurnConditions,
+    TurnEvents,
+)
+from sessions_app.models.turns.payload_frames import Payload
+from sessions_app.turns.view import TurnView
+
+_MOST_MANIFEST_BYTES = 64 * 1024
+_MOST_RATIO = 200
+"""JSON of traces shrinks to a tenth or a twentieth; a bomb shrinks to a thousandth."""
+_CHUNK_BYTES = 64 * 1024
+_DAMAGED = (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedBundle:
+    """A bundle of which every file is what the manifest says, and every line a row."""
+
+    manifest: Manifest
+    archive: zipfile.ZipFile
+    counts: Counter[type]
+
+    def lines(self, table: Table) -> Iterator[bytes]:
+        """Return the lines of a file."""
+        with self.archive.open(table.file_name) as part:
+            yield from part
+
+
+def checked_bundle(file: IO[bytes]) -> CheckedBundle:
+    """Return what an open file holds.
+
+    Raises:
+        BundleRefused: it is no bundle, from a newer version, cut or altered, or its rows do not fit together.
+        TooLarge: BUNDLE_TOO_LARGE, it holds more than `MRPVM_MAX_BUNDLE_BYTES` once it is unpacked.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+        manifest = _manifest(archive)
+        _check_names(archive, manifest)
+        for item in manifest.files:
+            _check_content(archive, item)
+        counts = _check_rows(archive)
+    except _DAMAGED as error:
+        raise BundleRefused(f"The file is no bundle that can be read: {error}.") from None
+    if manifest.root != root_of(manifest.files):
+        raise BundleRefused("The manifest was altered: its hash of all files is not theirs.")
+    return CheckedBundle(manifest, archive, counts)
+
+
+def _manifest(archive: zipfile.ZipFile) -> Manifest:
+    try:
+        entry = archive.getinfo(MANIFEST)
+    except KeyError:
+        raise BundleRefused("The file is no bundle: it holds no manifest.") from None
+    if entry.file_size > _MOST_MANIFEST_BYTES:
+        raise BundleRefused("The manifest is too long.")
+    with archive.open(entry) as part:
+        stated = json.loads(part.read(_MOST_MANIFEST_BYTES))
+    if not isinstance(stated, dict) or stated.get("format") != FORMAT:
+        raise BundleRefused("The file is no bundle of a session.")
+    version = stated.get("version")
+    if not isinstance(version, int) or not 1 <= version <= FORMAT_VERSION:
+        raise BundleRefused(
+            f"The bundle has the form {version!r}, of mrpvm {stated.get('product')!r}; mrpvm {settings.MRPVM_VERSION}"
+            f" reads forms up to {FORMAT_VERSION}.",
+            code="BUNDLE_VERSION",
+        )
+    try:
+        files = [BundledFile(name=str(item["name"]), size=int(item["size"]), sha256=str(item["sha256"]))
+                 for item in stated["files"]]  # fmt: skip
+        return Manifest(
+            version=version,
+            product=str(stated["product"]),
+            session_id=str(stated["sessionId"]),
+            files=tuple(files),
+            root=str(stated["root"]),
+            left_out=tuple(map(str, stated.get("leftOut", ()))),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise BundleRefused("The manifest does not say what the bundle holds.") from None
+
+
+def _check_names(archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    expected = [table.file_name for table in TABLES]
+    if [item.name for item in manifest.files] != expected:
+        raise BundleRefused("The manifest does not name the files of a bundle.")
+    names = [entry.filename for entry in archive.infolist()]
+    if sorted(names) != sorted([*expected, MANIFEST]):
+        other = next((name for name in names if name not in {*expected, MANIFEST}), "one twice, or not all of its own")
+        raise BundleRefused(f"The bundle holds files that are none of a bundle: {other!r}.")
+    stated = sum(item.size for item in manifest.files)
+    limit = settings.MRPVM_MAX_BUNDLE_BYTES
+    if stated > limit:
+        raise TooLarge(
+            f"The bundle holds {stated} bytes once it is unpacked; {limit} are read.",
+            code="BUNDLE_TOO_LARGE",
+            details={"max_bytes": limit},
+        )
+
+
+def _check_content(archive: zipfile.ZipFile, item: BundledFile) -> None:
+    entry = archive.getinfo(item.name)
+    if entry.flag_bits & 1:
+        raise BundleRefused(f"{item.name} is encrypted.")
+    if entry.file_size > _MOST_RATIO * max(entry.compress_size, 1_000):
+        raise BundleRefused(f"{item.name} is packed tighter than a bundle is.")
+    digest, size = hashlib.sha256(), 0
+    with archive.open(entry) as part:
+        # No more is unpacked than the manifest says, whatever the zip does.
+        while chunk := part.read(min(_CHUNK_BYTES, item.size + 1 - size)):
+            size += len(chunk)
+            digest.update(chunk)
+            if size > item.size:
+                break
+    if size != item.size or digest.hexdigest() != item.sha256:
+        raise BundleRefused(f"{item.name} is not what the manifest says: it was cut or altered.")
+
+
+def _check_rows(archive: zipfile.ZipFile) -> Counter[type]:
+    """Return how many rows each file holds, all of which can be read.
+
+    Layers point at one another in any order; all other rows at earlier ones.
+    """
+    counts: Counter[type] = Counter()
+    keys: dict[Any, range] = {}
+    for table in TABLES:
+        with archive.open(table.file_name) as part:
+            count = sum(1 for _ in part) if table.model is KnowledgeLayer else 0
+        with archive.open(table.file_name) as part:
+            for place, line in enumerate(part):
+                keys[table.model] = range(count or place)
+                try:
+                    _check_row(row_of(table, json.loads(line), keys), len(keys.get(KnowledgeLayer, ())))
+                except RecursionError:
+                    raise BundleRefused(f"Line {place + 1} of {table.file_name} is nested too deeply.") from None
+                counts[table.model] += 1
+        keys[table.model] = range(counts[table.model])
+    if not counts[Session]:
+        raise BundleRefused("The bundle holds no session.")
+    return counts
+
+
+def _check_row(row: Any, layer_count: int) -> None:
+    """Read what pages and replays read of a row's JSON.
+
+    Raises:
+        BundleRefused: it cannot be read.
+    """
+    try:
+        match row:
+            case FrozenContent():
+                frozen_value(row)
+            case KnowledgeLayer():
+                _check_places(row.ancestry, layer_count)
+            case LayerUnit():
+                row.to_value()
+            case TurnConditions():
+                from_wire(ConversationState, row.content["state"])
+            case ExplainabilityTurn() if row.view:
+                _check_places([place for place in TurnView.of_record(row.view).layers if place != -1], layer_count)
+            case TurnEvents():
+                fold_graph(map(event_of, row.events))
+                _ = [payload_of(item) for item in row.payloads]
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+        raise BundleRefused(f"A row of {row._meta.model_name} holds what no turn writes: {error!r}.") from None
+
+
+def _check_places(places: Any, count: int) -> None:
+    if not all(isinstance(place, int) and 0 <= place < count for place in places):
+        raise ValueError("a layer that the bundle does not hold")
+
+
+def frozen_value(row: FrozenContent) -> SkillSnapshot | PersonaCatalogue | AgentCatalogue:
+    """Return the value that frozen content stores."""
+    match row.kind:
+        case FrozenContent.Kind.SKILLS:
+            return SkillSnapshot.of_record(row.content)
+        case FrozenContent.Kind.PERSONAS:
+            return PersonaCatalogue.of_record(row.content)
+    return AgentCatalogue.of_record(row.content)
+
+
+def payload_of(item: Any) -> Payload:
+    """Return a payload of its stored form `[ref, text, size]`."""
+    ref, text, size = item
+    if not (isinstance(ref, str) and isinstance(text, str) and isinstance(size, int)):
+        raise TypeError("a payload is a ref, a text and a size")
+    return Payload(ref, text.encode("utf-8", "surrogatepass"), size)

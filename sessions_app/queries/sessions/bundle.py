@@ -1,0 +1,120 @@
+"""The rows that a session's turns need to be read and run again somewhere else."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+
+from sessions_app.models import (
+    ContextUnit,
+    Derivation,
+    ExplainabilityTurn,
+    FrozenContent,
+    HiddenUnit,
+    KBMount,
+    KnowledgeBase,
+    KnowledgeLayer,
+    KnowledgeSource,
+    LayerUnit,
+    Message,
+    Project,
+    RememberedText,
+    Session,
+    SourceArtifact,
+    TurnConditions,
+    TurnEvents,
+    TurnRating,
+    UnitArtifact,
+    UnitEvent,
+)
+
+type Rows = Mapping[type[Model], QuerySet]
+
+MOST_FORKS = 50
+"""So many sessions that one goes on from are read with it; turns that need an earlier one cannot be run again."""
+
+
+def line_of(session: Session) -> list[Session]:
+    """Return the session after those that it goes on from, the first of them first."""
+    line = [session]
+    while line[0].forked_from is not None and len(line) < MOST_FORKS:
+        line.insert(0, line[0].forked_from)
+    return line
+
+
+def stored_views(sessions: Collection[Session]) -> Iterator[list[Any]]:
+    """Return what each ended turn of the sessions saw, in its stored form."""
+    views = _ended_turns(sessions).filter(view__isnull=False).order_by().values_list("view", flat=True)
+    return (view for view in views.iterator(chunk_size=100) if view)
+
+
+def layers_shown(seen: Collection[int], sessions: Collection[Session]) -> set[int]:
+    """Return the layers that can be seen from these and from where the sessions stand, with what was taken out."""
+    present = {pk for item in sessions for pk in (item.journal_id, item.draft_id, item.mounted_layer_id)}
+    journals = [item.journal_id for item in sessions]
+    starts = {*seen, *present}
+    removed = KnowledgeLayer.objects.filter(kind=KnowledgeLayer.Kind.REMOVED, removed_from__in={*starts, *journals})
+    starts |= set(removed.values_list("pk", flat=True))
+    shown = set[int]()
+    for pk, ancestry in KnowledgeLayer.objects.filter(pk__in=starts).values_list("pk", "ancestry"):
+        shown |= {pk, *ancestry}
+    return set(KnowledgeLayer.objects.filter(pk__in=shown).values_list("pk", flat=True))
+
+
+def rows_of(sessions: Sequence[Session], layers: Collection[int]) -> Rows:
+    """Return the rows of these sessions and layers by model, those that others point at first, the oldest first.
+
+    A turn that still runs and what it staged are left out, as are mounts of layers that are.
+    """
+    turns = _ended_turns(sessions)
+    of_sessions, of_turns, of_layers = Q(session__in=sessions), Q(turn__in=turns), Q(layer__in=layers)
+    units = LayerUnit.objects.filter(of_layers)
+    sources = KnowledgeSource.objects.filter(of_layers)
+    mounts = KBMount.objects.filter(of_sessions, of_layers)
+    mounted = mounts.values_list("knowledge_base", flat=True)
+    bases = {*mounted, *(item.mounted_kb_id for item in sessions)}
+    frozen = {key for item in sessions for key in (item.skills_id, item.personas_id, item.agents_id)}
+    found: dict[type[Model], QuerySet] = {
+        FrozenContent: FrozenContent.objects.filter(pk__in=frozen),
+        KnowledgeLayer: KnowledgeLayer.objects.filter(pk__in=layers),
+        KnowledgeSource: sources,
+        LayerUnit: units,
+        HiddenUnit: HiddenUnit.objects.filter(of_layers, unit__layer__in=layers),
+        Derivation: Derivation.objects.filter(of_layers, unit__layer__in=layers),
+        UnitArtifact: UnitArtifact.objects.filter(unit__layer__in=layers),
+        SourceArtifact: SourceArtifact.objects.filter(source__layer__in=layers),
+        KnowledgeBase: KnowledgeBase.objects.filter(pk__in=bases),
+        Session: Session.objects.filter(pk__in=[item.pk for item in sessions]),
+        TurnConditions: TurnConditions.objects.filter(Exists(turns.filter(conditions=OuterRef("pk")))),
+        ExplainabilityTurn: turns,
+        TurnEvents: TurnEvents.objects.filter(of_turns),
+        Message: Message.objects.filter(of_sessions),
+        ContextUnit: ContextUnit.objects.filter(of_sessions, state=ContextUnit.State.COMMITTED),
+        UnitEvent: UnitEvent.objects.filter(of_sessions).exclude(turn__in=_running_turns(sessions)),
+        RememberedText: RememberedText.objects.filter(of_sessions),
+        KBMount: mounts,
+        TurnRating: TurnRating.objects.filter(of_turns),
+    }
+    return {model: rows.order_by("pk") for model, rows in found.items()}
+
+
+def _ended_turns(sessions: Collection[Session]) -> QuerySet[ExplainabilityTurn]:
+    return ExplainabilityTurn.objects.filter(session__in=sessions).exclude(status=ExplainabilityTurn.Status.RUNNING)
+
+
+def _running_turns(sessions: Collection[Session]) -> QuerySet[ExplainabilityTurn]:
+    return ExplainabilityTurn.objects.filter(session__in=sessions, status=ExplainabilityTurn.Status.RUNNING)
+
+
+def taken_ids(project: Project, ids: Mapping[type[Model], Collection[str]]) -> set[str]:
+    """Return which ids of sessions, turns, bases and remembered texts a new row in the project could not have."""
+    sessions = Session.objects.filter(project=project, session_id__in=ids.get(Session, ()))
+    turns = ExplainabilityTurn.objects.filter(request_id__in=ids.get(ExplainabilityTurn, ()))
+    bases = KnowledgeBase.objects.filter(kb_id__in=ids.get(KnowledgeBase, ()))
+    texts = RememberedText.objects.filter(record_id__in=ids.get(RememberedText, ()))
+    return {
+        *sessions.values_list("session_id", flat=True),
+        *turns.values_list("request_id", flat=True),
+        *bases.values_list("kb_id", flat=True),
+        *texts.values_list("record_id", flat=True),
+    }

@@ -1,0 +1,150 @@
+"""A bundle is refused unless it is whole, and the turns of an imported one replay as they ran."""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from mrpvm.errors import Conflict, TooLarge
+from sessions_app.actions.settings.projects import create_project, ensure_default_project
+from sessions_app.experiments.replay import replay
+from sessions_app.interchange.bundle.form import MANIFEST, BundleRefused
+from sessions_app.interchange.bundle.importing import import_bundle
+from sessions_app.interchange.bundle.writing import write_bundle
+from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Project, Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import run_turn
+from tests.experiments.test_replay_walk import Walk
+
+
+@pytest.fixture
+def project(transactional_db: None) -> Project:
+    return ensure_default_project()
+
+
+@pytest.fixture
+def walked(project: Project) -> Session:
+    """Return a session that told, asked, loaded, saved, mounted and forked, in some order."""
+    walk = Walk(project, seed=3)
+    for _ in range(30):
+        walk.step()
+    return Session.objects.get(pk=walk.session.pk)
+
+
+def bundled(session: Session) -> bytes:
+    file = io.BytesIO()
+    write_bundle(Session.objects.get(pk=session.pk), file)
+    return file.getvalue()
+
+
+def repacked(data: bytes, change: Callable[[str, bytes], bytes]) -> bytes:
+    """Return the same zip with each file as `change` gives it."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as changed:
+        for name in source.namelist():
+            changed.writestr(name, change(name, source.read(name)))
+    return target.getvalue()
+
+
+@pytest.mark.rule("BUNDLE-1")
+@pytest.mark.rule("BUNDLE-2")
+@pytest.mark.rule("BUNDLE-8")
+def test_turns_of_an_imported_bundle_replay_identically(walked: Session) -> None:
+    elsewhere = create_project("Elsewhere")
+    imported = import_bundle(elsewhere, io.BytesIO(bundled(walked)))
+    turns = list(ExplainabilityTurn.objects.filter(session__project=elsewhere).order_by("pk"))
+    assert len(turns) == imported.turn_count > 10
+    for turn in turns:
+        assert replay(turn).divergence is None, (turn.turn_index, turn.user_message)
+    messages = [list(item.messages.values_list("role", "content")) for item in (walked, imported.session)]
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.rule("BUNDLE-4")
+def test_equal_sessions_make_equal_bytes(walked: Session) -> None:
+    first = bundled(walked)
+    assert bundled(walked) == first
+    elsewhere = create_project("Elsewhere")
+    copy = import_bundle(elsewhere, io.BytesIO(first)).session
+    tables = ("layerunit", "hiddenunit", "knowledgelayer", "message", "explainabilityturn", "turnevents")
+    with zipfile.ZipFile(io.BytesIO(first)) as one, zipfile.ZipFile(io.BytesIO(bundled(copy))) as other:
+        for name in (f"{table}.jsonl" for table in tables):
+            assert re.sub(rb"i[0-9a-f]{6}-", b"", other.read(name)) == one.read(name), name
+
+
+@pytest.mark.rule("BUNDLE-7")
+def test_an_imported_session_takes_no_more_messages(walked: Session) -> None:
+    session = import_bundle(walked.project, io.BytesIO(bundled(walked))).session
+    assert session.session_id != walked.session_id
+    with pytest.raises(Conflict) as refused:
+        run_turn(session, TurnCall(message="Hello?"))
+    assert refused.value.code == "SESSION_READ_ONLY"
+
+
+def other_content(name: str, content: bytes) -> bytes:
+    return content.replace(b"Rex", b"Max") if name == "message.jsonl" else content
+
+
+def newer_form(name: str, content: bytes) -> bytes:
+    return json.dumps(json.loads(content) | {"version": 99}).encode() if name == MANIFEST else content
+
+
+def no_manifest_entry(name: str, content: bytes) -> bytes:
+    stated = json.loads(content) if name == MANIFEST else {}
+    return json.dumps(stated | {"files": stated["files"][1:]}).encode() if stated else content
+
+
+def other_root(name: str, content: bytes) -> bytes:
+    return json.dumps(json.loads(content) | {"root": "0" * 64}).encode() if name == MANIFEST else content
+
+
+@pytest.mark.rule("BUNDLE-5")
+@pytest.mark.rule("BUNDLE-6")
+@pytest.mark.parametrize("change", [other_content, newer_form, no_manifest_entry, other_root])
+def test_an_altered_bundle_is_refused_and_nothing_stored(
+    project: Project, change: Callable[[str, bytes], bytes]
+) -> None:
+    walk = Walk(project, seed=1)
+    for message in ("My dog is called Rex.", "What is my dog called?"):
+        walk.turn(message)
+    data, counts = bundled(walk.session), (Session.objects.count(), KnowledgeBase.objects.count())
+    with pytest.raises(BundleRefused):
+        import_bundle(project, io.BytesIO(repacked(data, change)))
+    with pytest.raises(BundleRefused):
+        import_bundle(project, io.BytesIO(data[: len(data) // 2]))
+    assert counts == (Session.objects.count(), KnowledgeBase.objects.count())
+
+
+def test_a_bundle_with_a_path_or_a_bomb_is_refused(project: Project) -> None:
+    data = bundled(Walk(project, seed=1).session)
+    with_path = io.BytesIO(data)
+    with zipfile.ZipFile(with_path, "a") as archive:
+        archive.writestr("../settings.py", "x")
+    with pytest.raises(BundleRefused, match=r"\.\./settings\.py"):
+        import_bundle(project, with_path)
+    with pytest.raises(BundleRefused):
+        import_bundle(
+            project,
+            io.BytesIO(repacked(data, lambda name, kept: b" " * 9_000_000 if name == "session.jsonl" else kept)),
+        )
+
+
+def test_a_bundle_over_the_limit_is_refused(project: Project, settings: pytest.FixtureRequest) -> None:
+    session = Walk(project, seed=1).session
+    data = bundled(session)
+    settings.MRPVM_MAX_BUNDLE_BYTES = 100
+    with pytest.raises(TooLarge):
+        bundled(session)
+    with pytest.raises(TooLarge):
+        import_bundle(project, io.BytesIO(data))
+
+
+@pytest.mark.rule("BUNDLE-3")
+def test_a_bundle_holds_no_secret(project: Project) -> None:
+    walk = Walk(project, seed=1)
+    walk.turn("My key is sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD.")
+    with zipfile.ZipFile(io.BytesIO(bundled(walk.session))) as archive:
+        assert not [name for name in archive.namelist() if b"sk-abcdef" in archive.read(name)]
