@@ -32,6 +32,7 @@ urlpatterns = [
     path("", sessions.index, name="sessions"),
     path("list", sessions.rows, name="sessions-list"),
     path("start", sessions.start, name="start"),
+    path("import", sessions.import_session, name="session-import"),
     path("sessions", sessions.create, name="session-create"),
     path(_SESSION, session.show, name="session"),
     path(f"{_SESSION}/head", session.head, name="session-head"),

@@ -127,6 +127,11 @@ class Session(models.Model):
         """Return whether the session's idle time has run out; alive at exactly `expires_at`."""
         return self.expired_at is not None or (self.expires_at is not None and timezone.now() > self.expires_at)
 
+    @property
+    def read_only_reason(self) -> str:
+        """Return in words why the session takes no more messages."""
+        return "imported, read-only" if self.imported_at is not None else "expired, read-only"
+
 
 class SessionEvent(models.Model):
     """One thing that happened to a session, numbered without gaps; written with the state it tells of."""

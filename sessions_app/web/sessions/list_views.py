@@ -1,16 +1,19 @@
 """The sessions page: a live list, and the way to a new conversation."""
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from mrpvm.errors import MRPError
+from mrpvm.errors import InvalidInput, MRPError
 from sessions_app.actions.sessions.session import create_session
+from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.web.sessions.listing import ListQuery, filter_context, list_context
 from sessions_app.web.sessions.start import start_context
 from sessions_app.web.shell.access import Member, member_view
-from sessions_app.web.shell.pages import page, tell_error
+from sessions_app.web.shell.form_addresses import form_of
+from sessions_app.web.shell.pages import page, tell, tell_error
 
 TEMPLATE = "sessions/index.html"
 
@@ -66,3 +69,22 @@ def create(request: HttpRequest, member: Member) -> HttpResponse:
         tell_error(request, error)
         return HttpResponseRedirect(reverse("sessions"))
     return HttpResponseRedirect(reverse("session", args=[made.session_id]))
+
+
+@form_of("sessions")
+@member_view("editor")
+def import_session(request: HttpRequest, member: Member) -> HttpResponse:
+    """Store a bundle as a session and go there; one that is refused leaves nothing and says why."""
+    file = request.FILES.get("file")
+    if not isinstance(file, UploadedFile):
+        tell_error(request, InvalidInput("Choose a bundle: a file that “Export as a bundle” gave."))
+        return HttpResponseRedirect(reverse("sessions"))
+    try:
+        imported = import_bundle(member.project, file)
+    except MRPError as refused:
+        tell_error(request, refused)
+        return HttpResponseRedirect(reverse("sessions"))
+    count = imported.turn_count
+    told = [f"{count} turn{'' if count == 1 else 's'} imported.", *imported.left_out]
+    tell(request, " ".join(told))
+    return HttpResponseRedirect(reverse("session", args=[imported.session.session_id]))

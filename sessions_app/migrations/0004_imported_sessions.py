@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0002_unit_words"),
+        ("sessions_app", "0003_turn_list_indexes"),
     ]
 
     operations = [

@@ -1,0 +1,63 @@
+"""`manage.py bundle`: a session as one file, that file checked, and stored again."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from mrpvm.errors import MRPError
+from sessions_app.interchange.bundle.checking import checked_bundle
+from sessions_app.interchange.bundle.form import Manifest
+from sessions_app.interchange.bundle.importing import import_bundle
+from sessions_app.interchange.bundle.writing import write_bundle
+from sessions_app.queries.sessions.lookups import session
+from sessions_app.queries.settings.projects import project_named
+
+
+class Command(BaseCommand):
+    """Writes, checks or stores a bundle."""
+
+    help = "Write a session with what its turns need to FILE, check such a file, or store it as a read-only session."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take what to do, with which file."""
+        what = parser.add_subparsers(dest="what", required=True)
+        export = what.add_parser("export", help="write a session to FILE")
+        export.add_argument("session")
+        verify = what.add_parser("verify", help="check FILE; no row is read or written")
+        store = what.add_parser("import", help="store FILE as a session to read and to run again")
+        for action in (export, verify, store):
+            action.add_argument("file", type=Path)
+        for action in (export, store):
+            action.add_argument("--project", help="slug of the project; the default project without it")
+
+    def handle(self, *args: Any, what: str, file: Path, **options: Any) -> None:
+        """Do it and say what the file holds."""
+        try:
+            if what == "export":
+                with file.open("xb") as target:
+                    found = session(project_named(options["project"]), options["session"])
+                    self._tell(file, write_bundle(found, target))
+                return
+            with file.open("rb") as source:
+                if what == "verify":
+                    self._tell(file, checked_bundle(source).manifest)
+                    return
+                imported = import_bundle(project_named(options["project"]), source)
+        except (MRPError, OSError) as error:
+            if what == "export" and not isinstance(error, OSError):
+                file.unlink(missing_ok=True)
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"Session {imported.session.session_id}: {imported.turn_count} turns, read-only.")
+        for told in imported.left_out:
+            self.stdout.write(told)
+
+    def _tell(self, file: Path, manifest: Manifest) -> None:
+        size = sum(item.size for item in manifest.files)
+        self.stdout.write(
+            f"{file}: session {manifest.session_id} of mrpvm {manifest.product}, {size} bytes in"
+            f" {len(manifest.files)} files, SHA-256 {manifest.root}."
+        )
+        for told in manifest.left_out:
+            self.stdout.write(told)
