@@ -198,6 +198,7 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     found += [(reverse(f"knowledge-{name}", args=[base.kb_id]), base_page) for name in OF_BASE]
     found.append((reverse("knowledge-undelete", args=[base.kb_id]), reverse("knowledge")))
     found.append((reverse("project-choose", args=["other"]), reverse("projects")))
+    found.append((reverse("session-import"), "/"))
     found.append((reverse("api-key-revoke", args=[1]), reverse("api-keys")))
     return [*found, (reverse("session-skills-reload", args=of_session), skills), (reverse("logout"), "/")]
 
@@ -207,6 +208,7 @@ def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     tested = {"logout", "api-key-revoke", "session-skills-reload", "turn-cancel", "turn-rate", "turn-continue"}
     tested |= {"turn-try-run", "turn-diagnose", "session-bisect-run", "experiment-stop", "experiment-delete"}
     tested |= {"knowledge-undelete", "project-choose"}
+    tested |= {"session-import"}
     tested |= {*WRITES, *FORMS_OF_SESSION, *(f"knowledge-{name}" for name in OF_BASE)}
     assert listed == tested
     views = Path("sessions_app/web")

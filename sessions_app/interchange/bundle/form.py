@@ -88,7 +88,7 @@ TABLES = (
     _table(KnowledgeBase, "project", "is_default", "parent", "compaction_asked_at"),
     _table(Session, "project", "event_sequence", "expires_at", "expired_at", "deleted_at", "imported_at"),
     _table(TurnConditions, "project"),
-    _table(ExplainabilityTurn, "lease_until", "cancel_requested_at"),
+    _table(ExplainabilityTurn, "lease_until", "cancel_requested_at", "trial_number"),
     _table(TurnEvents, "payload_index"),
     _table(Message),
     _table(ContextUnit),

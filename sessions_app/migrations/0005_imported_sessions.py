@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0003_turn_list_indexes"),
+        ("sessions_app", "0004_experiments"),
     ]
 
     operations = [
