@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0004_experiments"),
+        ("sessions_app", "0005_deleted_bases_and_shown_projects"),
     ]
 
     operations = [
