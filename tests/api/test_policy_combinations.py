@@ -114,8 +114,10 @@ def test_a_model_is_sent_the_same_bytes_with_a_policy_off_as_without_it(
         assert len(bodies) >= len(DIALOGUE)
         return json.dumps(bodies).encode()
 
-    by_flags = {values: sent(dict(zip(FLAGS, values, strict=True))) for values in COMBINATIONS}
-    assert len(set(by_flags.values())) == len(COMBINATIONS)
+    # All on, one off, and all off: the other test looks at every combination.
+    combinations = [values for values in COMBINATIONS if values.count(False) in (0, 1, len(FLAGS))]
+    by_flags = {values: sent(dict(zip(FLAGS, values, strict=True))) for values in combinations}
+    assert len(set(by_flags.values())) == len(combinations)
     for values, whole in by_flags.items():
         flags = dict(zip(FLAGS, values, strict=True))
         with without_what_is_off(flags, monkeypatch):

@@ -8,7 +8,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.db import connection
 from django.db.models import Model
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -55,6 +55,8 @@ def test_rows_are_written_by_actions_alone() -> None:
 
 def test_a_list_costs_the_same_for_3_rows_and_for_30(operators: Client) -> None:
     add_rows_of_every_kind(3)
+    for model in MODELS:
+        operators.get(address_of(model, "changelist"))  # what is read once and remembered
     few = {model: queries_of_list(operators, model, at_least=3) for model in MODELS}
     add_rows_of_every_kind(27)
     many = {model: queries_of_list(operators, model, at_least=30) for model in MODELS}
@@ -63,11 +65,9 @@ def test_a_list_costs_the_same_for_3_rows_and_for_30(operators: Client) -> None:
 
 
 def queries_of_list(operators: Client, model: type[Model], at_least: int) -> int:
-    """Return what a list costs, once it has been seen; it must show that many rows, and nothing hostile or secret."""
-    address = address_of(model, "changelist")
-    operators.get(address)
+    """Return how many queries a list takes; it must show that many rows, and nothing hostile or secret."""
     with CaptureQueriesContext(connection) as queries:
-        page = operators.get(address)
+        page = operators.get(address_of(model, "changelist"))
     assert page.status_code == 200, model
     assert len(page.context["cl"].result_list) >= at_least, model
     assert HOSTILE not in page.text, model
@@ -122,11 +122,14 @@ def test_filters_are_answered(operators: Client) -> None:
     add_rows_of_every_kind(2)
     for model in MODELS:
         page = operators.get(address_of(model, "changelist"))
-        for spec in page.context["cl"].filter_specs:
-            for choice in spec.choices(page.context["cl"]):
-                if not choice["selected"]:  # that is the page at hand
-                    found = operators.get(address_of(model, "changelist") + choice["query_string"])
-                    assert found.status_code == 200, (model, choice["query_string"])
+        shown = page.context["cl"]
+        for spec in shown.filter_specs:
+            for choice in spec.choices(shown):
+                # The list without its page: a filter with a bad lookup is refused here, and its query runs.
+                request = RequestFactory().get(address_of(model, "changelist") + choice["query_string"])
+                request.user = page.wsgi_request.user
+                filtered = shown.model_admin.get_changelist_instance(request)
+                assert len(filtered.result_list) <= len(shown.result_list), (model, choice["query_string"])
 
 
 def test_sources_are_filtered_by_every_kind(operators: Client) -> None:

@@ -229,7 +229,8 @@ CODE = re.compile("[a-z]+(_[a-z]+)+")
 def warning_codes() -> set[str]:
     """Return the codes whose constants stand in statements about warnings."""
     paths = [*(ROOT / "sessions_app").rglob("*.py"), *(ROOT / "mrpvm").rglob("*.py")]
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
+    sources = [path.read_text(encoding="utf-8") for path in paths]
+    trees = [ast.parse(source) for source in sources]
     constants: dict[str, set[str]] = {}
     for node in (statement for tree in trees for statement in tree.body if isinstance(statement, ast.Assign)):
         target = node.targets[0]
@@ -243,7 +244,8 @@ def warning_codes() -> set[str]:
                 constants.setdefault(name.id, set()).add(value.value)
     told = [
         part
-        for tree in trees
+        for source, tree in zip(sources, trees, strict=True)
+        if "warning" in source
         for statement in ast.walk(tree)
         if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Return)
         and "warning" in ast.unparse(statement)
