@@ -1,4 +1,4 @@
-"""Typed plugin registry: built-ins and plugins of other packages come in through the same door."""
+"""Typed plugin registry: built-ins and plugins of other packages are registered the same way."""
 
 import re
 from collections.abc import Iterable, Mapping

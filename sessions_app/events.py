@@ -1,4 +1,4 @@
-"""Session events: the only door to browsers.
+"""Session events: the only way by which browsers are notified.
 
 An event is a row written in the same transaction as the state it tells of, numbered without gaps within its
 session, and is sent to the channel group `session.<pk>` after the commit. Payloads hold ids and small
@@ -245,7 +245,7 @@ def message_of(event: SessionEvent) -> EventMessage:
 
 
 def announce_progress(session_pk: int, request_id: str, event_count: int) -> None:
-    """Tell open pages that a running turn's stored trace has grown to `event_count` events."""
+    """Notify open pages that a running turn's stored trace has grown to `event_count` events."""
     progress: EventMessage = {
         "sequence": None,
         "kind": "turn.progressed",
@@ -262,7 +262,7 @@ def announce_pending(session_pk: int, request_id: str, count: int) -> None:
 
 
 def announce_loading(session_pk: int, source_name: str, done_chunks: int, chunk_count: int) -> None:
-    """Tell open pages how far a source that is being loaded into the session has come."""
+    """Notify open pages of the progress of a source that is being loaded into the session."""
     progress: EventMessage = {
         "sequence": None,
         "kind": "context.progressed",

@@ -13,7 +13,6 @@ OWN_SESSIONS = "sess-"
 
 
 def new_session_id() -> str:
-    """Return a session id."""
     return new_id("sess")
 
 

@@ -10,9 +10,21 @@ from urllib.parse import urlsplit
 import hypothesis
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
 from pytest_django import DjangoDbBlocker, Settings
 
+from mrpvm import registry
+from sessions_app import language_model
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.projects import ensure_default_project
+from sessions_app.models import KnowledgeBase, Project, Session
+from tests.actions.knowledge_scene import ListeningRetriever
+from tests.configured_model import acting
 from tests.live import LiveServer
+from tests.llm.provider import KEY, Provider, say
 
 hypothesis.settings.register_profile("default", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
@@ -159,3 +171,73 @@ def live_asgi(transactional_db: None, settings: Settings) -> Iterator[LiveServer
     yield server
     server.stop_serving()
     asgi.warm_threads.close()
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    """Return the default project."""
+    return ensure_default_project()
+
+
+@pytest.fixture
+def live_project(transactional_db: None) -> Project:
+    """Return the default project on a database that other threads can see, for real turns."""
+    return ensure_default_project()
+
+
+@pytest.fixture
+def base(project: Project) -> KnowledgeBase:
+    return create_base(project, "Pumps")
+
+
+@pytest.fixture
+def session(project: Project, base: KnowledgeBase) -> Session:
+    return create_session(project, base=base)
+
+
+@pytest.fixture
+def listener(monkeypatch: pytest.MonkeyPatch) -> ListeningRetriever:
+    plugin = ListeningRetriever()
+    monkeypatch.setattr(registry, "installed", registry.Registry([plugin]))
+    return plugin
+
+
+@pytest.fixture
+def operator(db: None) -> User:
+    return User.objects.create_superuser("operator")
+
+
+@pytest.fixture
+def operators(operator: User, client: Client) -> Client:
+    client.force_login(operator)
+    return client
+
+
+@pytest.fixture
+def provider(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """Return the configured provider; waits between attempts take no time."""
+    with Provider(otherwise=acting(say("It is Rex [1]."))) as made:
+        settings.MRPVM_LLM_BASE_URL, settings.MRPVM_LLM_MODEL = made.url, "some-model"
+        settings.MRPVM_LLM_API_KEY = KEY
+        endpoint = language_model.endpoint()
+        assert endpoint is not None
+        monkeypatch.setattr(endpoint, "pause", lambda seconds: None)
+        yield made
+
+
+@pytest.fixture
+def unvalidated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the validators out, as MRPVM_DISABLED_PLUGINS does."""
+    kept = {key: item for key, item in registry.installed._plugins.items() if key[0] != "val-plugin"}
+    monkeypatch.setattr(registry.installed, "_plugins", kept)
+
+
+@pytest.fixture
+def lasting(transactional_db: None) -> Iterator[None]:
+    """Have SQLite wait for the disk as it does outside of tests."""
+    if connection.vendor != "sqlite":
+        pytest.skip("Only SQLite has one writer.")
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA synchronous = FULL")
+        yield
+        cursor.execute("PRAGMA synchronous = OFF")

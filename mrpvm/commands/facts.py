@@ -71,7 +71,7 @@ class MemoryStore(Protocol):
         """Put a record away until it is verified or told again; False as for `verify`."""
 
     def expire(self, record_id: str, domain: str | None, hours: float) -> bool:
-        """Let a record end so many hours from now; False as for `verify`."""
+        """Set a record to expire so many hours from now; False as for `verify`."""
 
     def keep_evidence(self, file: str, chunks: Sequence[str]) -> None:
         """Keep the chunks of a file in place of those that are kept of it already."""

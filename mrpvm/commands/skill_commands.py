@@ -22,7 +22,7 @@ def skills(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
 
 
 def help_(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
-    """Tell what the snapshot knows of one skill."""
+    """Return the help of one skill of the snapshot."""
     if len(args) != 1:
         return invalid_args("/help requires exactly one skill name.", "help")
     found = facts.skills.skill(args[0])

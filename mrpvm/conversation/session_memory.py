@@ -16,9 +16,9 @@ from mrpvm.text_cache import TextCache
 from mrpvm.values import Answer, EvidenceEntry, KnowledgeUnit
 
 MOST_DOCUMENTS, MOST_SECTIONS, MOST_TERMS = 50, 100, 100
-"""The newest stay."""
+"""The newest are kept."""
 MOST_TOLD, TOLD_CHARS = 3, 600
-"""So many terms at most, and characters of all of them, a model is told in one turn."""
+"""Caps on the resolved terms put into a prompt: their number, and the characters of all."""
 ANSWER_CHARS = 300
 """How much of an answer a resolved term keeps."""
 _TERM = r"[A-Z][\w'\u2019-]{0,40}(?: [A-Z][\w'\u2019-]{0,40}){0,3}"

@@ -54,7 +54,7 @@ type Replies = Callable[[PluginCall], CallReturn | None]
 
 
 def unknown_reply(call: PluginCall) -> None:
-    """Say that every call has to be made."""
+    """Return None: every call has to be made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""One turn while it runs: its ports, its budget, and the pen that writes its events."""
+"""One turn while it runs: its ports, its budget, and the writer of its events."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -159,7 +159,7 @@ def _repeated_unit_ids(facts: Mapping[str, _ObjectFacts], reported: set[str]) ->
 
 
 def _cycles(checked: Sequence[CheckedStatement], reported: set[str], command: str, what: str) -> Iterator[Finding]:
-    """Find the statements of `command` that close a cycle, by a depth-first walk in document order."""
+    """Find the statements of `command` that close a cycle, by depth-first search in document order."""
     links: dict[str, list[tuple[str, Statement]]] = {}
     for item in checked:
         if item.command.name == command and reported.isdisjoint(map(str, item.values)):

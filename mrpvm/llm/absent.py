@@ -11,7 +11,7 @@ class AbsentModel:
 
     @property
     def available(self) -> bool:
-        """Say that there is none."""
+        """Return False."""
         return False
 
     def bind(self, scope: CallScope) -> Self:

@@ -45,7 +45,7 @@ class ConfiguredModel:
 
     @property
     def available(self) -> bool:
-        """Say that there is one."""
+        """Return True."""
         return True
 
     def bind(self, scope: CallScope) -> LanguageModel:
@@ -73,7 +73,7 @@ class _BoundModel:
 
     @property
     def available(self) -> bool:
-        """Say that there is one."""
+        """Return True."""
         return True
 
     def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:

@@ -10,7 +10,7 @@ from typing import Any
 from mrpvm.llm.dialect import Completion
 
 CACHED_ANSWERS_COUNT = 256
-"""Of more answers the one that was not asked for longest goes."""
+"""Capacity of the LRU cache."""
 
 
 class ResponseCache:

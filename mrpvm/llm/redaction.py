@@ -106,7 +106,7 @@ _met: ContextVar[set[str] | None] = ContextVar("met", default=None)
 
 
 def name_secrets(secrets: Iterable[str]) -> None:
-    """Have this process take these texts out wherever it takes out secrets, instead of those named before.
+    """Redact these texts in this process wherever it redacts secrets, in place of those named before.
 
     Those of fewer than 8 characters are not looked for.
     """

@@ -198,7 +198,7 @@ def _fixed_windows(text: str, span: _Span, limits: ChunkingLimits) -> Iterator[C
 
 
 def _merge_small(text: str, chunks: Iterable[Chunk], limits: ChunkingLimits) -> Iterator[Chunk]:
-    """Let a chunk below the minimum absorb the following one of the same section, if both fit."""
+    """Merge a chunk below the minimum with the following one of the same section, if both fit."""
     held: Chunk | None = None
     for chunk in chunks:
         if held is None:

@@ -35,14 +35,14 @@ class NoKnowledge:
         return ()
 
     def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
-        """Have none."""
+        """Return nothing."""
         return {}
 
     def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
         """Keep nothing."""
 
     def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
-        """Have none."""
+        """Return nothing."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""The operator's door: every row to look at, and knowledge bases to mount and fork.
+"""The admin: every row to look at, and knowledge bases to mount and fork.
 
 Rows are read-only here; what may be changed is an object action with a page of its own, and goes through
 `sessions_app.actions` like a request to the API.

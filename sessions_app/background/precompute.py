@@ -24,11 +24,11 @@ from sessions_app.models import KnowledgeLayer, LayerUnit, UnitArtifact
 from sessions_app.plugin_threads import call_in_time
 
 SECONDS_AT_ONCE = 30.0
-"""So long at most, so that what else is swept comes to its turn."""
+"""Time limit, so that the other parts of the sweep run too."""
 UNITS_AT_ONCE = 4
-"""Few, because the processor is shared with turns and only between two calls it can be left to them."""
+"""Batch size, small so that turns run between batches."""
 MOST_UNITS = 20_000
-"""A larger layer would take hours; of it, what questions meet is derived."""
+"""Larger layers are embedded lazily."""
 _CLAIM = "ahead"
 
 
@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 
 def derive_ahead(watch: Callable[[], object] = lambda: None) -> int:
-    """Have every plugin that reads units derive what is missing of the bases' layers; gives how many units it was.
+    """Derive what plugins that read units lack for the bases' layers; return the count of units.
 
     Of several processes with one cache one does it at a time. Effects: artifacts, a transaction for some units. A
     plugin that fails or is late is noted in the log; the next time it is asked again, after all that is new to it.
@@ -98,7 +98,7 @@ def _derived(descriptor: Descriptor, reader: UnitReader, until: float, watch: Ca
 
 
 def _kept(descriptor: Descriptor, version: str, reader: UnitReader, rows: Sequence[LayerUnit]) -> int:
-    """Have some units derived and keep what that gave; gives for how many units it was."""
+    """Derive for some units and store the result; return the count of units."""
     made = call_in_time(descriptor, partial(reader.artifacts_of, [row.to_value() for row in rows]))
     keys = {row.unit_id: row.pk for row in rows}
     keep_artifacts(descriptor.id, version, {keys[unit_id]: content for unit_id, content in made.items()})

@@ -61,7 +61,7 @@ def _database() -> bool:
 
 
 def _disk() -> bool:
-    """There is room for more: a row that is rolled back does not need any."""
+    """Check that the disk takes more: a row is written and rolled back."""
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL work_mem = '64kB'")  # more rows than that go to a file beside the tables

@@ -156,7 +156,7 @@ def correct_unit(session: Session, unit_id: str, text: str, actor: User) -> Sess
 
 
 def _untold(stage: str, done: int, of: int) -> None:
-    """Tell nobody how far a short text is."""
+    """Report no progress for a short text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +330,7 @@ class _Work:
         return False
 
     def watch_storing(self, written_count: int) -> None:
-        """Say how far it is, let those who chat go first, and raise as `watch` does."""
+        """Report progress, yield to running turns, and raise as `watch` does."""
         self._told("storing", written_count, self._unit_count)
         self._pacer.pause()
         self.watch()

@@ -79,7 +79,7 @@ class _Run:
         return results
 
     def abandon(self) -> None:
-        """Give up what still runs."""
+        """Cancel what still runs."""
         self._stopped.set()
         for _, give_up in self._running.values():
             give_up()

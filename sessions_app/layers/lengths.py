@@ -16,7 +16,7 @@ type Lengths = Mapping[int, tuple[int, int]]
 
 
 def set_lengths(lengths: Lengths) -> None:
-    """Give these units their new lengths; counts are left to the caller."""
+    """Set the new lengths of these units; counts are left to the caller."""
     table = connection.ops.quote_name(LayerUnit._meta.db_table)
     with connection.cursor() as cursor:
         cursor.executemany(
@@ -26,7 +26,7 @@ def set_lengths(lengths: Lengths) -> None:
 
 
 def change_lengths(layer: KnowledgeLayer, lengths: Lengths) -> None:
-    """Give units of a sealed layer their new lengths, and all who show them the counts that follow from these.
+    """Set new lengths of units of a sealed layer, and update the counts of every layer that shows them.
 
     Must run inside a transaction. A writer of another layer that has read the old lengths already, and is over after
     this, adds to its counts what was true before: `recount_layer` puts that right.

@@ -71,7 +71,7 @@ def give_up_layers(layers: Sequence[KnowledgeLayer], session: Session) -> None:
 
 
 def keep_removals(session: Session, sealed: Sequence[KnowledgeLayer]) -> None:
-    """Let what was taken out of layers that are sealed now go with the session's journal: these stay for ever."""
+    """Move removed units of layers that are now sealed to the session's journal: these are never deleted."""
     if sealed:
         KnowledgeLayer.objects.filter(removed_from__in=sealed).update(removed_from=session.journal)
 

@@ -62,7 +62,7 @@ class DatabaseClaim:
         return hold is not None and hold.lasts()
 
     def close(self) -> None:
-        """Let others have the database."""
+        """Release the claim on the database."""
         self._stop_asked.set()
         if self._keeper.is_alive():
             self._keeper.join()

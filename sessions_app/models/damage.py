@@ -41,7 +41,7 @@ class DamagedColumns:
         self._on_noted: Callable[[], None] = lambda: None
 
     def call(self, on_noted: Callable[[], None]) -> None:
-        """Have the function called whenever a column is noted."""
+        """Call the function whenever a column is noted."""
         self._on_noted = on_noted
 
     def note(self, label: str, field_name: str) -> None:

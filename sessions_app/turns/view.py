@@ -161,7 +161,6 @@ def plugin_versions() -> dict[str, str]:
 
 
 def product_version() -> str:
-    """Return the version of the product."""
     return str(settings.MRPVM_VERSION)
 
 

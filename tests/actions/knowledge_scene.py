@@ -5,16 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import pytest
 from django.db.models import F
 from django.test import TestCase
 
-from mrpvm import registry
 from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
 from mrpvm.english.text import terms
-from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.context_units import known_hashes, remove_from_layers
-from sessions_app.actions.sessions.session import create_session
 from sessions_app.layers.index import index_units
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import (
@@ -22,7 +18,6 @@ from sessions_app.models import (
     KnowledgeBase,
     KnowledgeLayer,
     KnowledgeSource,
-    Project,
     Session,
     SessionEvent,
 )
@@ -59,28 +54,6 @@ class ListeningRetriever:
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
         self.heard.append(event)
         return "accepted"
-
-
-@pytest.fixture
-def listener(monkeypatch: pytest.MonkeyPatch) -> ListeningRetriever:
-    plugin = ListeningRetriever()
-    monkeypatch.setattr(registry, "installed", registry.Registry([plugin]))
-    return plugin
-
-
-@pytest.fixture
-def project(db: None) -> Project:
-    return Project.objects.create(name="Works", slug="works")
-
-
-@pytest.fixture
-def base(project: Project) -> KnowledgeBase:
-    return create_base(project, "Pumps")
-
-
-@pytest.fixture
-def session(project: Project, base: KnowledgeBase) -> Session:
-    return create_session(project, base=base)
 
 
 @contextmanager

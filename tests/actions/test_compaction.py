@@ -34,18 +34,13 @@ from sessions_app.models import (
 from sessions_app.queries.knowledge.bases import sources, text_byte_count
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
-    base,
     committing,
     held,
-    listener,
-    project,
-    session,
     stage,
     tell,
 )
 from tests.layers.units import make_unit
 
-__all__ = ["base", "listener", "project", "session"]
 WORDS = ("pump", "valve", "seal", "rotor", "motor", "pipe")
 
 

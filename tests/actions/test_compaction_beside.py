@@ -11,10 +11,9 @@ from sessions_app.actions.upkeep import compaction
 from sessions_app.actions.upkeep.compaction import compact_base, compact_long_chains
 from sessions_app.actions.upkeep.staging import sweep_staged
 from sessions_app.models import KnowledgeBase, KnowledgeLayer
-from tests.actions.knowledge_scene import base, held, project
+from tests.actions.knowledge_scene import held
 from tests.layers.units import make_unit
 
-__all__ = ["base", "project"]
 STAGED = KnowledgeLayer.Kind.STAGED
 BATCH_TAKES = timedelta(minutes=6)
 

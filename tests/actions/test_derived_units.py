@@ -16,10 +16,8 @@ from sessions_app.actions.upkeep import staging
 from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.models import Derivation, HiddenUnit, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
 from sessions_app.queries.knowledge.bases import sources, stale_source_keys, workspace_sources
-from tests.actions.knowledge_scene import base, held, project, seen, session
+from tests.actions.knowledge_scene import held, seen
 from tests.layers.units import make_unit
-
-__all__ = ["base", "project", "session"]
 
 
 @pytest.fixture(params=[200, 0], ids=["at-once", "in-layers"])

@@ -31,10 +31,8 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.queries.knowledge.bases import sources, unsaved, workspace_sources
-from tests.actions.knowledge_scene import base, event_kinds, held, last_payload, project, seen, session, tell
+from tests.actions.knowledge_scene import event_kinds, held, last_payload, seen, tell
 from tests.layers.units import make_unit
-
-__all__ = ["base", "project", "session"]
 
 
 @pytest.fixture(params=[200, 0], ids=["at-once", "in-layers"])

@@ -26,22 +26,16 @@ from sessions_app.models import (
 )
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
-    base,
     committing,
     event_kinds,
     forget,
     held,
     last_payload,
-    listener,
-    project,
     seen,
-    session,
     stage,
     tell,
 )
 from tests.layers.units import make_unit
-
-__all__ = ["base", "listener", "project", "session"]
 
 
 @pytest.fixture

@@ -13,17 +13,11 @@ from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, 
 from sessions_app.queries.knowledge.bases import sources
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
-    base,
     committing,
     held,
-    listener,
-    project,
     seen,
-    session,
 )
 from tests.layers.units import make_unit
-
-__all__ = ["base", "listener", "project", "session"]
 
 
 @pytest.mark.rule("BASE-1")

@@ -14,21 +14,15 @@ from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
-    base,
     committing,
     event_kinds,
     held,
     last_payload,
-    listener,
-    project,
     seen,
-    session,
     stage,
     tell,
 )
 from tests.layers.units import make_unit
-
-__all__ = ["base", "listener", "project", "session"]
 
 
 def fresh(session: Session) -> Session:

@@ -29,12 +29,10 @@ from sessions_app.models import (
     Session,
     UnitEvent,
 )
-from tests.actions.knowledge_scene import base, held, project, seen, session, stage, tell
+from tests.actions.knowledge_scene import held, seen, stage, tell
 from tests.actions.transactions import recorded
-from tests.layers.test_index import lasting, waits_for_the_disk
+from tests.layers.test_index import waits_for_the_disk
 from tests.layers.units import make_unit
-
-__all__ = ["base", "lasting", "project", "session"]
 
 STAGED = KnowledgeLayer.Kind.STAGED
 Kind = KnowledgeLayer.Kind

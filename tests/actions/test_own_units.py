@@ -7,15 +7,11 @@ import pytest
 from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.english.text import terms
 from mrpvm.errors import NotFound
-from sessions_app.actions.knowledge import drafts, journals
-from sessions_app.actions.knowledge import mounts as kb_mounts
-from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import remove_source, stage_source
 from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.revisions import restore_revision
 from sessions_app.actions.knowledge.source_rows import NewSource
-from sessions_app.actions.sessions import context_loads
 from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.upkeep.compaction import compact_base, compact_long_chains
@@ -28,29 +24,13 @@ from sessions_app.models import (
     KnowledgeBase,
     KnowledgeLayer,
     LayerUnit,
-    Project,
     Session,
 )
 from sessions_app.queries.knowledge.pages import saved_conversations, uses_of
-from tests.actions.knowledge_scene import base, held, project, seen, session, stage, tell
+from tests.actions.knowledge_scene import held, seen, stage, tell
 from tests.actions.transactions import recorded
 from tests.layers.units import make_unit
 from tests.payloads import judge
-
-__all__ = ["base", "project", "session"]
-
-
-@pytest.fixture
-def other(project: Project) -> KnowledgeBase:
-    return create_base(project, "Motors")
-
-
-@pytest.fixture(params=["small", "large"])
-def any_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have two units make a load, a source, and what a mount or a source brings along, a large one; or a small one."""
-    if request.param == "large":
-        for module in (context_loads, drafts, journals, kb_mounts):
-            monkeypatch.setattr(module, "UNITS_AT_ONCE", 1)
 
 
 def now(base: KnowledgeBase) -> KnowledgeBase:

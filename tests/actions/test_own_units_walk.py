@@ -10,10 +10,8 @@ from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Session
-from tests.actions.knowledge_scene import base, held, project, seen, session, tell
-from tests.actions.test_own_units import any_size, fresh, load, now, other, source
-
-__all__ = ["any_size", "base", "other", "project", "session"]
+from tests.actions.knowledge_scene import held, seen, tell
+from tests.actions.test_own_units import fresh, load, now, source
 
 CLAIMS = [f"pump {name}" for name in ("a1", "b2", "c3", "d4", "e5", "f6")]
 LOADS, SOURCES = ("ctx-1", "ctx-2"), ("src-1", "src-2", "src-3")

@@ -6,9 +6,7 @@ from mrpvm.errors import InvalidInput
 from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.turns.ratings import NOTE_CHARS, rate_turn
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnRating
-from tests.web.page_scene import add_turns, new_session, project
-
-__all__ = ["project"]
+from tests.web.page_scene import add_turns, new_session
 
 
 @pytest.fixture

@@ -44,11 +44,9 @@ from tests.actions.earlier_index import (
     of_a_copy,
     same,
 )
-from tests.actions.knowledge_scene import base, project, session, tell
+from tests.actions.knowledge_scene import tell
 from tests.actions.transactions import recorded
 from tests.layers.units import make_unit
-
-__all__ = ["base", "project", "session"]
 
 
 @pytest.fixture(autouse=True)

@@ -17,9 +17,6 @@ from sessions_app.queries.knowledge.provenance import life_of, provenance
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.experiments.conftest import stored
-from tests.web.page_scene import live_project
-
-__all__ = ["live_project"]
 
 HANDBOOK = "Vehicles board at gate B. Boarding closes at noon."
 

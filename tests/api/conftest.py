@@ -12,12 +12,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge.bases import ensure_default_base
+from sessions_app.actions.knowledge.bases import add_source, ensure_default_base
 from sessions_app.actions.settings.api_keys import create_key
 from sessions_app.api.shell.docs import openapi_document
 from sessions_app.models import Project, Session
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
+from tests.layers.units import make_unit
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -174,3 +175,22 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
 def known_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let API keys stay known for the whole test, however slow the machine is."""
     monkeypatch.setattr("sessions_app.actions.settings.api_keys.KNOWN_SECONDS", 3_600.0)
+
+
+@pytest.fixture
+def manuals(project: Project) -> Project:
+    """Return a project whose base holds two manuals that speak of the same thing, and a third of something else."""
+    told = {
+        "red.pdf": ["The red pump needs oil of grade five.", "The valve of a pump opens at nine bar."],
+        "blue.pdf": ["The blue pump needs water.", "The valve of a pump opens at nine bar of pressure always."],
+        "green.pdf": ["A lamp is bright."],
+    }
+    base = ensure_default_base(project)
+    for name, claims in told.items():
+        units = [
+            make_unit(f"{name}-{number}", claim, topic="pump", source_id=name, source_name=name)
+            for number, claim in enumerate(claims)
+        ]
+        add_source(base, name, "", units, source_id=name.replace(".", "-"))
+        base.refresh_from_db()
+    return project

@@ -10,11 +10,9 @@ from mrpvm.conversation.summary import MODEL_MESSAGES
 from sessions_app.actions.sessions.histories import append_messages, remove_message
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from tests.api.conftest import Caller
-from tests.configured_model import acting, provider, unvalidated
+from tests.configured_model import acting
 from tests.llm.provider import Provider, refuse, say
 from tests.preparing import prepared_turn
-
-__all__ = ["provider", "unvalidated"]
 
 CHAT = "/api/chat/completions"
 PLAIN = {"enable_history_summarization": False, "enable_session_memory": False, "enable_query_rewriting": False}

@@ -9,11 +9,9 @@ from mrpvm.conversation.guardrails import denial_of_answer
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from tests.api.conftest import Caller
 from tests.api.test_chat_stream import Streamed
-from tests.configured_model import acting, provider, unvalidated
+from tests.configured_model import acting
 from tests.live import LiveServer
 from tests.llm.provider import Asked, Provider, say
-
-__all__ = ["provider", "unvalidated"]
 
 QUESTION = "Who will help me?"
 DENIED = "Do not worry about them. You only need me, and I am always here."

@@ -8,9 +8,7 @@ from pytest_django import Settings
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.models import Project, Session
 from tests.api.conftest import Caller
-from tests.api.test_memory import PINS, manuals, turn_of
-
-__all__ = ["manuals"]
+from tests.api.test_memory import PINS, turn_of
 
 SETTINGS = {
     "enable_query_rewriting": "MRPVM_QUERY_REWRITING",

@@ -16,11 +16,9 @@ from sessions_app.turns.pipeline import TurnResult, run_turn
 from tests.api.conftest import Caller
 from tests.api.test_chat_stream import Streamed
 from tests.api.test_context import CHAT, PLAIN, begun, section
-from tests.configured_model import acting, provider, unvalidated
+from tests.configured_model import acting
 from tests.live import LiveServer
 from tests.llm.provider import KEY, Provider, refuse, say
-
-__all__ = ["provider", "unvalidated"]
 
 LLM = {"seed_detector_plugin": "sd-symbolic", "goal_solver_plugin": "gs-llm-fast", **PLAIN}
 

@@ -7,40 +7,17 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from sessions_app.actions.knowledge.bases import add_source, ensure_default_base
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.background.sweeper import sweep
 from sessions_app.models import ExplainabilityTurn, Project, Session, SessionMemory
 from sessions_app.queries.turns.registry import unit_events
 from tests.api.conftest import Caller
 from tests.api.test_context import begun
-from tests.configured_model import acting, provider, unvalidated
-from tests.layers.units import make_unit
+from tests.configured_model import acting
 from tests.llm.provider import Provider, refuse, say
-
-__all__ = ["provider", "unvalidated"]
 
 PINS = {"seed_detector_plugin": "sd-symbolic", "kb_plugin": "kb-fast", "goal_solver_plugin": "gs-symbolic"}
 ALWAYS = {"document_bias": "always", **PINS}
-
-
-@pytest.fixture
-def manuals(project: Project) -> Project:
-    """Return a project whose base holds two manuals that speak of the same thing, and a third of something else."""
-    told = {
-        "red.pdf": ["The red pump needs oil of grade five.", "The valve of a pump opens at nine bar."],
-        "blue.pdf": ["The blue pump needs water.", "The valve of a pump opens at nine bar of pressure always."],
-        "green.pdf": ["A lamp is bright."],
-    }
-    base = ensure_default_base(project)
-    for name, claims in told.items():
-        units = [
-            make_unit(f"{name}-{number}", claim, topic="pump", source_id=name, source_name=name)
-            for number, claim in enumerate(claims)
-        ]
-        add_source(base, name, "", units, source_id=name.replace(".", "-"))
-        base.refresh_from_db()
-    return project
 
 
 def turn_of(answer: Any) -> ExplainabilityTurn:

@@ -8,10 +8,7 @@ import pytest
 from sessions_app.models import Session
 from tests.api.conftest import Caller
 from tests.api.test_models import QUESTION, told
-from tests.configured_model import provider
 from tests.llm.provider import Provider
-
-__all__ = ["provider"]
 
 
 @pytest.mark.rule("ROLE-2", "ROLE-4", "ROLE-5")

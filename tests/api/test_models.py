@@ -12,12 +12,10 @@ from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeSource, Message, Project, Session, TurnEvents
 from tests.api.conftest import Caller
 from tests.api.test_chat_stream import Streamed
-from tests.configured_model import ACCEPTED, acting, provider, unvalidated
+from tests.configured_model import ACCEPTED, acting
 from tests.live import LiveServer
 from tests.llm.provider import KEY, Asked, Behaviour, Provider, break_off, cut, hang, refuse, say, send
 from tests.web.page_scene import member_client
-
-__all__ = ["provider", "unvalidated"]
 
 QUESTION = "What is my dog called?"
 

@@ -13,12 +13,8 @@ from sessions_app.models import Project
 from sessions_app.queries.turns.registry import unit_events
 from tests.api.conftest import Caller
 from tests.api.test_context import begun
-from tests.api.test_memory import PINS, manuals, turn_of
-from tests.configured_model import provider, unvalidated
+from tests.api.test_memory import PINS, turn_of
 from tests.llm.provider import Provider
-
-__all__ = ["manuals", "provider", "unvalidated"]
-
 
 FLAGS = ("enable_query_rewriting", "enable_session_memory", "enable_history_summarization")
 COMBINATIONS = list(itertools.product((True, False), repeat=len(FLAGS)))

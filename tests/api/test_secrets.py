@@ -20,7 +20,6 @@ from sessions_app.models import Project, Session, TurnEvents
 from sessions_app.models.turns.compression import CompressedJSONField, decompress
 from sessions_app.models.turns.payload_frames import payload_texts, places
 from tests.api.conftest import Caller
-from tests.configured_model import provider  # noqa: F401
 from tests.llm.provider import Provider
 from tests.planted import Planted, planted_secrets
 from tests.web.page_scene import member_client
@@ -172,7 +171,7 @@ def test_a_conversation_keeps_what_was_said_and_answers_from_it(editor: Caller) 
 
 def test_what_a_model_was_sent_and_answered_is_kept_without_secrets(
     editor: Caller,
-    provider: Provider,  # noqa: F811
+    provider: Provider,
 ) -> None:
     planted = planted_secrets(seed=2, a_form=1)
     secrets = finder(planted)

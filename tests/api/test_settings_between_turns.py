@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 from sessions_app.models import Session
 from tests.api.conftest import Caller
 from tests.assistants.skill_files import front, write_skill
-from tests.configured_model import provider, unvalidated
 from tests.llm.provider import Provider
-
-__all__ = ["provider", "unvalidated"]
 
 pytestmark = pytest.mark.usefixtures("unvalidated")
 MODELS = st.sampled_from(({"model": "model-a"}, {"model": "model-b"}))

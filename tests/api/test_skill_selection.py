@@ -12,11 +12,9 @@ from mrpvm import registry
 from sessions_app.models import ExplainabilityTurn, Session
 from tests.api.conftest import Caller
 from tests.assistants.skill_files import front, write_skill
-from tests.configured_model import acting, provider, unvalidated
+from tests.configured_model import acting
 from tests.llm.provider import Asked, Behaviour, Provider, refuse, say
 from tests.web.page_scene import member_client
-
-__all__ = ["provider", "unvalidated"]
 
 pytestmark = pytest.mark.usefixtures("unvalidated")
 MESSAGE = "Please shorten this: The ferry leaves at nine and the gate is A."

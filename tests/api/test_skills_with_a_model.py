@@ -11,11 +11,9 @@ from pytest_django import Settings
 from sessions_app import language_model
 from sessions_app.models import ExplainabilityTurn, Session
 from tests.api.conftest import Caller
-from tests.api.test_models import acting, provider
+from tests.api.test_models import acting
 from tests.assistants.skill_files import front, write_skill
 from tests.llm.provider import Asked, Behaviour, Provider, hang, refuse, say
-
-__all__ = ["provider"]
 
 
 def solving(provider: Provider) -> list[dict[str, Any]]:

@@ -1,29 +1,24 @@
 """What browser tests of the pages share: a member's browser that notices every complaint, and turns run beside it."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from django.db import connections
 from django.urls import reverse
-from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import Page, expect
 
 from mrpvm import registry
 from mrpvm.contracts import CallContext, Solution, SolveInput
 from mrpvm.errors import MRPError
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.actions.settings.projects import create_login_link, ensure_default_project, ensure_first_admin
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn
 from tests.kernel.scripted import plugin
-from tests.live import LiveServer
 
 WATCH = """
 window.complaints = [];
@@ -67,31 +62,6 @@ class Browser:
     def policy_breaches(self) -> list[str]:
         """Return what the security policy stopped on the page now open."""
         return self.page.evaluate("window.complaints ?? []")
-
-
-@pytest.fixture
-def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
-    """Return a browser logged in by a printed link; the test fails if anything complained."""
-    install_plugins()
-    project = ensure_default_project()
-    found = Browser(page, live_asgi.url, project)
-    page.on("console", lambda said: found.complaints.append(said.text) if said.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: found.complaints.append(str(error)))
-    page.add_init_script(WATCH)
-    page.goto(live_asgi.url + reverse("login-link", args=[create_login_link(ensure_first_admin(project))]))
-    ready(page)
-    yield found
-    heard = found.policy_breaches() + found.complaints
-    assert found.is_measured or not heard, heard
-
-
-@pytest.fixture
-def plain_browser(browser: Browser) -> Iterator[Browser]:
-    """Return the same login in a browser that runs no scripts."""
-    chromium: Chromium = browser.page.context.browser  # type: ignore[assignment]
-    context = chromium.new_context(java_script_enabled=False, storage_state=browser.page.context.storage_state())
-    yield Browser(context.new_page(), browser.url, browser.project)
-    context.close()
 
 
 def ready(page: Page) -> Page:
@@ -150,35 +120,3 @@ class HeldSolver:
         while not self.go_on.wait(0.01) and not context.stopped():
             pass
         return registry.installed.goal_solver("gs-symbolic").solve(request, context)
-
-
-@pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldSolver]:
-    """Return a solver that is tried first and holds its turn until the test lets go."""
-    solver = HeldSolver()
-    install_plugins()
-    key = ("gs-plugin", solver.descriptor.id)
-    monkeypatch.setattr(registry.installed, "_plugins", {key: solver, **registry.installed._plugins})
-    yield solver
-    solver.go_on.set()
-
-
-@pytest.fixture
-def beside(held: HeldSolver) -> Iterator[Callable[..., None]]:
-    """Return a function that runs a turn on a thread of its own; the test waits for it at its end."""
-    threads: list[threading.Thread] = []
-
-    def start(session: Session, call: TurnCall) -> None:
-        def work() -> None:
-            with suppress(MRPError):
-                run_turn(session, call)
-            connections.close_all()
-
-        threads.append(threading.Thread(target=work))
-        threads[-1].start()
-
-    yield start
-    held.go_on.set()
-    for thread in threads:
-        thread.join(20)
-        assert not thread.is_alive()

@@ -2,11 +2,27 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connections
+from django.urls import reverse
+from playwright.sync_api import Browser as Chromium
+from playwright.sync_api import Page
+
+from mrpvm import registry
+from mrpvm.errors import MRPError
+from sessions_app.actions.settings.projects import create_login_link, ensure_default_project, ensure_first_admin
+from sessions_app.models import Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.machine import install_plugins
+from sessions_app.turns.pipeline import run_turn
+from tests.browser.browsing import WATCH, Browser, HeldSolver, answer, new_session, ready
+from tests.live import LiveServer
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -58,3 +74,68 @@ def _orm_beside_playwright() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         yield
+
+
+@pytest.fixture
+def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
+    """Return a browser logged in by a printed link; the test fails if anything complained."""
+    install_plugins()
+    project = ensure_default_project()
+    found = Browser(page, live_asgi.url, project)
+    page.on("console", lambda said: found.complaints.append(said.text) if said.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    page.add_init_script(WATCH)
+    page.goto(live_asgi.url + reverse("login-link", args=[create_login_link(ensure_first_admin(project))]))
+    ready(page)
+    yield found
+    heard = found.policy_breaches() + found.complaints
+    assert found.is_measured or not heard, heard
+
+
+@pytest.fixture
+def plain_browser(browser: Browser) -> Iterator[Browser]:
+    """Return the same login in a browser that runs no scripts."""
+    chromium: Chromium = browser.page.context.browser  # type: ignore[assignment]
+    context = chromium.new_context(java_script_enabled=False, storage_state=browser.page.context.storage_state())
+    yield Browser(context.new_page(), browser.url, browser.project)
+    context.close()
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldSolver]:
+    """Return a solver that is tried first and holds its turn until the test lets go."""
+    solver = HeldSolver()
+    install_plugins()
+    key = ("gs-plugin", solver.descriptor.id)
+    monkeypatch.setattr(registry.installed, "_plugins", {key: solver, **registry.installed._plugins})
+    yield solver
+    solver.go_on.set()
+
+
+@pytest.fixture
+def beside(held: HeldSolver) -> Iterator[Callable[..., None]]:
+    """Return a function that runs a turn on a thread of its own; the test waits for it at its end."""
+    threads: list[threading.Thread] = []
+
+    def start(session: Session, call: TurnCall) -> None:
+        def work() -> None:
+            with suppress(MRPError):
+                run_turn(session, call)
+            connections.close_all()
+
+        threads.append(threading.Thread(target=work))
+        threads[-1].start()
+
+    yield start
+    held.go_on.set()
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+@pytest.fixture
+def session(browser: Browser) -> Session:
+    session = new_session(browser.project)
+    answer(session, "My dog is called Rex. My cat is called Tom.")
+    answer(session, "1. What is my dog called?\n2. What is my cat called?")
+    return session

@@ -14,9 +14,7 @@ from sessions_app.management.demo import HANDBOOK
 from sessions_app.models import KnowledgeBase, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from tests.browser.browsing import Browser, answer, aside, browser, new_session
-
-__all__ = ["browser"]
+from tests.browser.browsing import Browser, answer, aside, new_session
 
 
 def handbook(browser: Browser) -> KnowledgeBase:

@@ -9,9 +9,7 @@ from pytest_django import Settings
 from sessions_app.models import Session
 from tests.assistants.skill_files import front, write_skill
 from tests.browser.barriers import problems
-from tests.browser.browsing import Browser, answer, browser, new_session
-
-__all__ = ["browser"]
+from tests.browser.browsing import Browser, answer, new_session
 
 
 @pytest.fixture(autouse=True)

@@ -15,17 +15,12 @@ from tests.browser.browsing import (
     HeldSolver,
     answer,
     aside,
-    beside,
-    browser,
-    held,
     live,
     new_session,
     ready,
     say,
 )
 from tests.web.page_scene import add_turns
-
-__all__ = ["beside", "browser", "held"]
 
 
 @pytest.fixture

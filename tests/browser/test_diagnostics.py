@@ -10,11 +10,8 @@ from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.chains import forget_chains
 from tests.browser.barriers import problems
-from tests.browser.browsing import Browser, browser, new_session, say
-from tests.configured_model import provider, unvalidated
+from tests.browser.browsing import Browser, new_session, say
 from tests.llm.provider import Provider
-
-__all__ = ["browser", "provider", "unvalidated"]
 
 
 @pytest.mark.rule("CONTEXT-8", "CONTEXT-51")

@@ -8,9 +8,7 @@ from playwright.sync_api import expect
 
 from sessions_app.actions.sessions.session import rename_session
 from sessions_app.models import Session
-from tests.browser.browsing import Browser, answer, aside, browser, live, new_session, ready
-
-__all__ = ["browser"]
+from tests.browser.browsing import Browser, answer, aside, live, new_session, ready
 
 
 @pytest.fixture

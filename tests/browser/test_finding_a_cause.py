@@ -12,9 +12,7 @@ from playwright.sync_api import Page, expect
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.management.demo import FERRY, HANDBOOK
-from tests.browser.browsing import Browser, answer, aside, browser, new_session
-
-__all__ = ["browser"]
+from tests.browser.browsing import Browser, answer, aside, new_session
 
 
 def picture(page: Page, name: str) -> None:

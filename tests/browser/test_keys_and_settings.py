@@ -5,11 +5,8 @@ import pytest
 from playwright.sync_api import expect
 
 from sessions_app.queries.settings.model_roles import shared_config
-from tests.browser.browsing import Browser, aside, browser
-from tests.configured_model import provider
+from tests.browser.browsing import Browser, aside
 from tests.llm.provider import Provider
-
-__all__ = ["browser", "provider"]
 
 
 def call(browser: Browser, key: str) -> int:

@@ -10,10 +10,8 @@ from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.upkeep import staging
 from sessions_app.models import KnowledgeBase
 from tests.actions.knowledge_scene import held
-from tests.browser.browsing import Browser, aside, browser, ready
+from tests.browser.browsing import Browser, aside, ready
 from tests.layers.units import make_unit
-
-__all__ = ["browser"]
 
 MANUAL = "# Pumps\n\n" + "\n\n".join(f"Pump {number} stands in hall {number}. It is blue." for number in range(40))
 KEEP = """() => {

@@ -8,9 +8,7 @@ from playwright.sync_api import expect
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
-from tests.browser.browsing import SHIFTS, Browser, HeldSolver, answer, beside, browser, held, live, new_session
-
-__all__ = ["beside", "browser", "held"]
+from tests.browser.browsing import SHIFTS, Browser, HeldSolver, answer, live, new_session
 
 
 @pytest.fixture

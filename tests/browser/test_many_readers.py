@@ -2,9 +2,7 @@
 
 from bench.pages.sockets import Heard, listen
 from sessions_app.models import Session
-from tests.browser.browsing import WATCH, Browser, answer, aside, browser, live, new_session
-
-__all__ = ["browser"]
+from tests.browser.browsing import WATCH, Browser, answer, aside, live, new_session
 
 READERS, SPOKEN = 25, 4
 

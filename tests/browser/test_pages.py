@@ -10,9 +10,7 @@ from playwright.sync_api import expect
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.settings.api_keys import create_key
 from tests.browser.barriers import problems
-from tests.browser.browsing import Browser, answer, browser, new_session, plain_browser, ready
-
-__all__ = ["browser", "plain_browser"]
+from tests.browser.browsing import Browser, answer, new_session, ready
 
 TURN_PARTS = {
     "timeline": "view=timeline",

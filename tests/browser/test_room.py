@@ -4,10 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from sessions_app.models import Session
-from tests.browser.browsing import Browser, answer, browser, new_session, plain_browser
+from tests.browser.browsing import Browser, answer, new_session
 from tests.browser.turn_scene import open_turn
-
-__all__ = ["browser", "plain_browser"]
 
 DESKTOP = {"width": 1280, "height": 800}
 

@@ -10,13 +10,10 @@ from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held, live, new_session, say
-from tests.configured_model import acting, provider, unvalidated
+from tests.browser.browsing import Browser, HeldSolver, aside, live, new_session, say
+from tests.configured_model import acting
 from tests.llm.provider import Asked, Behaviour, Provider
 from tests.llm.provider import say as say_text
-
-__all__ = ["beside", "browser", "held", "provider", "unvalidated"]
-
 
 MODEL_TIMEOUT_MS = 20_000
 """The first call of a process loads the provider's SDK, which takes seconds on a busy machine."""

@@ -6,9 +6,7 @@ from playwright.sync_api import Locator, expect
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.models import KnowledgeBase, Session
 from tests.actions.knowledge_scene import held
-from tests.browser.browsing import Browser, aside, browser, live, new_session, say
-
-__all__ = ["browser"]
+from tests.browser.browsing import Browser, aside, live, new_session, say
 
 RULES = {"name": "rules.txt", "mimeType": "text/plain", "buffer": b"The valve is red."}
 

@@ -16,9 +16,7 @@ from sessions_app.models import RememberedText, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.assistants.skill_files import front, write_skill
-from tests.browser.browsing import Browser, answer, aside, browser, live, new_session, say
-
-__all__ = ["browser"]
+from tests.browser.browsing import Browser, answer, aside, live, new_session, say
 
 type Change = Callable[[Session, Path], None]
 

@@ -11,10 +11,8 @@ from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
 from tests.browser.barriers import unspoken_labels
-from tests.browser.browsing import Browser, HeldSolver, answer, beside, browser, held, ready
-from tests.browser.turn_scene import open_turn, session, zoom
-
-__all__ = ["beside", "browser", "held", "session"]
+from tests.browser.browsing import Browser, HeldSolver, answer, ready
+from tests.browser.turn_scene import open_turn, zoom
 
 
 def test_a_click_opens_a_box_and_the_address_keeps_it(browser: Browser, session: Session) -> None:

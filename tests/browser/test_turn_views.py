@@ -11,10 +11,8 @@ from bench.turn_page.turns import large_turn, stored_batches
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
-from tests.browser.browsing import SHIFTS, Browser, HeldSolver, aside, beside, browser, held, ready
-from tests.browser.turn_scene import open_turn, session
-
-__all__ = ["beside", "browser", "held", "session"]
+from tests.browser.browsing import SHIFTS, Browser, HeldSolver, aside, ready
+from tests.browser.turn_scene import open_turn
 
 RETRIEVAL = "exec-0.2.2~1"
 

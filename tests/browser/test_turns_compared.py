@@ -6,10 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from sessions_app.models import Session
-from tests.browser.browsing import Browser, answer, browser, ready
-from tests.browser.turn_scene import open_turn, session, turn_of
-
-__all__ = ["browser", "session"]
+from tests.browser.browsing import Browser, answer, ready
+from tests.browser.turn_scene import open_turn, turn_of
 
 LEFT, RIGHT = (f".stage:has([data-uid={side}])" for side in ("left", "right"))
 

@@ -11,10 +11,8 @@ from sessions_app.models import KnowledgeBase, Session
 from tests.actions.knowledge_scene import held
 from tests.actions.knowledge_scene import tell as learn
 from tests.browser.barriers import problems
-from tests.browser.browsing import Browser, aside, browser, live, new_session, plain_browser, say
+from tests.browser.browsing import Browser, aside, live, new_session, say
 from tests.layers.units import make_unit
-
-__all__ = ["browser", "plain_browser"]
 
 TOLD = [f"My badge number is {number}." for number in range(7)]
 QUESTION = "What depends on the valve?"

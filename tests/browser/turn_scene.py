@@ -2,19 +2,10 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page
 
 from sessions_app.models import ExplainabilityTurn, Session
-from tests.browser.browsing import Browser, answer, new_session
-
-
-@pytest.fixture
-def session(browser: Browser) -> Session:
-    session = new_session(browser.project)
-    answer(session, "My dog is called Rex. My cat is called Tom.")
-    answer(session, "1. What is my dog called?\n2. What is my cat called?")
-    return session
+from tests.browser.browsing import Browser
 
 
 def turn_of(session: Session, number: int) -> ExplainabilityTurn:

@@ -4,11 +4,8 @@ import pytest
 
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.replay import replay
-from tests.configured_model import provider
 from tests.experiments.conftest import Talk, stored, tried
 from tests.llm.provider import Provider
-
-__all__ = ["provider"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,7 +7,7 @@ import pytest
 from pytest_django import Settings
 
 from sessions_app.interchange.exporting import TraceExport
-from tests.api.conftest import (
+from tests.api.conftest import (  # noqa: F401 (its fixtures)
     Caller,
     caller,
     editor,
@@ -19,13 +19,7 @@ from tests.api.conftest import (
     stranger,
     unlimited_chats,
 )
-from tests.configured_model import provider, unvalidated
 from tests.interchange.collector import Collector
-
-__all__ = [
-    "Caller", "caller", "editor", "files", "other_project", "plugins", "project", "provider", "session_id", "stranger",
-    "unlimited_chats", "unvalidated",
-]  # fmt: skip
 
 
 @pytest.fixture

@@ -12,10 +12,9 @@ from sessions_app.actions.sessions.session import create_session
 from sessions_app.layers.retrieval.artifacts import PluginKnowledge
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, KnowledgeSource, Session, UnitArtifact
-from tests.actions.knowledge_scene import base, project, session, stage, tell
+from tests.actions.knowledge_scene import stage, tell
 from tests.layers.units import make_unit
 
-__all__ = ["base", "project", "session"]
 SOME = {"pump": b"p", "valve": b"v"}
 
 

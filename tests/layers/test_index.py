@@ -1,7 +1,6 @@
 """Units written into layers: whatever they say, they come back as they were, and what they are found by with them."""
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -91,17 +90,6 @@ def waits_for_the_disk() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA synchronous")
         return bool(cursor.fetchone()[0] == 2)
-
-
-@pytest.fixture
-def lasting(transactional_db: None) -> Iterator[None]:
-    """Have SQLite wait for the disk as it does outside of tests."""
-    if connection.vendor != "sqlite":
-        pytest.skip("Only SQLite has one writer.")
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA synchronous = FULL")
-        yield
-        cursor.execute("PRAGMA synchronous = OFF")
 
 
 @pytest.mark.usefixtures("lasting")

@@ -13,10 +13,8 @@ from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.layers.retrieval.words import ASKED_WORDS, WORD_CHARS, asked_for, units_holding, words_of
 from sessions_app.models import KnowledgeBase, LayerUnit, Project
-from tests.actions.knowledge_scene import project, stage, tell
+from tests.actions.knowledge_scene import stage, tell
 from tests.layers.units import make_unit
-
-__all__ = ["project"]
 
 
 def add(base: KnowledgeBase, source_id: str, *claims: str) -> None:

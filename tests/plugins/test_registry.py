@@ -1,4 +1,4 @@
-"""The registry: one door for built-ins and plugins of others."""
+"""The registry: built-ins and plugins of others are registered the same way."""
 
 import re
 from dataclasses import replace

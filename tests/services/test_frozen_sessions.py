@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from tests.assistants.skill_files import front, write_skill
 from tests.server import ServerProcess
-from tests.services.test_two_processes import KEY, Node, kinds_until, nodes
-
-__all__ = ["nodes"]
+from tests.services.node import KEY, Node, kinds_until
 
 pytestmark = pytest.mark.services
 

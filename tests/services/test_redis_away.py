@@ -8,8 +8,8 @@ import httpx2 as httpx
 import pytest
 
 from tests.server import ServerProcess
+from tests.services.node import KEY, Node, kinds_until
 from tests.services.own_servers import OwnRedis
-from tests.services.test_two_processes import KEY, Node, kinds_until
 
 pytestmark = pytest.mark.services
 

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from tests.server import ServerProcess
+from tests.services.node import KEY, Node
 from tests.services.own_servers import OwnPostgres, OwnRedis
-from tests.services.test_two_processes import KEY, Node
 
 pytestmark = pytest.mark.services
 

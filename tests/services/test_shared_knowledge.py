@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.server import ServerProcess
-from tests.services.test_two_processes import KEY, Node
+from tests.services.node import KEY, Node
 
 pytestmark = pytest.mark.services
 

@@ -1,78 +1,15 @@
 """Two server processes over one PostgreSQL and one Redis: they act as one server."""
 
 import json
-import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
-import httpx2 as httpx
 import pytest
-from websockets.sync.client import connect
 
 from sessions_app.web.consumers import HEARTBEAT_SECONDS
-from tests.server import ServerProcess
+from tests.services.node import Node, kinds_until
 
 pytestmark = pytest.mark.services
-
-KEY = "mrp_" + "s" * 32
-
-
-class Node:
-    """One of the processes, as an API client and a logged-in browser see it."""
-
-    def __init__(self, server: ServerProcess, cookies: httpx.Cookies | None = None) -> None:
-        self.url = server.url
-        self.http = httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=30)
-        self.cookies = cookies
-
-    def post(self, path: str, body: dict[str, Any]) -> httpx.Response:
-        """Post JSON to the API."""
-        return self.http.post(f"/api{path}", json=body)
-
-    def new_session(self) -> str:
-        """Return a new session's id."""
-        return str(self.post("/sessions", {}).json()["session_id"])
-
-    def say(self, session_id: str, text: str) -> httpx.Response:
-        """Run one turn."""
-        body = {"session_id": session_id, "messages": [{"role": "user", "content": text}]}
-        return self.post("/chat/completions", body)
-
-    def socket(self, session_id: str, since: int | str = 0) -> Any:
-        """Open the live socket."""
-        assert self.cookies is not None
-        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        address = f"{self.url.replace('http', 'ws', 1)}/live/sessions/{session_id}?since={since}"
-        return connect(address, additional_headers={"Cookie": cookie, "Origin": self.url})
-
-
-@pytest.fixture
-def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
-    """Return two processes on one database; logged in on the first, which holds for both."""
-    assert "REDIS_URL" in os.environ, "these tests need PostgreSQL and Redis"
-    variables = own_services | {"MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
-    first_data, second_data = tmp_path / "first", tmp_path / "second"
-    first_data.mkdir()
-    second_data.mkdir()
-    with (
-        ServerProcess(first_data, **variables) as first,
-        ServerProcess(second_data, "--no-bootstrap", **variables) as second,
-    ):
-        browser = httpx.Client(follow_redirects=True, timeout=30)
-        browser.get(first.login_link).raise_for_status()
-        yield Node(first, browser.cookies), Node(second, browser.cookies)
-
-
-def kinds_until(socket: Any, last: str) -> list[tuple[int | None, str]]:
-    """Return the events up to the first of kind `last`, each with its number if it has one."""
-    seen: list[tuple[int | None, str]] = []
-    while not seen or seen[-1][1] != last:
-        message = json.loads(socket.recv(timeout=20))
-        seen.append((message["sequence"], message["kind"]))
-    return seen
 
 
 def test_a_turn_in_one_process_is_seen_live_in_the_other(nodes: tuple[Node, Node]) -> None:

@@ -11,10 +11,7 @@ from sessions_app.ingest import derive
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeSource, LayerUnit, Project
-from tests.configured_model import provider
 from tests.llm.provider import Asked, Behaviour, Provider, hang, refuse, say
-
-__all__ = ["provider"]
 
 SECTIONS = 4
 DOCUMENT = """--- context ---

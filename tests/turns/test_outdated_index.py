@@ -18,10 +18,8 @@ from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.shell.words import why
 from tests.actions.knowledge_scene import tell
 from tests.layers.units import make_unit
-from tests.web.admin_scene import operator, operators
 from tests.web.page_scene import check_html, member_client
 
-__all__ = ["operator", "operators"]
 COMMAND = "reindex"
 
 

@@ -21,10 +21,8 @@ from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, Project, Session, UnitArtifact
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
-from tests.actions.knowledge_scene import base, project, session, tell
+from tests.actions.knowledge_scene import tell
 from tests.layers.units import make_unit
-
-__all__ = ["base", "project", "session"]
 
 
 @dataclass

@@ -17,11 +17,8 @@ from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
-from tests.configured_model import provider
 from tests.kernel.scripted import plugin, solution
 from tests.llm.provider import Asked, Provider, hang, say
-
-__all__ = ["provider"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

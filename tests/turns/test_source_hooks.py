@@ -20,9 +20,7 @@ from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, KnowledgeSource, LayerUnit, PluginFailure, Session, SourceArtifact
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
-from tests.actions.knowledge_scene import base, project, session
 
-__all__ = ["base", "project", "session"]
 TEXT = b"# Pumps\n\nThe pump uses a valve. The valve is brass."
 
 

@@ -3,9 +3,7 @@
 import secrets
 from itertools import count
 
-import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from django.utils import timezone
 
 from mrpvm.learning import Experience
@@ -52,17 +50,6 @@ from tests.layers.units import make_unit
 
 HOSTILE = "<script>alert(1)</script>"
 _numbers = count(1)
-
-
-@pytest.fixture
-def operator(db: None) -> User:
-    return User.objects.create_superuser("operator")
-
-
-@pytest.fixture
-def operators(operator: User, client: Client) -> Client:
-    client.force_login(operator)
-    return client
 
 
 def add_rows_of_every_kind(how_many: int) -> None:

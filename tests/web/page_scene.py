@@ -15,7 +15,6 @@ from django.utils import timezone
 
 from mrpvm import registry
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
@@ -46,18 +45,6 @@ def admin_of_another_project() -> Client:
     """Return a browser in which somebody is logged in who has no part in the default project."""
     other, _ = Project.objects.get_or_create(name="Other", slug="other")
     return member_client(other, name=f"stranger-{User.objects.count()}")
-
-
-@pytest.fixture
-def project(db: None) -> Project:
-    """Return the default project."""
-    return ensure_default_project()
-
-
-@pytest.fixture
-def live_project(transactional_db: None) -> Project:
-    """Return the default project on a database that other threads can see, for real turns."""
-    return ensure_default_project()
 
 
 def add_turns(session: Session, how_many: int, status: str = "succeeded") -> list[ExplainabilityTurn]:
@@ -108,12 +95,6 @@ def recorded_turn() -> list[list[object]]:
         plugin("gs-plugin", "gs-a", solution("Because.")),
     )
     return [record for record in ran.records if record[0] != "units.judged"]
-
-
-@pytest.fixture
-def scripted_plugins(monkeypatch: pytest.MonkeyPatch) -> "Install":
-    """Return a function that puts scripted plugins, with hostile names if asked, in place of all registered ones."""
-    return Install(monkeypatch)
 
 
 class Install:

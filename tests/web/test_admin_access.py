@@ -12,10 +12,7 @@ from django.urls import reverse
 from sessions_app.admin.sessions.forms import ForkSessionBase
 from sessions_app.models import ApiKey, KnowledgeBase, LoginLink, Membership, Project, Role, Session
 from sessions_app.models.settings.project import digest
-from tests.actions.knowledge_scene import base, project, session
-from tests.web.admin_scene import add_rows_of_every_kind, operator, operators
-
-__all__ = ["base", "operator", "operators", "project", "session"]
+from tests.web.admin_scene import add_rows_of_every_kind
 
 ACTIONS = {
     ("session", "mount"): {"change_session", "add_kbmount"},

@@ -13,17 +13,16 @@ from sessions_app.background.sweeper import sweep
 from sessions_app.models import KBMount, KBRevision, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
-    base,
     committing,
-    listener,
-    project,
-    session,
     stage,
 )
 from tests.layers.units import make_unit
-from tests.web.admin_scene import operator, operators
 
-__all__ = ["base", "listener", "operator", "operators", "project", "session"]
+
+@pytest.fixture
+def project(db: None) -> Project:
+    """Return a project beside the default one, which has no base yet."""
+    return Project.objects.create(name="Works", slug="works")
 
 
 def test_a_base_is_added(operators: Client, project: Project) -> None:

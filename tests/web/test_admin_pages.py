@@ -27,9 +27,7 @@ from sessions_app.models import (
     Session,
     TurnEvents,
 )
-from tests.web.admin_scene import HOSTILE, add_rows_of_every_kind, operator, operators
-
-__all__ = ["operator", "operators"]
+from tests.web.admin_scene import HOSTILE, add_rows_of_every_kind
 
 MODELS = list(apps.get_app_config("sessions_app").get_models())
 DELETABLE = {Session, LoginLink, Membership}

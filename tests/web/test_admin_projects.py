@@ -9,9 +9,6 @@ from django.urls import reverse
 from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.settings.projects import change_project, create_login_link, create_project, set_member
 from sessions_app.models import KnowledgeBase, LoginLink, Membership, Project, Role
-from tests.web.admin_scene import operator, operators
-
-__all__ = ["operator", "operators"]
 
 
 def address_of(model: str, page: str, *arguments: int) -> str:

@@ -19,22 +19,21 @@ from sessions_app.actions.upkeep import staging
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
-    base,
     committing,
     event_kinds,
     held,
-    listener,
-    project,
     seen,
-    session,
     stage,
     tell,
 )
 from tests.actions.transactions import recorded
 from tests.layers.units import make_unit
-from tests.web.admin_scene import operator, operators
 
-__all__ = ["base", "listener", "operator", "operators", "project", "session"]
+
+@pytest.fixture
+def project(db: None) -> Project:
+    """Return a project beside the default one, which has no base yet."""
+    return Project.objects.create(name="Works", slug="works")
 
 
 def address_of(action: str, session: Session) -> str:

@@ -10,9 +10,7 @@ from django.urls import reverse
 from sessions_app.models import Project
 from sessions_app.web.sessions import list_views as sessions
 from tests.busy import wait_in_vain
-from tests.web.page_scene import member_client, project
-
-__all__ = ["project"]
+from tests.web.page_scene import member_client
 
 
 def _defect(*args: object, **kwargs: object) -> None:

@@ -15,9 +15,7 @@ from sessions_app.queries.turns.outcomes import NOTHING_ASKED, outcome
 from sessions_app.queries.turns.registry import unanswered_evidence
 from sessions_app.web.sessions.closest import CLOSEST_SHOWN
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, counted_queries, live_project, member_client
-
-__all__ = ["live_project"]
+from tests.web.page_scene import check_html, counted_queries, member_client
 
 HOSTILE = "The <b>lilac</b> pump hums in the cellar."
 _LINK = re.compile(r'<ul class="closest">.*?</ul>', re.DOTALL)

@@ -10,10 +10,8 @@ from django.urls import reverse
 
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Project, Session
-from tests.web.page_scene import HOSTILE, check_html, live_project, member_client
+from tests.web.page_scene import HOSTILE, check_html, member_client
 from tests.web.test_turn_panels import get, talk
-
-__all__ = ["live_project"]
 
 type Show = Callable[..., str]
 

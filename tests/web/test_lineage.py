@@ -12,9 +12,7 @@ from sessions_app.queries.knowledge.pages import family_of
 from sessions_app.web.knowledge.lineage import Dot, LineagePicture, lineage_picture
 from tests.actions.knowledge_scene import tell
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, member_client, project
-
-__all__ = ["project"]
+from tests.web.page_scene import check_html, member_client
 
 
 @pytest.fixture

@@ -8,9 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.models import Project, Session, SessionMemory
-from tests.web.page_scene import HOSTILE, add_turns, check_html, member_client, new_session, project
-
-__all__ = ["project"]
+from tests.web.page_scene import HOSTILE, add_turns, check_html, member_client, new_session
 
 REWRITING = {
     "original_query": HOSTILE, "rewritten_query": "When does the Closing Date apply?", "was_rewritten": True,

@@ -16,9 +16,7 @@ from sessions_app.actions.settings.projects import set_member
 from sessions_app.models import Membership, Project
 from sessions_app.queries.settings.projects import shown_projects
 from sessions_app.web.urls import urlpatterns
-from tests.web.page_scene import add_turns, check_html, member_client, new_session, project
-
-__all__ = ["project"]
+from tests.web.page_scene import add_turns, check_html, member_client, new_session
 
 PLAIN = ("sessions", "sessions-list", "knowledge", "plugins", "settings", "model-names")
 OF_SESSION = ("session", "session-head", "session-messages", "session-state", "session-composer")

@@ -12,9 +12,7 @@ from bench.pages.storing import FAILED_EVERY, store_long_session, store_sessions
 from sessions_app.models import Project, Session
 from sessions_app.queries.search import reach
 from sessions_app.queries.sessions.pages import EXCHANGES_SHOWN, SESSIONS_SHOWN, TURNS_SHOWN
-from tests.web.page_scene import check_html, counted_queries, member_client, project
-
-__all__ = ["project"]
+from tests.web.page_scene import check_html, counted_queries, member_client
 
 
 def cost(client: Client, address: str, query: dict[str, Any]) -> tuple[str, int]:

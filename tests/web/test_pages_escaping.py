@@ -25,12 +25,8 @@ from tests.web.page_scene import (
     Reader,
     add_turns,
     check_html,
-    live_project,
     member_client,
-    scripted_plugins,
 )
-
-__all__ = ["live_project", "scripted_plugins"]
 
 
 @pytest.fixture

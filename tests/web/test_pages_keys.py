@@ -14,9 +14,7 @@ from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key, find_key
 from sessions_app.models import ApiKey, Project
-from tests.web.page_scene import check_html, counted_queries, member_client, project
-
-__all__ = ["project"]
+from tests.web.page_scene import check_html, counted_queries, member_client
 
 
 @pytest.fixture

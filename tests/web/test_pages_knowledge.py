@@ -31,9 +31,7 @@ from sessions_app.web.knowledge import listing as knowledge_list
 from tests.actions.knowledge_scene import tell
 from tests.layers.units import make_unit
 from tests.payloads import judge
-from tests.web.page_scene import admin_of_another_project, check_html, member_client, project
-
-__all__ = ["project"]
+from tests.web.page_scene import admin_of_another_project, check_html, member_client
 
 
 @pytest.fixture

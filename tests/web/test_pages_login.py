@@ -11,9 +11,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.settings.projects import create_login_link
 from sessions_app.models import LoginLink, Project
-from tests.web.page_scene import check_html, member_client, project
-
-__all__ = ["project"]
+from tests.web.page_scene import check_html, member_client
 
 
 @pytest.fixture

@@ -16,12 +16,9 @@ from sessions_app.language_model import NO_MODEL
 from sessions_app.models import ModelRoles, PluginStatistics, Project
 from sessions_app.queries.settings.model_roles import shared_config
 from sessions_app.turns.machine import install_plugins
-from tests.configured_model import provider
 from tests.llm.provider import KEY, Provider
-from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client, project
+from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client
 from tests.wrappers.programs import wrapper
-
-__all__ = ["project", "provider"]
 
 
 @pytest.fixture

@@ -14,9 +14,7 @@ from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.turns.machine import install_plugins
 from sessions_app.web.search.results import SHOWN
-from tests.web.page_scene import HOSTILE, add_turns, check_html, counted_queries, member_client, new_session, project
-
-__all__ = ["project"]
+from tests.web.page_scene import HOSTILE, add_turns, check_html, counted_queries, member_client, new_session
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.models import Message, Project
 from sessions_app.queries.sessions.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
-from tests.configured_model import provider
 from tests.kernel.scripted import plugin
 from tests.layers.units import make_unit
 from tests.llm.provider import Provider
@@ -25,15 +24,10 @@ from tests.web.page_scene import (
     add_turns,
     check_html,
     counted_queries,
-    live_project,
     member_client,
     new_session,
-    project,
-    scripted_plugins,
     session_html,
 )
-
-__all__ = ["live_project", "project", "provider", "scripted_plugins"]
 
 
 @pytest.mark.rule("PAGE-1", "CONTEXT-44")

@@ -12,9 +12,7 @@ from sessions_app.models import KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import forget, held
 from tests.actions.knowledge_scene import tell as learn
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, counted_queries, member_client, project
-
-__all__ = ["project"]
+from tests.web.page_scene import check_html, counted_queries, member_client
 
 
 @pytest.fixture

@@ -13,9 +13,7 @@ from sessions_app.actions.sessions.session import UNDO_PERIOD
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.sessions.pages import SESSIONS_SHOWN
 from sessions_app.web.sessions import listing
-from tests.web.page_scene import add_turns, check_html, counted_queries, member_client, new_session, project
-
-__all__ = ["project"]
+from tests.web.page_scene import add_turns, check_html, counted_queries, member_client, new_session
 
 
 @pytest.fixture

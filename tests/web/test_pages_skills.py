@@ -14,9 +14,7 @@ from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.assistants.skill_files import front, write_skill
-from tests.web.page_scene import HOSTILE, check_html, counted_queries, live_project, member_client, project
-
-__all__ = ["live_project", "project"]
+from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client
 
 
 @pytest.fixture(autouse=True)

@@ -27,14 +27,9 @@ from tests.web.page_scene import (
     add_turns,
     check_html,
     counted_queries,
-    live_project,
     member_client,
     new_session,
-    project,
-    scripted_plugins,
 )
-
-__all__ = ["live_project", "project", "scripted_plugins"]
 
 
 def talk(session: Session, *messages: str) -> ExplainabilityTurn:

@@ -10,9 +10,7 @@ from sessions_app.models import KnowledgeBase, KnowledgeLayer, Project
 from sessions_app.queries.knowledge import bases as knowledge
 from tests.actions.knowledge_scene import held
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, member_client, project
-
-__all__ = ["project"]
+from tests.web.page_scene import check_html, member_client
 
 
 @pytest.fixture

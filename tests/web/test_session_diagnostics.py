@@ -21,21 +21,17 @@ from sessions_app.queries.sessions.diagnostics import sent_requests
 from sessions_app.queries.turns.registry import events
 from sessions_app.turns.chains import forget_chains
 from sessions_app.web.shell.words import why
-from tests.configured_model import acting, provider, unvalidated
+from tests.configured_model import acting
 from tests.llm.provider import KEY, Asked, Provider, refuse, say
 from tests.web.page_scene import (
     HOSTILE,
     add_turns,
     check_html,
     counted_queries,
-    live_project,
     member_client,
     new_session,
-    project,
 )
 from tests.web.test_turn_panels import talk, text_of
-
-__all__ = ["live_project", "project", "provider", "unvalidated"]
 
 FOLLOWS = "previous_response_id in last request"
 LLM = {"seed_detector": "sd-symbolic", "goal_solver": "gs-llm-fast"}

@@ -8,9 +8,7 @@ from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Project
 from tests.layers.units import make_unit
-from tests.web.page_scene import member_client, project, session_html
-
-__all__ = ["project"]
+from tests.web.page_scene import member_client, session_html
 
 
 def test_a_session_says_that_its_base_went_on(project: Project) -> None:

@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Message, Project
 from sessions_app.web.turns.budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
-from tests.configured_model import acting, provider, unvalidated
+from tests.configured_model import acting
 from tests.llm.provider import Provider, refuse
-from tests.web.page_scene import HOSTILE, add_turns, live_project, member_client, new_session, project
+from tests.web.page_scene import HOSTILE, add_turns, member_client, new_session
 from tests.web.test_turn_panels import get, talk, text_of
-
-__all__ = ["live_project", "project", "provider", "unvalidated"]
 
 
 def section(client: Client, turn: ExplainabilityTurn, place: int) -> str:

@@ -13,10 +13,8 @@ from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.models import ExplainabilityTurn, Project
 from sessions_app.queries.turns import lists as turn_lists
-from tests.web.page_scene import add_turns, admin_of_another_project, check_html, member_client, new_session, project
+from tests.web.page_scene import add_turns, admin_of_another_project, check_html, member_client, new_session
 from tests.web.test_turn_panels import text_of
-
-__all__ = ["project"]
 
 
 def rows(client: Client, **query: object) -> list[str]:

@@ -20,9 +20,7 @@ from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from tests.web.page_scene import add_turns, check_html, live_project, member_client, new_session, project
-
-__all__ = ["live_project", "project"]
+from tests.web.page_scene import add_turns, check_html, member_client, new_session
 
 
 def talk(session: Session, message: str, **choices: Any) -> ExplainabilityTurn:

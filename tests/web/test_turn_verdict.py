@@ -15,9 +15,7 @@ from sessions_app.queries.turns.verdicts import verdict
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnError
 from sessions_app.turns.pipeline import run_turn
-from tests.web.page_scene import live_project, member_client
-
-__all__ = ["live_project"]
+from tests.web.page_scene import member_client
 
 
 def ask(session: Session, message: str, **choices: str) -> ExplainabilityTurn:

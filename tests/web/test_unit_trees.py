@@ -7,9 +7,7 @@ from django.urls import reverse
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.models import Project
 from tests.layers.units import make_unit
-from tests.web.page_scene import admin_of_another_project, check_html, member_client, project
-
-__all__ = ["project"]
+from tests.web.page_scene import admin_of_another_project, check_html, member_client
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def restore_revision(
 
 @transaction.atomic
 def ask_for_compaction(base: KnowledgeBase) -> KnowledgeBase:
-    """Have the base's chain of layers shortened in the background, however short it is; what it shows stays.
+    """Ask for compaction of the base's layer chain in the background, however short; the visible units stay.
 
     Raises:
         NotFound: KB_NOT_FOUND.

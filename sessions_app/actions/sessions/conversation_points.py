@@ -6,7 +6,7 @@ from sessions_app.models import ConversationPoint, Session
 
 
 def mark_conversation(session: Session, chain: str, message: str, answer: str) -> None:
-    """Let the conversation be recognised by all that was said up to now."""
+    """Store the point by which a client's next request recognises the conversation."""
     said = (HistoryMessage(role="user", content=message), HistoryMessage(role="assistant", content=answer))
     ConversationPoint.objects.create(
         session=session, chain=extend_chain(chain, said), sequence=session.message_sequence

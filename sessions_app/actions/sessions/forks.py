@@ -137,7 +137,7 @@ def _known(source: Session, sequence: int) -> QuerySet[ContextUnit]:
 
 
 def _lay(fork: Session, staged: int | None) -> None:
-    """Give the fork an empty draft and a journal, with what was staged for it between the two."""
+    """Create the fork's empty draft and its journal, with its staged layer between the two."""
     kind = KnowledgeLayer.Kind
     below = fork.draft = create_layer(kind.DRAFT, fork.mounted_layer)
     if staged is not None:

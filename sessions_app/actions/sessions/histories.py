@@ -1,4 +1,4 @@
-"""Taking over what was said before a conversation came here."""
+"""Importing messages of a conversation that began elsewhere."""
 
 from collections.abc import Mapping, Sequence
 
@@ -37,7 +37,7 @@ def begin_session(
 
 
 def import_history(session: Session, messages: Sequence[Mapping[str, str]]) -> None:
-    """Make `messages` (`role`, `content`; oldest first) the beginning of a session that holds none yet.
+    """Store `messages` (`role`, `content`; oldest first) as the beginning of a session without messages.
 
     Raises:
         Conflict: TURN_IN_PROGRESS.
@@ -52,7 +52,7 @@ def import_history(session: Session, messages: Sequence[Mapping[str, str]]) -> N
 
 @transaction.atomic
 def append_messages(session: Session, messages: Sequence[Mapping[str, str]]) -> list[Message]:
-    """Add messages that nobody is to answer at the end of the conversation, and give them.
+    """Append messages without running a turn, and return them.
 
     Raises:
         Conflict: TURN_IN_PROGRESS.
@@ -83,7 +83,7 @@ def _append(locked: Session, messages: Sequence[Mapping[str, str]]) -> list[Mess
 
 @transaction.atomic
 def remove_message(session: Session, sequence: int) -> None:
-    """Take a message out of the conversation, as its client asked; the order of the others stays.
+    """Delete a message of the conversation for its client; the order of the others stays.
 
     Raises:
         Conflict: TURN_IN_PROGRESS.

@@ -53,7 +53,7 @@ def clear_memory(session: Session) -> bool:
 
 
 def carry_memory(expired: Session, successor: Session) -> None:
-    """Let the session that goes on in an expired one's place remember what that did."""
+    """Move the memory of an expired session to its successor."""
     SessionMemory.objects.filter(project_id=expired.project_id, owner=expired.session_id).update(
         owner=successor.session_id
     )

@@ -72,7 +72,7 @@ class SessionMemory:
         return bool(self._structured(record_id, domain).update(status=Status.ARCHIVED))
 
     def expire(self, record_id: str, domain: str | None, hours: float) -> bool:
-        """Let a record end so many hours from now."""
+        """Set a record to expire so many hours from now."""
         ends_at = timezone.now() + timedelta(hours=hours)
         return bool(self._structured(record_id, domain).update(expires_at=ends_at))
 

@@ -421,8 +421,8 @@ def clear_preference(session: Session, name: str) -> Session:
 def trim_registry(turn: ExplainabilityTurn) -> None:
     """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES`.
 
-    Of a large registry some at once, a few late: that costs a turn much less than one by one. They are never more than
-    one transaction may remove, so a limit that was lowered is reached little by little.
+    A large registry is trimmed in batches, every few turns, which costs a turn less than one row each time. A batch is
+    never more than one transaction may delete, so a lowered limit is reached over several turns.
     """
     limit = settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES
     oldest_kept, step = turn.turn_index - limit, max(1, min(TURNS_A_TRANSACTION // 2, limit // 50))

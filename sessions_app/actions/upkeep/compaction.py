@@ -98,7 +98,7 @@ def _fold(wanted: Sequence[int], watch: Callable[[], object]) -> int:
 
 
 def _is_mostly_removed(counts: Sequence[tuple[int, int]]) -> bool:
-    """Tell so by how many units each layer of a chain holds and removes."""
+    """Return whether more than half of the units of a chain are removed, by the counts of its layers."""
     held, removed = (sum(column) for column in zip(*counts, strict=True))
     return removed > FEW_REMOVED and removed * 2 > held
 

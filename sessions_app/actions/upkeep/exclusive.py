@@ -57,7 +57,7 @@ def among_others_at(work: str) -> AbstractContextManager[Hold | None]:
 
 
 def wait_for_turn(work: str) -> None:
-    """Let the running transaction wait until no other does the named work; others wait until this one has ended.
+    """Take the advisory lock of the named work until the transaction ends.
 
     SQLite has one transaction that writes at a time, whatever it does.
     """

@@ -46,7 +46,7 @@ def pack_large_layers(watch: Callable[[], object] = lambda: None) -> int:
 
 
 def _refresh_statistics() -> None:
-    """Let PostgreSQL know of the new layers now: by itself it looks at a large table only when a tenth has changed."""
+    """Analyze the tables on PostgreSQL now: autovacuum looks at a large table only when a tenth has changed."""
     if connection.vendor == "postgresql":
         tables = ", ".join(model._meta.db_table for model in (LayerUnit, Posting, PackedPart))
         with connection.cursor() as cursor:

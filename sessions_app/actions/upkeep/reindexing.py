@@ -34,7 +34,7 @@ from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, unit_of
 from sessions_app.queries.knowledge.bases import outdated_layers
 
 LONGEST_READ_SECONDS = 5.0
-"""For so long somebody who is no turn may still search by what was replaced: a page, a turn that is only imagined."""
+"""Seconds in which pages and predicted turns, which hold no slot, may still search the replaced index."""
 _POLL_SECONDS = 0.5
 _ROWS_A_STEP = 5_000
 _Kind = KnowledgeLayer.Kind

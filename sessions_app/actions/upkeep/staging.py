@@ -35,7 +35,7 @@ type Watch = Callable[[int], object]
 
 
 def unwatched(written_count: int) -> None:
-    """Let it go on: for those who load something without anybody waiting."""
+    """Do nothing: the watcher of a load that nobody waits for."""
 
 
 @contextlib.contextmanager

@@ -112,7 +112,7 @@ class RestoreBase(ActionForm):
 
     @property
     def warning(self) -> str:
-        """Say which revisions there are, the newest first."""
+        """Return the list of revisions, the newest first."""
         kept = self.row.revisions.exclude(revision=self.row.revision).values_list("revision", "reason", "created_at")
         rows = list(kept[: REVISIONS_SHOWN + 1])
         named = [f"{revision} ({reason}, {at:%Y-%m-%d %H:%M} UTC)" for revision, reason, at in rows[:REVISIONS_SHOWN]]

@@ -31,12 +31,10 @@ class KBMountAdmin(ActionAdmin):
 
     @admin.display(description="session", ordering="session__title")
     def session_link(self, mount: KBMount) -> SafeString:
-        """Return the session."""
         return row_link(mount.session)
 
     @admin.display(description="knowledge base", ordering="knowledge_base__name")
     def base_link(self, mount: KBMount) -> SafeString:
-        """Return the base."""
         return row_link(mount.knowledge_base)
 
     def page_links(self, request: HttpRequest, row: KBMount) -> list[tuple[str, str]]:

@@ -103,5 +103,4 @@ class KBRevisionAdmin(ReadOnlyAdmin):
 
     @admin.display(description="knowledge base", ordering="knowledge_base__name")
     def base_link(self, kept: KBRevision) -> SafeString:
-        """Return the base."""
         return row_link(kept.knowledge_base)

@@ -82,7 +82,6 @@ class KnowledgeSourceAdmin(ReadOnlyAdmin):
 
     @admin.display(description="layer")
     def layer_link(self, source: KnowledgeSource) -> SafeString:
-        """Return its layer."""
         return row_link(source.layer)
 
     @admin.display(description="belonging to it")
@@ -92,7 +91,6 @@ class KnowledgeSourceAdmin(ReadOnlyAdmin):
 
     @admin.display(description="content")
     def text(self, source: KnowledgeSource) -> SafeString:
-        """Return the text."""
         return shown_text(source.content)
 
 
@@ -134,7 +132,6 @@ class LayerUnitAdmin(ReadOnlyAdmin):
 
     @admin.display(description="layer")
     def layer_link(self, unit: LayerUnit) -> SafeString:
-        """Return its layer."""
         return row_link(unit.layer)
 
     @admin.display(description="postings")
@@ -209,7 +206,6 @@ class UnitArtifactAdmin(ReadOnlyAdmin):
 
     @admin.display(description="unit")
     def unit_link(self, artifact: UnitArtifact) -> SafeString:
-        """Return the unit."""
         return row_link(artifact.unit)
 
     @admin.display(description="size")
@@ -232,7 +228,6 @@ class SourceArtifactAdmin(ReadOnlyAdmin):
 
     @admin.display(description="source")
     def source_link(self, artifact: SourceArtifact) -> SafeString:
-        """Return the source."""
         return row_link(artifact.source)
 
     @admin.display(description="size")
@@ -255,12 +250,10 @@ class PostingAdmin(ReadOnlyAdmin):
 
     @admin.display(description="unit")
     def unit_link(self, posting: Posting) -> SafeString:
-        """Return its unit."""
         return row_link(posting.unit)
 
     @admin.display(description="layer")
     def layer_link(self, posting: Posting) -> SafeString:
-        """Return the layer."""
         return row_link(posting.layer)
 
 
@@ -278,7 +271,6 @@ class PackedLayerAdmin(ReadOnlyAdmin):
 
     @admin.display(description="layer")
     def layer_link(self, packed: PackedLayer) -> SafeString:
-        """Return the layer."""
         return row_link(packed.layer)
 
     @admin.display(description="parts")

@@ -25,7 +25,6 @@ class _OfSession(ReadOnlyAdmin):
 
     @admin.display(description="session")
     def session_link(self, row: ContextUnit | UnitEvent) -> SafeString:
-        """Return the session."""
         return row_link(row.session)
 
     @admin.display(description="turn")

@@ -93,7 +93,7 @@ class MountBase(_LiveSessionForm):
 
     @property
     def warning(self) -> str:
-        """Say what the draft holds, if that is not saved."""
+        """Return a warning about the unsaved draft."""
         if not self.row.is_dirty:
             return ""
         draft = unsaved(self.row)
@@ -276,7 +276,7 @@ class RestoreSession(ActionForm):
 
 
 def mounted(mount: KBMount, *, created: KBMount | None = None) -> Done:
-    """Tell of a mount."""
+    """Return the admin message after a mount."""
     base = mount.knowledge_base
     return Done(
         message=f"“{base.name}” is mounted, revision {mount.revision}.",

@@ -43,7 +43,6 @@ class RememberedTextAdmin(ReadOnlyAdmin):
 
     @admin.display(description="session")
     def session_link(self, row: RememberedText) -> SafeString:
-        """Return the session."""
         return row_link(row.session)
 
     @admin.display(description="text")

@@ -26,7 +26,6 @@ class MessageAdmin(ReadOnlyAdmin):
 
     @admin.display(description="session")
     def session_link(self, message: Message) -> SafeString:
-        """Return the session."""
         return row_link(message.session)
 
     @admin.display(description="turn")

@@ -178,7 +178,7 @@ class SessionAdmin(ActionAdmin):
             delete_session(session)
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
-        """Say how to bring the session back."""
+        """Add a message that says how to restore the session."""
         restore = link(reverse("admin:sessions_app_session_restore", args=[obj_id]), "Bring it back")
         text = format_html("“{}” was deleted. {}: possible for {} minutes.", obj_display, restore, _UNDO_MINUTES)
         self.message_user(request, text, messages.SUCCESS)
@@ -199,7 +199,6 @@ class SessionEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="session")
     def session_link(self, event: SessionEvent) -> SafeString:
-        """Return the session."""
         return row_link(event.session)
 
     @admin.display(description="payload")

@@ -21,5 +21,4 @@ class ModelRolesAdmin(ReadOnlyAdmin):
 
     @admin.display(description="table")
     def table(self, roles: ModelRoles) -> SafeString:
-        """Return the table."""
         return shown_json(roles.config)

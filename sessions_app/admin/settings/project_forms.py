@@ -113,7 +113,7 @@ class AddMember(ActionForm):
     role = forms.ChoiceField(choices=Role.choices, initial=Role.EDITOR)
 
     def perform(self, actor: User) -> Done:
-        """Give it."""
+        """Assign the role and return the admin message."""
         membership = set_member(**self.cleaned_data)
         return Done(message="Saved:", log=f"Role {membership.role}.", created=membership)
 

@@ -1,4 +1,4 @@
-"""Which permission is missing, in words, where the admin answers 403; of rows these words tell nothing."""
+"""The 403 page of the admin names the missing permission, never the object."""
 
 from collections.abc import Sequence
 

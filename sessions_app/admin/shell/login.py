@@ -1,4 +1,4 @@
-"""One door to log in: the server's own, which counts attempts."""
+"""The admin's login is the server's own, which throttles attempts."""
 
 from typing import Any
 

@@ -60,7 +60,6 @@ class ExplainabilityTurnAdmin(ActionAdmin):
 
     @admin.display(description="session")
     def session_link(self, turn: ExplainabilityTurn) -> SafeString:
-        """Return the session."""
         return row_link(turn.session)
 
     @admin.display(description="user message")
@@ -111,7 +110,6 @@ class _OfTurn(ReadOnlyAdmin):
 
     @admin.display(description="turn")
     def turn_link(self, row: TurnEvents) -> SafeString:
-        """Return the turn."""
         return row_link(row.turn)
 
     @admin.display

@@ -21,7 +21,6 @@ def usage_of_turn(events: Sequence[Event], message: str, answer: str) -> dict[st
 
 
 def response_usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Return the usage of a response."""
     return {
         "input_tokens": usage["prompt_tokens"],
         "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},

@@ -45,7 +45,7 @@ class Health(ApiView):
 
     @schemas.health
     def get(self, request: Request) -> Response:
-        """Say so, without touching anything else."""
+        """Return that the process runs, without reading anything."""
         return Response({"status": "ok"})
 
 

@@ -10,7 +10,7 @@ from sessions_app.interchange.received import JSON, PROTOBUF, read_request
 
 
 class Traces(ApiView):
-    """The door for traces; the sender is whoever holds the key."""
+    """Takes traces; the sender is the holder of the key."""
 
     parser_classes = ()  # the body is read as it is
     schema = None

@@ -48,7 +48,7 @@ class Feed:
         self._wake()
 
     def end(self) -> None:
-        """Say that nothing follows."""
+        """Close the stream: nothing follows."""
         self._ended = True
         self._wake()
 
@@ -58,7 +58,7 @@ class Feed:
         return self._dropped
 
     def drop(self) -> None:
-        """Say that nobody reads any more."""
+        """Mark the stream as unread."""
         with self._lock:
             self._dropped = True
             self._waiting.clear()

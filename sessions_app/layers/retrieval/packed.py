@@ -27,7 +27,7 @@ UNITS_A_PART = 512
 _READ_AHEAD = 4
 """A layer of so many runs of units is small enough to read their keys with the postings, whatever is found."""
 _MASKS_REMEMBERED = 16
-"""Of so many packed layers a process remembers what is hidden: a byte for each of their units."""
+"""Capacity of the cache of hidden units, in packed layers: a byte for each of their units."""
 _NUMBER, _KEY = np.dtype("<u4"), np.dtype("<i8")
 _SMALL_CODE = np.dtype("<u2")
 

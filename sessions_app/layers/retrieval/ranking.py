@@ -17,8 +17,7 @@ SPEAKER_GAIN, SPEAKER_SHARE = 2.0, 0.5
 """What the words of somebody named in the question gain: as much as a rather rare term, but at most this share of what
 the best term of the question can give. Where all terms are common, a name alone decides little."""
 BEYOND = 18
-"""Utterances that a conversation is thought to go on for, a window at each end: a term whose windows cover the whole of
-a short one would tell nothing otherwise."""
+"""Padding added to N, a window at each end, so that idf stays positive in short conversations."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def insert_words(entries: Iterable[tuple[int, int, str]]) -> None:
 
 
 def rewrite_words(entries: Iterable[tuple[int, int, str]]) -> None:
-    """Give units that are in the index other words, from what `insert_words` takes; what is not in it stays out."""
+    """Replace the words of units that are in the index, given as to `insert_words`; others are not added."""
     indexed = _INSERT[connection.vendor][0]
     rows = [indexed(*entry) for entry in entries]
     with connection.cursor() as cursor:

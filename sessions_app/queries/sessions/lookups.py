@@ -170,7 +170,7 @@ def filtered_sessions(
 
 
 def overdue(prefix: str = "") -> Q:
-    """Say that a session has expired, whether or not the sweep has marked it; `prefix` is the way to the session."""
+    """Return the condition that a session has expired, swept or not; `prefix` is the lookup path to the session."""
     return Q(**{f"{prefix}expired_at__isnull": False}) | Q(**{f"{prefix}expires_at__lt": timezone.now()})
 
 

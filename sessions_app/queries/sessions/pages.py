@@ -227,5 +227,5 @@ def after_session(found: QuerySet[Session], column: str, value: datetime | int, 
 
 
 def deleted_session(session_id: str, project_pk: int) -> Session | None:
-    """Return a deleted session of the project that can perhaps be brought back."""
+    """Return a soft-deleted session of the project that may still be restored."""
     return Session.objects.filter(session_id=session_id, project_id=project_pk, deleted_at__isnull=False).first()

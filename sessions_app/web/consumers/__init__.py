@@ -16,7 +16,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
 from sessions_app import events
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
-from sessions_app.web.consumers.shared import Answer, Bell, Ear, Question, SharedReads, Told
+from sessions_app.web.consumers.shared import Outgoing, Query, Result, SharedReads, Subscription, Wakeup
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Shared:
 
     def __init__(self) -> None:
         self.reads = SharedReads()
-        self.ears: dict[int, Ear] = {}
+        self.subscriptions: dict[int, Subscription] = {}
 
 
 _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, Shared] = WeakKeyDictionary()
@@ -39,7 +39,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     """Sends a session's events to a reader who may see it; closes with 4403 as soon as they may not."""
 
     channel_layer_alias = "none"
-    """No layer has this name: the ear listens for all sockets, and Redis that is away refuses none."""
+    """No layer has this name: one subscription serves all sockets, and a Redis that is away refuses none."""
 
     async def connect(self) -> None:
         """Listen, then send what the page has not seen (`?since=<number>&revision=<of the mounted base>`)."""
@@ -48,25 +48,25 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         self._shared = _shared.setdefault(loop, Shared())
         self._following: asyncio.Task[None] | None = None
         self._session_pk: int | None = None
-        self._bell = Bell()
+        self._wakeup = Wakeup()
         await self.accept()
         if not self.scope["user"].is_authenticated:
             await self.close(UNAUTHENTICATED)
             return
-        asked = parse_qs(self.scope["query_string"].decode())
-        self._since = _number(asked.get("since", ["0"])[0])
+        parameters = parse_qs(self.scope["query_string"].decode())
+        self._since = _number(parameters.get("since", ["0"])[0])
         self._reader = SessionReader(
             self.scope["user"].pk, self.scope["session"].session_key, self.scope["url_route"]["kwargs"]["session_id"]
         )
-        answer = await self._ask()
-        if answer is None:
+        result = await self._read()
+        if result is None:
             await self.close(FORBIDDEN)
             return
-        self._session_pk = answer.session.pk
+        self._session_pk = result.session.pk
         # A page that shows the revision says which; what came since is news.
-        self._base = (answer.session.base_pk, _number(asked.get("revision", [""])[0]) or answer.session.revision)
-        self._shared.ears.setdefault(answer.session.pk, Ear(answer.session)).join(self._bell)
-        self._bell.ring(None)
+        self._base = (result.session.base_pk, _number(parameters.get("revision", [""])[0]) or result.session.revision)
+        self._shared.subscriptions.setdefault(result.session.pk, Subscription(result.session)).join(self._wakeup)
+        self._wakeup.set(None)
         self._following = asyncio.create_task(self._follow())
 
     async def disconnect(self, code: int) -> None:
@@ -75,16 +75,16 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             self._following.cancel()
         if self._session_pk is None:
             return
-        ear = self._shared.ears.get(self._session_pk)
-        if ear is not None and ear.leave(self._bell):
-            self._shared.ears.pop(self._session_pk, None)
+        subscription = self._shared.subscriptions.get(self._session_pk)
+        if subscription is not None and subscription.leave(self._wakeup):
+            self._shared.subscriptions.pop(self._session_pk, None)
 
     async def receive_json(self, content: Any, **kwargs: Any) -> None:
         """Ignore what browsers send: everything they do goes over HTTP."""
 
     async def _follow(self) -> None:
         try:
-            while await self._send_news(await self._bell.wait(HEARTBEAT_SECONDS)):
+            while await self._send_news(await self._wakeup.wait(HEARTBEAT_SECONDS)):
                 pass
             await self.close(FORBIDDEN)
         except OSError:  # the page has gone; its disconnect comes
@@ -93,28 +93,28 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             logger.exception("could not follow session %s", self._reader.session_id)
             await self.close(FAILED)  # the page connects again with the number it has seen
 
-    async def _send_news(self, progress: Sequence[Told]) -> bool:
-        """Send what is new, if its reader may still see the session; tells whether they may."""
-        answer = await self._ask()
-        if answer is None or answer.session.pk != self._session_pk:
+    async def _send_news(self, progress: Sequence[Outgoing]) -> bool:
+        """Send what is new if the reader may still see the session; return whether they may."""
+        result = await self._read()
+        if result is None or result.session.pk != self._session_pk:
             return False
-        self._shared.ears[self._session_pk].follow_base(answer.session)
-        for told in sorted((*answer.news, *progress)):
-            await self.send(told.text)
-            if not told.is_progress:
-                self._since = told.sequence
-        await self._send_revision(answer.session)
+        self._shared.subscriptions[self._session_pk].follow_base(result.session)
+        for message in sorted((*result.news, *progress)):
+            await self.send(message.text)
+            if not message.is_progress:
+                self._since = message.sequence
+        await self._send_revision(result.session)
         return True
 
     async def _send_revision(self, session: SeenSession) -> None:
-        """Tell of a revision of the mounted base that the page has not heard of."""
+        """Send a revision of the mounted base that the page does not know yet."""
         base = (session.base_pk, session.revision)
         if base != self._base:
             self._base = base
             await self.send_json(events.base_revised(session.kb_id, session.revision))
 
-    async def _ask(self) -> Answer | None:
-        return await self._shared.reads.ask(Question(self._reader, self._session_pk, self._since))
+    async def _read(self) -> Result | None:
+        return await self._shared.reads.read(Query(self._reader, self._session_pk, self._since))
 
 
 def _number(text: str) -> int:

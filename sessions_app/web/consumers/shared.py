@@ -1,6 +1,6 @@
-"""What the sockets of one process share: one ear at the layer a session, and one read for all who ask at once.
+"""What the sockets of one process share: one subscription a session, and one read for all queries at once.
 
-A socket that subscribed and asked for itself would cost a thread hop and three queries for each event; two hundred of
+A socket that subscribed and read for itself would cost a thread hop and three queries for each event; two hundred of
 them fell seconds behind.
 """
 
@@ -27,129 +27,128 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1, 30
 logger = logging.getLogger(__name__)
 
 
-class Told(NamedTuple):
-    """One message as it is sent: its event's number, or, if it only tells of progress, that of the event before it."""
+class Outgoing(NamedTuple):
+    """One message as it is sent. `sequence` is its event's number; for progress, that of the event before it."""
 
     sequence: int
     is_progress: bool
     text: str
 
 
-class Question(NamedTuple):
-    """What a reader asks: may he see the session, and what came after `since`; no events without `session_pk`."""
+class Query(NamedTuple):
+    """May the reader see the session, and which events came after `since`? No events without `session_pk`."""
 
     reader: SessionReader
     session_pk: int | None
     since: int
 
 
-class Answer(NamedTuple):
-    """The session that the reader may see, and its events, which all who asked the same share."""
+class Result(NamedTuple):
+    """The session that the reader may see, and its events, shared by equal queries."""
 
     session: SeenSession
-    news: Sequence[Told]
+    news: Sequence[Outgoing]
 
 
 class SharedReads:
-    """Answers questions in rounds: who asks while a round is read waits for the next, so no answer is older than its
-    question.
-    """
+    """Runs queries in batches. A query that comes while a batch is read waits for the next: no result is older."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Question, asyncio.Future[Answer | None]] = {}
-        self._rounds: asyncio.Task[None] | None = None
+        self._waiting: dict[Query, asyncio.Future[Result | None]] = {}
+        self._batches: asyncio.Task[None] | None = None
 
-    async def ask(self, question: Question) -> Answer | None:
-        """Return the answer; None if the reader may not see the session (any more).
+    async def read(self, query: Query) -> Result | None:
+        """Return the result; None if the reader may not see the session (any more).
 
         Raises:
-            Exception: whatever kept the database from answering; everybody of the round gets it.
+            Exception: whatever kept the database from answering; every query of the batch gets it.
         """
-        if question not in self._waiting:
-            self._waiting[question] = asyncio.get_running_loop().create_future()
-        answer = self._waiting[question]
-        if self._rounds is None:
-            self._rounds = asyncio.create_task(self._read())
-        return await asyncio.shield(answer)  # one socket that goes away takes no answer from the others
+        if query not in self._waiting:
+            self._waiting[query] = asyncio.get_running_loop().create_future()
+        result = self._waiting[query]
+        if self._batches is None:
+            self._batches = asyncio.create_task(self._run_batches())
+        return await asyncio.shield(result)  # one socket that goes away takes no result from the others
 
-    async def _read(self) -> None:
-        asked: dict[Question, asyncio.Future[Answer | None]] = {}
+    async def _run_batches(self) -> None:
+        batch: dict[Query, asyncio.Future[Result | None]] = {}
         try:
             while self._waiting:
-                asked, self._waiting = self._waiting, {}
+                batch, self._waiting = self._waiting, {}
                 try:
-                    answers = await _answers(list(asked))
+                    results = await _results(list(batch))
                 except Exception as error:
-                    for waiting in asked.values():
+                    for waiting in batch.values():
                         waiting.set_exception(error)
                 else:
-                    for question, waiting in asked.items():
-                        waiting.set_result(answers.get(question))
+                    for query, waiting in batch.items():
+                        waiting.set_result(results.get(query))
         finally:
-            self._rounds = None
-            for waiting in (*asked.values(), *self._waiting.values()):
+            self._batches = None
+            for waiting in (*batch.values(), *self._waiting.values()):
                 waiting.cancel()
             self._waiting = {}
 
 
 @database_sync_to_async
-def _answers(questions: Sequence[Question]) -> Mapping[Question, Answer]:
+def _results(queries: Sequence[Query]) -> Mapping[Query, Result]:
     # Events first, permission after: whoever lost it before an event was stored does not get the event.
-    places = {(asked.session_pk, asked.since) for asked in questions}
+    places = {(query.session_pk, query.since) for query in queries}
     news = {
-        (pk, since): [] if pk is None else [_told(event) for event in events_since(pk, since)] for pk, since in places
+        (pk, since): [] if pk is None else [_outgoing(event) for event in events_since(pk, since)]
+        for pk, since in places
     }
-    visible = visible_sessions({asked.reader for asked in questions})
+    visible = visible_sessions({query.reader for query in queries})
     return {
-        asked: Answer(visible[asked.reader], news[asked.session_pk, asked.since])
-        for asked in questions
-        if asked.reader in visible
+        query: Result(visible[query.reader], news[query.session_pk, query.since])
+        for query in queries
+        if query.reader in visible
     }
 
 
-def _told(event: "SessionEvent") -> Told:
-    return Told(event.sequence, False, json.dumps(events.message_of(event)))
+def _outgoing(event: "SessionEvent") -> Outgoing:
+    return Outgoing(event.sequence, False, json.dumps(events.message_of(event)))
 
 
-class Bell:
-    """Wakes one socket, and keeps for it what only tells of progress, which is not in the rows."""
+class Wakeup:
+    """An event that wakes one socket, with the progress messages for it, which are in no row."""
 
     def __init__(self) -> None:
-        self._rung = asyncio.Event()
-        self._progress: list[Told] = []
+        self._event = asyncio.Event()
+        self._progress: list[Outgoing] = []
 
-    def ring(self, progress: Told | None) -> None:
+    def set(self, progress: Outgoing | None) -> None:
         """Wake the socket; an event's row is read then, so only progress is handed over."""
         if progress is not None:
             self._progress.append(progress)
-        self._rung.set()
+        self._event.set()
 
-    async def wait(self, seconds: float) -> Sequence[Told]:
-        """Wait until somebody rings, at most so long; gives the progress that was told meanwhile."""
+    async def wait(self, seconds: float) -> Sequence[Outgoing]:
+        """Wait until `set` is called or the time is over; return the progress since the last wait."""
         try:
             async with asyncio.timeout(seconds):
-                await self._rung.wait()
+                await self._event.wait()
         except TimeoutError:
             pass
-        self._rung.clear()
+        self._event.clear()
         progress, self._progress = self._progress, []
         return progress
 
 
-class Ear:
-    """Listens to the groups of one session and its base for all sockets of this process that follow the session.
+class Subscription:
+    """Subscribes to the groups of one session and its base for all sockets of this process that follow the session.
 
-    Whoever may have missed something is woken to read the rows: after each time that the ear joined the groups.
+    After each time that it joined the groups it wakes every socket, which may have missed something.
     """
 
     def __init__(self, session: SeenSession) -> None:
         self._session = session
-        self._bells: set[Bell] = set()
+        self._wakeups: set[Wakeup] = set()
         self._listening: asyncio.Task[None] | None = None
 
-    def join(self, bell: Bell) -> None:
-        """Ring the bell for each message from now on."""
-        self._bells.add(bell)
+    def join(self, wakeup: Wakeup) -> None:
+        """Set `wakeup` for each message from now on."""
+        self._wakeups.add(wakeup)
         if self._listening is None or self._listening.done():
             self._listening = asyncio.create_task(self._listen())
 
@@ -166,12 +165,12 @@ class Ear:
     def _groups(self) -> tuple[str, str]:
         return events.group_of(self._session.pk), events.group_of_base(self._session.base_pk)
 
-    def leave(self, bell: Bell) -> bool:
-        """Ring it no more; tells whether nobody is left, and then the ear has stopped listening."""
-        self._bells.discard(bell)
-        if not self._bells and self._listening is not None:
+    def leave(self, wakeup: Wakeup) -> bool:
+        """Remove `wakeup`; return whether none is left, and then the subscription has ended."""
+        self._wakeups.discard(wakeup)
+        if not self._wakeups and self._listening is not None:
             self._listening.cancel()
-        return not self._bells
+        return not self._wakeups
 
     async def _listen(self) -> None:
         """Listen until cancelled; a layer that is away is joined again when it is back."""
@@ -180,8 +179,8 @@ class Ear:
             try:
                 async with self._joined() as channel:
                     pause = FIRST_PAUSE_SECONDS
-                    for bell in self._bells:
-                        bell.ring(None)
+                    for wakeup in self._wakeups:
+                        wakeup.set(None)
                     async with asyncio.timeout(REJOIN_SECONDS):
                         await self._pass_on(channel)
             except TimeoutError:
@@ -210,6 +209,6 @@ class Ear:
             sequence = message["sequence"]
             latest = latest if sequence is None else sequence
             is_progress = sequence is None and message["kind"] != "kb.revised"  # which is read with the rows
-            progress = Told(latest, True, json.dumps(message)) if is_progress else None
-            for bell in self._bells:
-                bell.ring(progress)
+            progress = Outgoing(latest, True, json.dumps(message)) if is_progress else None
+            for wakeup in self._wakeups:
+                wakeup.set(progress)

@@ -58,7 +58,7 @@ def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
 @require_safe
 @member_view()
 def news(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Say what became of the base since a page showed it; 204 while there is nothing to say."""
+    """Return what changed in the base since a page showed it; 204 if nothing did."""
     revision, fork_pk = (whole_number(request.GET.get(name)) or 0 for name in ("revision", "fork"))
     context = news_context(knowledge_base(member.project, kb_id), revision, fork_pk)
     return HttpResponse(status=204) if context is None else page(request, "knowledge/news.html", member, context)
@@ -173,7 +173,7 @@ def _posted_name(request: HttpRequest) -> str:
 @form_of("knowledge-base", "kb_id")
 @member_view("editor")
 def compact(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Have the chain of layers shortened in the background."""
+    """Ask for compaction of the layer chain in the background."""
     base = ask_for_compaction(knowledge_base(member.project, kb_id))
     tell(request, "The layers are compacted in the background; what the base shows stays.")
     return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))

@@ -62,7 +62,6 @@ class StateRow:
 
     @property
     def changed_by_turn(self) -> bool:
-        """Return whether the turn changed it."""
         return self.before != self.after
 
 

@@ -42,9 +42,9 @@ class GraphLayout:
 
     width: float
     height: float
-    # Executions, frames and those marks for which the header has room.
+    # Executions, frames and those marks that fit the header.
     boxes: Mapping[str, Box]
-    # Marks that the header has no room for, by frame.
+    # Marks that do not fit the header, by frame.
     unplaced_marks: Mapping[str, int]
     routes: tuple[Route, ...]
 

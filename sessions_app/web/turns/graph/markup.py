@@ -1,4 +1,4 @@
-"""The one door through which text enters the SVG: every attribute and every text is escaped."""
+"""Elements of the SVG: every attribute and every text is escaped here."""
 
 from collections.abc import Mapping, Sequence
 from html import escape

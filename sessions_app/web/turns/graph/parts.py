@@ -98,7 +98,7 @@ def frame_words(frame: Frame, shown: str) -> str:
 
 
 def hidden_words(count: int) -> str:
-    """Say how much a shut frame hides."""
+    """Return how much a collapsed frame hides."""
     return f"{count} execution{'' if count == 1 else 's'} inside"
 
 

@@ -1,0 +1,28 @@
+"""Two processes on one database."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+
+from tests.server import ServerProcess
+from tests.services.node import KEY, Node
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
+    """Return two processes on one database; logged in on the first, which holds for both."""
+    assert "REDIS_URL" in os.environ, "these tests need PostgreSQL and Redis"
+    variables = own_services | {"MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
+    first_data, second_data = tmp_path / "first", tmp_path / "second"
+    first_data.mkdir()
+    second_data.mkdir()
+    with (
+        ServerProcess(first_data, **variables) as first,
+        ServerProcess(second_data, "--no-bootstrap", **variables) as second,
+    ):
+        browser = httpx.Client(follow_redirects=True, timeout=30)
+        browser.get(first.login_link).raise_for_status()
+        yield Node(first, browser.cookies), Node(second, browser.cookies)

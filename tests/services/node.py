@@ -1,0 +1,49 @@
+"""One of several server processes on one database, as its clients see it."""
+
+import json
+from typing import Any
+
+import httpx2 as httpx
+from websockets.sync.client import connect
+
+from tests.server import ServerProcess
+
+KEY = "mrp_" + "s" * 32
+
+
+class Node:
+    """One of the processes, as an API client and a logged-in browser see it."""
+
+    def __init__(self, server: ServerProcess, cookies: httpx.Cookies | None = None) -> None:
+        self.url = server.url
+        self.http = httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=30)
+        self.cookies = cookies
+
+    def post(self, path: str, body: dict[str, Any]) -> httpx.Response:
+        """Post JSON to the API."""
+        return self.http.post(f"/api{path}", json=body)
+
+    def new_session(self) -> str:
+        """Return a new session's id."""
+        return str(self.post("/sessions", {}).json()["session_id"])
+
+    def say(self, session_id: str, text: str) -> httpx.Response:
+        """Run one turn."""
+        body = {"session_id": session_id, "messages": [{"role": "user", "content": text}]}
+        return self.post("/chat/completions", body)
+
+    def socket(self, session_id: str, since: int | str = 0) -> Any:
+        """Open the live socket."""
+        assert self.cookies is not None
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        address = f"{self.url.replace('http', 'ws', 1)}/live/sessions/{session_id}?since={since}"
+        return connect(address, additional_headers={"Cookie": cookie, "Origin": self.url})
+
+
+def kinds_until(socket: Any, last: str) -> list[tuple[int | None, str]]:
+    """Return the events up to the first of kind `last`, each with its number if it has one."""
+    seen: list[tuple[int | None, str]] = []
+    while not seen or seen[-1][1] != last:
+        message = json.loads(socket.recv(timeout=20))
+        seen.append((message["sequence"], message["kind"]))
+    return seen
