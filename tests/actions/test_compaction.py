@@ -153,9 +153,7 @@ def deepen(base: KnowledgeBase, how_often: int) -> None:
         add_source(now(base), f"s{number}", "x", [make_unit(f"s{number}::1", f"pump {number}")], source_id=f"s{number}")
 
 
-def test_a_long_chain_is_folded_in_the_background_and_a_short_one_is_not(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_long_chain_is_folded_in_the_background(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "DEEPEST", 6)
     deepen(base, 6)
     assert compact_long_chains() == 0
@@ -283,7 +281,7 @@ def test_another_source_may_come_while_a_chain_is_folded(base: KnowledgeBase) ->
     assert held(base, "pump") == ["pump 0 of 2", "pump other"]
 
 
-def test_a_wrong_fold_is_noted_as_a_defect_and_not_repeated_at_every_sweep(
+def test_a_wrong_fold_is_logged_once_and_not_repeated(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     deepen(base, 4)
@@ -326,7 +324,7 @@ def test_artifacts_go_along(base: KnowledgeBase) -> None:
     assert UnitArtifact.objects.count() == 2
 
 
-def test_what_a_plugin_makes_of_a_source_is_not_lost_to_a_fold_that_was_faster(base: KnowledgeBase) -> None:
+def test_a_faster_fold_keeps_what_a_plugin_derives(base: KnowledgeBase) -> None:
     """The source was published, the chain folded, and only then did the plugin answer."""
     first = add_source(base, "first", "text", [make_unit("s0::1", "The pump leaks")], source_id="s0")
     add_source(base, "other", "text", [make_unit("s1::1", "The valve leaks")], source_id="s1")

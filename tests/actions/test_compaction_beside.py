@@ -32,7 +32,7 @@ def now(base: KnowledgeBase) -> KnowledgeBase:
     return KnowledgeBase.objects.select_related("head").get(pk=base.pk)
 
 
-def test_a_fold_that_takes_long_is_not_swept_while_somebody_works_on_it(deep: KnowledgeBase) -> None:
+def test_a_long_fold_is_not_swept_while_it_runs(deep: KnowledgeBase) -> None:
     everything, swept = held(deep, "pump"), []
 
     def pass_time_and_sweep() -> None:

@@ -73,7 +73,7 @@ def derived(base: KnowledgeBase, session: Session) -> KnowledgeBase:
 
 
 @pytest.mark.rule("UNIT-16")
-def test_what_is_derived_goes_with_its_origin_and_comes_back_with_its_own_source(derived: KnowledgeBase) -> None:
+def test_derived_units_go_with_their_origin_and_come_back(derived: KnowledgeBase) -> None:
     """Also what is derived from that; the rest of its source stays."""
     assert dirty(derived) == set()
     add(derived, source("a", "The pump is quiet"))

@@ -153,7 +153,7 @@ def test_a_fact_told_and_held_by_the_base_counts_once(session: Session, other: K
     assert HiddenUnit.objects.count() == 1
 
 
-def test_a_fact_forgotten_while_another_base_is_mounted_is_shown_by_the_base_again(
+def test_a_fact_forgotten_elsewhere_is_shown_by_its_base_again(
     session: Session, base: KnowledgeBase, other: KnowledgeBase
 ) -> None:
     mount_base(session, other, reason="mount-api")

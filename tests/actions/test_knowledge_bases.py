@@ -167,9 +167,7 @@ class TestAddSource:
             assert not model.objects.exists()
 
     @pytest.mark.rule("DECISION-33", "INGEST-4")
-    def test_a_full_base_takes_no_further_source_but_a_newer_one_in_its_place(
-        self, base: KnowledgeBase, settings: LazySettings
-    ) -> None:
+    def test_a_full_base_takes_only_replacing_sources(self, base: KnowledgeBase, settings: LazySettings) -> None:
         settings.MRPVM_MAX_BASE_SOURCES = 2
         for name in ("first", "second"):
             knowledge.add_source(base, name, "", [make_unit(name, f"The pump is {name}")], source_id=name)

@@ -101,9 +101,7 @@ class TestSavedUnits:
         neighbour = create_session(base.project, base=save_session_kb(session))
         assert seen(neighbour, "pump") == [("The pump is loud", "kb"), ("The pump is old", "kb")]
 
-    def test_who_takes_them_from_the_base_does_not_take_them_from_the_session(
-        self, session: Session, base: KnowledgeBase
-    ) -> None:
+    def test_removal_from_the_base_keeps_them_in_the_session(self, session: Session, base: KnowledgeBase) -> None:
         load(session, "The pump is loud", "The pump is old")
         neighbour = create_session(base.project, base=save_session_kb(session))
         with pytest.raises(NotFound):  # it is not listed
@@ -286,7 +284,7 @@ def found(knowledge: SessionKnowledge) -> list[tuple[str, float]]:
 
 
 @pytest.mark.rule("DECISION-34")
-def test_a_large_journal_is_not_rewritten_in_the_transaction_of_the_save(
+def test_a_save_does_not_rewrite_a_large_journal(
     session: Session, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell(session, *(f"pump {number}" for number in range(450)))
@@ -300,7 +298,7 @@ def test_a_large_journal_is_not_rewritten_in_the_transaction_of_the_save(
     assert now(base).head.unit_count == 700
 
 
-def test_many_that_a_source_says_too_are_not_written_in_the_transaction_that_shows_it(
+def test_many_duplicates_are_written_before_the_source_shows(
     session: Session, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claims = [f"pump {number}" for number in range(450)]
@@ -315,7 +313,7 @@ def test_many_that_a_source_says_too_are_not_written_in_the_transaction_that_sho
 
 
 @pytest.mark.parametrize("with_removals", [False, True])
-def test_a_session_that_goes_on_saving_goes_on_from_the_folded_chain(
+def test_further_saves_continue_from_the_folded_chain(
     session: Session, base: KnowledgeBase, with_removals: bool
 ) -> None:
     """Also where its draft replaces a source of the fold: of several rows of a source the latest upload counts."""

@@ -197,7 +197,7 @@ def test_an_old_index_finds_what_it_can(base: KnowledgeBase) -> None:
 
 
 @pytest.mark.django_db
-def test_an_empty_layer_of_old_is_of_the_version_that_first_writes_into_it(session: Session) -> None:
+def test_an_old_empty_layer_takes_the_version_of_its_first_write(session: Session) -> None:
     KnowledgeLayer.objects.update(index_version=OLD)
     tell(session, "The pumps are blue")
     assert not SessionKnowledge.of(Session.objects.get(pk=session.pk)).view.is_outdated

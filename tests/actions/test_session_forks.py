@@ -51,7 +51,7 @@ def told_in(session: Session) -> str:
     return "\n".join(item.content for item in prepared_turn(session, "And then?").request.history)
 
 
-def test_a_fork_before_the_summarys_end_does_not_know_what_was_said_after_it(source: Session) -> None:
+def test_a_fork_before_the_summarys_end_knows_nothing_later(source: Session) -> None:
     told = told_in(fork_session(source, 6, ForkReason.EDITED))
     assert "Thing 6 costs $600." in told
     assert not any(f"Thing {n} " in told for n in range(7, 21))
@@ -80,7 +80,7 @@ def test_a_fork_has_the_number_after_the_highest(titles: list[str | None], forke
     assert fork_session(sessions[forked], 0, ForkReason.EXPIRED).title == titles[forked]
 
 
-def test_a_fork_whose_messages_stand_at_other_places_makes_a_summary_of_its_own(source: Session) -> None:
+def test_a_fork_with_renumbered_messages_makes_its_own_summary(source: Session) -> None:
     source.messages.filter(sequence__lte=2).delete()
     told = told_in(fork_session(source, 13, ForkReason.EDITED))
     assert all(f"Thing {n} costs ${n}00." in told for n in range(6, 14))

@@ -68,7 +68,7 @@ def test_a_turn_that_is_refused_mounts_nothing(settings: Settings) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_requests_to_an_expired_session_go_on_in_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_requests_to_an_expired_session_share_its_successor(monkeypatch: pytest.MonkeyPatch) -> None:
     session = create_session(ensure_default_project())
     Session.objects.update(expired_at=timezone.now())
     session.refresh_from_db()

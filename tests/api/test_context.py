@@ -54,7 +54,7 @@ def sent(provider: Provider) -> list[dict[str, str]]:
 
 
 @pytest.mark.rule("SESSION-29", "POLICY-12")
-def test_the_window_is_20_messages_with_a_note_when_summaries_are_off(editor: Caller) -> None:
+def test_without_summaries_the_window_is_20_messages_and_a_note(editor: Caller) -> None:
     session = begun(editor, 45)
     conversation = section(ask(editor, session, **PLAIN), "conversation")
     assert (conversation["kept_count"], conversation["omitted_count"], conversation["rule"]) == (20, 25, "messages")
@@ -70,7 +70,7 @@ def test_a_turn_of_its_own_flags_cuts_elsewhere(editor: Caller) -> None:
 
 
 @pytest.mark.rule("CONTEXT-72", "WINDOW-36", "FOLLOWUP-36")
-def test_older_messages_are_summarised_and_the_rest_stays_verbatim(editor: Caller) -> None:
+def test_older_messages_are_summarised_the_rest_verbatim(editor: Caller) -> None:
     session = begun(editor, 10)
     report = ask(editor, session)
     summary, conversation = section(report, "summary"), section(report, "conversation")
@@ -88,9 +88,7 @@ def test_an_imported_conversation_is_summarised_whole_at_once(editor: Caller) ->
     assert section(report, "conversation")["places"] == [97, 101]
 
 
-def test_of_a_long_imported_conversation_a_model_gets_the_newest_messages_alone(
-    editor: Caller, provider: Provider
-) -> None:
+def test_a_long_import_sends_only_the_newest_messages(editor: Caller, provider: Provider) -> None:
     session = begun(editor, 401)
     provider.otherwise = acting(say("Things cost $399."))
     report = ask(editor, session, goal_solver_plugin="gs-symbolic", seed_detector_plugin="sd-symbolic")
@@ -102,7 +100,7 @@ def test_of_a_long_imported_conversation_a_model_gets_the_newest_messages_alone(
 
 
 @pytest.mark.rule("POLICY-40", "FOLLOWUP-39")
-def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: Project) -> None:
+def test_context_size_is_constant_over_500_exchanges(project: Project) -> None:
     """About 1,100 tokens; the conversation is made of rows, since 500 turns would prove nothing more."""
     from sessions_app.actions.sessions.session import create_session
 
@@ -211,7 +209,7 @@ def test_a_model_that_does_not_summarise_leaves_it_to_the_rules(editor: Caller, 
 
 
 @pytest.mark.rule("CONTEXT-5", "CONTEXT-21")
-def test_a_history_of_the_request_comes_first_and_loses_the_current_message(editor: Caller) -> None:
+def test_a_requests_history_loses_the_current_message(editor: Caller) -> None:
     session = begun(editor, 10)
     history = [{"role": "user", "content": "Mine."}, {"role": "user", "content": "What is my dog called?"}]
     report = ask(editor, session, conversation_history=history)
@@ -227,7 +225,7 @@ def test_a_first_message_has_no_conversation(editor: Caller) -> None:
 
 
 @pytest.mark.rule("CONTEXT-44")
-def test_a_failed_turn_has_its_report_and_leaves_the_summary_alone(editor: Caller) -> None:
+def test_a_failed_turn_reports_and_keeps_the_summary(editor: Caller) -> None:
     from tests.api.doubles import WaitingSolver, registered
 
     session = begun(editor, 10)
@@ -272,7 +270,7 @@ def test_a_flag_of_the_wrong_kind_is_refused(editor: Caller, wrong: dict[str, An
     assert not Session.objects.exists()
 
 
-def test_with_everything_off_every_combination_is_the_path_without_the_feature(editor: Caller) -> None:
+def test_all_off_is_the_path_without_the_feature(editor: Caller) -> None:
     """A short conversation without follow-ups gives no policy anything to do, so all of them answer alike."""
     answers = set()
     for values in itertools.product((True, False), repeat=3):

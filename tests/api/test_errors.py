@@ -209,7 +209,7 @@ def test_the_answer_is_json_whatever_is_accepted(editor: Caller, accept: str) ->
     assert shape(answer)["code"] == "SESSION_NOT_FOUND"
 
 
-def test_a_body_over_the_limit_is_413_without_the_server_in_front(editor: Caller) -> None:
+def test_a_body_over_the_limit_is_413_in_the_application(editor: Caller) -> None:
     answer = editor.post("/api/sessions", b'{"title": "' + b"x" * 2_097_152 + b'"}')
     assert (answer.status_code, shape(answer)["code"]) == (413, "BODY_TOO_LARGE")
 

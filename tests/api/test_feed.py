@@ -103,7 +103,7 @@ def test_a_place_is_given_back_whatever_happens(settings: Any) -> None:
     turns.refuse_if_full()
 
 
-def test_one_stream_more_than_threads_is_refused_and_a_place_is_given_back() -> None:
+def test_a_stream_over_the_limit_is_refused_until_one_ends() -> None:
     threads, go_on, done = StreamThreads("test", 1), threading.Event(), threading.Event()
     threads.start(go_on.wait)
     with pytest.raises(Unavailable):

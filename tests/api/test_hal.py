@@ -37,7 +37,7 @@ def contents(request: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.rule("WINDOW-1", "WINDOW-3")
-def test_a_first_message_is_sent_alone_and_without_a_response_to_follow(editor: Caller, responses: Provider) -> None:
+def test_a_first_message_is_sent_alone(editor: Caller, responses: Provider) -> None:
     sent = editor.chat("My dog is called Rex.", **LLM).json()["outbound_request"]
     assert "previous_response_id" not in sent
     assert sum("My dog is called Rex." in text for text in contents(sent)) == 1
@@ -132,7 +132,7 @@ def test_an_answer_is_gone_on_from_by_its_id(editor: Caller) -> None:
 
 
 @pytest.mark.parametrize("streams", [False, True])
-def test_what_another_turn_says_meanwhile_is_not_what_is_gone_on_from(
+def test_a_concurrent_turn_is_not_continued_from(
     streams: bool, editor: Caller, live_asgi: LiveServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A turn that gets the slot first leaves the named answer behind, and a fork goes on from it."""
@@ -197,7 +197,7 @@ def test_a_model_that_is_missing_or_fails_is_named_as_the_phase(
 
 
 @pytest.mark.rule("WINDOW-21")
-def test_another_session_and_another_project_have_threads_of_their_own(
+def test_sessions_and_projects_have_their_own_threads(
     editor: Caller, caller: Callable[..., Caller], responses: Provider
 ) -> None:
     first = editor.chat("My dog is called Rex.", **LLM).json()

@@ -208,7 +208,7 @@ def test_two_callers_without_a_session_share_nothing(editor: Caller, manuals: Pr
 
 
 @pytest.mark.rule("DECISION-43")
-def test_an_expired_session_of_a_clients_own_name_goes_on_with_its_memory(editor: Caller, manuals: Project) -> None:
+def test_an_expired_client_named_session_keeps_its_memory(editor: Caller, manuals: Project) -> None:
     """Sessions and memory expire by timers of their own."""
     body = {"messages": [{"role": "user", "content": "What does the red pump need?"}], **ALWAYS}
     editor.post("/api/chat/completions", body, X_Session_Id="window-7")
@@ -220,7 +220,7 @@ def test_an_expired_session_of_a_clients_own_name_goes_on_with_its_memory(editor
 
 
 @pytest.mark.rule("POLICY-28")
-def test_a_model_writes_the_sentence_and_what_it_was_sent_is_kept(editor: Caller, provider: Provider) -> None:
+def test_a_models_rewriting_is_kept_with_its_request(editor: Caller, provider: Provider) -> None:
     session = begun(editor, 4)
     provider.otherwise = acting(say("What does thing 3 cost in euros?"))
     told = editor.chat("What does it cost?", session.session_id, **PINS)
@@ -278,7 +278,7 @@ def test_a_damaged_memory_is_as_good_as_none(editor: Caller, manuals: Project, d
 
 
 @pytest.mark.rule("WINDOW-42", "POLICY-30")
-def test_a_term_that_a_message_names_is_told_where_the_window_no_longer_tells_it(
+def test_a_named_term_outside_the_window_is_sent(
     editor: Caller, manuals: Project, provider: Provider, unvalidated: None
 ) -> None:
     session_id = editor.chat("Tell me about the red pump.", **PINS).json()["session_id"]

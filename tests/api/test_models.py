@@ -73,7 +73,7 @@ def test_what_cannot_be_stored_of_an_answer_is_replaced(provider: Provider, edit
     assert [warning for warning in warnings if "replaced by U+FFFD" in warning]
 
 
-def test_what_was_really_sent_is_kept_with_the_turn_without_the_key(provider: Provider, editor: Caller) -> None:
+def test_the_sent_request_is_kept_without_the_key(provider: Provider, editor: Caller) -> None:
     session_id = told(editor)
     provider.asked.clear()
     answer = editor.chat(QUESTION, session_id, goal_solver_plugin="gs-llm-fast")
@@ -136,7 +136,7 @@ def test_without_a_model_a_pinned_plugin_is_503(editor: Caller) -> None:
 
 
 @pytest.mark.rule("SESSION-21")
-def test_a_preference_for_a_plugin_whose_model_has_gone_is_no_obstacle(editor: Caller) -> None:
+def test_a_preferred_plugin_without_a_model_is_skipped(editor: Caller) -> None:
     session_id = told(editor)
     Session.objects.filter(session_id=session_id).update(
         preferred_goal_solver_plugin="gs-llm-fast", preferred_seed_detector_plugin="sd-llm-deep"
@@ -149,7 +149,7 @@ def test_a_preference_for_a_plugin_whose_model_has_gone_is_no_obstacle(editor: C
 
 
 @pytest.mark.rule("DECISION-12")
-def test_open_grounding_is_the_default_with_a_model_and_is_marked(provider: Provider, editor: Caller) -> None:
+def test_open_grounding_is_the_default_and_is_marked(provider: Provider, editor: Caller) -> None:
     provider.otherwise = acting(say("Paris."))
     body = editor.chat("What is the capital of France?", goal_solver_plugin="gs-llm-fast").json()
     (group,) = body["response_document"]["groups"]
@@ -310,7 +310,7 @@ def test_a_model_reads_a_source_under_the_role_of_ingestion(
 @pytest.mark.parametrize(
     "address", ["/api/sessions/{}/context", "/api/sessions/{}/workspace/sources", "/api/kbs/default/sources"]
 )
-def test_the_model_named_with_a_source_reads_it_unless_a_role_names_another(
+def test_a_source_is_read_by_its_model_unless_a_role_says(
     provider: Provider, caller: Callable[..., Caller], address: str
 ) -> None:
     admin = caller("admin")

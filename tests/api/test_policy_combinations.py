@@ -99,7 +99,7 @@ def test_every_combination_of_flags_does_what_it_says(
             assert held(editor, flags) == turns, flags
 
 
-def test_a_model_is_sent_the_same_bytes_with_a_policy_off_as_without_it(
+def test_a_policy_that_is_off_changes_no_request(
     editor: Caller, manuals: Project, provider: Provider, unvalidated: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 

@@ -66,7 +66,7 @@ def test_bases_come_default_first_then_by_name(
     assert len(whole) == 5
 
 
-def test_external_programs_are_listed_without_how_they_are_started(
+def test_external_programs_are_listed_without_commands(
     editor: Caller, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry.installed, "wrappers", [wrapper(tmp_path, capabilities=["verify"])])

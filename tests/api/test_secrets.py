@@ -136,9 +136,7 @@ def assert_nowhere(secrets: BytesAhoCorasick, where: str, text: bytes) -> None:
     assert not found, f"{where} holds {found}"
 
 
-def test_two_hundred_secrets_are_stored_in_no_log_trace_or_export(
-    editor: Caller, project: Project, log_lines: list[str]
-) -> None:
+def test_secrets_are_stored_in_no_log_trace_or_export(editor: Caller, project: Project, log_lines: list[str]) -> None:
     planted = planted_secrets(seed=1, a_form=10)
     secrets = finder(planted)
     assert len({item.form for item in planted}) == 20
@@ -169,7 +167,7 @@ def test_a_conversation_keeps_what_was_said_and_answers_from_it(editor: Caller) 
     assert "k9-tiger-77" in session.messages.order_by("sequence")[0].content
 
 
-def test_what_a_model_was_sent_and_answered_is_kept_without_secrets(
+def test_model_requests_and_answers_keep_no_secrets(
     editor: Caller,
     provider: Provider,
 ) -> None:

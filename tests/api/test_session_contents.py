@@ -97,7 +97,7 @@ def test_the_same_source_again_replaces_it(editor: Caller, talked: Session) -> N
     assert "Rex" in editor.chat("What is my dog called?", talked.session_id).json()["choices"][0]["message"]["content"]
 
 
-def test_unit_ids_are_unique_though_a_base_has_a_source_of_the_same_id(editor: Caller, talked: Session) -> None:
+def test_unit_ids_are_unique_beside_an_equal_source_id(editor: Caller, talked: Session) -> None:
     """Whichever came first, the base's source or the session's."""
     for claim, path in (
         ("The pump is blue", "/api/kbs/default/sources"),

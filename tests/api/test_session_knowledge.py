@@ -98,7 +98,7 @@ def test_the_second_saver_keeps_its_draft_and_may_fork(editor: Caller) -> None:
 
 
 @pytest.mark.rule("BASE-13")
-def test_a_base_that_was_never_mounted_is_replaced_by_its_revision_alone(editor: Caller) -> None:
+def test_an_unmounted_base_is_saved_into_by_revision_alone(editor: Caller) -> None:
     _, address = told(editor)
     kb_id = editor.post("/api/kbs", {"name": "Theirs"}).json()["kb_id"]
     editor.post(f"/api/kbs/{kb_id}/sources", {"name": "a.txt", "content": "My dog is called Hasso."})

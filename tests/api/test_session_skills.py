@@ -60,7 +60,7 @@ def test_a_difference_is_what_the_reload_then_changes(editor: Caller, session_id
     assert "command.recorded" not in kinds
 
 
-def test_a_reload_needs_the_right_to_write_and_a_living_idle_session(
+def test_a_reload_needs_an_editor_and_an_idle_session(
     caller: Callable[..., Caller], editor: Caller, stranger: Caller, session_id: str
 ) -> None:
     address = f"/api/sessions/{session_id}/skills/reload"

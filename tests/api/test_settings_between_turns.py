@@ -84,7 +84,7 @@ def take(step: tuple[str, Any], admin: Caller, folder: Path, other: str) -> None
 @pytest.mark.rule("DECISION-46")
 @given(steps=STEPS)
 @examples(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_set_elsewhere_between_two_turns_changes_no_request(
+def test_settings_changed_elsewhere_change_no_request(
     admin: Caller, provider: Provider, files: Path, steps: list[tuple[str, Any]]
 ) -> None:
     """One of two equal sessions is left alone, the other lives through the changes; both send the same."""

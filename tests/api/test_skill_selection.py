@@ -103,7 +103,7 @@ def test_where_no_solver_could_follow_a_skill_nobody_is_asked(
         (refuse(400), "The model could not be asked (ModelFailed)."),
     ],
 )
-def test_a_turn_without_a_chosen_skill_is_the_one_without_the_feature(
+def test_a_turn_without_a_skill_is_as_without_the_feature(
     provider: Provider, editor: Caller, session_id: str, reply: Behaviour, problem: str
 ) -> None:
     """What is sent besides is the same, and that nothing was chosen is said."""

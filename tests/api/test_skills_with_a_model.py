@@ -105,9 +105,7 @@ def test_the_persona_is_told_as_it_was_when_the_session_began(provider: Provider
     assert "at first" not in system_of(provider)
 
 
-def test_agent_style_and_the_clients_own_prompt_are_told_beside_it(
-    provider: Provider, editor: Caller, session_id: str
-) -> None:
+def test_agent_style_and_the_clients_prompt_are_sent_too(provider: Provider, editor: Caller, session_id: str) -> None:
     """Each on its own."""
     editor.chat("/agent reader", session_id)
     ask(editor, session_id, "This is urgent: where is Rex?")
@@ -178,7 +176,7 @@ def test_a_backend_that_fails_once(
     assert len(attempts) == calls
 
 
-def test_a_change_of_shared_settings_leaves_other_sessions_requests_equal(
+def test_shared_settings_leave_other_sessions_requests_equal(
     provider: Provider, editor: Caller, caller: Callable[..., Caller], files: Path
 ) -> None:
     """Roles, temperature and files change between two turns; what an open session sends does not."""

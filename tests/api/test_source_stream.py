@@ -65,7 +65,7 @@ def test_what_is_refused_at_once_is_a_plain_answer(project: Project, live_asgi: 
     assert (status, json.loads(text)["error"]["code"]) == (400, "INVALID_SOURCE_ID")
 
 
-def test_what_is_refused_later_ends_the_stream_and_leaves_nothing(
+def test_a_late_refusal_ends_the_stream_and_leaves_nothing(
     project: Project, live_asgi: LiveServer, editor: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load, "APART_BYTES", 10**9)

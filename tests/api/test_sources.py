@@ -159,7 +159,7 @@ def test_forms_that_make_no_sense(editor: Caller, talked: Session) -> None:
 
 
 @pytest.mark.rule("INGEST-11", "BASE-19")
-def test_a_part_that_is_refused_waits_in_quarantine_and_stops_nothing(editor: Caller, talked: Session) -> None:
+def test_a_refused_part_is_quarantined_and_stops_nothing(editor: Caller, talked: Session) -> None:
     context = CONTEXT.format(talked.session_id)
     with registered(HalfReadingDetector()) as plugin:
         chosen = {"seed_detector_plugin": plugin.descriptor.id, "source_id": "half", "name": "half.md"}

@@ -70,7 +70,7 @@ def test_the_registry_pages_backwards(editor: Caller, registry: str) -> None:
 
 
 @pytest.mark.rule("DECISION-9")
-def test_a_page_of_the_registry_has_fifty_turns_unless_the_caller_says(editor: Caller, talked: Session) -> None:
+def test_a_registry_page_has_fifty_turns_by_default(editor: Caller, talked: Session) -> None:
     ExplainabilityTurn.objects.bulk_create(
         ExplainabilityTurn(session=talked, turn_index=index, status="succeeded", user_message="x")
         for index in range(3, 63)

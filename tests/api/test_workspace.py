@@ -56,7 +56,7 @@ def test_a_save_makes_it_the_base_s(editor: Caller, address: str, staged: str, s
 
 
 @pytest.mark.rule("BASE-8")
-def test_a_dirty_draft_refuses_another_base_until_it_is_discarded(
+def test_a_dirty_draft_blocks_a_mount_until_discarded(
     editor: Caller, address: str, staged: str, session_id: str
 ) -> None:
     load = f"/api/sessions/{session_id}/kb/load"
@@ -127,9 +127,7 @@ def test_plugins_read_what_is_staged(
     assert [(source.name, source.session_id, len(source.units)) for source in read] == [("decks.md", session_id, 1)]
 
 
-def test_what_was_told_and_saved_is_cited_as_the_session_s_beside_a_source_that_says_it_too(
-    editor: Caller, address: str, session_id: str
-) -> None:
+def test_a_saved_fact_is_cited_as_the_sessions(editor: Caller, address: str, session_id: str) -> None:
     editor.chat("Pump P1 depends on valve V2.", session_id)
     editor.post(f"/api/sessions/{session_id}/kb/save", {"name": "Pumps"})
     editor.post(f"{address}/sources", {"name": "pumps.md", "content": "Pump P1 depends on valve V2."})

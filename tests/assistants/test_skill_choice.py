@@ -49,7 +49,7 @@ def test_a_reply_names_one_skill_or_none(reply: str, skill: str | None, reason: 
 
 
 @given(st.one_of(st.text(), st.dictionaries(st.sampled_from(("skill", "reason", "x")), st.text()).map(json.dumps)))
-def test_whatever_a_model_says_chooses_an_offered_skill_or_says_why_not(reply: str) -> None:
+def test_any_model_reply_chooses_a_skill_or_says_why_not(reply: str) -> None:
     choice = read_choice(OFFERED, reply)
     assert choice.skill is None or choice.skill in OFFERED
     assert choice.skill is None or not choice.problem

@@ -222,7 +222,7 @@ def test_a_huge_file_is_excluded(folders: Folders) -> None:
 
 
 @pytest.mark.parametrize("name", ["..x", ".git", "a b", "a\\b", "c:", "x" * 65, "a\nb", "\u202eb", "-rf"])
-def test_a_name_that_could_be_a_path_or_cannot_be_typed_is_refused(folders: Folders, name: str) -> None:
+def test_a_name_like_a_path_or_untypable_is_refused(folders: Folders, name: str) -> None:
     write_skill(folders.bundled, name)
     write_skill(folders.bundled, "good")
     loaded = folders.load()

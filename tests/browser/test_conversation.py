@@ -57,9 +57,7 @@ def test_from_the_link_to_an_explained_answer(browser: Browser) -> None:
 
 
 @pytest.mark.rule("PAGE-14")
-def test_the_answer_is_streamed_beside_progress_that_overwrites_itself(
-    browser: Browser, session: Session, held: HeldSolver
-) -> None:
+def test_an_answer_streams_beside_one_line_of_progress(browser: Browser, session: Session, held: HeldSolver) -> None:
     page = browser.open("session", session.session_id)
     say(page, "Why is the sky blue?")
     progress = page.locator("[data-turn-progress]")
@@ -87,7 +85,7 @@ def test_a_turn_of_the_api_appears_on_the_open_page(browser: Browser, session: S
     live(page)
 
 
-def test_what_happened_while_the_socket_was_away_is_made_up_for_once(browser: Browser, session: Session) -> None:
+def test_events_missed_by_a_socket_are_applied_once(browser: Browser, session: Session) -> None:
     sockets: list[WebSocketRoute] = []
     away = False
 
@@ -219,7 +217,7 @@ def test_an_ended_login_asks_for_a_new_one(browser: Browser, session: Session) -
     expect(page.get_by_role("heading", name="Log in")).to_be_visible(timeout=10_000)
 
 
-def test_a_message_written_while_the_login_ended_is_there_after_the_next(browser: Browser, session: Session) -> None:
+def test_a_message_is_kept_over_an_expired_login(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
     live(page)
     page.get_by_role("button", name="Options").click()

@@ -15,7 +15,7 @@ from tests.llm.provider import Provider
 
 
 @pytest.mark.rule("CONTEXT-8", "CONTEXT-51")
-def test_three_turns_are_sent_as_a_bounded_context_that_follows_the_last_response(
+def test_three_turns_follow_the_last_response_in_bounds(
     browser: Browser, provider: Provider, unvalidated: None, settings: Settings
 ) -> None:
     settings.MRPVM_LLM_API = "responses"

@@ -71,9 +71,7 @@ def test_escape_closes_the_options_and_keeps_the_text(browser: Browser, session:
     expect(search).to_have_value("lev")
 
 
-def test_the_turns_of_a_session_are_filtered_and_a_new_turn_keeps_the_filter(
-    browser: Browser, session: Session
-) -> None:
+def test_a_new_turn_keeps_the_filter_of_the_turns(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id, query="?panel=turns")
     live(page)
     registry = page.locator("#session-state [id^=registry-]")

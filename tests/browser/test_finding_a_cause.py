@@ -66,7 +66,7 @@ def test_a_wrong_answer_leads_to_its_cause_in_six_clicks(browser: Browser) -> No
     expect(page.get_by_role("heading", name="What would be chosen if")).to_be_visible()
 
 
-def test_the_turn_of_the_readme_shows_three_frames_and_what_one_plugin_gave(browser: Browser) -> None:
+def test_the_turn_of_the_readme_shows_frames_and_an_output(browser: Browser) -> None:
     base = aside(create_base, browser.project, "Ferry handbook")
     aside(load_source, base, Upload(name="ferry-handbook.md", data=HANDBOOK.encode()))
     base.refresh_from_db()

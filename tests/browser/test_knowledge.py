@@ -70,7 +70,7 @@ def test_dropped_files_tell_how_far_they_are_and_become_sources(
     expect(opened.locator(".tree .tree").first).to_be_visible()
 
 
-def test_files_dropped_while_others_are_sent_are_not_opened_by_the_browser(opened: Page, browser: Browser) -> None:
+def test_files_dropped_during_an_upload_are_not_opened(opened: Page, browser: Browser) -> None:
     taken = """() => {
       const carried = new DataTransfer();
       carried.items.add(new File(["Valve 1 leaks."], "more.txt", { type: "text/plain" }));
@@ -155,7 +155,7 @@ def test_a_file_of_a_known_name_is_proposed_for_its_place(opened: Page, base: Kn
     assert aside(held, base, "pump") == ["Pump 1 is red."]
 
 
-def test_a_file_that_cannot_be_read_says_why_and_can_be_chosen_anew(opened: Page, browser: Browser) -> None:
+def test_an_unreadable_file_says_why_and_can_be_chosen_again(opened: Page, browser: Browser) -> None:
     chosen = opened.get_by_label("File to add")
     chosen.set_input_files({"name": "a.zip", "mimeType": "application/zip", "buffer": b"PK\x03\x04\0\0"})
     opened.get_by_role("button", name="Add source").click()
@@ -207,7 +207,7 @@ LETTER = """(element) => {
 }"""
 
 
-def test_long_names_stay_in_their_place_and_texts_run_their_own_way(browser: Browser) -> None:
+def test_long_names_keep_their_place_and_text_direction(browser: Browser) -> None:
     base = aside(create_base, browser.project, "المضخة زرقاء.")
     aside(add_source, base, "n" * 190 + ".md", "x", [make_unit("u", "المضخة زرقاء اللون.")])
     page = browser.open("knowledge-base", base.kb_id, query="?q=المضخة")

@@ -19,7 +19,7 @@ def session(browser: Browser) -> Session:
     return session
 
 
-def test_a_turn_of_another_client_moves_nothing_on_the_page_of_its_session(
+def test_another_clients_turn_moves_nothing_on_the_page(
     browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
 ) -> None:
     browser.page.add_init_script(SHIFTS)

@@ -37,9 +37,7 @@ def test_the_options_leave_the_latest_answer_in_sight(browser: Browser, session:
     assert max(middles) - min(middles) < 1
 
 
-def test_without_scripts_options_fold_and_nothing_is_said_that_only_scripts_make_true(
-    plain_browser: Browser, session: Session
-) -> None:
+def test_without_scripts_options_fold_and_words_stay_true(plain_browser: Browser, session: Session) -> None:
     page = plain_browser.page
     page.goto(f"{plain_browser.url}/sessions/{session.session_id}")
     expect(page.get_by_role("link", name="Show them")).to_be_hidden()
@@ -57,9 +55,7 @@ def test_the_timeline_fits_beside_outline_and_details(browser: Browser, session:
     assert page.locator("#timeline").evaluate("place => place.scrollWidth <= place.clientWidth")
 
 
-def test_a_frame_whose_output_differs_is_marked_and_a_chosen_row_is_tinted_whole(
-    browser: Browser, session: Session
-) -> None:
+def test_differing_frames_are_marked_and_chosen_rows_tinted(browser: Browser, session: Session) -> None:
     request_id = session.turns.get(turn_index=2).request_id
     page = browser.open("turn-compare", session.session_id, request_id)
     frame = page.locator(".frame.is-output .frame-outline").first

@@ -67,9 +67,7 @@ def test_a_busy_session_gives_the_message_back(
     browser.complaints.clear()  # the browser itself notes the 409
 
 
-def test_a_turn_is_stopped_that_had_not_begun_when_it_was_asked_to(
-    browser: Browser, session: Session, held: HeldSolver
-) -> None:
+def test_a_turn_is_stopped_before_it_begins(browser: Browser, session: Session, held: HeldSolver) -> None:
     page = browser.open("session", session.session_id)
     waiting: list[Route] = []
     page.route("**/api/chat/completions", lambda route: waiting.append(route))

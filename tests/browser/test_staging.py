@@ -29,9 +29,7 @@ def dialog(browser: Browser, session: Session) -> Locator:
     return page.get_by_role("dialog", name="Add a source to this session")
 
 
-def test_a_staged_source_is_found_by_the_session_alone_until_it_is_taken_out(
-    dialog: Locator, base: KnowledgeBase
-) -> None:
+def test_a_staged_source_is_the_sessions_until_removed(dialog: Locator, base: KnowledgeBase) -> None:
     page = dialog.page
     state = page.locator("#session-state")
     page.get_by_label("Message", exact=True).evaluate("field => { field.value = 'Half a message' }")
@@ -49,7 +47,7 @@ def test_a_staged_source_is_found_by_the_session_alone_until_it_is_taken_out(
     expect(page.get_by_label("Message", exact=True)).to_be_focused()
 
 
-def test_what_is_refused_says_why_and_the_dialog_forgets_it_when_it_closes(browser: Browser, dialog: Locator) -> None:
+def test_a_refusal_says_why_and_closing_forgets_it(browser: Browser, dialog: Locator) -> None:
     file, button = dialog.get_by_label("File to add"), dialog.get_by_role("button", name="Add source")
     file.set_input_files(RULES)
     button.click()

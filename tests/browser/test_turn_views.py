@@ -21,9 +21,7 @@ def selected(page: Page, place: str) -> None:
     expect(page.locator(f"{place} .is-selected")).to_have_attribute("data-id", RETRIEVAL)
 
 
-def test_graph_timeline_and_outline_show_one_selection_and_the_address_holds_it(
-    browser: Browser, session: Session
-) -> None:
+def test_views_share_one_selection_held_by_the_address(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2)
     page.locator(f"svg.graph g[data-id='{RETRIEVAL}'] rect").first.click()
     expect(page.locator("#detail h2")).to_contain_text("Retrieval")
@@ -85,7 +83,7 @@ def test_a_map_comes_when_the_graph_does_not_fit_and_moves_it(browser: Browser, 
     expect(page.locator(".minimap")).to_have_count(0)
 
 
-def test_a_payload_is_searched_read_as_text_and_left_for_the_next(browser: Browser, session: Session) -> None:
+def test_a_payload_is_searched_read_and_left(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2, "?sel=exec-0.1~1")
     find = page.get_by_label("Find in this payload")
     find.fill("rex")
@@ -121,7 +119,7 @@ def test_tabs_stay_on_the_page_and_lead_to_executions(browser: Browser, session:
     assert page.evaluate("window.sameDocument") is True
 
 
-def test_a_section_of_the_context_opens_from_its_bar_and_by_keyboard(browser: Browser, session: Session) -> None:
+def test_a_context_section_opens_by_bar_and_keyboard(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2, "?tab=context")
     names = page.locator(".budget__name")
     conversation, message = (
@@ -172,7 +170,7 @@ def test_the_turn_and_its_graph_are_kept_as_files(browser: Browser, session: Ses
         page.get_by_label("Export and more").click()
 
 
-def test_a_running_turn_pulses_where_motion_is_wanted_and_moves_nothing_else(
+def test_a_running_turn_pulses_only_where_motion_is_wanted(
     browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
 ) -> None:
     browser.page.add_init_script(SHIFTS)
@@ -190,7 +188,7 @@ def test_a_running_turn_pulses_where_motion_is_wanted_and_moves_nothing_else(
     assert page.evaluate("window.shifted") < 0.02
 
 
-def test_the_timeline_of_a_running_turn_grows_and_ends_as_the_stored_one(
+def test_a_live_timeline_ends_as_the_stored_one(
     browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
 ) -> None:
     beside(session, TurnCall(message="What is my dog called?", choices=Choices(goal_solver="gs-held")))
@@ -218,7 +216,7 @@ def test_the_timeline_of_a_running_turn_grows_and_ends_as_the_stored_one(
     assert page.locator("#timeline svg").first.inner_html() == live
 
 
-def test_on_paper_the_whole_graph_is_seen_and_on_screen_the_view_comes_back(browser: Browser, session: Session) -> None:
+def test_print_shows_the_whole_graph_and_keeps_the_view(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2)
     for _ in range(5):
         page.get_by_role("button", name="Zoom in").click()

@@ -74,7 +74,7 @@ def test_one_group_reads_as_its_answer() -> None:
 
 
 @pytest.mark.rule("DECISION-13")
-def test_several_groups_stand_under_headings_and_count_sources_through() -> None:
+def test_several_groups_share_one_count_of_sources() -> None:
     assert answer_text(BOTH) == (
         "**What does Rex do?**\n\nRex barks. [1] Rex naps. [2]\n\n**When?**\n\nRex naps. [2] Open it. [3] See [9]."
     )

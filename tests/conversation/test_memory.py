@@ -36,7 +36,7 @@ def test_what_fits_best_is_told_two_of_each_domain() -> None:
     assert recalled(newest_first[:3], "Hello") == ("The attic is cold 12345.", "The key hangs left.")
 
 
-def test_evidence_is_told_last_named_as_such_and_only_where_it_bears_on_the_message() -> None:
+def test_evidence_comes_last_and_only_where_relevant() -> None:
     """It never outranks structured memory."""
     fitting = Remembered(content="The shed key hangs right.", domain=EVIDENCE, citation="a.txt#chunk-1")
     other = Remembered(content="The ferry leaves at nine.", domain=EVIDENCE, citation="a.txt#chunk-2")
@@ -87,7 +87,7 @@ def test_no_fact(message: str) -> None:
     assert facts_in([message]) == ()
 
 
-def test_the_last_of_a_conflict_group_counts_and_no_other_is_lost() -> None:
+def test_the_last_of_a_conflict_group_counts() -> None:
     facts = facts_in(["My name is Ann. I prefer tea.", "I prefer TEA. I prefer rye.", "my name is Anna"])
     assert [fact.content for fact in facts] == ["I prefer TEA.", "I prefer rye.", "My name is Anna."]
 

@@ -34,7 +34,7 @@ DATE = said("What is the Determination Date?", "It is the 15th day of each month
 
 
 @pytest.mark.rule("POLICY-20", "FOLLOWUP-1")
-def test_a_first_turn_is_left_alone_before_anything_else_is_looked_at() -> None:
+def test_a_first_turn_is_not_rewritten() -> None:
     asked: list[str] = []
     found = rewrite("What is it?", [], enabled=False, ask=lambda message, history: asked.append(message) or "x" * 9)
     assert (found.rewritten_query, found.was_rewritten) == ("What is it?", False)
@@ -54,7 +54,7 @@ def test_a_first_turn_is_left_alone_before_anything_else_is_looked_at() -> None:
         ("Does the same hold?", "Does the same Determination Date hold?"),
     ],
 )
-def test_the_rules_put_the_subject_in_the_place_of_what_refers_to_it(message: str, expected: str) -> None:
+def test_rules_replace_references_by_the_subject(message: str, expected: str) -> None:
     found = rewrite(message, DATE)
     assert (found.rewritten_query, found.was_rewritten, found.skip_reason) == (expected, True, None)
     assert found.original_query == message
@@ -181,7 +181,7 @@ def test_a_model_that_fails_leaves_the_original_with_the_error() -> None:
     assert found.terms
 
 
-def test_what_a_model_writes_is_searched_for_like_words_of_the_message() -> None:
+def test_a_models_rewriting_is_searched_for() -> None:
     found = rewrite("What about it?", DATE, ask=lambda message, history: "What about the Closing Date?")
     assert (found.rewritten_query, found.by) == ("What about the Closing Date?", "model")
     assert {"close": 1.0, "date": 1.0}.items() <= dict(found.weights).items()
@@ -210,7 +210,7 @@ def test_terms_are_weighted_by_their_probability_and_by_the_need() -> None:
         assert found.weights[item.term] == round(item.probability * found.need_probability**0.5, 3)
 
 
-def test_a_follow_up_is_held_likelier_than_a_question_that_stands_alone() -> None:
+def test_a_follow_up_scores_above_a_standalone_question() -> None:
     alone = need_of("What is the interest rate on the Class A-1 certificates of Northern Trust in 2007?", DATE)
     assert need_of("What about it?", DATE) > FOLLOWS_UP > alone
 

@@ -84,7 +84,7 @@ def test_sections_come_from_the_units_too() -> None:
 
 
 @pytest.mark.rule("POLICY-36")
-def test_a_questions_subject_keeps_the_beginning_of_its_answer_and_a_later_one_replaces_it() -> None:
+def test_a_subject_keeps_the_latest_answers_beginning() -> None:
     first = remembered("a" * 500, subject="Determination Date")
     assert first.resolved("determination date").text == "a" * 300  # type: ignore[union-attr]
     second = remembered("Later.", memory=first, subject="determination  Date")
@@ -100,7 +100,7 @@ def test_documents_are_unique_and_the_newest_fifty() -> None:
     assert remembered("Yes.", "d10", memory=memory).document_ids[-1] == "d10"
 
 
-def test_terms_that_a_message_names_are_told_the_newest_first_and_never_twice() -> None:
+def test_named_terms_are_sent_newest_first_and_once() -> None:
     memory = Memory(
         created_at=NOW, last_accessed_at=NOW,
         resolved_terms=tuple(
@@ -131,7 +131,7 @@ def test_a_turn_without_an_answer_counts_and_leaves_nothing_else() -> None:
 
 
 @pytest.mark.rule("POLICY-32", "FOLLOWUP-30")
-def test_memory_lives_at_exactly_its_time_and_not_a_moment_longer() -> None:
+def test_memory_expires_exactly_at_its_time() -> None:
     memory = remembered("Yes.", "a")
     assert not memory.is_expired(NOW + timedelta(hours=4), 4)
     assert memory.is_expired(NOW + timedelta(hours=4, microseconds=1), 4)

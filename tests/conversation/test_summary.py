@@ -162,7 +162,7 @@ def test_kv37_a_long_model_text_is_cut_with_its_facts_kept() -> None:
     assert summary.note
 
 
-def test_many_facts_leave_the_models_words_half_the_room_and_those_left_out_are_counted() -> None:
+def test_many_facts_take_half_a_summary_and_are_counted() -> None:
     reply = "The parties talked about many things. " * 60
     told = said([f"Item {place} costs ${1_000 + place}.50 now." for place in range(300)])
     summary = extend_by_model(Summary(), told, reply, MAX_CHARS)
@@ -178,7 +178,7 @@ def test_many_facts_leave_the_models_words_half_the_room_and_those_left_out_are_
     assert summary.note == f"{len(kept)} facts were put behind the model's words, {left_out} more did not fit"
 
 
-def test_a_faithful_model_is_left_alone_and_an_empty_one_replaced() -> None:
+def test_an_empty_model_summary_is_replaced() -> None:
     told = "The principal is $500,000,000; trustee is Deutsche Bank National Trust Company."
     reply = f"{told} Closing on 3 May 2021, says Anna Karlsson. Trustee and Noted."
     assert extend_by_model(Summary(), said(TALK[:4]), reply, MAX_CHARS).text == reply
@@ -188,7 +188,7 @@ def test_a_faithful_model_is_left_alone_and_an_empty_one_replaced() -> None:
 
 
 @pytest.mark.rule("POLICY-41")
-def test_k41_a_model_sees_the_summary_so_far_and_300_characters_a_message() -> None:
+def test_a_model_sees_the_summary_and_300_characters_a_message() -> None:
     first = request_for_model(Summary(), said(["x" * 400]))
     assert "(none yet)" in first
     assert "User: " + "x" * 300 + "\n" in first + "\n"
@@ -204,7 +204,7 @@ def test_it_stays_within_its_length_and_survives_storage(texts: list[str]) -> No
     assert summary_of(summary.as_record()) == summary
 
 
-def test_names_numbers_and_dates_are_facts_and_beginnings_of_sentences_are_not() -> None:
+def test_names_numbers_and_dates_are_facts() -> None:
     found = facts_in(
         "What did Anna pay on May 4, 2022? The price was €12.50. Because it rained, Rex slept. But Rex woke."
     )

@@ -36,7 +36,7 @@ def test_hv1_a_first_message_has_no_conversation() -> None:
 
 
 @pytest.mark.rule("CONTEXT-5", "CONTEXT-20", "CONTEXT-22", "CONTEXT-75", "WINDOW-3")
-def test_hv3_the_current_message_stands_once_and_never_in_the_history() -> None:
+def test_the_current_message_is_never_in_the_history() -> None:
     said = (*talk(2), HistoryMessage(role="user", content=" X\n"))
     assert without_current(said, "X") == tuple(talk(2))
     assert without_current(tuple(talk(2)), "X") == tuple(talk(2))
@@ -46,7 +46,7 @@ def test_hv3_the_current_message_stands_once_and_never_in_the_history() -> None:
     assert context.report.sections[0].text == "**user**: message 0\n\n**assistant**: message 1"
 
 
-def test_what_was_said_twice_is_not_taken_for_the_current_message() -> None:
+def test_a_repeated_message_is_not_the_current_one() -> None:
     said = (HistoryMessage(role="user", content="X"), HistoryMessage(role="assistant", content="Y"))
     assert without_current(said, "X") == said
 
@@ -154,7 +154,7 @@ def test_the_report_names_every_section_with_its_source_and_size() -> None:
     assert first.report.conversation_source == "none"
 
 
-def test_what_the_window_leaves_out_is_told_beside_what_was_summarised() -> None:
+def test_omitted_messages_are_noted_beside_the_summary() -> None:
     """Messages after the summary that a cap leaves out are in neither."""
     said = [HistoryMessage(role="user", content="x" * 90)] * 4
     window = cut_window(said, 4, 20, 250)

@@ -37,7 +37,7 @@ def conversation(session: Session) -> Any:
     return Session.objects.values().get(pk=session.pk), messages, list(session.turns.values()), statistics
 
 
-def test_trials_stand_side_by_side_and_leave_the_conversation_alone(talk: Talk) -> None:
+def test_trials_stand_side_by_side_beside_the_conversation(talk: Talk) -> None:
     turn = talk(*ASKED)
     before = conversation(turn.session)
     same, other = tried(turn, Changes(), Changes(message="What do I like?"))

@@ -24,9 +24,7 @@ def chat(server: ServerProcess, message: str, **more: Any) -> dict[str, Any]:
     return dict(answer.json())
 
 
-def test_the_second_turn_prefers_what_the_first_used_before_the_process_died(
-    tmp_path: Path, own_services: dict[str, str]
-) -> None:
+def test_preferences_survive_a_killed_process(tmp_path: Path, own_services: dict[str, str]) -> None:
     variables = own_services | {"MRPVM_API_KEY": KEY}
     with ServerProcess(tmp_path, **variables) as server:
         headers = {"Authorization": f"Bearer {KEY}"}

@@ -82,7 +82,7 @@ def _default(call: ast.Call) -> str:
 
 
 @pytest.mark.rule("DECISION-14", "KERNEL-20")
-def test_every_variable_stands_in_the_settings_page_with_its_default() -> None:
+def test_every_variable_is_documented_with_its_default() -> None:
     documented = {bare(row[0]): bare(row[1]) for row in rows(page("docs/settings.md"), "variable", "default")}
     assert documented == variables_read()
 

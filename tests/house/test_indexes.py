@@ -21,7 +21,7 @@ def leading_columns(model: type[Model]) -> set[str]:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_a_foreign_key_has_no_index_beside_one_that_begins_with_it(model):
+def test_no_foreign_key_index_repeats_a_longer_one(model):
     keys = [field for field in model._meta.concrete_fields if isinstance(field, ForeignKey)]
     assert [key.name for key in keys if key.db_index and not key.unique and key.name in leading_columns(model)] == []
 
@@ -37,7 +37,7 @@ def test_a_foreign_key_has_no_index_beside_one_that_begins_with_it(model):
     ],
     ids=["guidance", "utterances", "known hashes"],
 )
-def test_what_a_turn_asks_of_a_long_session_is_found_by_an_index_of_its_own(ask, index):
+def test_a_turns_queries_of_a_long_session_use_an_index(ask, index):
     plans: list[str] = []
 
     def explain(execute, sql, params, many, context):

@@ -89,7 +89,7 @@ def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("DECISION-26")
-def test_a_given_key_and_the_login_link_work_and_stay_out_of_the_log(tmp_path: Path) -> None:
+def test_a_given_key_and_the_login_link_are_not_logged(tmp_path: Path) -> None:
     with ServerProcess(tmp_path, MRPVM_API_KEY=GIVEN_KEY) as server:
         assert sessions(server.url, GIVEN_KEY) == []
         assert status_of(f"{server.url}/api/sessions", Authorization="Bearer mrp_" + "x" * 40) == 401
@@ -184,7 +184,7 @@ def test_a_second_process_on_the_same_database_needs_redis(tmp_path: Path, own_s
         assert server.stop()[0] == 0
 
 
-def test_a_second_process_on_the_same_data_directory_is_told_which(tmp_path: Path) -> None:
+def test_a_second_process_on_a_data_directory_is_refused(tmp_path: Path) -> None:
     with ServerProcess(tmp_path) as server:
         code, output = ServerProcess(tmp_path, "--no-bootstrap").refused()
     assert code == 1
@@ -192,7 +192,7 @@ def test_a_second_process_on_the_same_data_directory_is_told_which(tmp_path: Pat
 
 
 @pytest.mark.django_db(transaction=True)
-def test_servers_that_share_a_database_start_beside_each_other_and_beside_no_other_one() -> None:
+def test_only_sharing_servers_start_beside_each_other() -> None:
     with (
         DatabaseClaim(shared=True),
         DatabaseClaim(shared=True),

@@ -104,7 +104,7 @@ DECIDED = {
         ("MRPVM_LLM_API", "grpc", "'grpc'", "chat or responses"),
     ],
 )
-def test_a_bad_value_gives_one_line_with_name_value_and_what_is_expected(
+def test_a_bad_value_is_one_line_with_what_is_expected(
     tmp_path: Path, variable: str, value: str, shown: str, expected: str
 ) -> None:
     lines = problems(tmp_path, **{variable: value})
@@ -268,9 +268,7 @@ def test_a_log_line_without_secrets_is_unchanged() -> None:
     assert formatted(line) == line
 
 
-def test_the_configured_secrets_are_named_to_what_takes_out_secrets(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_configured_secrets_are_redacted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A provider's key has any form; so do passwords."""
     monkeypatch.setattr(redaction, "_named", [])
     settings.SECRET_KEY, settings.MRPVM_API_KEY = "signing=with=this", "mrp_with/signs/in/it"

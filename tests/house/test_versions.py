@@ -17,7 +17,7 @@ from tests.server import ServerProcess
 pytestmark = pytest.mark.django_db
 
 
-def test_a_database_of_a_newer_version_is_refused_with_both_named() -> None:
+def test_a_database_of_a_newer_version_is_refused() -> None:
     check_version(must_be_prepared=True)
     MigrationRecorder(connection).record_applied("sessions_app", "9999_what_the_future_holds")
     DatabaseVersion.objects.create(version="99.1.2", latest_migration="9999_what_the_future_holds")

@@ -53,7 +53,7 @@ def fresh(*solvers):
 
 @pytest.mark.rule("TURN-6")
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
-def test_the_level_of_a_turn_becomes_the_policy_of_its_root_frame(level):
+def test_a_turns_level_is_its_root_frames_policy(level):
     [policy] = turn(level, *fresh(*TWO)).named("policy.set")
     assert (policy["frameId"], policy["closureMode"]) == ("frame-0", POLICIES[level].closure_mode)
 
@@ -86,7 +86,7 @@ def test_the_same_family_is_no_alternative():
 
 
 @pytest.mark.rule("KERNEL-32", "KERNEL-42")
-def test_two_candidates_are_compared_and_the_deciding_criterion_named():
+def test_a_comparison_names_the_deciding_criterion():
     """Equal but for the price of a model call."""
     second = solution("Second.")
 
@@ -142,7 +142,7 @@ def test_an_unjudged_answer_stays_below_the_floor_of_level_three():
 
 
 @pytest.mark.rule("KERNEL-4", "KERNEL-43")
-def test_a_weak_leader_is_challenged_with_another_retrievers_evidence():
+def test_a_weak_leader_is_challenged_with_other_evidence():
     """The challenge's frame gathers it, and the answer becomes strong."""
     first = plugin("kb-plugin", "kb-a", retrieval("fact", sufficient=False))
     second = plugin("kb-plugin", "kb-b", retrieval("more"))

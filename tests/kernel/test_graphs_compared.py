@@ -59,7 +59,7 @@ def test_of_several_alike_the_first_stands_beside_the_first() -> None:
     assert shown(once, again)[-2:] == [("exec-0.2~1", "exec-0.2~1", 1), (None, "exec-0.2~2", 1)]
 
 
-def test_frames_of_one_purpose_are_told_apart_by_what_they_are_about() -> None:
+def test_frames_of_one_purpose_are_matched_by_label() -> None:
     def inner(frame: str) -> Execution:
         return execution(f"{frame.removeprefix('frame-')}.1~1", "gs-a", frame)
 
@@ -85,7 +85,7 @@ def test_frames_of_one_purpose_are_told_apart_by_what_they_are_about() -> None:
 @pytest.mark.rule("GRAPH-14")
 @settings(max_examples=40)
 @given(TURNS, TURNS)
-def test_every_node_of_both_graphs_is_there_once_and_inside_its_frame(one, other) -> None:
+def test_each_node_of_both_graphs_is_aligned_once(one, other) -> None:
     left, right = fold_graph(play(one).events), fold_graph(play(other).events)
     pairs = align_graphs(left, right)
     for side, whole in (("left", left), ("right", right)):

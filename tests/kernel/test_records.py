@@ -65,7 +65,7 @@ def test_a_candidate_says_what_it_is_compared_by():
 
 
 @pytest.mark.rule("KERNEL-25", "KERNEL-35")
-def test_a_result_below_the_floor_is_superseded_and_its_records_stay():
+def test_a_result_below_the_floor_keeps_its_records():
     """Where another one reaches it; one that reaches it too is suspended."""
     judge = plugin("val-plugin", "val-a", RuntimeError("boom"), ACCEPT)
     ran = turn(3, solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1), judge)
@@ -114,7 +114,7 @@ def test_frames_close_once_truthfully_and_leave_nothing_open(ran_turn):
 
 
 @pytest.mark.rule("KERNEL-1", "KERNEL-44")
-def test_a_closed_frame_tells_its_depth_what_is_left_and_what_was_compared():
+def test_a_closed_frame_records_depth_rest_and_comparisons():
     meta = state(at_level(3))
     assert meta.items() >= {"closureReason": "frontier_exhausted", "depth": 0, "maxDepth": 3}.items()
     assert meta["budgets"] == {"remainingLLMCalls": 5, "remainingTimeMs": 60_000}

@@ -48,7 +48,7 @@ def stages_of(ran, stage):
         ({"pins": Selection(planner="planner-b")}, ["planner-b"]),
     ],
 )
-def test_planners_are_tried_pin_alone_else_preference_defaults_others_and_four_at_most(chosen, expected):
+def test_planners_are_tried_in_order_and_four_at_most(chosen, expected):
     names = ("planner-a", "planner-b", "planner-c", "planner-default", "planner-depth")
     refusing = [planner(name, RuntimeError("boom")) for name in names]
     ran = run(detector(detection("why")), kb(), solver(), *refusing, **chosen)
@@ -100,7 +100,7 @@ def test_a_plan_is_fitted_to_what_is_registered_for_the_stage():
 
 
 @pytest.mark.rule("BUILTIN-47")
-def test_validators_run_cheap_first_and_stop_at_the_first_rejection():
+def test_validators_run_cheap_first_until_a_rejection():
     validators = [plugin("val-plugin", name, ACCEPT) for name in ("val-z", "val-b", "val-a")]
     for item, cost in zip(validators, ("cheap", "moderate", "moderate"), strict=True):
         item.descriptor = replace(item.descriptor, cost_class=cost)
@@ -140,7 +140,7 @@ def test_every_call_gets_a_context():
 
 
 @pytest.mark.rule("TURN-13", "TURN-14", "PLUGIN-18", "KERNEL-52")
-def test_a_planner_hears_before_and_after_retrieval_what_is_known():
+def test_a_planner_plans_before_and_after_retrieval():
     deciding = planner("planner-a", plan(kbs=("kb-a", "kb-b")))
     run(
         detector(detection("why", claims=["a"])), kb("kb-a", sufficient=False), kb("kb-b", "fact", "another"), solver(),
@@ -194,7 +194,7 @@ def deactivating(*places):
 
 
 @pytest.mark.rule("LANG-21", "LANG-29", "KERNEL-14")
-def test_an_intent_without_a_seed_to_run_is_not_worked_on_and_keeps_its_group():
+def test_an_intent_without_a_seed_keeps_its_group():
     solving = solver()
     ran = run(detector(deactivating(2)), kb(), solving)
     assert sorted(request.evidence[0].intent.target for request in solving.asked) == ["one", "three"]
@@ -206,14 +206,14 @@ def test_an_intent_without_a_seed_to_run_is_not_worked_on_and_keeps_its_group():
 
 
 @pytest.mark.rule("KERNEL-14")
-def test_a_message_of_which_nothing_may_run_is_left_to_the_next_detector():
+def test_a_message_without_runnable_seeds_goes_to_the_next():
     second = plugin("sd-plugin", "sd-b", detection("why"))
     ran = run(detector(deactivating(1, 2, 3)), second, kb(), solver())
     assert ran.outcome.used.seed_detector == "sd-b"
 
 
 @pytest.mark.rule("KERNEL-15")
-def test_questions_that_were_split_from_each_other_stay_in_one_frame():
+def test_dependent_questions_stay_in_one_frame():
     """Read from the admitted seeds, not from the text."""
     found = detection("one", "two")
     dependent = replace(found, intent_document=f"{found.intent_document}\n@r1 split_from $s2 $s1")
@@ -288,7 +288,7 @@ def evidence(claims, guiding=()):
 
 @pytest.mark.rule("KERNEL-24")
 @given(CLAIMS, CLAIMS)
-def test_the_profile_of_evidence_is_that_of_its_units_in_any_order(claims, guiding):
+def test_a_profile_does_not_depend_on_the_order_of_units(claims, guiding):
     """Guidance is part of it."""
     found = evidence_profile_hash([evidence(claims, guiding)])
     assert found == evidence_profile_hash([evidence(claims[::-1], guiding[::-1])])

@@ -57,7 +57,7 @@ def frames(ran):
 
 
 @pytest.mark.rule("LANG-22", "BUILTIN-40", "KERNEL-4", "KERNEL-6")
-def test_a_solver_that_needs_decomposition_gets_a_child_frame_for_each_subproblem():
+def test_decomposition_opens_a_child_frame_for_each_subproblem():
     """The group stays the root's, whatever happened below."""
     ran = turn(task("all", "cost", "weight"), solver({"all": SPLIT, "cost": "Ten. [1]", "weight": "Two. [1]"}))
     assert [frames(ran)[child]["purpose"] for child in ("frame-0.1", "frame-0.2")] == ["subtask-decomposition"] * 2
@@ -80,7 +80,7 @@ def test_parts_come_back_in_their_order_whoever_is_first():
 
 
 @pytest.mark.rule("KERNEL-2", "KERNEL-53")
-def test_a_plan_that_decomposes_opens_the_children_before_any_solver_runs():
+def test_a_decomposing_plan_opens_children_before_solvers():
     """For the purpose that the planner names."""
     solving = solver({"cost": "Ten."})
     ran = turn(task("all", "cost"), solving, planner(deciding("post-kb", "strategy-guidance")))
@@ -90,7 +90,7 @@ def test_a_plan_that_decomposes_opens_the_children_before_any_solver_runs():
 
 
 @pytest.mark.rule("KERNEL-4", "KERNEL-21")
-def test_a_planner_may_authorise_decomposition_after_weak_results_only():
+def test_decomposition_is_authorised_after_weak_results_only():
     told = {"all": None, "cost": "Ten."}
     ran = turn(task("all", "cost"), solver(told), planner(deciding("post-solve")))
     assert ran.outcome.answer_text == "Ten."
@@ -107,7 +107,7 @@ def test_with_a_pinned_solver_the_planner_is_not_asked_to_split():
 
 
 @pytest.mark.rule("DECISION-48", "KERNEL-5")
-def test_without_subproblems_a_detector_looks_for_parts_in_the_tasks_text():
+def test_a_detector_finds_parts_where_no_subproblem_is_given():
     """What it finds beside them is staged with the turn's units, under numbers of its frame."""
     detected = [detection("cost and weight", claims=["a"]), detection("cost", "weight", claims=["a", "b"])]
     told = {"cost and weight": SPLIT, "cost": "Ten.", "weight": "Two."}
@@ -144,7 +144,7 @@ def test_a_solver_that_cannot_be_helped_refused_honestly():
 
 
 @pytest.mark.rule("KERNEL-3")
-def test_below_the_depth_limit_no_frame_is_opened_and_the_refusal_is_recorded():
+def test_at_the_depth_limit_no_frame_opens_and_it_is_recorded():
     ran = turn(task("all", "cost"), solver({"all": SPLIT}), limits=Limits(max_frame_depth=0))
     assert list(frames(ran)) == ["frame-0"]
     assert "FRAME_DEPTH_EXCEEDED" in [step["reason"] for step in ran.named("backtrack.taken")]
@@ -152,7 +152,7 @@ def test_below_the_depth_limit_no_frame_is_opened_and_the_refusal_is_recorded():
 
 
 @pytest.mark.rule("KERNEL-3")
-def test_children_that_need_decomposition_too_stop_at_the_depth_limit():
+def test_nested_decomposition_stops_at_the_depth_limit():
     """Each level splits a part off; at depth 3 the frame does without."""
     detected = [detection("all parts")] + [detection(f"part {depth} a", f"part {depth} b") for depth in range(20)]
     splitting = plugin("gs-plugin", "gs-a", SPLIT)

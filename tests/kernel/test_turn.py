@@ -41,7 +41,7 @@ def ok_turn(**changes):
 
 
 @pytest.mark.rule("UNIT-9")
-def test_a_hash_that_a_detector_got_wrong_stands_with_its_execution():
+def test_a_detectors_wrong_hash_is_recorded():
     """The turn goes on."""
     told = detection("why", claims=["a"])
     wrong = replace(told, context_document=f"{told.context_document}\n@h1 set $k1 hash {'0' * 64}")
@@ -92,7 +92,7 @@ def test_stages_follow_each_other_by_recorded_edges():
     assert flows == list(itertools.pairwise(ids))
 
 
-def test_payloads_show_of_a_unit_what_it_has_and_of_everything_else_all():
+def test_payloads_leave_out_only_empty_fields_of_units():
     [solve] = [event for event in ok_turn().events if event.detail_ref == "exec-0.5~1" and "output" in event.detail]
     payload = json.loads(WireWriter(brief=KnowledgeUnit).json(solve.detail))
     [entry] = payload["input"]["evidence"][0]["sessionUnits"]
@@ -157,7 +157,7 @@ def test_a_failing_solver_is_replaced_by_the_next(reply):
         ),
     ],
 )
-def test_the_error_that_a_plugin_raises_or_returns_is_kept_without_secrets(error, told):
+def test_a_plugins_error_is_kept_without_secrets(error, told):
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(error))
     [failed] = [item["error"] for item in ran.named("plugin.finished") if item["error"]]
     assert failed.items() >= told.items()
@@ -221,7 +221,7 @@ def test_a_heavier_planner_without_anything_new_ends_quietly():
     assert {node["status"] for node in graph_of(ran.records)["pluginExecutions"]} <= {"success", "no-context"}
 
 
-def test_a_view_that_was_passed_over_is_used_without_asking_again():
+def test_a_skipped_view_is_used_without_a_new_call():
     """A planner's fullest insufficient view goes first; the others wait for the next planner."""
     first = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     second = plugin("mrp-plan-plugin", "planner-b", plan(kbs=("kb-a",)))
@@ -240,7 +240,7 @@ def test_without_a_solver_the_turn_fails():
 
 
 @pytest.mark.rule("TURN-19", "KERNEL-12")
-def test_an_honest_no_context_answer_is_a_success_after_every_planner_was_tried():
+def test_no_context_after_every_planner_is_a_success():
     second = plugin("mrp-plan-plugin", "planner-b", plan())
     first = plugin("mrp-plan-plugin", "planner-a", plan())
     ran = run(detector(detection("why")), kb(retrieval(sufficient=False)), solver(solution(None)), first, second)
@@ -251,7 +251,7 @@ def test_an_honest_no_context_answer_is_a_success_after_every_planner_was_tried(
 
 
 @pytest.mark.rule("TURN-16")
-def test_a_rejected_answer_fails_the_turn_when_nothing_else_is_left():
+def test_a_rejected_last_answer_fails_the_turn():
     ran = run(
         detector(detection("why")),
         kb(retrieval("fact")),
@@ -285,7 +285,7 @@ def test_a_pinned_plugin_is_the_only_one_tried():
 
 
 @pytest.mark.rule("DECISION-23", "TURN-17", "INTENT-4", "KERNEL-4", "KERNEL-15", "KERNEL-16", "ANSWER-1")
-def test_independent_intents_run_in_child_frames_and_join_in_order():
+def test_independent_intents_join_in_order():
     ran = run(detector(detection("one", "two", "three")), kb(retrieval("fact")), solver(solution("Because.")))
     graph = graph_of(ran.records)
     assert [frame["id"] for frame in graph["frames"]] == ["frame-0", "frame-0.1", "frame-0.2", "frame-0.3"]
@@ -347,7 +347,7 @@ def test_two_runs_with_the_same_clock_give_the_same_record():
 
 
 @pytest.mark.rule("TURN-32")
-def test_a_defect_in_the_machine_itself_fails_the_turn_without_telling_its_text():
+def test_a_machine_defect_fails_the_turn_without_its_text():
     """A planner's order that is no tuple breaks the loop, not the caller."""
     broken = plugin("mrp-plan-plugin", "planner-a", lambda request, context: plan(kbs=(None,))(request, context))
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(solution("x")), broken)

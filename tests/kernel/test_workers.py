@@ -28,7 +28,7 @@ class TellingLock:
             tell()
 
 
-def test_a_call_abandoned_just_when_it_returned_leaves_its_thread_usable() -> None:
+def test_a_call_abandoned_on_return_keeps_its_thread() -> None:
     workers, lock = Workers(), TellingLock()
     workers._lock = lock  # type: ignore[assignment]
     started, go_on, returned = (SimpleQueue[Any]() for _ in range(3))
@@ -67,7 +67,7 @@ def test_every_call_runs_in_what_is_put_around_it() -> None:
     workers.close()
 
 
-def test_an_abandoned_call_is_not_heard_and_its_thread_not_lent_again() -> None:
+def test_an_abandoned_calls_thread_is_not_lent_again() -> None:
     left: SimpleQueue[None] = SimpleQueue()
     workers = Workers(leave=lambda: left.put(None))
     go_on, returned = SimpleQueue[None](), SimpleQueue[Any]()

@@ -38,7 +38,7 @@ def test_offsets_locate_the_chunks_own_text(text: str, is_markdown: bool) -> Non
 
 
 @given(prose | st.text(), st.booleans())
-def test_chunks_are_ordered_disjoint_and_cover_everything_but_headings(text: str, is_markdown: bool) -> None:
+def test_chunks_are_ordered_and_cover_all_but_headings(text: str, is_markdown: bool) -> None:
     chunks = chunk_source(text, is_markdown=is_markdown, limits=small)
     assert all(left.char_end <= right.char_start for left, right in pairwise(chunks))
     if not is_markdown:
@@ -101,7 +101,7 @@ def test_a_hash_in_a_code_fence_is_no_heading() -> None:
 
 
 @pytest.mark.rule("INGEST-5")
-def test_sentence_windows_overlap_by_one_sentence_outside_their_own_span() -> None:
+def test_sentence_windows_overlap_by_one_sentence() -> None:
     text = " ".join(f"Sentence number {number}." for number in range(10))
     chunks = chunk_source(text, is_markdown=False, limits=small)
     assert len(chunks) > 2

@@ -114,7 +114,7 @@ def test_the_order_of_the_input_does_not_matter(links: list[Link], chance: rando
     assert closure(shuffled) == closure(links)
 
 
-def test_arguments_are_the_same_whatever_their_article_case_and_ending() -> None:
+def test_arguments_ignore_article_case_and_ending() -> None:
     found = closure([link("The pumps", "uses", "a chiller"), link("Chillers", "provides", "cooling")])
     assert [item.key for item in found] == [("pump", "has_capability", "cool")]
 
@@ -201,7 +201,7 @@ def test_every_proof_can_be_checked_by_hand(links: list[Link]) -> None:
     assert all(_is_checked(item) for item in closure(links))
 
 
-def test_a_neighbourhood_ends_where_nothing_is_shared_or_the_depth_is_reached() -> None:
+def test_a_neighbourhood_ends_at_no_overlap_or_depth() -> None:
     chain = [link(f"n{place}", "causes", f"n{place + 1}") for place in range(8)]
     apart = link("x1", "causes", "x2")
     found = neighbourhood(chain[:1], [apart, *chain], depth=2)

@@ -36,7 +36,7 @@ def test_a_pick_names_what_it_is_closest_to() -> None:
 
 
 @given(CANDIDATES, st.integers(0, 15))
-def test_picks_are_distinct_bounded_and_begin_with_the_most_relevant(
+def test_picks_are_distinct_and_the_most_relevant_is_first(
     rows: list[tuple[float, frozenset[str]]], limit: int
 ) -> None:
     places = order(rows, limit)

@@ -130,7 +130,7 @@ def test_origins_have_the_final_ids_of_their_chunk() -> None:
 
 
 @pytest.mark.rule("UNIT-14")
-def test_one_section_needs_no_summary_of_its_own_and_one_unit_none_at_all() -> None:
+def test_one_section_or_unit_needs_no_summary() -> None:
     *leaves, root = build([("One", [("Description", "A."), ("Description", "B.")])])
     assert (root.id, root.parent_unit_ids) == ("src-1::source-summary", ())
     assert root.child_unit_ids == tuple(leaf.id for leaf in leaves)
@@ -139,7 +139,7 @@ def test_one_section_needs_no_summary_of_its_own_and_one_unit_none_at_all() -> N
 
 
 @pytest.mark.rule("INGEST-12")
-def test_a_summary_has_the_first_sentences_and_the_most_frequent_role() -> None:
+def test_a_summary_has_first_sentences_and_the_top_role() -> None:
     said = [("Narrative", "He left. It rained."), ("Constraint", "Stop at ten. Never later."), ("Narrative", "He ate.")]
     root = build([("One", said)])[-1]
     assert (root.claim, root.role) == ("pump.md. He left. Stop at ten. He ate.", "Narrative")

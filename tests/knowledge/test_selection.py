@@ -75,7 +75,7 @@ def test_agreeing_backends_add_a_bonus() -> None:
 
 
 @pytest.mark.rule("BUILTIN-19")
-def test_weak_double_and_surplus_candidates_are_pruned_with_a_reason() -> None:
+def test_weak_double_and_surplus_candidates_are_pruned() -> None:
     double = Candidate(unit=replace(unit("a", "Rex."), id="z"), store="kb", scores={"bm25": 0.95})
     candidates = [Candidate(unit=unit("a", "Rex."), store="kb", scores={"bm25": 1.0}), double, candidate("weak", 0.1)]
     candidates += [candidate(name, 0.5) for name in ("b", "c", "d")]
@@ -89,7 +89,7 @@ def test_weak_double_and_surplus_candidates_are_pruned_with_a_reason() -> None:
     }
 
 
-def test_a_good_unit_brings_the_next_two_along_that_are_somewhat_like_the_question() -> None:
+def test_a_good_unit_brings_two_similar_neighbours() -> None:
     policy = SelectionPolicy(max_results=9, min_score=0.3, beside_best=0.1)
     weak = [candidate("b", 0.2), candidate("c", 0.15), candidate("d", 0.12), candidate("e", 0.05)]
     found = choose([candidate("a", 0.31), *weak], PROFILE, policy)
@@ -150,7 +150,7 @@ def test_sufficiency() -> None:
 
 
 @pytest.mark.rule("BUILTIN-31")
-def test_one_unit_that_holds_every_term_suffices_whatever_its_role() -> None:
+def test_one_unit_with_every_term_suffices() -> None:
     entry = EvidenceEntry(unit=unit("a", "Rex barks."), score=1.0, store="kb")
     assert is_sufficient([entry], profile("rex", "bark", needed_roles=("Definition",)))
     assert not is_sufficient([entry], profile(needed_roles=("Definition",)))

@@ -72,12 +72,12 @@ def test_a_claim_satisfies_a_unit_whose_role_is_missing() -> None:
     assert findings("\n".join(lines)) == [("MISSING_REQUIRED_FIELD", 1, "role")]
 
 
-def test_two_faults_of_one_object_are_reported_one_after_the_other() -> None:
+def test_two_faults_of_one_object_are_reported_in_turn() -> None:
     both = KNOWLEDGE + "@u1 set $k1 role Rumour\n@u2 set $k1 title [a]\n"
     assert findings(both) == [("INVALID_ROLE_VALUE", 7, "role")]
 
 
-def test_faults_of_different_objects_are_all_reported_in_document_order() -> None:
+def test_faults_of_objects_are_reported_in_document_order() -> None:
     lines = [
         '@i1 intent define "a"', '@i2 intent ponder "b"', "@o2 set $i2 output x", '@i3 intent define "c"',
         "@o3 set $i3 mood x",
@@ -94,7 +94,7 @@ def test_an_early_assignment_counts_for_its_object() -> None:
     assert findings(text, "intent") == [("CONSTRUCTOR_REQUIRED_FIRST", 1, None)]
 
 
-def test_an_unresolved_constructor_reference_does_not_touch_the_other_objects() -> None:
+def test_an_unresolved_reference_leaves_other_objects() -> None:
     lines = [*BRANCH, "@s2 seed $i9 direct define x", "@t1 status $b1 active", '@x1 seed $i1 direct define "y"']
     assert findings("\n".join(lines), "mixed") == [("INVALID_ARGUMENT_KIND", 11, "focus")]
 

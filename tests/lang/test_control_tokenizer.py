@@ -62,7 +62,7 @@ def test_strings(source: str, value: str) -> None:
 
 
 @pytest.mark.rule("LANG-5")
-def test_lines_end_at_line_feeds_only_and_lose_one_carriage_return() -> None:
+def test_lines_end_at_line_feeds_only() -> None:
     lines = tokenize('a\r\nb\n"c\u2028d\x85e"\n\r\n \t\nf')
     assert [(line.number, line.tokens[0].value) for line in lines] == [
         (1, "a"), (2, "b"), (3, "c\u2028d\x85e"), (6, "f"),

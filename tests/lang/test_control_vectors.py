@@ -93,7 +93,7 @@ def test_a8_a_full_triple_may_have_a_confidence() -> None:
 
 
 @pytest.mark.rule("UNIT-12", "LANG-25")
-def test_a9_parents_and_children_are_unit_ids_and_mirror_each_other() -> None:
+def test_parents_and_children_are_unit_ids_and_mirrored() -> None:
     document = VECTORS["A9"].admit()
     leaf, section = document.kus["k1"], document.kus["c1"]
     assert leaf.parent_unit_ids == (section.ku_id,) == ("src-7::section-000",)

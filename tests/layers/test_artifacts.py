@@ -67,9 +67,7 @@ def test_a_fork_has_them_without_a_copy(filled: KnowledgeBase, session: Session)
 
 
 @pytest.mark.rule("BASE-14")
-def test_a_draft_s_are_its_own_until_a_save_and_come_back_with_every_mount(
-    base: KnowledgeBase, session: Session
-) -> None:
+def test_a_drafts_artifacts_are_its_own_until_a_save(base: KnowledgeBase, session: Session) -> None:
     stage(session, "manual", "The rotor hums")
     unit_id = "manual::The rotor hums"
     port(session).keep_artifacts("1", {unit_id: b"r"})

@@ -96,7 +96,7 @@ def test_what_is_packed_is_found_as_before(seed: int) -> None:
 
 
 @pytest.mark.django_db
-def test_what_was_said_is_found_with_its_neighbours_however_many_other_units_match(
+def test_utterances_are_found_with_neighbours_among_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The bound of utterances that are looked at with their neighbours counts utterances alone, packed or not."""
@@ -189,9 +189,7 @@ class TestPacking:
 
     @pytest.mark.rule("PLUGIN-45")
     @pytest.mark.parametrize("change", [{"version": "older"}, {"is_complete": False}])
-    def test_what_is_stale_or_incomplete_is_not_read_and_is_made_anew(
-        self, base: KnowledgeBase, change: dict[str, object]
-    ) -> None:
+    def test_stale_or_incomplete_packs_are_rebuilt(self, base: KnowledgeBase, change: dict[str, object]) -> None:
         before = answers(base.head)
         pack_large_layers()
         PackedPart.objects.filter(kind=PackedPart.Kind.TERM).delete()

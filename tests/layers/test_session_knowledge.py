@@ -86,7 +86,7 @@ def test_topic_counts_more_than_claim_and_remark_less() -> None:
     assert [name for name, _ in found(journal, "pump")] == ["topic", "claim", "remark"]
 
 
-def test_title_and_body_do_not_count_twice_what_topic_and_claim_say() -> None:
+def test_title_and_body_do_not_double_topic_and_claim() -> None:
     plain = make_unit("a", "The pump leaks", topic="pump")
     repeated = make_unit("a", "The pump leaks", topic="pump", title="Pump", text_body="The pump leaks badly")
     assert weighted_terms(repeated) - weighted_terms(plain) == {terms("badly")[0]: 10}
@@ -175,7 +175,7 @@ class TestEqualHashes:
         assert port(journal).search(query("pump"), 5) == before
         assert not Posting.objects.filter(layer=journal).exists()
 
-    def test_a_twin_in_a_sealed_layer_is_shown_again_when_the_higher_is_hidden(self) -> None:
+    def test_a_sealed_twin_is_shown_when_the_higher_is_hidden(self) -> None:
         lower = add_base([make_unit("lower", "pump valve")])
         upper = add_base([make_unit("upper", "pump valve")], lower)
         draft, journal = add_session(upper)
@@ -322,7 +322,7 @@ class TestRemembered:
         journal.refresh_from_db()
         assert len(port(journal).search(query("pump"), 99)) == 6
 
-    def test_a_layer_that_was_rolled_back_is_not_taken_for_the_one_that_got_its_key(self) -> None:
+    def test_a_rolled_back_layer_is_not_mistaken_by_key(self) -> None:
         base = add_base([make_unit(f"u{number}", f"pump {number}") for number in range(9)])
         upper = create_layer(Kind.BASE, base)
         hide_units(upper, LayerUnit.objects.filter(unit_id__in=["u1", "u2"]))

@@ -91,13 +91,13 @@ PETS = (
         ("Which boat did Ben sell?", 3),
     ],
 )
-def test_in_a_short_dialogue_the_utterance_with_the_words_comes_first(question: str, place: int) -> None:
+def test_a_short_dialogue_ranks_the_matching_utterance_first(question: str, place: int) -> None:
     assert next(iter(found(sealed(*PETS), question))) == f"talk-{place}"
 
 
 @pytest.mark.parametrize("word", ["dog", "cat", "bike", "boat"])
 @pytest.mark.parametrize("name", ["Ann", "Ben"])
-def test_a_wrong_name_does_not_push_the_only_utterance_with_the_word_below_the_bar(word: str, name: str) -> None:
+def test_a_wrong_name_keeps_the_only_match_above_the_bar(word: str, name: str) -> None:
     hits = found(sealed(*PETS), f"What did {name} say about the {word}?")
     own = next(hits[unit.id] for unit in PETS if word in (unit.claim or ""))
     assert own > FAST_POLICY.min_score * max(hits.values())

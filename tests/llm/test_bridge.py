@@ -391,7 +391,7 @@ def test_a_provider_that_is_not_there(bench: Callable[..., Bench]) -> None:
         made.ask()
 
 
-def test_the_models_are_the_configured_one_and_those_of_the_provider(bench: Callable[..., Bench]) -> None:
+def test_models_are_the_configured_and_the_providers(bench: Callable[..., Bench]) -> None:
     made = bench()
     assert made.endpoint.model_names() == ("default-model", "other", "served")
     made.provider.models = ()

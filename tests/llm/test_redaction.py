@@ -83,7 +83,7 @@ def test_named_secrets_go_wherever_they_are() -> None:
     ]
 
 
-def test_what_the_server_names_as_secret_goes_unless_it_is_a_mere_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_named_secrets_are_redacted_unless_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redaction, "_named", [])
     redaction.name_secrets(["gsk_abcd", "gsk_abcd.efgh", "ollama", ""])
     told = "gsk_abcd.efgh and gsk_abcd at ollama"

@@ -53,7 +53,7 @@ def test_the_newer_of_two_answers_is_given(told: str, correction: str, question:
     assert asked(told, correction, question) == correction
 
 
-def test_what_no_longer_holds_is_no_yes_and_is_told_to_who_asks_of_before() -> None:
+def test_past_facts_answer_only_questions_of_the_past() -> None:
     assert asked("I live in Vienna.", "I now live in Rome.", "Do I live in Vienna?") is None
     assert asked("I live in Vienna.", "I now live in Rome.", "Where did I live before?") == "I live in Vienna."
     assert asked("We lived in Graz for six years.", "We moved to Rome.", "How long did we live in Graz?") is not None
@@ -215,7 +215,7 @@ def test_what_a_correction_says_is_no_template() -> None:
     assert asked("The lesson is on Monday.", r"It was moved to \g<9> on Friday.", "When is the lesson?") is not None
 
 
-def test_asking_what_comes_before_something_is_not_asking_of_the_past() -> None:
+def test_asking_what_comes_before_is_no_past_question() -> None:
     told = ("The meeting is on 5 March.", "No wait, 6 March.")
     assert asked(*told, "When is the meeting before Easter?") != told[0]
     assert asked(*told, "When was the meeting before?") != told[0]

@@ -38,7 +38,7 @@ SOLD = "Bread is sold in the morning and cake in the afternoon."
         ("Does the band play on Fridays?", "Yes. The band plays on Mondays and Fridays."),
     ],
 )
-def test_a_thing_with_a_time_of_its_own_does_not_share_the_first_ones(question: str, said: str | None) -> None:
+def test_a_thing_with_its_own_time_keeps_it(question: str, said: str | None) -> None:
     assert answer(CANTEEN, question) == said
 
 
@@ -57,7 +57,7 @@ def test_a_thing_with_a_time_of_its_own_does_not_share_the_first_ones(question: 
         ("The shop opens at 9:00 and the bar at 17:00.", "The shop opens at 9:00; the bar opens at 17:00."),
     ],
 )
-def test_what_is_left_out_is_the_verb_and_what_the_new_thing_does_not_replace(text: str, full: str) -> None:
+def test_an_ellipsis_takes_verb_and_unreplaced_parts(text: str, full: str) -> None:
     assert filled(text) == full
 
 
@@ -72,5 +72,5 @@ def test_what_is_left_out_is_the_verb_and_what_the_new_thing_does_not_replace(te
         "Ida waters the roses and the lilies on Thursdays.",
     ],
 )
-def test_a_sentence_that_leaves_nothing_out_or_not_clearly_stays_as_it_is(text: str) -> None:
+def test_a_sentence_without_clear_ellipsis_is_unchanged(text: str) -> None:
     assert filled(text) == text

@@ -170,9 +170,7 @@ def test_one_of_a_kind_is_not_the_other(document: str, question: str, *, said: b
         ("The tower is not high.", "Is the tower low?", None),
     ],
 )
-def test_one_contrary_denies_the_other_but_not_the_other_way_round(
-    document: str, question: str, said: str | None
-) -> None:
+def test_a_contrary_denies_in_one_direction(document: str, question: str, said: str | None) -> None:
     assert answer(document, question) == (said and f"{said}. {document}")
 
 
@@ -227,7 +225,7 @@ def test_steps_for_one_case_are_not_those_for_another(question: str, said: str |
         ("Tickets will cost 15 euros from next year.", "How much do tickets cost?"),
     ],
 )
-def test_a_difference_a_plan_and_what_is_over_are_no_value_of_now(document: str, question: str) -> None:
+def test_differences_plans_and_past_values_are_not_current(document: str, question: str) -> None:
     assert answer(document, question) is None
 
 

@@ -29,7 +29,7 @@ ORCHESTRA = (
         ("Who is Nils Dorn?", None),
     ],
 )
-def test_a_name_set_beside_a_role_tells_who_that_is_whatever_else_is_said(question: str, said: str | None) -> None:
+def test_a_name_beside_a_role_tells_who_that_is(question: str, said: str | None) -> None:
     assert answer(ORCHESTRA, question) == said
 
 
@@ -41,7 +41,7 @@ def test_a_name_set_beside_a_role_tells_who_that_is_whatever_else_is_said(questi
         ("What is the title of Viggo Lund's suite?", False),
     ],
 )
-def test_a_quoted_title_is_one_name_and_belongs_to_the_work_of_its_maker(question: str, *, said: bool) -> None:
+def test_a_quoted_title_is_one_name_of_its_makers_work(question: str, *, said: bool) -> None:
     assert ("Frost and Fire" in (answer(ORCHESTRA, question) or "")) == said
 
 
@@ -124,9 +124,9 @@ RULES = (
         ("May children light fires in the hut?", None),
     ],
 )
-def test_what_nobody_may_do_is_not_allowed_to_who_asks_and_no_more_than_that(question: str, said: str | None) -> None:
+def test_what_nobody_may_do_is_not_allowed_to_the_asker(question: str, said: str | None) -> None:
     assert answer(RULES, question) == said
 
 
-def test_a_heading_that_only_names_a_thing_does_not_tell_what_it_is() -> None:
+def test_a_heading_that_names_a_thing_does_not_define_it() -> None:
     assert answer("Parking policy\n\nCyclists may use the yard.", "What is the parking policy?") is None

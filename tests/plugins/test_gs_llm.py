@@ -43,7 +43,7 @@ def group(solution: Solution) -> Any:
 
 
 @pytest.mark.rule("DECISION-12", "BUILTIN-41")
-def test_sources_are_counted_in_the_order_in_which_they_are_cited() -> None:
+def test_sources_are_numbered_in_order_of_citation() -> None:
     solution, _ = solved("A red car [2] and Rex [1], a dog [1][2].", REX, CAR)
     assert group(solution).answer_markdown == "A red car [1] and Rex [2], a dog [2][1]."
     assert group(solution).cited_unit_ids == (CAR.id, REX.id)
@@ -72,7 +72,7 @@ def test_strict_uses_no_answer_without_a_source() -> None:
 HELPED = HelperOutput(intent_ref=1, plugin="Calculator", status="success", result="It is 42.", confidence="0.9")
 
 
-def test_what_a_program_worked_out_may_carry_an_answer_without_evidence() -> None:
+def test_a_programs_result_may_carry_an_answer() -> None:
     shown: list[str] = []
     solution, model = solved("The product is 42.", shown=shown, helpers=(HELPED,))
     assert (solution.status, group(solution).answer_markdown) == ("success", "The product is 42.")
@@ -140,7 +140,7 @@ def test_forms_that_a_mark_would_break_cite_beside_the_text(output: str, reply: 
 
 
 @pytest.mark.rule("BUILTIN-42")
-def test_each_group_of_several_is_read_back_and_a_missing_one_is_no_context() -> None:
+def test_a_missing_group_is_no_context() -> None:
     evidence = tuple(evidence_for(intent_of(f"q{number}", number), [REX]) for number in (1, 2, 3))
     shown: list[str] = []
     reply = "=== GROUP 3 ===\nThree [1].\n=== GROUP 1 ===\nOne [1].\n=== GROUP 8 ===\nEight."
@@ -154,7 +154,7 @@ def test_each_group_of_several_is_read_back_and_a_missing_one_is_no_context() ->
 
 
 @pytest.mark.rule("PLUGIN-6", "BUILTIN-41")
-def test_the_model_gets_intent_evidence_and_guidance_apart_and_no_id() -> None:
+def test_the_model_gets_intent_and_evidence_without_ids() -> None:
     told = EvidenceEntry(unit=unit("u-9", "Answer briefly.", phase_scopes=("gs-plugin",)), score=0, store="session")
     evidence = replace(
         evidence_for(intent_of("What is it?"), [REX, CAR, replace(REX, id="another")]),

@@ -27,7 +27,7 @@ def test_what_is_told_is_said_back_from_its_own_unit() -> None:
     assert answer.groups[0].cited_unit_ids == ("session::req-1::unit-000",)
 
 
-def test_a_long_text_is_acknowledged_in_two_sentences_and_says_that_there_were_more() -> None:
+def test_a_long_text_is_acknowledged_in_two_sentences() -> None:
     answer = Conversation().say("Rex barks. Tom naps. Birds fly south. Bees make honey.")
     assert answer_text(answer) == "Noted: Rex barks. [1] Tom naps. [2] And the rest."
 

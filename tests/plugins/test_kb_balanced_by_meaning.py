@@ -69,7 +69,7 @@ def rows(retrieval: Retrieval, step: str) -> dict[str, str]:
     return {row.unit_id: row.reason for row in retrieval.ledger if row.step == step}
 
 
-def test_no_unit_is_encoded_for_a_question_where_that_was_done_before() -> None:
+def test_a_unit_is_encoded_once() -> None:
     encoder = SynonymEncoder()
     plugin = BalancedKBRetriever(encoder=lambda: encoder)
     context = call_context(InMemoryKnowledge(UNITS, "kb"))

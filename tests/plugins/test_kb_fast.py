@@ -41,14 +41,14 @@ def test_a_unit_without_a_shared_term_is_never_evidence() -> None:
     assert found.status == "insufficient"
 
 
-def test_a_measure_is_found_by_its_noun_its_adjective_and_its_verb() -> None:
+def test_a_measure_is_found_by_noun_adjective_and_verb() -> None:
     view = knowledge(unit("noun", "Weight: 640 g"), unit("adjective", "80 kilos heavy"), unit("other", "Width: 2 m"))
     for question in ("How heavy is it?", "What is its weight?", "What does it weigh?"):
         assert set(ids(find(view, question))) == {"noun", "adjective"}
     assert ids(find(view, "Who owns the old one?")) == []
 
 
-def test_what_the_question_says_itself_counts_more_than_another_word_for_it() -> None:
+def test_words_of_the_question_outweigh_synonyms() -> None:
     view = knowledge(unit("noun", "Weight: 640 g"), unit("adjective", "640 g heavy"))
     assert ids(find(view, "How heavy is it?")) == ["adjective", "noun"]
     assert ids(find(view, "What is its weight?")) == ["noun", "adjective"]

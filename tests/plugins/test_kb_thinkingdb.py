@@ -71,7 +71,7 @@ def test_units_that_share_no_word_are_found_over_triples() -> None:
     assert set(entries(find(PLANT, question))) == {"u1", "u2", "u3", "u4"}
 
 
-def test_every_proof_is_checked_from_the_notes_and_the_units_alone() -> None:
+def test_proofs_are_checked_from_notes_and_units_alone() -> None:
     found = entries(find(PLANT, "What does Line Four depend on?"))
     triples = {item.id: f"{item.subject} {item.relation} {item.object}" for item in PLANT if item.subject}
     for unit_id, entry in found.items():
@@ -82,7 +82,7 @@ def test_every_proof_is_checked_from_the_notes_and_the_units_alone() -> None:
 
 
 @pytest.mark.rule("BUILTIN-22")
-def test_what_is_linked_to_nothing_in_the_question_is_never_evidence() -> None:
+def test_units_unlinked_to_the_question_are_no_evidence() -> None:
     assert entries(find(PLANT, "Where do penguins nest?")) == {}
     assert not {"u5", "u6"} & set(entries(find(PLANT, "What does Line Four depend on?")))
 
@@ -99,7 +99,7 @@ def test_a_denied_or_conditional_sentence_states_no_fact() -> None:
     assert set(entries(find(told, "What does the pump use?"))) == {"t1"}
 
 
-def test_units_of_the_turn_are_reasoned_with_and_not_returned_twice() -> None:
+def test_units_of_the_turn_are_used_and_returned_once() -> None:
     told = fact("turn", "Line Four", "depends_on", "the pump")
     evidence = find(PLANT[1:], "What does Line Four depend on?", (told,)).evidence[0]
     assert [entry.unit.id for entry in evidence.current_turn_units] == ["turn"]

@@ -163,9 +163,7 @@ def test_a_pinned_solver_is_never_decomposed_around() -> None:
         ("post-solve", [], False),
     ],
 )
-def test_a_task_is_too_broad_when_every_view_holds_something_and_none_enough(
-    phase: str, found: list[tuple[bool, int]], decomposed: bool
-) -> None:
+def test_a_task_is_too_broad_when_no_view_suffices(phase: str, found: list[tuple[bool, int]], decomposed: bool) -> None:
     """No guidance said how to go about it, so the frame's purpose is to get some."""
     views = tuple(RetrievalSummary(plugin_id="kb", sufficient=is_enough, evidence_count=n) for is_enough, n in found)
     made = plan("What is rust?", phase, retrievals=views, intents=(intent_of("rust"),))

@@ -88,5 +88,5 @@ def test_the_basis_of_dispatch_is_always_written_down(planner: Any) -> None:
         ("Why does the pump leak?", "diagnose", "kb-thinkingdb"),
     ],
 )
-def test_the_default_planner_starts_cheap_unless_the_act_asks_for_more(message: str, act: str, first: str) -> None:
+def test_the_default_planner_starts_cheap_by_act(message: str, act: str, first: str) -> None:
     assert plan(message, DefaultPlanner(), act=act).kb_plugin_order[0] == first

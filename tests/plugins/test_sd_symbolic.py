@@ -26,7 +26,7 @@ def told(message: str) -> list[str]:
 
 
 @pytest.mark.rule("BUILTIN-6")
-def test_a_statement_is_knowledge_and_one_intent_on_the_whole_text() -> None:
+def test_a_statement_is_knowledge_with_one_intent() -> None:
     found = detect("My dog is called Rex.")
     assert [(item.act, item.target, item.output) for item in found.intents] == [
         ("explain", "My dog is called Rex.", "acknowledgement")
@@ -205,7 +205,7 @@ def test_a_label_is_about_what_the_headings_around_its_own_name() -> None:
     ]
 
 
-def test_normalising_a_chunk_without_statements_gives_no_document() -> None:
+def test_a_chunk_without_statements_gives_no_document() -> None:
     assert normalise("Why?") == []
 
 
@@ -232,13 +232,13 @@ def test_any_message_gives_an_admissible_document_or_unsupported(message: str) -
         assert not any(char.isprintable() and not char.isspace() for char in message)
 
 
-def test_a_wrapped_line_is_the_rest_of_its_sentence_whatever_it_begins_with() -> None:
+def test_a_wrapped_line_continues_its_sentence() -> None:
     pump = "The main pump of the northern water works of the old town of Foo is driven by motor M7."
     message = pump.replace("Foo is", "Foo\nis") + " Where does it stand?"
     assert (told(message), targets(message)) == ([pump], ["Where does it stand?"])
 
 
-def test_a_question_on_a_line_of_its_own_is_one_without_a_mark_too() -> None:
+def test_a_question_line_needs_no_question_mark() -> None:
     assert targets("Here is what I know of the pumps of the northern water works\nwhat is a pump") == ["what is a pump"]
 
 

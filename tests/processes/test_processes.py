@@ -44,7 +44,7 @@ def test_a_hanging_process_is_killed_with_its_children() -> None:
     assert all(is_gone(pid) for pid in pids)
 
 
-def test_children_that_hold_the_pipes_open_do_not_keep_a_finished_process() -> None:
+def test_open_pipes_of_children_do_not_delay_a_process() -> None:
     ended = run(FORKS + "time.sleep(0.3)")
     assert (ended.outcome, ended.exit_code) == ("exited", 0)
     assert all(is_gone(int(line)) for line in ended.output.split())

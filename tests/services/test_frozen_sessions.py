@@ -113,7 +113,7 @@ def test_a_restart_changes_nothing(nodes: tuple[Node, Node], own_services: dict[
         assert "own" in command(again, again.new_session(), "/skills")["message"], "the new files are read by new ones"
 
 
-def test_a_reload_reads_the_files_of_its_process_and_holds_in_both(nodes: tuple[Node, Node], tmp_path: Path) -> None:
+def test_a_reload_in_one_process_holds_in_both(nodes: tuple[Node, Node], tmp_path: Path) -> None:
     here, there = nodes
     session_id, untouched = here.new_session(), here.new_session()
     write_skill(tmp_path / "second" / "skills", "fresh", front(summary="Fresh"))

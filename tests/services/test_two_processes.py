@@ -23,7 +23,7 @@ def test_a_turn_in_one_process_is_seen_live_in_the_other(nodes: tuple[Node, Node
     assert "units.pending" in [kind for _, kind in events]
 
 
-def test_a_base_that_one_process_changes_is_news_on_a_page_of_the_other(nodes: tuple[Node, Node]) -> None:
+def test_a_base_change_reaches_a_page_of_the_other_process(nodes: tuple[Node, Node]) -> None:
     """Sooner than the next heartbeat, which would tell of it too."""
     here, there = nodes
     session_id = here.new_session()
@@ -49,7 +49,7 @@ def test_a_socket_that_moves_to_the_other_process_misses_nothing(nodes: tuple[No
     assert numbers == sorted(set(numbers))
 
 
-def test_pages_that_join_in_the_other_process_while_events_are_sent_get_each_once(nodes: tuple[Node, Node]) -> None:
+def test_pages_joining_in_the_other_process_get_each_event_once(nodes: tuple[Node, Node]) -> None:
     """No page waits for its heartbeat, and none is told twice."""
     here, there = nodes
     session_id = here.new_session()

@@ -89,7 +89,7 @@ def restart() -> None:
 @pytest.mark.rule("SESSION-5")
 @given(steps=STEPS)
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_sessions_share_nothing_and_files_change_nothing_until_a_reload(
+def test_files_change_nothing_until_a_reload(
     project: Project, tmp_path: Path, steps: list[tuple[int | str, str]]
 ) -> None:
     """Each command changes its own fields of its own session, and given twice in the same state it says the same."""

@@ -34,7 +34,7 @@ def test_messages_come_in_pairs_in_order(session, plugins):
 
 
 @pytest.mark.rule("DECISION-34", "TURN-20", "TURN-21")
-def test_told_units_are_committed_once_and_indexed_in_the_journal(session, plugins):
+def test_told_units_are_committed_once_and_indexed(session, plugins):
     """The second turn tells the same and adds nothing."""
     plugins()
     first = say(session)
@@ -162,7 +162,7 @@ def test_turn_indexes_grow_by_one(session, plugins):
 
 
 @pytest.mark.rule("SESSION-29", "TURN-2")
-def test_history_reaches_the_next_turn_without_the_current_message(session, plugins):
+def test_history_excludes_the_current_message(session, plugins):
     solver = plugin("gs-plugin", "gs-a", solution("Because."))
     plugins(solver)
     say(session, "First?")
@@ -172,7 +172,7 @@ def test_history_reaches_the_next_turn_without_the_current_message(session, plug
     assert registry.installed.has("gs-plugin", "gs-a")
 
 
-def test_a_command_is_stored_with_the_place_by_which_its_conversation_is_recognised(session, monkeypatch):
+def test_a_command_is_a_point_of_recognition(session, monkeypatch):
     """Both or nothing, wherever the server stops between them."""
     call = TurnCall(message="/style focus", chain=chain_start("project", "key", ""))
     monkeypatch.setattr(ConversationPoint, "__init__", Mock(side_effect=RuntimeError("the server stops here")))

@@ -53,7 +53,7 @@ def test_a_failed_turn_leaves_its_entry_and_nothing_else(session, plugins, broke
 
 
 @pytest.mark.rule("SESSION-20", "TURN-30")
-def test_a_pinned_plugin_that_fails_fails_the_turn_and_stays_no_preference(session, plugins):
+def test_a_failing_pin_fails_the_turn_and_is_no_preference(session, plugins):
     """Another solver stands ready and is not asked."""
     ready = plugin("gs-plugin", "gs-b", solution("Because."))
     plugins(BREAKS["solver error"], ready)
@@ -77,7 +77,7 @@ def test_a_failed_turn_leaves_the_base_that_it_mounted(session, plugins):
 
 
 @pytest.mark.rule("TURN-33")
-def test_a_turn_over_its_time_limit_leaves_its_entry_and_nothing_else(session, plugins, settings):
+def test_a_timed_out_turn_leaves_only_its_entry(session, plugins, settings):
     """The late plugin is told to stop, and what it returns cannot commit any more."""
     settings.MRPVM_REQUEST_TIMEOUT_MS = 1_000  # long enough for a busy machine to get to the solver
     release, returned = threading.Event(), threading.Event()
@@ -165,7 +165,7 @@ def test_waiting_takes_the_slot_when_it_becomes_free(session, plugins):
     assert result.turn.turn_index == 2
 
 
-def test_a_turn_that_waited_while_its_conversation_moved_on_runs_in_a_fork(session, plugins):
+def test_a_turn_that_waited_too_long_runs_in_a_fork(session, plugins):
     """What another turn said meanwhile is not what the client goes on from."""
     plugins()
     run_turn(session, TurnCall(message="First?"))
@@ -210,7 +210,7 @@ def test_ten_simultaneous_turns_leave_whole_exchanges(session, plugins):
 
 
 @pytest.mark.rule("SESSION-11", "SESSION-17")
-def test_an_expired_session_takes_no_turn_and_a_deleted_one_is_not_there(session, plugins):
+def test_expired_and_deleted_sessions_take_no_turn(session, plugins):
     plugins()
     session.expires_at = timezone.now() - timedelta(seconds=1)
     session.save()
@@ -267,7 +267,7 @@ def test_a_cancel_that_arrives_just_before_the_commit_still_wins(session, plugin
 
 
 @pytest.mark.rule("SESSION-11")
-def test_deleting_a_session_keeps_its_running_turn_from_committing(session, plugins):
+def test_a_deleted_sessions_turn_does_not_commit(session, plugins):
 
     def deleting(request, context):
         from django.db import connection
@@ -292,7 +292,7 @@ def test_only_a_taken_slot_makes_a_session_busy(session, plugins):
 
 
 @pytest.mark.rule("TURN-30")
-def test_the_entry_of_a_failed_turn_names_pinned_and_tried_plugins(session, plugins):
+def test_a_failed_turn_names_pinned_and_tried_plugins(session, plugins):
     plugins(BREAKS["solver error"])
     turn, _ = fail(session)
     named = Selection(

@@ -48,7 +48,7 @@ def test_the_four_steps_come_in_their_order(project: Project) -> None:
     assert made.messages.count() == made.turns.count() == 0
 
 
-def test_sessions_of_a_project_share_what_is_equal_and_nothing_with_others(project: Project) -> None:
+def test_equal_content_is_shared_within_a_project_alone(project: Project) -> None:
     """One row for one content, reachable through the session's own pointer."""
     other = Project.objects.create(name="Other", slug="other")
     first, second, third = create_session(project), create_session(project), create_session(other)
@@ -164,7 +164,7 @@ def test_content_that_is_frozen_again_stays(project: Project, session: Session, 
     assert remove_unused_content() == 0
 
 
-def test_a_deleted_session_takes_its_snapshot_along_once_it_is_gone_for_good(session: Session) -> None:
+def test_a_purged_session_takes_its_snapshot_along(session: Session) -> None:
     Session.objects.filter(pk=session.pk).update(deleted_at=timezone.now())
     remove_unused_content()
     later()

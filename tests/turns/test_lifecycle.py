@@ -36,7 +36,7 @@ def overdue(session, seconds=1):
 
 
 @pytest.mark.rule("SESSION-12")
-def test_a_session_is_alive_at_exactly_its_expiry_and_dead_after_it(session, monkeypatch):
+def test_a_session_expires_just_after_its_expiry(session, monkeypatch):
     now = timezone.now()
     session.expires_at = now
     monkeypatch.setattr(timezone, "now", lambda: now)
@@ -117,7 +117,7 @@ def test_the_sweep_marks_what_has_expired(session):
 
 
 @pytest.mark.rule("SESSION-19", "SESSION-23", "SESSION-26", "TURN-2")
-def test_the_request_goes_before_the_session_and_that_before_the_default(session, plugins):
+def test_request_precedes_session_precedes_default(session, plugins):
     planner = plugin("mrp-plan-plugin", "planner-default", plan())
     plugins(planner)
     assert session.preferred_goal_solver_plugin is None
@@ -131,7 +131,7 @@ def test_the_request_goes_before_the_session_and_that_before_the_default(session
 
 
 @pytest.mark.rule("DECISION-16")
-def test_a_session_is_called_after_the_beginning_of_its_first_message(session, plugins):
+def test_a_session_is_named_after_its_first_message(session, plugins):
     ask(session, "Where do the\n vehicles board, and when does the last of them have to be there?")
     ask(session, "Why?")
     session.refresh_from_db()
@@ -212,7 +212,7 @@ def test_the_stored_trace_is_a_snapshot(session, plugins):
     ("questions", "expected"),
     [(("why one", "two", "why three"), "gs-z"), (("one", "why two", "three"), "gs-a"), (("why one", "two"), "gs-a")],
 )
-def test_a_turn_of_several_questions_prefers_what_most_of_them_used(session, plugins, questions, expected):
+def test_several_questions_prefer_the_plugin_most_used(session, plugins, questions, expected):
     """What asks why is answered by the first solver, the rest by the second; a tie goes by the alphabet."""
     answered = solution("Because.")
 
@@ -231,7 +231,7 @@ def test_a_turn_of_several_questions_prefers_what_most_of_them_used(session, plu
 
 
 @pytest.mark.rule("TURN-42")
-def test_events_go_out_after_the_commit_and_never_of_what_was_undone(session, monkeypatch):
+def test_events_are_sent_after_the_commit_only(session, monkeypatch):
     sent = []
     monkeypatch.setattr(events, "send", lambda pk, messages: sent.extend(item["kind"] for item in messages))
     with transaction.atomic():
@@ -247,7 +247,7 @@ def test_events_go_out_after_the_commit_and_never_of_what_was_undone(session, mo
 
 
 @pytest.mark.rule("TURN-5")
-def test_another_base_over_a_dirty_draft_is_refused_before_the_turn(session, plugins):
+def test_a_mount_over_a_dirty_draft_is_refused_first(session, plugins):
     plugins()
     other = create_base(session.project, "Handbook")
     stage(session, "notes", "The motor smells")

@@ -44,7 +44,7 @@ def standing(session: Session) -> dict[str, str]:
     return dict(session.remembered_texts.order_by("id").values_list("content", "status"))
 
 
-def test_consolidation_reads_the_users_messages_and_marks_what_they_contradict(session: Session) -> None:
+def test_consolidation_marks_contradicted_memories(session: Session) -> None:
     """The old value stays, is conflicted, and is told no more."""
     say(session, "My name is Ann.", "I prefer tea.")
     give(session, "/memory long consolidate --dry-run")
@@ -89,7 +89,7 @@ def test_tasks_are_kept_apart(session: Session) -> None:
     assert session.remembered_texts.count() == 2
 
 
-def test_what_is_archived_is_hidden_until_it_is_verified_or_told_again(session: Session) -> None:
+def test_archived_texts_are_hidden_until_verified(session: Session) -> None:
     give(session, "/remember The key hangs left.")
     row = session.remembered_texts.get()
     assert give(session, f"/memory long archive {row.record_id}").startswith("Archived")

@@ -304,7 +304,7 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
 
 @pytest.mark.rule("TURN-41")
 @pytest.mark.parametrize("hangs_on", ["kb-loaded", "session-kus-added"])
-def test_plugins_that_hear_from_a_turn_share_what_is_left_of_its_time(
+def test_notified_plugins_share_the_rest_of_a_turns_time(
     hangs_on: str, session: Session, base: KnowledgeBase, plugins: Install, listener: Listener, settings: Settings
 ) -> None:
     """Or else its lease ends, and another process closes it."""
@@ -329,7 +329,7 @@ def test_plugins_that_hear_from_a_turn_share_what_is_left_of_its_time(
     assert skipped.error == "TimeoutError: no time was left for it"
 
 
-def test_a_turn_can_be_stopped_while_a_plugin_hangs_on_what_it_was_told(
+def test_a_turn_is_stopped_while_a_notified_plugin_hangs(
     session: Session, plugins: Install, listener: Listener
 ) -> None:
     released = Event()
@@ -348,7 +348,7 @@ def test_a_turn_can_be_stopped_while_a_plugin_hangs_on_what_it_was_told(
     assert not PluginFailure.objects.exists()
 
 
-def test_a_failure_names_its_session_however_long_the_clients_name_is(db: None) -> None:
+def test_a_failure_names_its_session_of_any_length(db: None) -> None:
     longest = "x" * 128
     plugin_failures.record_failure("kb-a", "session-created", "no", session_id=longest)
     kept = PluginFailure.objects.get()
@@ -356,9 +356,7 @@ def test_a_failure_names_its_session_however_long_the_clients_name_is(db: None) 
     assert kept.session_id == longest
 
 
-def test_the_newest_failures_are_kept_each_without_secrets_and_not_endless(
-    db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_newest_failures_are_kept_without_secrets(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugin_failures, "KEPT_COUNT", 2)
     assert plugin_failures.sweep_failures() == 0
     for number in range(4):

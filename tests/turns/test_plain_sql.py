@@ -47,7 +47,7 @@ def values(row: Model) -> dict[str, Any]:
     }
 
 
-def test_every_kind_of_column_arrives_as_bulk_create_would_write_it(session, plugins):
+def test_columns_are_written_as_by_bulk_create(session, plugins):
     plugins()
     turn = start_turn(session, TurnCall(message="hello"))
     rows = [
@@ -76,14 +76,14 @@ def test_many_rows_come_in_order_and_by_one_statement(session):
     assert list(stored) == list(range(50, 60))
 
 
-def test_selected_rows_hold_one_of_the_wanted_values_in_each_column(session):
+def test_selected_rows_match_in_each_column(session):
     insert_rows([SessionEvent(session=session, sequence=number, kind=f"k{number % 3}") for number in range(50, 59)])
     found = select_rows(SessionEvent, ("sequence", "kind"), session_id=[session.pk, -1], kind=("k0", "k2", TEXT))
     assert sorted(found) == [(50, "k2"), (51, "k0"), (53, "k2"), (54, "k0"), (56, "k2"), (57, "k0")]
     assert select_rows(SessionEvent, ["sequence"], session_id=[session.pk], kind=[]) == []
 
 
-def test_numbers_are_added_to_what_the_row_holds_not_to_what_was_read(session):
+def test_numbers_are_added_to_the_stored_value(session):
     stale = type(session).objects.get(pk=session.pk)
     add_to_row(session, unit_count=3, turn_sequence=1)
     add_to_row(stale, unit_count=-1)
@@ -105,7 +105,7 @@ def test_a_whole_row_is_the_one_that_the_orm_reads(session, plugins):
     assert get_row(ContextUnit, pk=-1) is None
 
 
-def test_keys_are_filled_in_in_order_and_a_broken_constraint_is_djangos_error(session):
+def test_keys_are_set_in_order_and_errors_are_djangos(session):
     rows = [SessionEvent(session=session, sequence=number, kind="x") for number in range(50, 60)]
     insert_keyed_rows(rows)
     assert {row.pk: row.sequence for row in rows} == dict(session.events.filter(kind="x").values_list("pk", "sequence"))
@@ -133,7 +133,7 @@ def test_conditions_on_truth_and_absence(session):
     assert (session.deleted_at, session.title) == (MOMENT, TEXT)
 
 
-def test_only_the_named_columns_are_saved_and_only_the_meant_rows_deleted(session):
+def test_only_named_columns_and_meant_rows_change(session):
     session.title, session.first_message = "saved", "not saved"
     save_columns(session, "title")
     session.refresh_from_db()

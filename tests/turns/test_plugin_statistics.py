@@ -127,7 +127,7 @@ def test_frozen_statistics_are_used_and_stay_as_they_are(session, plugins, setti
 
 
 @pytest.mark.rule("DECISION-46")
-def test_a_session_made_with_frozen_statistics_keeps_them_and_teaches_nothing(session, plugins):
+def test_frozen_statistics_stay_and_learn_nothing(session, plugins):
     """As its forks do."""
     plugins()
     planner = registry.installed.planner("planner-default")

@@ -47,7 +47,7 @@ def test_an_abandoned_turn_is_recovered_once_as_interrupted(session, plugins):
 
 
 @pytest.mark.rule("TURN-36")
-def test_the_slot_is_held_ten_seconds_longer_than_a_turn_may_take(session, plugins, settings):
+def test_a_slot_is_held_ten_seconds_past_the_time_limit(session, plugins, settings):
     plugins()
     settings.MRPVM_REQUEST_TIMEOUT_MS = 5_000
     earliest = timezone.now()
@@ -74,7 +74,7 @@ def test_the_next_turn_recovers_the_abandoned_one_itself(session, plugins):
 
 
 @pytest.mark.rule("TURN-36")
-def test_a_server_that_starts_alone_recovers_turns_whose_lease_is_still_good(session, plugins):
+def test_a_lone_server_recovers_turns_with_a_valid_lease(session, plugins):
     plugins()
     abandon(session, lease_seconds=60)
     assert recover_abandoned() == 0
@@ -105,7 +105,7 @@ def test_no_turn_starts_while_the_server_stops(session, plugins):
     assert not session.turns.exists()
 
 
-def test_who_waits_for_the_slot_when_the_server_stops_starts_no_turn(session, plugins):
+def test_a_waiting_turn_does_not_start_at_shutdown(session, plugins):
     plugins()
     running = start_turn(session, TurnCall(message="Why?"))
     threading.Timer(0.2, shutdown.begin).start()

@@ -61,7 +61,7 @@ def test_creation_notifies_created_before_loaded(project, plugins):
 
 
 @pytest.mark.rule("DECISION-34", "SESSION-34")
-def test_the_index_of_a_session_is_made_of_its_units_and_nothing_else(session, plugins):
+def test_a_sessions_index_holds_its_units_alone(session, plugins):
     plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["Rex is a dog.", "Tom is a cat."])))
     run_turn(session, TurnCall(message="Rex is a dog. Tom is a cat. Why?"))
     committed = session.context_units.filter(state="committed").order_by("id")
@@ -205,7 +205,7 @@ def test_on_a_full_server_no_way_leads_to_one_more_session(session, settings, ma
     assert Session.objects.filter(deleted_at=None).count() == 1
 
 
-def test_what_goes_on_after_an_expiry_needs_a_place_as_any_session_does(session, settings):
+def test_a_successor_of_an_expired_session_needs_a_place(session, settings):
     """The expired one has given its own away."""
     settings.MRPVM_MAX_SESSIONS = 1
     Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
@@ -247,7 +247,7 @@ def test_the_registry_keeps_the_newest_entries_and_numbers_go_on(session, plugin
     assert session.messages.count() == 8
 
 
-def test_a_registry_far_over_its_limit_is_trimmed_little_by_little(session, plugins, settings):
+def test_a_registry_far_over_its_limit_is_trimmed_slowly(session, plugins, settings):
     """A turn's transaction removes a few entries only, for it holds SQLite's one writer."""
     plugins()
     run_turn(session, TurnCall(message="Why?"))

@@ -51,9 +51,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch, sweep: Callable[[], object], sweeps:
     return time.pauses
 
 
-def test_it_waits_and_comes_back_soon_while_something_is_left_to_derive(
-    monkeypatch: pytest.MonkeyPatch, settings: Settings
-) -> None:
+def test_the_sweeper_returns_soon_while_work_is_left(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     settings.MRPVM_SWEEP_INTERVAL_MS = 60_000
     derived = iter([0, 40, 8, 0])
     assert pauses(monkeypatch, lambda: {"derived": next(derived)}, 4) == [60, 60, 1, 1, 60]

@@ -17,7 +17,7 @@ from tests.actions.knowledge_scene import tell
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_session_that_was_saved_after_it_was_read_is_looked_at_as_it_stands(plugins):
+def test_a_session_saved_after_its_read_is_read_anew(plugins):
     plugins()
     project = ensure_default_project()
     session = create_session(project, base=create_base(project, "Pumps"))

@@ -103,7 +103,7 @@ def test_an_action_needs_the_permission_to_see_the_row(staff: Callable[..., Clie
     assert not KnowledgeBase.objects.filter(parent=base).exists()
 
 
-def test_a_mount_offers_no_action_of_a_session_that_the_operator_may_not_see(
+def test_a_mount_offers_no_action_on_a_hidden_session(
     staff: Callable[..., Client], session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ForkSessionBase, "permissions", ())
@@ -190,7 +190,7 @@ def test_a_key_is_revoked_once(operators: Client, project: Project) -> None:
     assert key.revoked_at == revoked_at
 
 
-def test_a_user_is_deleted_with_what_lets_them_in_and_nothing_else(operators: Client) -> None:
+def test_a_deleted_user_loses_logins_and_nothing_else(operators: Client) -> None:
     add_rows_of_every_kind(1)
     user = User.objects.exclude(username="operator").get()
     address = reverse("admin:auth_user_delete", args=[user.pk])

@@ -202,7 +202,7 @@ def test_the_current_mount_offers_only_what_the_user_may_do(
 
 
 @pytest.mark.rule("DECISION-51")
-def test_bases_sessions_and_mounts_are_forked_from_their_rows_in_the_lists(
+def test_lists_fork_bases_sessions_and_mounts(
     operators: Client, operator: User, session: Session, base: KnowledgeBase
 ) -> None:
     forks = {

@@ -235,7 +235,7 @@ def test_a_save_goes_to_one_place(operators: Client, session: Session, base: Kno
     assert KnowledgeBase.objects.count() == 1
 
 
-def test_saving_over_somebody_s_change_is_refused_and_a_new_base_is_not(
+def test_a_save_over_anothers_change_is_refused_a_fork_not(
     operators: Client, session: Session, base: KnowledgeBase
 ) -> None:
     stage(session, "src-1", "The pump is blue")
@@ -251,9 +251,7 @@ def test_saving_over_somebody_s_change_is_refused_and_a_new_base_is_not(
     assert held(KnowledgeBase.objects.get(name="Mine"), "pump") == ["The pump is blue"]
 
 
-def test_a_base_that_the_session_never_saw_is_replaced_by_its_revision_alone(
-    operators: Client, session: Session, project: Project
-) -> None:
+def test_an_unseen_base_is_saved_into_by_revision_alone(operators: Client, session: Session, project: Project) -> None:
     stage(session, "src-1", "The pump is blue")
     other = create_base(project, "Other")
     add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])

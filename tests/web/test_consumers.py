@@ -154,7 +154,7 @@ async def test_a_newer_revision_of_the_mounted_base_is_told_at_once(monkeypatch:
     await communicator.disconnect()
 
 
-async def test_a_revision_that_came_before_the_socket_or_got_lost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_revision_missed_by_the_socket_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     session, _, cookie = await sync_to_async(world)()
     base = await base_of(session)
     await revise(base, "pump")
@@ -237,7 +237,7 @@ async def test_many_events_at_once_arrive_in_order_and_once() -> None:
     await communicator.disconnect()
 
 
-async def test_who_joins_while_events_are_sent_misses_none_and_doubles_none(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_late_socket_gets_each_event_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The heartbeat is far away: every event comes by its message, or by the rows that the message sent back to."""
     monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 3_600)
     session, _, cookie = await sync_to_async(world)()
@@ -327,7 +327,7 @@ async def test_permission_is_checked_again_for_every_event(loss: str) -> None:
     assert await closing_code(communicator) == consumers.FORBIDDEN
 
 
-async def test_readers_who_share_a_read_are_told_apart_when_one_loses_its_right_between_two_events() -> None:
+async def test_readers_sharing_a_read_lose_rights_separately() -> None:
     session, user, cookie = await sync_to_async(world)()
 
     def another() -> str:
@@ -351,7 +351,7 @@ async def test_readers_who_share_a_read_are_told_apart_when_one_loses_its_right_
 
 
 @pytest.mark.rule("DECISION-42")
-async def test_a_name_that_two_projects_use_is_followed_in_the_one_that_the_pages_show() -> None:
+async def test_a_name_used_twice_is_followed_in_the_shown_project() -> None:
     """A client's own name of a session is known in its project alone."""
     session, _, cookie = await sync_to_async(two_projects)()
     communicator = socket(session, cookie)

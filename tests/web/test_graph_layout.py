@@ -41,7 +41,7 @@ def holds(outer: Box, inner: Box) -> bool:
 
 @pytest.mark.rule("PAGE-3")
 @given(graphs())
-def test_everything_lies_inside_its_frame_and_siblings_never_overlap(stored: dict[str, Any]) -> None:
+def test_items_lie_in_their_frame_and_siblings_never_overlap(stored: dict[str, Any]) -> None:
     structure, layout = laid_out(stored)
     picture = Box(0, 0, layout.width, layout.height)
     for frame_id in structure.frames:
@@ -59,7 +59,7 @@ def test_everything_lies_inside_its_frame_and_siblings_never_overlap(stored: dic
 
 @pytest.mark.rule("PAGE-6")
 @given(graphs())
-def test_every_item_has_a_box_and_every_mark_is_placed_or_counted(stored: dict[str, Any]) -> None:
+def test_items_have_boxes_and_marks_are_placed_or_counted(stored: dict[str, Any]) -> None:
     structure, layout = laid_out(stored)
     assert structure.frames.keys() | structure.executions.keys() <= layout.boxes.keys()
     for frame_id in structure.frames:
@@ -120,15 +120,13 @@ def test_edges_begin_at_their_source_and_end_at_their_target(stored: dict[str, A
 
 
 @given(graphs(), st.randoms(use_true_random=False))
-def test_the_same_graph_gives_the_same_picture_whatever_the_order_of_its_edges(
-    stored: dict[str, Any], random: Any
-) -> None:
+def test_the_picture_does_not_depend_on_the_order_of_edges(stored: dict[str, Any], random: Any) -> None:
     shuffled = stored | {"edges": random.sample(stored["edges"], len(stored["edges"]))}
     assert laid_out(stored)[1] == laid_out(stored)[1]
     assert laid_out(stored)[1].boxes == laid_out(shuffled)[1].boxes
 
 
-def test_a_frame_that_two_executions_open_stands_behind_the_first_whatever_the_order_of_the_edges() -> None:
+def test_a_frame_with_two_openers_stands_behind_the_first() -> None:
     executions = [execution("exec-0.1~1"), execution("exec-0.1.1~1", "frame-0.1"), execution("exec-0.2~1")]
     opened = [edge("exec-0.1~1", "frame-0.1", "child-frame"), edge("exec-0.2~1", "frame-0.1", "child-frame")]
     frames = [frame("frame-0"), frame("frame-0.1", "frame-0")]
@@ -169,7 +167,7 @@ def test_a_retry_stands_beside_the_attempt_that_it_replaces() -> None:
 
 
 @pytest.mark.rule("PAGE-9")
-def test_parallel_frames_stand_side_by_side_between_what_opens_and_what_joins_them() -> None:
+def test_parallel_frames_stand_between_opener_and_join() -> None:
     _, layout = laid_out(fan_out(3))
     children = [layout.boxes[f"frame-0.{number}"] for number in (1, 2, 3)]
     assert len({box.y for box in children}) == 1
@@ -178,7 +176,7 @@ def test_parallel_frames_stand_side_by_side_between_what_opens_and_what_joins_th
     assert layout.boxes["exec-0.3~1"].y > max(box.bottom for box in children)
 
 
-def test_a_step_called_after_child_frames_stands_below_them_even_without_an_edge() -> None:
+def test_a_step_after_child_frames_stands_below_them() -> None:
     stored = fan_out(2)
     stored["edges"] = [each for each in stored["edges"] if each["to"] != "exec-0.3~1"]
     _, layout = laid_out(stored)

@@ -67,7 +67,7 @@ def test_names_are_shown_as_text(attack: str) -> None:
 
 
 @pytest.mark.rule("PAGE-3")
-def test_every_frame_and_execution_can_be_focused_and_says_what_it_is() -> None:
+def test_frames_and_executions_have_focus_and_a_label() -> None:
     root = parsed(fan_out(2))
     focusable = [element for element in root.iter() if element.get("data-id")]
     assert {element.get("data-id") for element in focusable} == {
@@ -97,7 +97,7 @@ def test_focus_goes_through_a_frame_before_what_follows_it() -> None:
     ]
 
 
-def test_recorded_edges_are_drawn_with_their_kind_and_nesting_is_not() -> None:
+def test_edges_are_drawn_by_kind_and_nesting_is_not() -> None:
     stored = fan_out(1)
     stored["edges"].append(edge("frame-0", "exec-0.1~1", "contains"))
     drawn = with_class(parsed(stored), "edge")
@@ -120,7 +120,7 @@ def test_two_graphs_on_one_page_share_no_id() -> None:
     assert not ids[0] & ids[1]
 
 
-def test_a_long_name_ends_in_an_ellipsis_and_stands_whole_in_the_title() -> None:
+def test_a_long_name_is_cut_and_whole_in_the_title() -> None:
     name = "A retrieval plugin with a remarkably long name"
     node = by_id(parsed(graph([frame("frame-0")], [execution("exec-0.1~1", pluginName=name)])), "exec-0.1~1")
     shown = next(element.text for element in node if element.get("class") == "node-name")
@@ -131,7 +131,7 @@ def test_a_long_name_ends_in_an_ellipsis_and_stands_whole_in_the_title() -> None
 
 
 @pytest.mark.rule("GRAPH-15", "PAGE-4")
-def test_a_plugin_without_a_name_shows_its_id_and_never_its_texts() -> None:
+def test_a_plugin_without_a_name_shows_its_id_alone() -> None:
     stored = graph([frame("frame-0")], [execution("exec-0.1~1", pluginName="", input="secret", error="secret")])
     svg = render_shown(shown_of(stored))
     assert ">kb-fast</text>" in svg
@@ -223,7 +223,7 @@ def test_every_status_has_its_colour(tone: Tone, statuses: str) -> None:
     assert {tone_of(status, frame_active=True) for status in statuses.split()} == {tone}
 
 
-def test_an_unlisted_status_is_blue_while_its_frame_runs_and_gray_after() -> None:
+def test_an_unlisted_status_is_blue_while_running_then_gray() -> None:
     assert tone_of("thinking", frame_active=True) is Tone.ACTIVE
     assert tone_of("thinking") is Tone.IDLE
 

@@ -41,7 +41,7 @@ def failed_turn() -> dict[str, Any]:
     )
 
 
-def test_the_way_to_the_error_follows_recorded_edges_back_to_the_first_call() -> None:
+def test_the_error_path_follows_recorded_edges_to_the_start() -> None:
     found = error_path(structure_of(failed_turn()))
     assert found.edges == {
         Edge("exec-0.2.1~2", "exec-0.2.2~1", "flow"),
@@ -54,7 +54,7 @@ def test_the_way_to_the_error_follows_recorded_edges_back_to_the_first_call() ->
     assert re.search(r'class="node leads-to-error[^"]*"[^>]*data-id="exec-0.2.2~1"', svg)
 
 
-def test_a_turn_that_held_has_no_way_to_an_error_though_a_try_failed() -> None:
+def test_a_succeeded_turn_has_no_error_path() -> None:
     stored = graph([frame("frame-0")], [execution("exec-0.1~1", status="error"), execution("exec-0.1~2")])
     assert error_path(structure_of(stored)).items == frozenset()
 
@@ -96,7 +96,7 @@ def test_bars_stand_where_and_as_long_as_their_executions_ran() -> None:
     assert second[0] + second[1] == pytest.approx(98.5, abs=0.05)
 
 
-def test_parallel_branches_stand_over_the_same_time_in_rows_of_their_own() -> None:
+def test_parallel_branches_have_rows_of_their_own() -> None:
     stored = fan_out(2)
     svg = render_timeline(shown_of(stored))
     places = bars(svg)
@@ -156,13 +156,13 @@ def test_rows_below_a_shut_frame_begin_hidden() -> None:
     assert found["exec-0.2.1~1"].get("hidden") is None
 
 
-def test_a_long_outline_comes_in_part_and_says_how_much_is_missing() -> None:
+def test_a_long_outline_says_how_much_is_missing() -> None:
     found = render_outline(shown_of(chain(50)), limit=20)
     assert found.rows.count('role="treeitem"') == 20
     assert (found.row_count, found.left_out) == (51, 31)
 
 
-def test_all_frames_are_opened_and_shut_at_once_and_what_is_selected_shows() -> None:
+def test_all_frames_fold_at_once_and_the_selection_shows() -> None:
     large = fan_out(90)
     assert shown_of(large, opened=["all"]).collapsed == frozenset()
     shut = shown_of(large, shut=["all"])
@@ -171,7 +171,7 @@ def test_all_frames_are_opened_and_shut_at_once_and_what_is_selected_shows() -> 
     assert shown_of(fan_out(800), opened=["all"]).collapsed, "more than a reader can look at stays shut"
 
 
-def test_the_picture_as_a_file_brings_its_colours_and_nothing_else() -> None:
+def test_the_exported_picture_has_its_colours_and_no_more() -> None:
     stored = graph([frame("frame-0", label=ATTACK)], [execution("exec-0.1~1", pluginName=ATTACK)])
     text = standalone(render_shown(shown_of(stored), uid="file")).decode()
     root = ElementTree.fromstring(text)  # noqa: S314 - made here
@@ -221,7 +221,7 @@ def test_planners_are_told_apart_by_their_phase() -> None:
     assert 'aria-label="Planner post-kb 12 ms, success"' in render_outline(shown).rows
 
 
-def test_a_child_frame_says_the_beginning_of_its_question_and_all_of_it_when_asked() -> None:
+def test_a_child_frame_shows_its_question_short_and_whole() -> None:
     question = "How heavy may a bag be that a passenger takes on board without a cabin?"
     stored = graph(
         [frame("frame-0"), frame("frame-0.1", "frame-0", label="parallel-intent 1", intent=question)],
@@ -236,7 +236,7 @@ def test_a_child_frame_says_the_beginning_of_its_question_and_all_of_it_when_ask
     assert f'title="parallel-intent 1: {question} (' in render_outline(shown).rows
 
 
-def test_a_child_frame_follows_the_execution_that_opened_it_whatever_its_number() -> None:
+def test_a_child_frame_follows_its_opener_whatever_its_number() -> None:
     stored = graph(
         [frame("frame-0"), frame("frame-0.1", "frame-0", purpose="challenge")],
         [execution("exec-0.1~1"), execution("exec-0.1.1~1", "frame-0.1"), execution("exec-0.2~1")],

@@ -39,7 +39,7 @@ def add(base: KnowledgeBase, name: str) -> None:
     base.refresh_from_db()
 
 
-def test_the_lineage_shows_forks_from_the_revision_they_came_from(admin: Client, project: Project) -> None:
+def test_lineage_shows_forks_at_their_revision(admin: Client, project: Project) -> None:
     handbook = create_base(project, "Handbook")
     add_source(handbook, "rules.md", "Text", (make_unit("a", "The pump hums."),))
     fork = fork_base(handbook, "<Winter>")
@@ -54,7 +54,7 @@ def test_the_lineage_shows_forks_from_the_revision_they_came_from(admin: Client,
     assert "&lt;Winter&gt;, revision 1: fork" in html
 
 
-def test_a_session_s_fork_comes_from_the_revision_that_it_had_mounted(project: Project) -> None:
+def test_a_sessions_fork_starts_at_its_mounted_revision(project: Project) -> None:
     handbook = create_base(project, "Handbook")
     add(handbook, "1")
     session = create_session(project, base=handbook)

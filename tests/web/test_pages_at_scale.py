@@ -110,9 +110,7 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, monkeyp
     assert link(html, "Look further back") is None
 
 
-def test_a_filtered_list_that_is_paged_to_its_end_meets_every_session_once(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_filtered_list_pages_through_each_session_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reach, "LOOKED_AT", 40)
     store_sessions(project, 70)
     client, address, seen = member_client(project), "/?q=Conversation&back=2", []

@@ -56,7 +56,7 @@ def test_a_key_is_shown_at_once_where_it_cannot_be_kept(admin: Client, monkeypat
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
-def test_the_call_that_is_shown_with_a_key_is_one_that_it_may_make(admin: Client, role: str) -> None:
+def test_the_call_shown_with_a_key_is_allowed_to_it(admin: Client, role: str) -> None:
     html = unescape(admin.post(reverse("api-keys"), {"name": "Bot", "role": role}, follow=True).content.decode())
     shown = html.partition('aria-label="A first call with it">')[2].partition("</pre>")[0]
     address, key = re.search(r"curl http://testserver(\S+)", shown), re.search(r"mrp_[\w-]{32,}", shown)

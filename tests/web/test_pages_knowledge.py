@@ -171,7 +171,7 @@ def test_who_may_only_read_restores_nothing(project: Project) -> None:
         assert admin_of_another_project().post(reverse(name, args=[base.kb_id])).status_code == 404
 
 
-def test_units_are_searched_and_shown_with_their_place_in_the_tree(admin: Client, project: Project) -> None:
+def test_searched_units_show_their_place_in_the_tree(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     units = (
         make_unit("top", "About pumps.", child_unit_ids=("a", "b"), ku_type="composite"),
@@ -316,9 +316,7 @@ def test_all_sources_of_a_base_can_be_reached(admin: Client, project: Project, m
     assert "No older source" in admin.get(address_of(base), {"older": "0"}).content.decode()
 
 
-def test_saved_conversations_and_parts_in_quarantine_are_no_sources_and_told_of(
-    admin: Client, project: Project
-) -> None:
+def test_saved_conversations_and_quarantine_are_no_sources(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     rejected = Rejection(chunk_index=0, text="x", control_text="@", message="No.", diagnostics=())
     add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),), rejections=[rejected])

@@ -52,7 +52,7 @@ def test_every_plugin_is_in_the_catalogue(admin: Client) -> None:
 
 
 @pytest.mark.rule("PLUGIN-31")
-def test_without_a_model_the_catalogue_says_what_is_not_available_and_why(admin: Client) -> None:
+def test_without_a_model_the_catalogue_names_what_is_unavailable(admin: Client) -> None:
     html = shown(admin, "plugins")
     for descriptor in registry.installed.descriptors():
         assert (NO_MODEL in card(html, descriptor.id)) is descriptor.uses_llm
@@ -161,7 +161,7 @@ def test_sending_the_form_as_it_is_changes_nothing(admin: Client, project: Proje
         ({"role__goal__fast": "x" * 201}, "goal-fast"),
     ],
 )
-def test_a_table_that_does_not_hold_is_given_back_with_the_reason(
+def test_an_invalid_table_is_shown_again_with_the_reason(
     admin: Client, project: Project, changes: dict[str, str], named: str
 ) -> None:
     response = admin.post(reverse("settings"), fields(role__planner="kept", **changes))

@@ -93,9 +93,7 @@ def test_hits_are_marked_in_the_text_that_holds_them(client: Client, session: Se
     assert "<mark>Refused</mark> 3." in failed
 
 
-def test_sessions_are_found_by_their_name_and_by_what_their_turns_were_like(
-    client: Client, session: Session, project: Project
-) -> None:
+def test_sessions_are_found_by_name_and_by_their_turns(client: Client, session: Session, project: Project) -> None:
     other = new_session(project, title="Cars")
     expired = new_session(project, title="Old cars", expired_at=timezone.now())
     base = create_base(project, "Handbook")
@@ -128,7 +126,7 @@ def test_units_and_imported_messages_are_found(client: Client, session: Session,
     assert ask(client, "in:units plugin:kb-fast").count("from turn 4") == 1
 
 
-def test_nothing_of_another_project_or_of_a_deleted_session_is_found(client: Client, session: Session) -> None:
+def test_other_projects_and_deleted_sessions_are_not_found(client: Client, session: Session) -> None:
     stranger = member_client(Project.objects.create(name="Other", slug="other"))
     for text in ("fact", "question", "pets", "status:failed", "in:units fact", "-nothing"):
         assert "No results" in ask(stranger, text), text

@@ -69,7 +69,7 @@ def test_a_sent_prompt_is_offered_only_where_something_was_sent(project: Project
     assert offered == [False, True, True]
 
 
-def test_turns_are_listed_by_their_question_with_the_answer_behind(project: Project) -> None:
+def test_turns_are_listed_by_question_and_answer(project: Project) -> None:
     session = new_session(project)
     turn = add_turns(session, 1)[0]
     turn.assistant_preview = "1. A bag\n2. A **dog**"
@@ -199,7 +199,7 @@ def test_more_units_and_turns_are_loaded_on_demand(project: Project, what: str, 
 
 
 @pytest.mark.rule("PAGE-10")
-def test_the_controls_offer_every_plugin_and_pin_nothing_by_themselves(project: Project) -> None:
+def test_controls_offer_every_plugin_and_pin_none(project: Project) -> None:
     create_base(project, "Handbook")
     session = new_session(project)
     html = session_html(member_client(project), session, "session-composer")

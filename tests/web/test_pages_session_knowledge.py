@@ -73,7 +73,7 @@ def test_an_unsaved_draft_is_not_thrown_away_by_a_mount(project: Project, sessio
     assert session.is_dirty
 
 
-def test_a_save_over_somebody_s_change_is_refused_and_keeps_the_draft(project: Project, session: Session) -> None:
+def test_a_save_over_anothers_change_keeps_the_draft(project: Project, session: Session) -> None:
     add_source(session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     html = sent(member_client(project), session, "session-kb-save")
     assert "has been changed since this session mounted it" in html

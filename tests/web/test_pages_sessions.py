@@ -71,7 +71,7 @@ def test_the_filter(client: Client, project: Project, query: str, expected: list
     assert ("No matching sessions" in html) == (not expected)
 
 
-def test_the_list_fragment_follows_the_filter_and_names_its_address(client: Client, project: Project) -> None:
+def test_the_list_fragment_follows_filter_and_address(client: Client, project: Project) -> None:
     new_session(project, title="dog")
     response = client.get(reverse("sessions-list"), {"q": "dog", "status": ""})
     assert titles(response.content.decode()) == ["dog"]

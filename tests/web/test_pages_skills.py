@@ -33,7 +33,7 @@ def shown(client: Client, address: str) -> str:
     return html
 
 
-def test_the_page_shows_snapshot_sources_and_why_others_are_left_out(project: Project, files: Path) -> None:
+def test_the_page_shows_snapshot_sources_and_why_others_are_out(project: Project, files: Path) -> None:
     write_skill(files / "skills", "compare", front(summary="Mine", body=HOSTILE))
     write_skill(files / "skills", "broken", "---\nsummary: [\n---\n")
     write_skill(files / "skills", "odd", front(author="me"))
@@ -84,7 +84,7 @@ def test_a_viewer_sees_and_a_stranger_does_not(project: Project) -> None:
     assert member_client(elsewhere).get(address).status_code == 404
 
 
-def test_the_session_page_shows_what_is_frozen_and_completes_from_it(project: Project, files: Path) -> None:
+def test_the_session_page_shows_and_completes_the_snapshot(project: Project, files: Path) -> None:
     session = create_session(project)
     write_skill(files / "skills", "later", front(command="later"))
     html = shown(member_client(project), f"/sessions/{session.session_id}?panel=settings")
@@ -194,7 +194,7 @@ def test_a_changed_skill_is_shown_field_by_field(project: Project, files: Path) 
     assert 'aria-label="instructions before"' not in html
 
 
-def test_a_session_shows_its_own_models_and_takes_the_projects_on_request(project: Project) -> None:
+def test_a_session_shows_its_models_and_can_take_the_projects(project: Project) -> None:
     session = create_session(project)
     set_model_roles(project, {"roles": {"goal-fast": {"model": "m-newest"}}, "temperature": 0.7, "verbosity": "low"})
     client = member_client(project)

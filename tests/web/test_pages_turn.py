@@ -126,9 +126,7 @@ def test_every_node_opens(reader: Client, answered: ExplainabilityTurn) -> None:
     assert reader.get(missing).status_code == 404
 
 
-def test_the_ledger_says_what_was_offered_and_cited_and_from_which_turn_s_fact(
-    reader: Client, answered: ExplainabilityTurn
-) -> None:
+def test_the_ledger_names_offered_and_cited_units_and_turn(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-context")
     rows = re.findall(r'<tr id="ledger-\d+"[^>]*>(.*?)</tr>', html, re.S)
     first = text_of(rows[0])
@@ -154,7 +152,7 @@ def test_the_state_change_of_a_success(reader: Client, live_project: Project) ->
 
 
 @pytest.mark.rule("PAGE-8")
-def test_a_failed_turn_shows_its_units_struck_through_with_the_reason_in_words(
+def test_a_failed_turn_strikes_its_units_through_with_the_reason(
     live_project: Project, reader: Client, scripted_plugins: Install
 ) -> None:
     scripted_plugins(plugin("val-plugin", "val-a", REJECT))
@@ -192,9 +190,7 @@ def test_a_refusal_names_the_try_it_led_to(reader: Client, live_project: Project
     assert f'data-select="{after}" data-sibling="next"' in html
 
 
-def test_the_first_tab_that_holds_something_is_open_and_empty_ones_say_so(
-    reader: Client, answered: ExplainabilityTurn
-) -> None:
+def test_the_first_filled_tab_is_open_and_empty_ones_say_so(reader: Client, answered: ExplainabilityTurn) -> None:
     candidate = next(node.id for node in turns.graph(answered).control_nodes if node.type == "candidate")
     html = get(reader, answered, "turn-detail", candidate)
     assert re.findall(r'id="tab-(\w+)"[^>]*aria-selected="true"', html) == ["meta"]
@@ -308,7 +304,7 @@ def svg_of(html: str) -> str:
     return html[html.index("<svg") : html.rindex("</svg>")]
 
 
-def test_a_turn_of_a_thousand_executions_is_small_and_takes_as_many_queries(project: Project) -> None:
+def test_a_turn_of_1000_executions_is_small_and_costs_no_more(project: Project) -> None:
     client, counts = member_client(project), []
     for size in (100, 1_000):
         turn = store_turn(project, stored_batches(large_turn(size)))

@@ -82,9 +82,7 @@ def test_before_anything_was_sent_every_row_says_so(project: Project) -> None:
 
 
 @pytest.mark.rule("CONTEXT-6")
-def test_three_turns_are_one_thread_and_the_request_shown_is_the_one_that_left(
-    live_project: Project, responses: Provider
-) -> None:
+def test_three_turns_are_one_thread_shown_as_sent(live_project: Project, responses: Provider) -> None:
     session, client, shown = create_session(live_project), member_client(live_project), []
     for message in ("My dog is called Rex.", "What is my dog called?", "And why is it called Rex?"):
         talk(session, message, **LLM)
@@ -118,7 +116,7 @@ def test_a_failed_request_is_shown_and_does_not_move_the_thread(live_project: Pr
     assert responses.bodies[-1]["previous_response_id"] == first_id
 
 
-def test_a_broken_thread_is_said_and_goes_on_from_the_next_answer(live_project: Project, responses: Provider) -> None:
+def test_a_broken_thread_is_named_and_restarts(live_project: Project, responses: Provider) -> None:
     session, client = create_session(live_project), member_client(live_project)
     talk(session, "My dog is called Rex.", **LLM)
 
@@ -141,7 +139,7 @@ def test_a_broken_thread_is_said_and_goes_on_from_the_next_answer(live_project: 
 
 
 @pytest.mark.rule("CONTEXT-7")
-def test_a_new_process_a_fresh_session_and_an_own_history_begin_without_a_thread(
+def test_new_processes_sessions_and_histories_have_no_thread(
     live_project: Project, responses: Provider, settings: Settings
 ) -> None:
     session = create_session(live_project)
@@ -207,7 +205,7 @@ def test_a_cache_that_is_away_costs_the_thread_alone(
     assert "previous_response_id" not in responses.bodies[-1]
 
 
-def test_a_cap_that_cut_and_a_conversation_that_began_anew_are_said(live_project: Project, responses: Provider) -> None:
+def test_a_cut_by_a_cap_and_a_restart_are_named(live_project: Project, responses: Provider) -> None:
     session = new_session(live_project, flags={"history_max_turns": 1, "enable_history_summarization": False})
     for _ in range(3):
         turn = talk(session, "My dog is called Rex.", **LLM)
@@ -286,7 +284,7 @@ def test_a_key_that_is_null_is_no_continuity(project: Project) -> None:
     assert outbound(html)["input"] == HOSTILE
 
 
-def test_the_panel_opens_with_the_page_and_its_queries_do_not_grow(project: Project) -> None:
+def test_the_panel_opens_with_the_page_at_constant_queries(project: Project) -> None:
     client, counts = member_client(project), []
     for how_many in (1, 12):
         session = new_session(project)

@@ -43,7 +43,7 @@ def with_report(turn: ExplainabilityTurn, *sections: dict[str, Any], **more: Any
 
 
 @pytest.mark.rule("CONTEXT-24")
-def test_the_sections_stand_with_their_sizes_and_open_to_what_the_model_was_sent(
+def test_sections_show_sizes_and_open_to_the_sent_text(
     live_project: Project, provider: Provider, unvalidated: None
 ) -> None:
     session = new_session(live_project, system_prompt="Answer in one sentence.")
@@ -80,7 +80,7 @@ def test_what_was_cut_is_said_with_the_rule_that_cut_it(live_project: Project) -
     assert "2 messages left out, by the cap on messages" in line
 
 
-def test_a_summary_that_a_model_refused_to_make_is_a_warning_and_its_request_is_shown(
+def test_a_refused_summary_is_a_warning_with_its_request(
     live_project: Project, provider: Provider, unvalidated: None
 ) -> None:
     session = create_session(live_project)
@@ -142,7 +142,7 @@ def test_an_empty_bar_can_be_drawn(count: int) -> None:
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=6))
-def test_the_bar_is_filled_in_proportion_and_nothing_is_too_small_to_see(sizes: list[int]) -> None:
+def test_the_bar_is_in_proportion_with_a_least_width(sizes: list[int]) -> None:
     parts = budget_parts([{"name": "x", "source": "y", "chars": size, "tokens": 1} for size in sizes])
     assert parts[0].at == 0
     assert parts[-1].at + parts[-1].width == BAR_WIDTH

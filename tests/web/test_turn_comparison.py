@@ -74,7 +74,7 @@ def test_a_failed_turn_keeps_nothing_and_says_what_it_lost(live_project: Project
     assert "Bella" not in text_of(compare(client, after)).partition("that came or went")[2]
 
 
-def test_the_first_turn_and_another_project_have_nothing_to_compare(project: Project) -> None:
+def test_first_turns_and_other_projects_are_not_compared(project: Project) -> None:
     session = new_session(project)
     first, second = add_turns(session, 2)
     client = member_client(project)
@@ -84,9 +84,7 @@ def test_the_first_turn_and_another_project_have_nothing_to_compare(project: Pro
     assert stranger.get(named[1]).status_code == 404
 
 
-def test_what_was_written_is_text_and_what_does_not_fit_is_counted(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_written_text_is_escaped_and_the_rest_counted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turn_comparison, "UNITS_SHOWN", 3)
     session = new_session(project, title=HOSTILE)
     turn = add_turns(session, 2)[-1]

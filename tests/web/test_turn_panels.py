@@ -44,7 +44,7 @@ def text_of(html: str) -> str:
 # --- requests to models
 
 
-def test_the_requests_really_sent_are_shown_one_execution_at_a_time(project: Project) -> None:
+def test_sent_requests_are_shown_by_execution(project: Project) -> None:
     turn = add_turns(new_session(project), 1)[0]
     ref = "exec-0.9~1"
     named = {"executionId": ref, "frameId": "frame-0", "status": "success", "durationMs": 3, "llmCalls": 1}
@@ -98,7 +98,7 @@ def state_rows(html: str) -> dict[str, list[str]]:
     return found
 
 
-def test_the_state_before_and_after_a_turn_and_what_changed_between(live_project: Project) -> None:
+def test_the_state_before_and_after_a_turn_is_compared(live_project: Project) -> None:
     session = create_session(live_project)
     client = member_client(live_project)
     first = talk(session, "My dog is called Rex.", planner="planner-depth")
@@ -225,7 +225,7 @@ def test_inputs_that_a_turn_would_refuse_are_refused_in_words(live_project: Proj
     assert "The message is empty." in get(client, asked, "turn-what-if", message=" ")
 
 
-def test_a_full_server_says_on_the_page_that_nothing_can_be_predicted_now(
+def test_a_full_server_refuses_a_prediction_on_the_page(
     live_project: Project, asked: ExplainabilityTurn, settings: Settings
 ) -> None:
     settings.MRPVM_MAX_RUNNING_TURNS = 0

@@ -73,7 +73,7 @@ def test_what_is_told_of_an_ended_turn_follows_the_session(live_project: Project
     assert line_of(client, turn) == before
 
 
-def test_the_base_that_would_have_answered_is_mounted_from_the_turn(live_project: Project) -> None:
+def test_the_turn_page_mounts_a_base_that_would_answer(live_project: Project) -> None:
     base = create_base(live_project, "Handbook")
     load_source(base, Upload(name="handbook.md", data=b"# Boarding\n\nCars board at gate B on all days."))
     create_base(live_project, "Cooking")

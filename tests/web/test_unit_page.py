@@ -68,7 +68,7 @@ def test_a_citation_leads_to_the_source_s_own_words(live_project: Project) -> No
     assert client.get(re.sub(r"\d+$", "9", address)).status_code == 404
 
 
-def test_a_unit_leads_to_its_source_and_to_the_turns_of_all_sessions(live_project: Project) -> None:
+def test_a_unit_links_to_its_source_and_all_its_turns(live_project: Project) -> None:
     base = create_base(live_project, "Handbook")
     load_source(base, Upload(name="ferry.md", data=HANDBOOK.encode(), source_id="ferry"))
     base.refresh_from_db()
@@ -88,7 +88,7 @@ def test_a_unit_leads_to_its_source_and_to_the_turns_of_all_sessions(live_projec
     assert not any(f'href="{way}"' in html for way in ways)
 
 
-def test_a_told_unit_leads_to_the_message_and_to_every_turn_that_met_it(live_project: Project) -> None:
+def test_a_told_unit_links_to_its_message_and_turns(live_project: Project) -> None:
     session = create_session(live_project)
     told = talk(session, "Hello there. My dog is called Rex.")
     asked = talk(session, "What is my dog called?")

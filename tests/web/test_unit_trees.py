@@ -47,7 +47,7 @@ def test_a_source_is_shown_as_the_tree_of_its_units(admin: Client, project: Proj
     assert admin_of_another_project().get(tree, {"unit": "new"}).status_code == 404
 
 
-def test_a_part_that_stands_in_another_source_too_is_shown_with_its_twin(admin: Client, project: Project) -> None:
+def test_a_part_of_two_sources_is_shown_with_its_twin(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     for name in ("one.md", "two.md"):
         parts = tuple(f"{name}-{part}" for part in "ab")

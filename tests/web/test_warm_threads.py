@@ -25,7 +25,7 @@ async def test_one_request_after_another_uses_one_thread() -> None:
 
 
 @pytest.mark.asyncio
-async def test_requests_at_the_same_time_never_share_a_thread_and_never_wait() -> None:
+async def test_concurrent_requests_never_share_a_thread_or_wait() -> None:
     warm, all_started = WarmThreads(size=2), threading.Barrier(5)
 
     def work() -> int:
@@ -38,7 +38,7 @@ async def test_requests_at_the_same_time_never_share_a_thread_and_never_wait() -
 
 
 @pytest.mark.asyncio
-async def test_a_thread_that_still_works_for_a_client_that_left_is_not_lent() -> None:
+async def test_a_thread_busy_for_a_client_that_left_is_not_lent() -> None:
     warm, busy, may_end = WarmThreads(size=2), threading.Event(), threading.Event()
     threads: list[int] = []
 
@@ -172,7 +172,7 @@ async def test_an_error_of_a_view_is_an_answer(handler: ThreadHandler) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_stream_holds_no_thread_and_ends_when_its_client_leaves(handler: ThreadHandler) -> None:
+async def test_a_stream_holds_no_thread_and_ends_with_its_client(handler: ThreadHandler) -> None:
     finished: list[int] = []
 
     def note(**_: object) -> None:

@@ -47,9 +47,7 @@ def test_it_reads_one_json_object_and_then_the_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("PLUGIN-33")
-def test_it_starts_in_its_directory_with_its_arguments_and_none_of_our_variables(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_starts_with_its_arguments_and_no_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "hidden")
     source = ANSWERS.replace(
         "It is 42.", '" + str([__import__("os").listdir(), sys.argv[1:], dict(__import__("os").environ)]) + "'

@@ -39,9 +39,7 @@ def texts(page: dict[str, Any]) -> list[str]:
     return [item["content"][0]["text"] for item in page["data"]]
 
 
-def test_every_item_has_its_own_id_and_the_answer_that_of_its_output(
-    editor: Caller, items: str, listed: Callable[..., Any]
-) -> None:
+def test_items_have_own_ids_and_the_answer_its_outputs(editor: Caller, items: str, listed: Callable[..., Any]) -> None:
     found = listed(order="asc")["data"]
     assert [item["role"] for item in found] == ["user", "assistant", "assistant", "user", "assistant"]
     assert [item["id"] for item in found[:4]] == ["msg_1", "msg_2", "msg_3", "msg_4"]
@@ -92,9 +90,7 @@ def test_what_names_no_item_is_refused(editor: Caller, items: str, listed: Calla
         assert editor.get(f"{items}/{name}").json()["error"]["code"] == "item_not_found"
 
 
-def test_a_page_and_an_item_of_a_long_conversation_are_read_alone(
-    editor: Caller, items: str, listed: Callable[..., Any]
-) -> None:
+def test_a_page_of_a_long_conversation_is_read_alone(editor: Caller, items: str, listed: Callable[..., Any]) -> None:
     append_messages(Session.objects.get(), [{"role": "user", "content": f"Number {place}"} for place in range(300)])
     with counted_queries() as paged:
         page = listed(limit=2, after="msg_200")

@@ -55,7 +55,7 @@ def test_an_edited_message_becomes_a_fork_and_nothing_is_lost(say: Say) -> None:
     assert not ContextUnit.objects.filter(session=fork, claim__contains="Tom").exists()
 
 
-def test_an_answer_asked_for_again_becomes_a_fork_each_time_and_goes_on_in_the_newest(say: Say) -> None:
+def test_each_regeneration_forks_and_the_newest_goes_on(say: Say) -> None:
     conversation: Conversation = []
     say(conversation, "My dog is called Rex.")
     before = list(conversation)
@@ -82,7 +82,7 @@ def test_an_unknown_history_is_taken_over(say: Say, sdk: OpenAI) -> None:
 
 
 @pytest.mark.rule("DECISION-31")
-def test_two_people_behind_one_key_who_begin_alike_never_share_a_session(say: Say) -> None:
+def test_equal_beginnings_by_one_key_share_no_session(say: Say) -> None:
     people: list[Conversation] = [[], []]
     for conversation in people:
         say(conversation, "Good morning.")
@@ -116,9 +116,7 @@ STEPS = st.lists(
 
 @given(steps=STEPS)
 @examples(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_two_people_say_in_whatever_order_they_share_no_session(
-    editor: Caller, steps: list[tuple[int, str, bool]]
-) -> None:
+def test_two_people_never_share_a_session_in_any_order(editor: Caller, steps: list[tuple[int, str, bool]]) -> None:
     """One key, equal words, new conversations now and then: everybody's sessions are their own."""
     ConversationPoint.objects.all().delete()
     conversations: list[Conversation] = [[], []]
@@ -152,7 +150,7 @@ def test_another_key_is_another_caller(say: Say, sdk: OpenAI, caller: Callable[.
 
 
 @pytest.mark.rule("DECISION-31")
-def test_texts_are_compared_in_nfc_and_without_blanks_around_them(say: Say) -> None:
+def test_texts_are_compared_in_nfc_and_stripped(say: Say) -> None:
     conversation: Conversation = []
     say(conversation, "My dog is called Ren\u00e9.")
     conversation[0]["content"] = " My dog is called Rene\u0301.\n"

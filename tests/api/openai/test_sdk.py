@@ -106,7 +106,7 @@ def test_a_streamed_response_numbers_its_events(sdk: OpenAI) -> None:
     assert sdk.responses.retrieve(final.id).output_text == final.output_text
 
 
-def test_the_latest_response_is_continued_and_an_older_one_forked(sdk: OpenAI) -> None:
+def test_the_latest_response_continues_an_older_one_forks(sdk: OpenAI) -> None:
     first = sdk.responses.create(model="mrpvm", input="My dog is called Rex.")
     second = sdk.responses.create(model="mrpvm", input="My cat is called Tom.", previous_response_id=first.id)
     assert second.conversation == first.conversation
@@ -123,7 +123,7 @@ def test_the_latest_response_is_continued_and_an_older_one_forked(sdk: OpenAI) -
     assert Session.objects.get(forked_from=None).messages.count() == 6
 
 
-def test_an_unknown_response_to_go_on_from_is_refused_as_openai_does(sdk: OpenAI) -> None:
+def test_an_unknown_previous_response_is_refused_as_by_openai(sdk: OpenAI) -> None:
     with pytest.raises(openai.NotFoundError) as raised:
         sdk.responses.create(model="mrpvm", input="Hi", previous_response_id="resp_0123")
     assert (raised.value.code, raised.value.param) == ("previous_response_not_found", "previous_response_id")
