@@ -76,6 +76,22 @@ def _orm_beside_playwright() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def chromium(launch_browser: Callable[[], Chromium]) -> Iterator[Chromium]:
+    """Return the running Chromium, which Playwright's own fixture calls `browser`."""
+    started = launch_browser()
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def page(chromium: Chromium) -> Iterator[Page]:
+    """Return a page of a fresh context."""
+    context = chromium.new_context()
+    yield context.new_page()
+    context.close()
+
+
 @pytest.fixture
 def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
     """Return a browser logged in by a printed link; the test fails if anything complained."""
