@@ -19,6 +19,7 @@ from sessions_app.admin.sessions import (
     sessions,
 )
 from sessions_app.admin.settings import api_keys, model_roles, plugin_failures, plugin_statistics, projects
+from sessions_app.admin.shell.index import models_by_subject
 from sessions_app.admin.shell.login import go_to_login
 from sessions_app.admin.turns import imported_spans, turn_ratings, turns
 
@@ -50,3 +51,4 @@ admin.site.site_header = "mrpvm administration"
 admin.site.site_title = "mrpvm"
 admin.site.index_title = "Everything the server holds"
 admin.site.login = go_to_login  # type: ignore[method-assign]
+admin.site.get_app_list = models_by_subject  # type: ignore[method-assign]

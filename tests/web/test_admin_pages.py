@@ -1,5 +1,6 @@
 """The admin's lists and pages: every model, constant queries, nothing hostile, nothing secret."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.admin.shell import cells
+from sessions_app.admin.shell import cells, index
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
 from sessions_app.models import (
     ApiKey,
@@ -49,6 +50,39 @@ def test_rows_are_written_by_actions_alone() -> None:
         assert isinstance(page, ReadOnlyAdmin), model
         for name in ("delete_model", "delete_queryset"):
             assert (name in type(page).__dict__) == (model in DELETABLE), (model, name)
+
+
+def index_rows(page: str) -> dict[str, list[list[str]]]:
+    """Return the subjects of the index, each with its models: name, rows, page."""
+    tables = re.findall(r"<caption>(.*?)</caption>(.*?)</table>", page, re.S)
+    words = {re.sub("<[^>]+>", "", caption).strip(): re.findall(r"<tr.*?</tr>", rows, re.S) for caption, rows in tables}
+    return {
+        subject: [
+            [re.sub("<[^>]+>", "", cell).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)[:3]]
+            for row in rows[1:]
+        ]
+        for subject, rows in words.items()
+    }
+
+
+def test_the_index_groups_every_model_and_counts_its_rows(operators: Client) -> None:
+    add_rows_of_every_kind(3)
+    subjects = index_rows(operators.get(reverse("admin:index")).content.decode())
+    assert list(subjects) == ["Conversations", "Knowledge", "Explainability", "Access", "Storage internals"]
+    assert sum(len(rows) for rows in subjects.values()) == len(MODELS) + 2  # users and groups
+    assert ["Messages", str(Message.objects.count()), ""] in subjects["Conversations"]
+    assert ["Sessions", str(Session.objects.count()), "Page"] in subjects["Conversations"]
+
+
+def test_the_index_counts_no_table_to_its_end(operators: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "COUNTED_MAX", 2)
+    add_rows_of_every_kind(3)
+    with CaptureQueriesContext(connection) as queries:
+        subjects = index_rows(operators.get(reverse("admin:index")).content.decode())
+    assert ["Messages", "over 2", ""] in subjects["Conversations"]
+    counted = [query["sql"] for query in queries if "COUNT(" in query["sql"]]
+    assert len(counted) >= len(MODELS)
+    assert all("LIMIT 3" in sql for sql in counted)
 
 
 def test_a_list_costs_the_same_for_3_rows_and_for_30(operators: Client) -> None:

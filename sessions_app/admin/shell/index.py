@@ -1,0 +1,82 @@
+"""The admin's index: models by subject, with how many rows each has and the page that shows them."""
+
+from functools import partial
+from typing import Any
+
+from django.contrib.admin import AdminSite, site
+from django.contrib.auth.models import Group, User
+from django.db.models import Model
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
+from django.utils.text import slugify
+
+from sessions_app import models
+
+# Of a larger table only this many rows are counted.
+COUNTED_MAX = 1_000
+
+SUBJECTS: dict[str, tuple[type[Model], ...]] = {
+    "Conversations": (models.Session, models.Message, models.ContextUnit, models.SessionMemory),
+    "Knowledge": (
+        models.KnowledgeBase,
+        models.KBRevision,
+        models.KnowledgeSource,
+        models.KBMount,
+        models.QuarantinedChunk,
+    ),
+    "Explainability": (
+        models.ExplainabilityTurn,
+        models.TurnRating,
+        models.UnitEvent,
+        models.Experiment,
+        models.PluginStatistics,
+        models.PluginFailure,
+        models.ImportedSpan,
+    ),
+    "Access": (models.Project, models.Membership, User, Group, models.ApiKey, models.LoginLink, models.ModelRoles),
+}
+OTHERS = "Storage internals"
+
+# The page of a model's rows: the name of its address.
+PAGES: dict[type[Model], str] = {
+    models.Session: "sessions",
+    models.KnowledgeBase: "knowledge",
+    models.ExplainabilityTurn: "turns",
+    models.Experiment: "experiments",
+    models.PluginStatistics: "plugins",
+    models.ApiKey: "api-keys",
+    models.ModelRoles: "settings",
+}
+
+
+def models_by_subject(request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
+    """Return the models that the user may see, grouped by subject, storage internals last.
+
+    Those of one app, where its label is given, are listed as Django lists them. Counts are lazy: the navigation beside
+    other pages shows none.
+    """
+    if app_label is not None:
+        return AdminSite.get_app_list(site, request, app_label)
+    entries = {entry["model"]: entry for app in AdminSite.get_app_list(site, request) for entry in app["models"]}
+    subjects = []
+    for name, members in SUBJECTS.items():
+        subjects.append((name, [entries.pop(model) for model in members if model in entries]))
+    subjects.append((OTHERS, list(entries.values())))
+    for _, listed in subjects:
+        for entry in listed:
+            entry["count"] = SimpleLazyObject(partial(row_count, request, entry["model"]))
+            entry["page_url"] = reverse(PAGES[entry["model"]]) if entry["model"] in PAGES else None
+    index = reverse("admin:index")
+    return [
+        {"name": name, "app_label": slugify(name), "app_url": f"{index}#{slugify(name)}", "models": listed}
+        for name, listed in subjects
+        if listed
+    ]
+
+
+def row_count(request: HttpRequest, model: type[Model]) -> str:
+    """Return how many rows of a model the user may see, as text; of a large table that there are more."""
+    rows = site.get_model_admin(model).get_queryset(request).order_by()
+    count = rows.values("pk")[: COUNTED_MAX + 1].count()
+    return f"over {COUNTED_MAX:,}" if count > COUNTED_MAX else f"{count:,}"
