@@ -14,21 +14,31 @@ export function build(tag, attributes = {}, ...children) {
   return element;
 }
 
+const watches = [];
+
 /** Run `setUp` once for every element that matches, now and whenever one is swapped in. */
 export function onElements(selector, setUp) {
-  const done = new WeakSet();
-  const scan = (root) => {
-    const found = root.matches?.(selector) ? [root] : [];
-    for (const element of [...found, ...root.querySelectorAll(selector)]) {
-      if (done.has(element)) continue;
-      done.add(element);
-      setUp(element);
-    }
-  };
-  scan(document.documentElement);
+  const watch = { selector, setUp, done: new WeakSet() };
+  watches.push(watch);
+  scan(document.documentElement, watch);
+}
+
+function scan(root, { selector, setUp, done }) {
+  const elements = root.matches(selector) ? [root] : [];
+  for (const element of [...elements, ...root.querySelectorAll(selector)]) {
+    if (done.has(element)) continue;
+    done.add(element);
+    setUp(element);
+  }
+}
+
+// One observer serves all; there is no document where node runs the tests.
+if (globalThis.document) {
   new MutationObserver((records) => {
-    for (const record of records) {
-      for (const node of record.addedNodes) if (node.nodeType === Node.ELEMENT_NODE) scan(node);
+    for (const { addedNodes } of records) {
+      for (const node of addedNodes) {
+        if (node.nodeType === Node.ELEMENT_NODE) for (const watch of watches) scan(node, watch);
+      }
     }
   }).observe(document.documentElement, { childList: true, subtree: true });
 }

@@ -24,7 +24,6 @@ class GraphView {
     canvas.classList.add("is-live");
     this.listen();
     this.adopt();
-    new MutationObserver(() => this.adopt()).observe(canvas, { childList: true });
     new ResizeObserver(() => this.onResize()).observe(canvas);
   }
 
@@ -307,4 +306,6 @@ function attemptsAround(id, edges) {
   return reached;
 }
 
-onElements(".graph-canvas", (canvas) => new GraphView(canvas));
+const views = new WeakMap();
+onElements(".graph-canvas", (canvas) => views.set(canvas, new GraphView(canvas)));
+onElements(".graph-canvas svg.graph", (svg) => views.get(svg.closest(".graph-canvas")).adopt());
