@@ -246,7 +246,7 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
-        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        "BACKEND": "sessions_app.web.shell.static_files.OneStylesheetStorage"
         if PRODUCTION
         else "django.contrib.staticfiles.storage.StaticFilesStorage",
     },
