@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from mrpvm.trace.events import Event, PluginFinished, said
 from sessions_app.metrics import Meters, meters
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.turns.ended import turn_ended
 from sessions_app.turns.running_turns import running_turns
 
 if TYPE_CHECKING:
     from sessions_app.background.sweeper import Sweeper
-    from sessions_app.models import ExplainabilityTurn
 
 
 def count_turns(sweeper: "Sweeper") -> None:
@@ -22,7 +22,7 @@ def count_turns(sweeper: "Sweeper") -> None:
     turn_ended.connect(_count, dispatch_uid="count-turns")
 
 
-def _count(*, turn: "ExplainabilityTurn", events: Sequence[Event], **_: Any) -> None:
+def _count(*, turn: ExplainabilityTurn, events: Sequence[Event], **_: Any) -> None:
     counted = meters()
     if counted is None:
         return

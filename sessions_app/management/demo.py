@@ -1,12 +1,11 @@
 """A small world to look at on the first start: real turns through the real pipeline, a failed one among them."""
 
-from typing import TYPE_CHECKING
-
 from mrpvm.errors import MRPError
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.ingest.load import Upload, load_source
+from sessions_app.models import KnowledgeBase, Project
 from sessions_app.queries.knowledge.bases import knowledge_bases
 from sessions_app.queries.sessions.demo import (
     FERRY_ANSWERED,
@@ -19,9 +18,6 @@ from sessions_app.queries.sessions.demo import (
 from sessions_app.queries.sessions.lookups import sessions
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-
-if TYPE_CHECKING:
-    from sessions_app.models import KnowledgeBase, Project
 
 HANDBOOK = """\
 # Ferry handbook
@@ -68,7 +64,7 @@ HANDBOOK_NAME = "Ferry handbook"
 FORK_NAME = "Ferry handbook, winter"
 
 
-def load_demo(project: "Project") -> None:
+def load_demo(project: Project) -> None:
     """Make two sessions with turns and commands, and a knowledge base with a fork.
 
     What a start that was broken off has made already is gone on with. A project in which somebody else has talked
@@ -87,7 +83,7 @@ def load_demo(project: "Project") -> None:
     _talk(project, FERRY_TITLE, handbook, FERRY)
 
 
-def _talk(project: "Project", title: str, base: "KnowledgeBase | None", messages: tuple[str, ...]) -> None:
+def _talk(project: Project, title: str, base: KnowledgeBase | None, messages: tuple[str, ...]) -> None:
     session = sessions(project).filter(title=title).first() or create_session(project, base=base, title=title)
     for message in messages[session.turns.exclude(status="interrupted").count() :]:
         try:

@@ -2,19 +2,16 @@
 
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions_app.actions.settings.api_keys import find_key
-
-if TYPE_CHECKING:
-    from sessions_app.models import Project
+from sessions_app.models import Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """What the key may do: everything that a tool sees lies in `project`; `name` counts its calls."""
 
-    project: "Project"
+    project: Project
     role: str
     name: str
 

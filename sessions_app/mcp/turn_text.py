@@ -2,33 +2,30 @@
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from mrpvm.trace.graph import Execution, Frame, Graph
 from sessions_app.mcp.texts import line, milliseconds, moment
+from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.turns import registry as turns
 from sessions_app.queries.turns.outcomes import outcome
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, UnitEvent
 
 TEXT_CHARS = 2_000
 STEPS_A_KIND = 30
 """Of each kind of step in the ledger; how many more there are is said."""
 
 
-def outcome_words(turn: "ExplainabilityTurn") -> str:
+def outcome_words(turn: ExplainabilityTurn) -> str:
     """Return how the turn ended, what became of its question, and what the answer rests on."""
     words = [turn.status, outcome(turn), f"basis={turn.answer_basis}" if turn.answer_basis else None]
     return " ".join(word for word in words if word)
 
 
-def turn_text(turn: "ExplainabilityTurn") -> str:
+def turn_text(turn: ExplainabilityTurn) -> str:
     """Return the turn's explanation: a line a fact, frames and executions indented as they are nested."""
     return "\n".join(_lines(turn))
 
 
-def _lines(turn: "ExplainabilityTurn") -> Iterator[str]:
+def _lines(turn: ExplainabilityTurn) -> Iterator[str]:
     yield f"Turn {turn.request_id}, number {turn.turn_index} of session {turn.session.session_id}"
     yield f"{outcome_words(turn)}; {milliseconds(turn.duration_ms)}; {moment(turn.created_at)}"
     yield f"Asked: {line(turn.user_message, TEXT_CHARS)}"
@@ -89,7 +86,7 @@ def _executions_of(graph: Graph, frame: Frame) -> list[Execution]:
     return [execution for execution in graph.plugin_executions if execution.frame_id == frame.id]
 
 
-def _ledger(turn: "ExplainabilityTurn") -> Iterator[str]:
+def _ledger(turn: ExplainabilityTurn) -> Iterator[str]:
     """Write what became of units, by kind of step, with the text of those that the turn cites."""
     steps = turns.unit_events(turn)
     cited = set(turns.cited_unit_ids(turn))
@@ -110,7 +107,7 @@ def _ledger(turn: "ExplainabilityTurn") -> Iterator[str]:
             yield f"  and {len(of_kind) - STEPS_A_KIND} more"
 
 
-def _step(step: "UnitEvent") -> str:
+def _step(step: UnitEvent) -> str:
     parts = [
         step.unit_id,
         f"rank={step.rank}" if step.rank is not None else "",

@@ -4,7 +4,7 @@ All of it reads the conversation and changes nothing of it, so a viewer may ask 
 ran them; whoever ran one may remove it, and so may editors.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import HttpResponseBase
 from rest_framework.exceptions import PermissionDenied
@@ -37,14 +37,12 @@ from sessions_app.api.shell.views import ApiView
 from sessions_app.experiments.experiments import start_bisect, start_diagnosis, start_more_trials, start_trials
 from sessions_app.experiments.replay import replay_turn
 from sessions_app.experiments.search import Bounds
+from sessions_app.models import Experiment
 from sessions_app.queries.experiments import experiments
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.queries.settings.projects import is_at_least
 from sessions_app.queries.turns import registry as turns
-
-if TYPE_CHECKING:
-    from sessions_app.models import Experiment
 
 SPARE_MS = 5_000
 """How much longer than the search itself a request waits for a place and the replay before it."""
@@ -63,7 +61,7 @@ class ExperimentView(ApiView):
             return Author(name=holder.get_username(), user=user)
         return Author(name=f"API key {holder.name}")
 
-    def check_may_change(self, experiment: "Experiment") -> None:
+    def check_may_change(self, experiment: Experiment) -> None:
         """Refuse who neither ran the experiment nor is an editor.
 
         Raises:

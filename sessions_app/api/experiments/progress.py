@@ -2,7 +2,7 @@
 
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import connections
 from django.http import HttpResponseBase
@@ -15,10 +15,8 @@ from sessions_app.api.shell.errors import body_of, error_body
 from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.sse import Feed, event_stream
 from sessions_app.api.turns.stream_threads import StreamThreads
+from sessions_app.models import Experiment
 from sessions_app.queries.experiments import experiments
-
-if TYPE_CHECKING:
-    from sessions_app.models import Experiment
 
 FOLLOWED_AT_ONCE = 16
 """Experiments that are followed at a time; one more is refused."""
@@ -27,7 +25,7 @@ _LOOK_SECONDS = 0.2
 _threads = StreamThreads("followed", FOLLOWED_AT_ONCE)
 
 
-def experiment_stream(view: ApiView, experiment: "Experiment") -> HttpResponseBase:
+def experiment_stream(view: ApiView, experiment: Experiment) -> HttpResponseBase:
     """Return the experiment's stream; it goes on whether anybody follows it or not.
 
     Raises:
@@ -43,7 +41,7 @@ def experiment_stream(view: ApiView, experiment: "Experiment") -> HttpResponseBa
     return event_stream(feed, stopped, {"X-Request-Id": view.request_id})
 
 
-def _follow(view: ApiView, experiment: "Experiment", feed: Feed) -> None:
+def _follow(view: ApiView, experiment: Experiment, feed: Feed) -> None:
     told: set[int] = set()
     try:
         while shutdown.remaining_seconds() is None and not feed.is_dropped:

@@ -1,14 +1,12 @@
 """Replays and experiments as JSON data."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions_app.experiments.replay import ReplayResult
 from sessions_app.experiments.work import divergence_record
+from sessions_app.models import Experiment, Trial
 from sessions_app.queries.experiments.experiments import ranked_findings
-
-if TYPE_CHECKING:
-    from sessions_app.models import Experiment, Trial
 
 
 def replay_record(result: ReplayResult) -> dict[str, Any]:
@@ -21,7 +19,7 @@ def replay_record(result: ReplayResult) -> dict[str, Any]:
     }
 
 
-def listed_experiment(experiment: "Experiment") -> dict[str, Any]:
+def listed_experiment(experiment: Experiment) -> dict[str, Any]:
     """Return an experiment without its trials."""
     return {
         "experiment_id": experiment.experiment_id,
@@ -38,7 +36,7 @@ def listed_experiment(experiment: "Experiment") -> dict[str, Any]:
     }
 
 
-def experiment_record(experiment: "Experiment", trials: "Sequence[Trial]") -> dict[str, Any]:
+def experiment_record(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, Any]:
     """Return an experiment with its trials in order."""
     return {
         **listed_experiment(experiment),
@@ -48,7 +46,7 @@ def experiment_record(experiment: "Experiment", trials: "Sequence[Trial]") -> di
     }
 
 
-def trial_record(trial: "Trial") -> dict[str, Any]:
+def trial_record(trial: Trial) -> dict[str, Any]:
     """Return a trial; `request_id` names its trace, which is read like a turn's."""
     return {
         "trial_id": trial.position,
@@ -69,7 +67,7 @@ def trial_record(trial: "Trial") -> dict[str, Any]:
     }
 
 
-def diagnosis_record(experiment: "Experiment") -> dict[str, Any]:
+def diagnosis_record(experiment: Experiment) -> dict[str, Any]:
     """Return a diagnosis; `result` is null while it runs, or where it was stopped."""
     result = experiment.result or {}
     return {
@@ -96,7 +94,7 @@ def diagnosis_record(experiment: "Experiment") -> dict[str, Any]:
     }
 
 
-def bisect_record(experiment: "Experiment") -> dict[str, Any]:
+def bisect_record(experiment: Experiment) -> dict[str, Any]:
     """Return a search through time; what it found is null while it runs, or where it was stopped."""
     return {
         "experiment_id": experiment.experiment_id,

@@ -1,6 +1,6 @@
 """Knowledge bases: made, listed, read, restored, compacted."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import HttpResponseBase
 from rest_framework.request import Request
@@ -24,6 +24,7 @@ from sessions_app.api.shell.requests import (
 )
 from sessions_app.api.shell.views import ApiView
 from sessions_app.ingest.load import OnStage, load_source
+from sessions_app.models import KnowledgeBase
 from sessions_app.queries.knowledge.bases import (
     knowledge_base,
     knowledge_bases,
@@ -34,13 +35,10 @@ from sessions_app.queries.knowledge.bases import (
 )
 from sessions_app.queries.paging import number, page, text
 
-if TYPE_CHECKING:
-    from sessions_app.models import KnowledgeBase
-
 _DEFAULT_FIRST = (("-is_default", number), ("name", text), ("id", number))
 
 
-def repository(base: "KnowledgeBase") -> dict[str, Any]:
+def repository(base: KnowledgeBase) -> dict[str, Any]:
     """Return a base's record."""
     return {
         "id": base.kb_id,

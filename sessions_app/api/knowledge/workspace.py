@@ -1,6 +1,6 @@
 """What a session works on and has not saved: its draft over the mounted base."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import HttpResponseBase
 from rest_framework.request import Request
@@ -23,15 +23,13 @@ from sessions_app.api.shell.requests import (
 )
 from sessions_app.api.shell.views import ApiView
 from sessions_app.ingest.load import OnStage, stage_file
+from sessions_app.models import Session
 from sessions_app.queries.knowledge.bases import stale_source_keys, workspace_sources
 from sessions_app.queries.paging import number, page
 from sessions_app.queries.sessions.lookups import last_saved_at, session
 
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
-
-def workspace_payload(found: "Session", limit: int, cursor: str | None = None) -> dict[str, Any]:
+def workspace_payload(found: Session, limit: int, cursor: str | None = None) -> dict[str, Any]:
     """Return the workspace with a page of its sources, the newest first; journals are counted and not listed."""
     rows, next_cursor = page(workspace_sources(found), (("-id", number),), limit, cursor)
     stale = stale_source_keys(found.draft)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import StreamingHttpResponse
 from rest_framework.request import Request
@@ -22,10 +22,8 @@ from sessions_app.api.turns.completion import unsent
 from sessions_app.api.turns.live_answer import voided
 from sessions_app.api.turns.sse import Feed, StreamEvent
 from sessions_app.api.turns.turn_stream import TurnStream
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.pipeline import TurnResult, run_turn
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Session
 
 
 class ChatCompletions(OpenAIView):
@@ -43,7 +41,7 @@ class ChatCompletions(OpenAIView):
         self.request_id = result.turn.request_id
         return Response(_completion(result, asked), headers={SESSION_HEADER: result.turn.session.session_id})
 
-    def _session(self, asked: Asked) -> "Session":
+    def _session(self, asked: Asked) -> Session:
         return settle(self, asked, found_session(self, asked, self.access))
 
     def _stream(self, asked: Asked, *, with_usage: bool) -> StreamingHttpResponse:
@@ -110,7 +108,7 @@ class Chunks:
         if not self.request_id:
             self._feed.put(*self._first(payload["requestId"], payload["sessionId"]))
 
-    def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
+    def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:
         """Send a piece."""
         self._sent += piece.delta
         self._feed.put("chunk", self._chunk({"content": piece.delta}))

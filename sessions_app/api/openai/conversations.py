@@ -1,7 +1,7 @@
 """`/v1/conversations`: a conversation is a session, its items are the messages."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,18 +14,16 @@ from sessions_app.api.openai.messages import items_in
 from sessions_app.api.openai.parameters import metadata_of
 from sessions_app.api.openai.response_object import conversation_id, item_of, session_id_of
 from sessions_app.api.openai.views import OpenAIView, PageAsked, list_of, unknown_after
+from sessions_app.models import Message, Session
 from sessions_app.queries.sessions.conversations import items, items_behind
 from sessions_app.queries.sessions.lookups import session
-
-if TYPE_CHECKING:
-    from sessions_app.models import Message, Session
 
 _ITEMS_MAX = 20
 _ITEM_ID = re.compile("msg_(?:([0-9]{1,9})|([0-9a-f]{32}))")
 """An item is named by its place in the conversation, an answer by its turn."""
 
 
-def _conversation(found: "Session") -> dict[str, Any]:
+def _conversation(found: Session) -> dict[str, Any]:
     return {
         "id": conversation_id(found.session_id),
         "object": "conversation",
@@ -35,7 +33,7 @@ def _conversation(found: "Session") -> dict[str, Any]:
     }
 
 
-def _found(view: OpenAIView, conversation: str) -> "Session":
+def _found(view: OpenAIView, conversation: str) -> Session:
     try:
         found = session(view.project, session_id_of(conversation))
     except NotFound:
@@ -46,7 +44,7 @@ def _found(view: OpenAIView, conversation: str) -> "Session":
     return found
 
 
-def _item(found: "Session", item_id: str) -> "Message | None":
+def _item(found: Session, item_id: str) -> Message | None:
     """Return the message of this id, None if the conversation has none."""
     named = _ITEM_ID.fullmatch(item_id)
     if named is None:
@@ -57,7 +55,7 @@ def _item(found: "Session", item_id: str) -> "Message | None":
     return item if item is not None and _told(item)["id"] == item_id else None
 
 
-def _told(item: "Message") -> dict[str, Any]:
+def _told(item: Message) -> dict[str, Any]:
     return item_of(item, is_answer=item.is_answer)  # type: ignore[attr-defined]  # by `items`
 
 
@@ -130,7 +128,7 @@ class OneItem(OpenAIView):
         remove_message(found, self._known(found, item_id).sequence)
         return Response(_conversation(found))
 
-    def _known(self, found: "Session", item_id: str) -> "Message":
+    def _known(self, found: Session, item_id: str) -> Message:
         item = _item(found, item_id)
         if item is None:
             raise missing("item_id", "item_not_found", f"The conversation has no item '{item_id}'.")

@@ -1,18 +1,16 @@
 """The numbered events of one streamed response."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.trace.events import AnswerDelta
 from sessions_app.api.openai.response_object import output_item, output_text, response_of
 from sessions_app.api.turns.completion import unsent
 from sessions_app.api.turns.live_answer import voided
 from sessions_app.api.turns.sse import Feed, StreamEvent
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.sessions.conversations import turn_of_request
 from sessions_app.turns.pipeline import TurnResult
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
 _PLACE = {"output_index": 0, "content_index": 0}
 
@@ -33,7 +31,7 @@ class ResponseEvents:
             for event in self._first(turn_of_request(self._project_pk, payload["requestId"])):
                 self._feed.put(*event)
 
-    def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
+    def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:
         """Send a piece."""
         self._sent += piece.delta
         self._feed.put(*self._delta(turn.request_id, piece.delta))
@@ -67,7 +65,7 @@ class ResponseEvents:
         item_id = output_item(request_id, "")["id"]
         return self._event("response.output_text.delta", **_PLACE, item_id=item_id, delta=text, logprobs=[])
 
-    def _first(self, turn: "ExplainabilityTurn") -> Iterator[StreamEvent]:
+    def _first(self, turn: ExplainabilityTurn) -> Iterator[StreamEvent]:
         self._begun = turn
         response = response_of(turn, None) | {"status": "in_progress"}
         item = output_item(turn.request_id, "", "in_progress")

@@ -1,14 +1,12 @@
 """A turn as a response of OpenAI's Responses API."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mrpvm.trace.events import Event
 from sessions_app.api.openai.usage import response_usage, usage_of_turn
 from sessions_app.api.turns.response_ids import response_id
-
-if TYPE_CHECKING:
-    from mrpvm.trace.events import Event
-    from sessions_app.models import ExplainabilityTurn, Message
+from sessions_app.models import ExplainabilityTurn, Message
 
 _STATUSES = {"running": "in_progress", "succeeded": "completed", "cancelled": "cancelled"}
 
@@ -39,7 +37,7 @@ def output_text(text: str) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 
-def item_of(message: "Message", *, is_answer: bool = False) -> dict[str, Any]:
+def item_of(message: Message, *, is_answer: bool = False) -> dict[str, Any]:
     """Return a stored message as a conversation item.
 
     Args:
@@ -57,7 +55,7 @@ def item_of(message: "Message", *, is_answer: bool = False) -> dict[str, Any]:
     }
 
 
-def response_of(turn: "ExplainabilityTurn", text: str | None, events: "list[Event] | None" = None) -> dict[str, Any]:
+def response_of(turn: ExplainabilityTurn, text: str | None, events: list[Event] | None = None) -> dict[str, Any]:
     """Return the response of a turn, however it stands.
 
     Args:

@@ -22,13 +22,12 @@ from sessions_app.api.turns.chat_sessions import SESSION_HEADER
 from sessions_app.api.turns.response_ids import request_id_of
 from sessions_app.api.turns.sse import Feed
 from sessions_app.api.turns.turn_stream import TurnStream
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.sessions.conversations import response_turn, turn_of_request
 from sessions_app.queries.turns.registry import answer_of, events
 from sessions_app.turns.pipeline import run_turn
 
 if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Session
-
     Find = Callable[[], tuple[Session, Any]]
 
 
@@ -49,7 +48,7 @@ class Responses(OpenAIView):
         )
         conversation = _conversation(body)
 
-        def find() -> "tuple[Session, Any]":
+        def find() -> tuple[Session, Any]:
             found = self._found(asked, previous, conversation)
             return settle(self, asked, found), asked.call
 
@@ -60,7 +59,7 @@ class Responses(OpenAIView):
         self.request_id = result.turn.request_id
         return self._told(response_of(result.turn, result.outcome.answer_text, list(result.events)))
 
-    def _previous(self, body: dict[str, Any]) -> "ExplainabilityTurn | None":
+    def _previous(self, body: dict[str, Any]) -> ExplainabilityTurn | None:
         previous = body.get("previous_response_id")
         if previous is None:
             return None
@@ -68,7 +67,7 @@ class Responses(OpenAIView):
             raise unsupported("conversation", "it names another place than previous_response_id.")
         return known_turn(self, previous, "previous_response_id")
 
-    def _found(self, asked: Asked, previous: "ExplainabilityTurn | None", conversation: str | None) -> Found:
+    def _found(self, asked: Asked, previous: ExplainabilityTurn | None, conversation: str | None) -> Found:
         if previous is None and conversation is None:
             return found_session(self, asked, self.access)
         asked.call = replace(asked.call, added=asked.said.before)
@@ -103,7 +102,7 @@ def _conversation(body: dict[str, Any]) -> str | None:
     return named
 
 
-def known_turn(view: OpenAIView, response: Any, param: str) -> "ExplainabilityTurn":
+def known_turn(view: OpenAIView, response: Any, param: str) -> ExplainabilityTurn:
     """Return the turn behind a response of the caller's project.
 
     Raises:
@@ -117,7 +116,7 @@ def known_turn(view: OpenAIView, response: Any, param: str) -> "ExplainabilityTu
     return found
 
 
-def stored_response(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def stored_response(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return the response of a stored turn."""
     text = answer_of(turn) or (turn.command_result or {}).get("message")
     return response_of(turn, text, None if text is None else events(turn))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.conversation.chain import chain_start, extend_chain
 from mrpvm.conversation.flags import flags_in
@@ -14,12 +14,10 @@ from sessions_app.api.shell.authentication import Access
 from sessions_app.api.shell.requests import ChatRequest, choices_of
 from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.chat_sessions import SESSION_HEADER, chat_session, usable_id
+from sessions_app.models import Session
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.running_turns import running_turns
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
 COMMANDS_HEADER = "X-Commands"
 """`on` lets a message that begins with a slash be a command."""
@@ -101,7 +99,7 @@ def named_session(view: ApiView, asked: Asked) -> Found | None:
     return resume_session(session_under(view, asked, name))
 
 
-def session_under(view: ApiView, asked: Asked, name: str) -> "Session":
+def session_under(view: ApiView, asked: Asked, name: str) -> Session:
     """Return the session of this id; a client's own name is made on its first use."""
     return chat_session(view.project, {}, name, asked.call.remembered_choices, asked.call.base)
 
@@ -123,7 +121,7 @@ def found_session(view: ApiView, asked: Asked, access: Access) -> Found:
     return recognise_session(view.project, chain, before, asked.call.remembered_choices, asked.call.base)
 
 
-def settle(view: ApiView, asked: Asked, found: Found) -> "Session":
+def settle(view: ApiView, asked: Asked, found: Found) -> Session:
     """Note which session it is, for the stored request, for errors and for the answer; gives the session."""
     view.session_id = found.session.session_id
     asked.warnings.extend(found.warnings)

@@ -1,24 +1,22 @@
 """How what a session holds leaves, in answers and exports alike."""
 
 from collections.abc import Container
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mrpvm.conversation.session_memory import Memory
 from mrpvm.wire import to_wire
-
-if TYPE_CHECKING:
-    from mrpvm.conversation.session_memory import Memory
-    from sessions_app.models import (
-        ContextUnit,
-        KBMount,
-        KnowledgeSource,
-        Message,
-        QuarantinedChunk,
-        RememberedText,
-        UnitEvent,
-    )
+from sessions_app.models import (
+    ContextUnit,
+    KBMount,
+    KnowledgeSource,
+    Message,
+    QuarantinedChunk,
+    RememberedText,
+    UnitEvent,
+)
 
 
-def message_payload(row: "Message") -> dict[str, Any]:
+def message_payload(row: Message) -> dict[str, Any]:
     """Return one message; `request_id` names the turn that said it, null for imported ones."""
     return {
         "sequence": row.sequence,
@@ -30,7 +28,7 @@ def message_payload(row: "Message") -> dict[str, Any]:
     }
 
 
-def unit_payload(row: "ContextUnit") -> dict[str, Any]:
+def unit_payload(row: ContextUnit) -> dict[str, Any]:
     """Return one unit with where it came from; `request_id` is null for units of a context load."""
     return {
         "unit_id": row.unit_id,
@@ -43,7 +41,7 @@ def unit_payload(row: "ContextUnit") -> dict[str, Any]:
     }
 
 
-def mount_payload(row: "KBMount") -> dict[str, Any]:
+def mount_payload(row: KBMount) -> dict[str, Any]:
     """Return one mount; `until` is null for the current one."""
     return {
         "kb_id": row.knowledge_base.kb_id,
@@ -56,7 +54,7 @@ def mount_payload(row: "KBMount") -> dict[str, Any]:
     }
 
 
-def remembered_payload(row: "RememberedText") -> dict[str, Any]:
+def remembered_payload(row: RememberedText) -> dict[str, Any]:
     """Return one text that the session was told to remember, or that was consolidated on request."""
     return {
         "id": row.record_id,
@@ -72,7 +70,7 @@ def remembered_payload(row: "RememberedText") -> dict[str, Any]:
     }
 
 
-def memory_payload(memory: "Memory | None", ttl_hours: float) -> dict[str, Any]:
+def memory_payload(memory: Memory | None, ttl_hours: float) -> dict[str, Any]:
     """Return what a session remembers of its turns, the newest first; times are null for nothing."""
     if memory is None:
         return {
@@ -95,7 +93,7 @@ def memory_payload(memory: "Memory | None", ttl_hours: float) -> dict[str, Any]:
     }
 
 
-def step_payload(row: "UnitEvent") -> dict[str, Any]:
+def step_payload(row: UnitEvent) -> dict[str, Any]:
     """Return one step of a unit's life; `request_id` is null outside of turns."""
     return {
         "step": row.step,
@@ -109,7 +107,7 @@ def step_payload(row: "UnitEvent") -> dict[str, Any]:
     }
 
 
-def source_payload(row: "KnowledgeSource", stale: Container[int] = ()) -> dict[str, Any]:
+def source_payload(row: KnowledgeSource, stale: Container[int] = ()) -> dict[str, Any]:
     """Return one source of a base or draft; `stale` has the keys of those with stale units."""
     return {
         "sourceId": row.source_id,
@@ -125,7 +123,7 @@ def source_payload(row: "KnowledgeSource", stale: Container[int] = ()) -> dict[s
     }
 
 
-def quarantined_payload(row: "QuarantinedChunk") -> dict[str, Any]:
+def quarantined_payload(row: QuarantinedChunk) -> dict[str, Any]:
     """Return one part of a source that did not become units, with the reason."""
     return {
         "sourceId": row.source_id,

@@ -1,7 +1,7 @@
 """Sessions: made, listed, read, named, ended."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,18 +20,16 @@ from sessions_app.api.shell.requests import (
     choices_of,
 )
 from sessions_app.api.shell.views import ApiView
+from sessions_app.models import Project, Session
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.paging import number, page, when
 from sessions_app.queries.sessions.lookups import counted_session, filtered_sessions, session, status_of
 from sessions_app.queries.settings.model_roles import session_config
 
-if TYPE_CHECKING:
-    from sessions_app.models import Project, Session
-
 _LATEST_FIRST = (("-last_activity_at", when), ("-id", number))
 
 
-def metadata(found: "Session") -> dict[str, Any]:
+def metadata(found: Session) -> dict[str, Any]:
     """Return what a session that has its counts reports of itself."""
     return {
         "session_id": found.session_id,
@@ -54,7 +52,7 @@ def metadata(found: "Session") -> dict[str, Any]:
     }
 
 
-def _choices(found: "Session") -> dict[str, Any]:
+def _choices(found: Session) -> dict[str, Any]:
     return {
         "planner_plugin": found.preferred_planner_plugin,
         "seed_detector_plugin": found.preferred_seed_detector_plugin,
@@ -68,13 +66,13 @@ def _choices(found: "Session") -> dict[str, Any]:
     }
 
 
-def read_metadata(project: "Project", session_id: str) -> dict[str, Any]:
+def read_metadata(project: Project, session_id: str) -> dict[str, Any]:
     """Return a session's metadata as it is now; SESSION_NOT_FOUND if the project has none of this id."""
     found = counted_session(project, session_id)
     return metadata(found) | _frozen(found)
 
 
-def _frozen(found: "Session") -> dict[str, Any]:
+def _frozen(found: Session) -> dict[str, Any]:
     """Return what the session keeps until it is told otherwise."""
     return {
         **identity_payload(found),

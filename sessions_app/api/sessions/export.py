@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
@@ -16,6 +16,7 @@ from sessions_app.api.sessions.content_payloads import (
     source_payload,
     unit_payload,
 )
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.knowledge.bases import draft_sources
 from sessions_app.queries.sessions.frozen_content import agents_of, personas_of, skills_of
 from sessions_app.queries.sessions.lookups import messages, mounts, units
@@ -23,13 +24,10 @@ from sessions_app.queries.sessions.memory import remembered_by
 from sessions_app.queries.sessions.remembered import all_remembered
 from sessions_app.queries.turns.registry import registry
 
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Session
-
 FORMAT_VERSION = 1
 
 
-def exported_file(session: "Session", form: str) -> HttpResponse:
+def exported_file(session: Session, form: str) -> HttpResponse:
     """Return the session as a download in `markdown` or `json`, secrets blacked out."""
     if form == "json":
         with secrets_remembered():
@@ -44,7 +42,7 @@ def exported_file(session: "Session", form: str) -> HttpResponse:
     )
 
 
-def markdown(session: "Session") -> str:
+def markdown(session: Session) -> str:
     """Return the conversation to read: who said what, when, and which turn answered."""
     lines = [
         f"# {' '.join(session.label.split())}",
@@ -60,7 +58,7 @@ def markdown(session: "Session") -> str:
     return "\n".join(lines) + "\n"
 
 
-def document(session: "Session") -> dict[str, Any]:
+def document(session: Session) -> dict[str, Any]:
     """Return what the session holds.
 
     Left out are the traces of turns, the events and ledger of the session, the texts of staged sources, what is in
@@ -80,7 +78,7 @@ def document(session: "Session") -> dict[str, Any]:
     }
 
 
-def _head(session: "Session") -> dict[str, Any]:
+def _head(session: Session) -> dict[str, Any]:
     return {
         "session_id": session.session_id,
         "title": session.title,
@@ -109,7 +107,7 @@ def _head(session: "Session") -> dict[str, Any]:
     }
 
 
-def _origin(session: "Session") -> dict[str, Any] | None:
+def _origin(session: Session) -> dict[str, Any] | None:
     """Return where the session branched off; `sequence` is the place of the last message it took over."""
     if session.forked_from is None:
         return None
@@ -120,7 +118,7 @@ def _origin(session: "Session") -> dict[str, Any] | None:
     }
 
 
-def _turn(row: "ExplainabilityTurn") -> dict[str, Any]:
+def _turn(row: ExplainabilityTurn) -> dict[str, Any]:
     return {
         "request_id": row.request_id,
         "turn_index": row.turn_index,
@@ -149,7 +147,7 @@ def _turn(row: "ExplainabilityTurn") -> dict[str, Any]:
     }
 
 
-def _rating(row: "ExplainabilityTurn") -> dict[str, Any] | None:
+def _rating(row: ExplainabilityTurn) -> dict[str, Any] | None:
     rating = getattr(row, "rating", None)
     return rating and {"value": rating.value, "note": rating.note, "rated_at": rating.rated_at}
 

@@ -1,7 +1,7 @@
 """The policies of a session: read, each with who chose it, and chosen."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,14 +11,12 @@ from sessions_app.actions.sessions.slots import waiting_for_slot
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PoliciesRequest
 from sessions_app.api.shell.views import ApiView
+from sessions_app.models import Session
 from sessions_app.queries.sessions.flags import policies_of
 from sessions_app.queries.sessions.lookups import session
 
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
-
-def _payload(found: "Session") -> dict[str, Any]:
+def _payload(found: Session) -> dict[str, Any]:
     return {"session_id": found.session_id, "policies": [asdict(policy) for policy in policies_of(found)]}
 
 

@@ -1,16 +1,14 @@
 """How a session's skills leave: the snapshot, what it was made of, and what a reload would change."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.assistants.personas import resolve_style
 from mrpvm.assistants.skills import Diagnostic, SkillEntry, SnapshotDifference
+from sessions_app.models import Session
 from sessions_app.queries.sessions.frozen_content import active_persona_of, skills_of
 
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
-
-def identity_payload(session: "Session") -> dict[str, Any]:
+def identity_payload(session: Session) -> dict[str, Any]:
     """Return who acts and how it talks; `effective_style` is that of a message which hints at none."""
     default = active_persona_of(session).default_style
     return {
@@ -21,7 +19,7 @@ def identity_payload(session: "Session") -> dict[str, Any]:
     }
 
 
-def snapshot_payload(session: "Session") -> dict[str, Any]:
+def snapshot_payload(session: Session) -> dict[str, Any]:
     """Return the session's skills without their instructions."""
     snapshot = skills_of(session)
     return {

@@ -1,6 +1,6 @@
 """A session's skills: the snapshot, what a reload would change, and the reload."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,12 +12,10 @@ from sessions_app.api.sessions.skill_payloads import difference_payload, skill_p
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import WaitFields
 from sessions_app.api.shell.views import ApiView
+from sessions_app.models import Session
 from sessions_app.queries.sessions.frozen_content import skills_of
 from sessions_app.queries.sessions.lookups import session
 from sessions_app.queries.sessions.skill_files import current_skills
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
 
 class SessionSkills(ApiView):
@@ -55,7 +53,7 @@ class ReloadSkills(ApiView):
         return Response({**_standing(made, before, after), "count": len(after.skills)})
 
 
-def _standing(found: "Session", before: SkillSnapshot, after: SkillSnapshot) -> dict[str, Any]:
+def _standing(found: Session, before: SkillSnapshot, after: SkillSnapshot) -> dict[str, Any]:
     """Return the session's snapshot as it is, and what leads from one to another."""
     return {
         "session_id": found.session_id,

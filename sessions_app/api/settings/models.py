@@ -1,6 +1,6 @@
 """Which model answers in which role: the project's table, and a session's own."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,11 +11,9 @@ from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import WaitFields
 from sessions_app.api.shell.views import ApiView
 from sessions_app.language_model import model_names
+from sessions_app.models import Session
 from sessions_app.queries.sessions.lookups import session
 from sessions_app.queries.settings.model_roles import session_config, shared_config
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
 
 class ModelRolesSettings(ApiView):
@@ -51,5 +49,5 @@ class SessionModelConfig(ApiView):
         return Response(_config(waiting_for_slot(wait_ms, lambda: change_model_config(found, request.data))))
 
 
-def _config(found: "Session") -> dict[str, Any]:
+def _config(found: Session) -> dict[str, Any]:
     return {"session_id": found.session_id, **session_config(found)}

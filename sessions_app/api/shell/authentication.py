@@ -1,7 +1,6 @@
 """Who calls: a project's API key, or a member of a project with a login session."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
@@ -9,10 +8,8 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from sessions_app.actions.settings.api_keys import find_key
+from sessions_app.models import Project
 from sessions_app.queries.settings.projects import membership_of
-
-if TYPE_CHECKING:
-    from sessions_app.models import Project
 
 PROJECT_HEADER = "X-Project"
 """Which of their projects a logged-in member means, by its slug; without it the default one."""
@@ -25,7 +22,7 @@ class Access:
     `caller` counts calls: one for each key or user; `actor` is the person, None for a key.
     """
 
-    project: "Project"
+    project: Project
     role: str
     caller: str
     actor: User | None = None

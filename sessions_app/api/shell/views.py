@@ -1,7 +1,7 @@
 """What every endpoint shares: who calls, one request id, strict bodies, JSON answers."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django.http import HttpRequest
 from rest_framework import serializers
@@ -19,9 +19,7 @@ from sessions_app.api.shell.parsers import JSONObjectParser
 from sessions_app.api.shell.permissions import RolePermission
 from sessions_app.api.shell.renderers import FastJSONRenderer
 from sessions_app.identifiers import new_request_id
-
-if TYPE_CHECKING:
-    from sessions_app.models import Project
+from sessions_app.models import Project
 
 
 class JSONAlways(BaseContentNegotiation):
@@ -72,7 +70,7 @@ class ApiView(APIView):
         return cast(Access, self.request.auth)
 
     @property
-    def project(self) -> "Project":
+    def project(self) -> Project:
         """Return the caller's project: nothing outside of it exists for this request."""
         return self.access.project
 

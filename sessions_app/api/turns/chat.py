@@ -1,7 +1,7 @@
 """One message to a session: answered whole, or as a stream."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import StreamingHttpResponse
 from rest_framework.request import Request
@@ -19,13 +19,11 @@ from sessions_app.api.turns.completion import completion
 from sessions_app.api.turns.live_answer import LiveAnswer
 from sessions_app.api.turns.sse import Feed
 from sessions_app.api.turns.turn_stream import TurnStream
+from sessions_app.models import Session
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.running_turns import running_turns
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
 
 class ChatCompletions(ApiView):
@@ -62,7 +60,7 @@ class ChatCompletions(ApiView):
             history=tuple(HistoryMessage(**message) for message in explicit_history(body) or ()) or None,
         )
 
-    def _placed(self, body: dict[str, Any], call: TurnCall) -> "tuple[Session, TurnCall]":
+    def _placed(self, body: dict[str, Any], call: TurnCall) -> tuple[Session, TurnCall]:
         """Return the session, and the call that says what it goes on from: another turn may come before it."""
         header = self.request.headers.get(SESSION_HEADER)
         found = talking_session(self.project, body, header, call.remembered_choices, call.base)

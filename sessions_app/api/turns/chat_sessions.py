@@ -1,7 +1,7 @@
 """Which session a chat request means: the named one, a new one, or one under the client's own name."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import IntegrityError
 
@@ -11,11 +11,9 @@ from sessions_app.actions.sessions.recognition import Found, continue_after, res
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.api.turns.response_ids import request_id_of
 from sessions_app.identifiers import OWN_SESSIONS
+from sessions_app.models import KnowledgeBase, Project, Session
 from sessions_app.queries.sessions.conversations import response_turn
 from sessions_app.queries.sessions.lookups import known_session, session_reference
-
-if TYPE_CHECKING:
-    from sessions_app.models import KnowledgeBase, Project, Session
 
 SESSION_HEADER = "X-Session-Id"
 NAME_CHARS = 128
@@ -23,12 +21,12 @@ _NO_ID = {"", "null", "undefined"}
 
 
 def chat_session(
-    project: "Project",
+    project: Project,
     body: Mapping[str, Any],
     header_id: str | None,
     choices: Choices,
-    base: "KnowledgeBase | None",
-) -> "Session":
+    base: KnowledgeBase | None,
+) -> Session:
     """Return the session that a validated chat request talks to, creating it if the request may.
 
     Raises:
@@ -54,11 +52,11 @@ def chat_session(
 
 
 def talking_session(
-    project: "Project",
+    project: Project,
     body: Mapping[str, Any],
     header_id: str | None,
     choices: Choices,
-    base: "KnowledgeBase | None",
+    base: KnowledgeBase | None,
 ) -> Found:
     """Return the session that a validated request talks in: after the answer that it names, else the one of its id.
 
@@ -74,7 +72,7 @@ def talking_session(
     return Found(session=session, how="named")
 
 
-def continued_session(project: "Project", previous: str, named: str | None) -> Found:
+def continued_session(project: Project, previous: str, named: str | None) -> Found:
     """Return the session that goes on from an earlier answer: a fork unless that was the latest one.
 
     Args:

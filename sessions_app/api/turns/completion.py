@@ -1,7 +1,7 @@
 """What a turn's answer looks like to the client who asked: the chat completion and the events of a stream."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.conversation.answers import response_markdown
 from mrpvm.trace.events import Event, PluginFinished, said
@@ -9,13 +9,11 @@ from mrpvm.trace.record import execution_trace
 from mrpvm.values import Selection
 from mrpvm.wire import to_wire, wire_time
 from sessions_app.api.turns.response_ids import response_id
+from sessions_app.models import ExplainabilityTurn, Message
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests, tool_messages
 from sessions_app.queries.turns.entries import details_of
 from sessions_app.turns.chains import as_sent
 from sessions_app.turns.pipeline import TurnResult
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Message
 
 DELTA_CHARS = 160
 
@@ -66,12 +64,12 @@ def _sent(result: TurnResult) -> dict[str, Any]:
     }
 
 
-def _tool_call(message: "Message") -> dict[str, Any]:
+def _tool_call(message: Message) -> dict[str, Any]:
     payload = message.payload or {}
     return {"name": payload.get("tool"), "input": payload.get("input"), "output": payload.get("output")}
 
 
-def _policies(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def _policies(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return what rewriting and memory did; a policy that is off has no field."""
     report = turn.context_report or {}
     fields = {"query_rewriting": report.get("rewriting"), "session_memory": report.get("memory")}
@@ -106,7 +104,7 @@ def unsent(text: str, sent: str) -> Iterator[str]:
         yield text[place : place + DELTA_CHARS]
 
 
-def head(turn: "ExplainabilityTurn", used: Selection) -> dict[str, Any]:
+def head(turn: ExplainabilityTurn, used: Selection) -> dict[str, Any]:
     """Return who answers a turn, in which session, over which base."""
     return {
         "request_id": turn.request_id,

@@ -1,7 +1,6 @@
 """Turns: the registry, one turn's structure, one node's payload, and stopping a running turn."""
 
 import re
-from typing import TYPE_CHECKING
 
 from django.http import HttpResponse, HttpResponseBase
 from rest_framework.request import Request
@@ -15,11 +14,9 @@ from sessions_app.api.shell.views import ApiView
 from sessions_app.queries.sessions.lookups import session
 from sessions_app.queries.turns import registry as turns
 from sessions_app.queries.turns.entries import details_of, entry, inline_detail
+from sessions_app.queries.turns.registry import Detail
 from sessions_app.queries.turns.verdicts import mounted_bases, recorded, verdict
 from sessions_app.turns.cancel import request_cancel
-
-if TYPE_CHECKING:
-    from sessions_app.queries.turns.registry import Detail
 
 
 class Explainability(ApiView):
@@ -73,7 +70,7 @@ class TurnDetail(ApiView):
         return _file(found) if query["download"] else Response(inline_detail(found))
 
 
-def _file(detail: "Detail") -> HttpResponse:
+def _file(detail: Detail) -> HttpResponse:
     """Return the whole stored payload; one that storage had to cut is no JSON any more and says by how much."""
     name = re.sub(r"[^A-Za-z0-9._~-]", "_", detail.ref) + (".txt" if detail.cut_bytes else ".json")
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Cut-Bytes": str(detail.cut_bytes)}

@@ -1,6 +1,6 @@
 """The turns of all sessions of the project, a page at a time."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,11 +9,9 @@ from mrpvm.errors import InvalidInput
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import TurnListQuery
 from sessions_app.api.shell.views import ApiView
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.search.filter_language import Filter, parse
 from sessions_app.queries.turns.lists import turn_page
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
 
 class Turns(ApiView):
@@ -47,7 +45,7 @@ def _place(cursor: str | None) -> int | None:
     return int(cursor)
 
 
-def _listed(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def _listed(turn: ExplainabilityTurn) -> dict[str, Any]:
     rating = getattr(turn, "rating", None)
     return {
         "request_id": turn.request_id,

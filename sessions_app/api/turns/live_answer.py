@@ -1,15 +1,13 @@
 """An answer that goes out while a model writes it, and what is left to send when it is whole."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.trace.events import AnswerDelta
 from sessions_app.api.turns.completion import answer_events, head
 from sessions_app.api.turns.sse import Feed, StreamEvent
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.turns.pipeline import TurnResult
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
 VOID = "What was sent of the answer is void; nothing of the turn was kept."
 
@@ -27,7 +25,7 @@ class LiveAnswer:
         if not self.sent:
             self._feed.put("progress", payload)
 
-    def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
+    def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:
         """Send a piece; the first one brings along who answers."""
         if not self.sent:
             self._feed.put("response.meta", head(turn, piece.used))

@@ -1,7 +1,7 @@
 """A turn that runs on a thread of its own while its answer is streamed."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.http import StreamingHttpResponse
@@ -11,12 +11,9 @@ from sessions_app.api.shell.errors import body_of, error_body
 from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.sse import Encode, Feed, StreamEvent, event_stream, frame
 from sessions_app.api.turns.stream_threads import StreamThreads
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnResult, run_turn
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Session
-
 
 _threads = StreamThreads("turn", 4 * settings.MRPVM_MAX_RUNNING_TURNS)
 """More than may run, because some wait for their session."""
@@ -28,7 +25,7 @@ class Answer(Protocol):
     def listen(self, payload: Mapping[str, Any]) -> None:
         """Take what the turn is doing."""
 
-    def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
+    def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:
         """Take a piece of the answer."""
 
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
@@ -47,7 +44,7 @@ class TurnStream:
         self._answer = answer
         self._refused: list[Exception] = []
 
-    def begin(self, find: "Callable[[], tuple[Session, TurnCall]]", wait_ms: int) -> StreamEvent:
+    def begin(self, find: Callable[[], tuple[Session, TurnCall]], wait_ms: int) -> StreamEvent:
         """Start the turn that `find` gives, and give its first event, which stays in the feed.
 
         Raises:
@@ -65,7 +62,7 @@ class TurnStream:
         named = {"X-Request-Id": self._view.request_id, **headers}
         return event_stream(self.feed, lambda: self._answer.failed(self._interrupted()), named, encode)
 
-    def _run(self, session: "Session", call: TurnCall, wait_ms: int) -> None:
+    def _run(self, session: Session, call: TurnCall, wait_ms: int) -> None:
         """Put the turn's events into the feed, on the turn's thread; an error is the last of them."""
         try:
             result = run_turn(session, call, wait_ms=wait_ms, listen=self._answer.listen, read=self._answer.read)

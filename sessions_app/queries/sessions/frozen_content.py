@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.assistants.agents import AgentCatalogue
 from mrpvm.assistants.personas import FALLBACK, Persona, PersonaCatalogue
 from mrpvm.assistants.skills import SkillSnapshot
-from sessions_app.models import FrozenContent
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
+from sessions_app.models import FrozenContent, Session
 
 KEPT_COUNT = 256
 """How many contents of each kind a process keeps at hand."""
@@ -37,21 +34,21 @@ def _record(key: str) -> Mapping[str, Any]:
     return FrozenContent.objects.get(pk=key).content
 
 
-def skills_of(session: "Session") -> SkillSnapshot:
+def skills_of(session: Session) -> SkillSnapshot:
     """Return the session's skills."""
     return _skills(session.skills_id)
 
 
-def personas_of(session: "Session") -> PersonaCatalogue:
+def personas_of(session: Session) -> PersonaCatalogue:
     """Return the session's personas."""
     return _personas(session.personas_id)
 
 
-def agents_of(session: "Session") -> AgentCatalogue:
+def agents_of(session: Session) -> AgentCatalogue:
     """Return the session's agents."""
     return _agents(session.agents_id)
 
 
-def active_persona_of(session: "Session") -> Persona:
+def active_persona_of(session: Session) -> Persona:
     """Return who talks in the session; the fallback when its persona is not among those it has."""
     return personas_of(session).get(session.active_persona) or FALLBACK

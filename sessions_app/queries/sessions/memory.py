@@ -2,31 +2,27 @@
 
 import logging
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
 from mrpvm.conversation.session_memory import Memory, memory_of
-from sessions_app.models import SessionMemory
+from sessions_app.models import Session, SessionMemory
 from sessions_app.models.named_sql import MemoryColumns
 from sessions_app.queries.sessions.flags import flags_of
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
 logger = logging.getLogger(__name__)
 
 _COLUMNS = ("record", "turn_count", "created_at", "last_accessed_at")
 
 
-def stored_memory(session: "Session", now: datetime, ttl_hours: float) -> Memory | None:
+def stored_memory(session: Session, now: datetime, ttl_hours: float) -> Memory | None:
     """Return the session's memory, None if it has none or nobody used it for so long; one query."""
     found = SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id)
     columns = found.values_list(*_COLUMNS).first()
     return None if columns is None else usable_memory(session, columns, now, ttl_hours)
 
 
-def usable_memory(session: "Session", columns: MemoryColumns, now: datetime, ttl_hours: float) -> Memory | None:
+def usable_memory(session: Session, columns: MemoryColumns, now: datetime, ttl_hours: float) -> Memory | None:
     """Return what a row of memory holds, None if nobody used it for so long.
 
     What cannot be read as one is none: it is a cache.
@@ -39,7 +35,7 @@ def usable_memory(session: "Session", columns: MemoryColumns, now: datetime, ttl
     return None if memory.is_expired(now, ttl_hours) else memory
 
 
-def remembered_by(session: "Session") -> tuple[Memory | None, float]:
+def remembered_by(session: Session) -> tuple[Memory | None, float]:
     """Return what the session remembers now, and for how many hours it does unless a request says otherwise."""
     hours = flags_of(session, {}).session_memory_ttl_hours
     return stored_memory(session, timezone.now(), hours), hours

@@ -1,16 +1,11 @@
 """What sessions were told to remember."""
 
-from typing import TYPE_CHECKING
-
 from django.db.models import Case, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from mrpvm.commands import MemoryQuery
 from mrpvm.commands.remembered import EVIDENCE, LEAST_CONFIDENCE, Remembered
-from sessions_app.models import RememberedText
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
+from sessions_app.models import RememberedText, Session
 
 CONSIDERED_COUNT = 500
 """How many of a session's newest texts a turn looks at, those of files last."""
@@ -18,7 +13,7 @@ _HIDDEN = (RememberedText.Status.CONFLICTED, RememberedText.Status.ARCHIVED)
 _FILES_LAST = Case(When(domain=RememberedText.Domain.EVIDENCE, then=Value(1)), default=Value(0))
 
 
-def remembered(session: "Session", query: MemoryQuery) -> QuerySet[RememberedText]:
+def remembered(session: Session, query: MemoryQuery) -> QuerySet[RememberedText]:
     """Return the session's texts that are wanted, the newest first; what does not hold only if that is asked for."""
     found = session.remembered_texts.filter(domain__in=query.domains).order_by("-id")
     if query.namespace:
@@ -30,12 +25,12 @@ def remembered(session: "Session", query: MemoryQuery) -> QuerySet[RememberedTex
     return found.filter(content__icontains=query.text) if query.text else found
 
 
-def all_remembered(session: "Session") -> QuerySet[RememberedText]:
+def all_remembered(session: Session) -> QuerySet[RememberedText]:
     """Return every text, those that do not hold too, in the order in which they came."""
     return session.remembered_texts.order_by("id")
 
 
-def remembered_texts(session: "Session") -> list[Remembered]:
+def remembered_texts(session: Session) -> list[Remembered]:
     """Return the newest texts that hold, to choose from."""
     found = session.remembered_texts.exclude(status__in=_HIDDEN).filter(_lives(), confidence__gte=LEAST_CONFIDENCE)
     columns = found.order_by(_FILES_LAST, "-id").values_list("content", "domain", "confidence", "namespace")

@@ -1,18 +1,16 @@
 """How the registry's entries leave: one turn with its trace, and the payloads behind the trace's nodes."""
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.trace.record import ExecutionTrace
 from mrpvm.trace.verdict import Verdict
 from mrpvm.wire import to_wire
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail, all_details
 
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
-
-def entry(turn: "ExplainabilityTurn", trace: ExecutionTrace, verdict: Verdict) -> dict[str, Any]:
+def entry(turn: ExplainabilityTurn, trace: ExecutionTrace, verdict: Verdict) -> dict[str, Any]:
     """Return a turn's entry."""
     return {
         "requestId": turn.request_id,
@@ -42,7 +40,7 @@ def entry(turn: "ExplainabilityTurn", trace: ExecutionTrace, verdict: Verdict) -
 
 
 def details_of(
-    turns: Collection["ExplainabilityTurn"], shown: Callable[[Detail], dict[str, Any]] | None = None
+    turns: Collection[ExplainabilityTurn], shown: Callable[[Detail], dict[str, Any]] | None = None
 ) -> dict[int, dict[str, Any]]:
     """Return the payloads of each turn under its key, by the refs that the nodes of its graph name.
 

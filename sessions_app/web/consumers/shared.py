@@ -9,16 +9,14 @@ import json
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from sessions_app import events
+from sessions_app.models import SessionEvent
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader, events_since, visible_sessions
-
-if TYPE_CHECKING:
-    from sessions_app.models import SessionEvent
 
 REJOIN_SECONDS = 3_600
 """The in-memory layer forgets after a day who is in a group."""
@@ -106,7 +104,7 @@ def _results(queries: Sequence[Query]) -> Mapping[Query, Result]:
     }
 
 
-def _outgoing(event: "SessionEvent") -> Outgoing:
+def _outgoing(event: SessionEvent) -> Outgoing:
     return Outgoing(event.sequence, False, json.dumps(events.message_of(event)))
 
 

@@ -1,18 +1,16 @@
 """An experiment as its page shows it: the recorded turn and its trials side by side, and what a search came to."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.urls import reverse
 
+from sessions_app.models import Experiment, Trial
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids
 from sessions_app.web.experiments.described import described
 from sessions_app.web.shell.words import ending
 from sessions_app.web.turns.graph.status import Tone, duration_badge
-
-if TYPE_CHECKING:
-    from sessions_app.models import Experiment, Trial
 
 SHOWN_AT_ONCE = 200
 _TONES = {"succeeded": Tone.OK, "waiting": Tone.ACTIVE, "failed": Tone.ERROR}
@@ -42,7 +40,7 @@ class Row:
     note: str
 
 
-def experiment_context(experiment: "Experiment", *, may_change: bool) -> dict[str, Any]:
+def experiment_context(experiment: Experiment, *, may_change: bool) -> dict[str, Any]:
     """Return what the page of an experiment shows."""
     found = trials(experiment)
     words = described(experiment, found)
@@ -62,7 +60,7 @@ def experiment_context(experiment: "Experiment", *, may_change: bool) -> dict[st
     }
 
 
-def findings_context(experiment: "Experiment") -> list[dict[str, Any]]:
+def findings_context(experiment: Experiment) -> list[dict[str, Any]]:
     """Return the findings of a search for causes, the likeliest first, with where each leads."""
     if experiment.kind != "diagnosis":
         return []
@@ -79,13 +77,13 @@ def findings_context(experiment: "Experiment") -> list[dict[str, Any]]:
     ]
 
 
-def _turn_url(experiment: "Experiment", trial: "Trial", name: str) -> str:
+def _turn_url(experiment: Experiment, trial: Trial, name: str) -> str:
     if trial.trace is None:
         return ""
     return reverse(name, args=[experiment.session.session_id, trial.trace.request_id])
 
 
-def _recorded(experiment: "Experiment") -> Row | None:
+def _recorded(experiment: Experiment) -> Row | None:
     turn = experiment.turn
     if turn is None:
         return None
@@ -110,7 +108,7 @@ def _recorded(experiment: "Experiment") -> Row | None:
     )
 
 
-def _row(experiment: "Experiment", trial: "Trial", changes: tuple[str, ...], before: str | None) -> Row:
+def _row(experiment: Experiment, trial: Trial, changes: tuple[str, ...], before: str | None) -> Row:
     again = ""
     if experiment.turn is not None:
         address = reverse("turn-try", args=[experiment.session.session_id, experiment.turn.request_id])

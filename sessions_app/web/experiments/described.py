@@ -1,13 +1,11 @@
 """What a trial changed, in words."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions_app.models import Experiment, Trial
 from sessions_app.queries.knowledge.bases import knowledge_bases
 from sessions_app.queries.sessions.pages import known_units
-
-if TYPE_CHECKING:
-    from sessions_app.models import Experiment, Trial
 
 _UNIT_CHARS = 80
 _STAGES = {"planner": "planner", "seedDetector": "detector", "kb": "retriever", "goalSolver": "solver"}
@@ -17,7 +15,7 @@ _WORDS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def described(experiment: "Experiment", trials: "Collection[Trial]") -> dict[int, list[str]]:
+def described(experiment: Experiment, trials: Collection[Trial]) -> dict[int, list[str]]:
     """Return what each trial changed by its number, in short phrases; nothing for one that changed nothing."""
     named = {
         unit_id for trial in trials for name in ("withoutUnits", "onlyUnits") for unit_id in trial.changes.get(name, ())

@@ -1,7 +1,7 @@
 """A turn run again: whether it replays, trials with changes, what its answer depends on, and since when."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
@@ -16,6 +16,7 @@ from sessions_app.experiments.experiments import start_bisect, start_diagnosis, 
 from sessions_app.experiments.replay import replay_turn
 from sessions_app.experiments.search import Bounds, Expectation
 from sessions_app.experiments.work import changes_of_record
+from sessions_app.models import Experiment, ExplainabilityTurn
 from sessions_app.queries.experiments import experiments
 from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
 from sessions_app.queries.search.row_numbers import whole_number
@@ -27,9 +28,6 @@ from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import page, tell, tell_error
 from sessions_app.web.turns.choice import plugin_selectors
-
-if TYPE_CHECKING:
-    from sessions_app.models import Experiment, ExplainabilityTurn
 
 EXPECTED_CHARS = 2_000
 PAGE_ROWS = 50
@@ -233,19 +231,19 @@ def _author(member: Member) -> Author:
     return Author(name=member.user.get_username(), user=member.user)
 
 
-def _may_change(member: Member, experiment: "Experiment") -> bool:
+def _may_change(member: Member, experiment: Experiment) -> bool:
     """Return whether the member ran the experiment, or may change what others ran."""
     return member.can_write or experiment.created_by_id == member.user.pk
 
 
-def _changeable(member: Member, experiment_id: str) -> "Experiment":
+def _changeable(member: Member, experiment_id: str) -> Experiment:
     found = experiments.experiment(member.project, experiment_id)
     if not _may_change(member, found):
         raise PermissionDenied("Only an editor may change an experiment of somebody else.")
     return found
 
 
-def _address(experiment: "Experiment") -> str:
+def _address(experiment: Experiment) -> str:
     return reverse("experiment", args=[experiment.experiment_id])
 
 
@@ -264,5 +262,5 @@ def _asked(expected: Expectation) -> dict[str, str]:
     return {"should_contain": expected.should_contain, "should_not_contain": expected.should_not_contain}
 
 
-def _turn_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def _turn_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     return {"turn": turn, "session": turn.session, "answer": turns.answer_of(turn)}

@@ -1,13 +1,14 @@
 """The page of one knowledge base: what is in it, what it was, who uses it."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from mrpvm.contracts import ScoredUnit
 from sessions_app.actions.knowledge.forks import fork_name
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.layers.retrieval.words import ASKED_WORDS, asked_for, units_holding
+from sessions_app.models import KnowledgeBase, LayerUnit
 from sessions_app.queries.knowledge.bases import outdated_layers, revisions, sources, stale_source_keys
 from sessions_app.queries.knowledge.pages import (
     SESSIONS_LOOKED_AT,
@@ -26,9 +27,6 @@ from sessions_app.queries.knowledge.pages import (
 from sessions_app.web.knowledge.lineage import lineage_picture
 from sessions_app.web.shell.excerpts import excerpt
 
-if TYPE_CHECKING:
-    from sessions_app.models import KnowledgeBase, LayerUnit
-
 SOURCES_SHOWN = 200
 SESSIONS_SHOWN = 20
 REVISIONS_SHOWN = 20
@@ -41,7 +39,7 @@ GENERATIONS_SHOWN, FORKS_SHOWN, DOTS_SHOWN = 4, 8, 12
 
 
 def base_context(
-    base: "KnowledgeBase",
+    base: KnowledgeBase,
     asked: str = "",
     unit_id: str = "",
     source_id: str = "",
@@ -89,7 +87,7 @@ def _seen(revision: int, fork_pk: int) -> str:
     return urlencode({"revision": revision, "fork": fork_pk})
 
 
-def news_context(base: "KnowledgeBase", revision: int, fork_pk: int) -> dict[str, Any] | None:
+def news_context(base: KnowledgeBase, revision: int, fork_pk: int) -> dict[str, Any] | None:
     """Return what became of the base after a page showed this revision, and a fork with this key as the newest one.
 
     None if the page still shows the base as it is.
@@ -106,7 +104,7 @@ def news_context(base: "KnowledgeBase", revision: int, fork_pk: int) -> dict[str
     }
 
 
-def _sources(base: "KnowledgeBase", older_than: int | None) -> dict[str, Any]:
+def _sources(base: KnowledgeBase, older_than: int | None) -> dict[str, Any]:
     listed = sources(base).order_by("-pk")
     found = list((listed if older_than is None else listed.filter(pk__lt=older_than))[: SOURCES_SHOWN + 1])
     shown = found[:SOURCES_SHOWN]
@@ -123,12 +121,12 @@ def _sources(base: "KnowledgeBase", older_than: int | None) -> dict[str, Any]:
 class TreeNode:
     """A unit in the tree of its source; a twin stands there for one that says the same, and does not open."""
 
-    row: "LayerUnit"
+    row: LayerUnit
     part_count: int
     is_twin: bool = False
 
 
-def _tree(base: "KnowledgeBase", source_id: str) -> dict[str, Any]:
+def _tree(base: KnowledgeBase, source_id: str) -> dict[str, Any]:
     if not source_id:
         return {"tree_source": None}
     source = source_of_base(base, source_id)
@@ -140,7 +138,7 @@ def _tree(base: "KnowledgeBase", source_id: str) -> dict[str, Any]:
     }
 
 
-def tree_context(base: "KnowledgeBase", unit_id: str, after: int) -> dict[str, Any]:
+def tree_context(base: KnowledgeBase, unit_id: str, after: int) -> dict[str, Any]:
     """Return one unit with its parts, from the one at place `after` on.
 
     Raises:
@@ -160,11 +158,11 @@ def tree_context(base: "KnowledgeBase", unit_id: str, after: int) -> dict[str, A
     }
 
 
-def _node(row: "LayerUnit", *, is_twin: bool = False) -> TreeNode:
+def _node(row: LayerUnit, *, is_twin: bool = False) -> TreeNode:
     return TreeNode(row=row, part_count=len(row.to_value().child_unit_ids), is_twin=is_twin)
 
 
-def _holding(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
+def _holding(base: KnowledgeBase, asked: str) -> dict[str, Any]:
     wanted = asked_for(asked)
     if not wanted.phrases:
         return {"asked": asked, "found": [] if asked.strip() else None, "holds_no_word": True}
@@ -174,7 +172,7 @@ def _holding(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
     return context | ({"looked_for": f"{ASKED_WORDS} words"} if wanted.left_out_count else {})
 
 
-def _ranked(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
+def _ranked(base: KnowledgeBase, asked: str) -> dict[str, Any]:
     if not asked.strip():
         return {"asked": "", "found": None}
     hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(asked_terms(asked), UNITS_FOUND)
@@ -186,7 +184,7 @@ def _shares(hit: ScoredUnit) -> list[tuple[str, float]]:
     return sorted(hit.term_scores.items(), key=lambda row: (-row[1], row[0]))
 
 
-def _looked_at(base: "KnowledgeBase", unit_id: str) -> dict[str, Any]:
+def _looked_at(base: KnowledgeBase, unit_id: str) -> dict[str, Any]:
     if not unit_id:
         return {"unit": None}
     parts = tree_context(base, unit_id, 0)

@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
+from sessions_app.models import KBRevision, KnowledgeBase
 from sessions_app.queries.knowledge.pages import Family
-
-if TYPE_CHECKING:
-    from sessions_app.models import KBRevision, KnowledgeBase
 
 NAME_CHARS = 24
 type _Place = tuple[int, int]
@@ -21,7 +18,7 @@ class Dot:
 
     x: int
     y: int
-    kept: "KBRevision"
+    kept: KBRevision
     is_current: bool
 
 
@@ -29,7 +26,7 @@ class Dot:
 class Lane:
     """A base in the picture."""
 
-    base: "KnowledgeBase"
+    base: KnowledgeBase
     name: str
     y: int
     name_y: int
@@ -50,7 +47,7 @@ class LineagePicture:
     cuts: Sequence[str]
 
 
-def lineage_picture(family: Family, base: "KnowledgeBase") -> LineagePicture:
+def lineage_picture(family: Family, base: KnowledgeBase) -> LineagePicture:
     """Return the picture of a family: time goes from left to right, one column a revision."""
     column = {kept.pk: place for place, kept in enumerate(family.revisions)}
     lanes: dict[int, Lane] = {}
@@ -87,7 +84,7 @@ def _width(name: str) -> int:
     return sum(14 if char.isupper() or east_asian_width(char) in "WF" else 9 for char in name)
 
 
-def _cuts(family: Family, lanes: Mapping[int, Lane], base: "KnowledgeBase") -> list[str]:
+def _cuts(family: Family, lanes: Mapping[int, Lane], base: KnowledgeBase) -> list[str]:
     cuts = []
     fork_count = sum(lane.base.parent_id == base.pk for lane in lanes.values())
     if fork_count < family.fork_count:
@@ -121,7 +118,7 @@ def _path(start: _Place, first: _Place, second: _Place, end: _Place) -> str:
     return "M{} {} C{} {} {} {} {} {}".format(*start, *first, *second, *end)
 
 
-def _origin(kept: "KBRevision", lanes: Mapping[int, Lane]) -> _Place | None:
+def _origin(kept: KBRevision, lanes: Mapping[int, Lane]) -> _Place | None:
     """Return the place of the revision that another one goes on from; of one that is cut off, the next that is
     shown.
     """
@@ -131,7 +128,7 @@ def _origin(kept: "KBRevision", lanes: Mapping[int, Lane]) -> _Place | None:
     return next((dot.x for dot in line.dots if dot.kept.revision >= (kept.origin_revision or 0)), line.last_x), line.y
 
 
-def _parent_then(fork: "KnowledgeBase", lanes: Mapping[int, Lane]) -> _Place | None:
+def _parent_then(fork: KnowledgeBase, lanes: Mapping[int, Lane]) -> _Place | None:
     """Return the place of the revision that the parent had when it was forked: the origin was not always kept."""
     line = lanes.get(fork.parent_id or 0)
     if line is None:

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions_app.models import KnowledgeBase, Project
 from sessions_app.queries.knowledge.bases import deleted_bases, outdated_layers
 from sessions_app.queries.knowledge.pages import listed_bases
-
-if TYPE_CHECKING:
-    from sessions_app.models import KnowledgeBase, Project
-
 
 BASES_SHOWN, DELETED_SHOWN = 100, 20
 
@@ -18,11 +15,11 @@ BASES_SHOWN, DELETED_SHOWN = 100, 20
 class BaseRow:
     """A base and how many forks deep it lies."""
 
-    base: "KnowledgeBase"
+    base: KnowledgeBase
     depth: int
 
 
-def list_context(project: "Project", asked: str) -> dict[str, Any]:
+def list_context(project: Project, asked: str) -> dict[str, Any]:
     """Return the project's bases with `asked` in their name, cut to as many as one page shows."""
     found = listed_bases(project, asked, BASES_SHOWN + 1)
     shown = found[:BASES_SHOWN]
@@ -37,7 +34,7 @@ def list_context(project: "Project", asked: str) -> dict[str, Any]:
     }
 
 
-def lineage(bases: Iterable["KnowledgeBase"]) -> list[BaseRow]:
+def lineage(bases: Iterable[KnowledgeBase]) -> list[BaseRow]:
     """Return the bases with every fork right below its parent, otherwise in the given order."""
     found = list(bases)
     present = {base.pk for base in found}

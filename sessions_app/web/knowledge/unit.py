@@ -3,17 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
 from sessions_app.queries.knowledge.pages import shows_unit
 from sessions_app.queries.knowledge.provenance import Provenance, life_of, provenance
 from sessions_app.web.knowledge.place import find_place
 from sessions_app.web.shell.words import STORES, why
 from sessions_app.web.turns.graph.status import Tone
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
 
 STEPS: dict[str, tuple[str, Tone]] = {
     "staged": ("stated", Tone.ACTIVE),
@@ -38,12 +36,12 @@ _MOMENTS = (("created_at", "Created"), ("knowledge_date", "True as of"))
 class Chapter:
     """What one turn did with the unit; `turn` is None for what happened between turns."""
 
-    turn: "ExplainabilityTurn | None"
+    turn: ExplainabilityTurn | None
     at: Any
     steps: list[dict[str, Any]] = field(default_factory=list)
 
 
-def unit_context(session: "Session", unit_id: str, before: int | None) -> dict[str, Any]:
+def unit_context(session: Session, unit_id: str, before: int | None) -> dict[str, Any]:
     """Return the unit with its source's place and its life, newest turn first."""
     found = provenance(session, unit_id)
     steps, older = life_of(session, unit_id, before)
@@ -96,7 +94,7 @@ def _place_words(found: Provenance) -> str:
     return f"In the message of turn {found.turn.turn_index}" if found.turn is not None else ""
 
 
-def _chapters(steps: Iterable["UnitEvent"]) -> list[Chapter]:
+def _chapters(steps: Iterable[UnitEvent]) -> list[Chapter]:
     chapters: list[Chapter] = []
     for event in steps:
         if not chapters or chapters[-1].turn != event.turn:

@@ -2,11 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import prefetch_related_objects
 
 from mrpvm import registry
+from sessions_app.models import (
+    ContextUnit,
+    ExplainabilityTurn,
+    KnowledgeBase,
+    Message,
+    Project,
+    Session,
+    TurnRating,
+)
 from sessions_app.queries.knowledge.bases import knowledge_bases
 from sessions_app.queries.search.filter_language import KEYS, KINDS, parse
 from sessions_app.queries.search.reach import Reach, latest_active, newest_stored
@@ -23,17 +32,6 @@ from sessions_app.web.shell.excerpts import Part, excerpt, holds
 from sessions_app.web.shell.prose import plain
 from sessions_app.web.shell.words import CODES, ending, why
 from sessions_app.web.turns.graph.status import Tone, duration_badge
-
-if TYPE_CHECKING:
-    from sessions_app.models import (
-        ContextUnit,
-        ExplainabilityTurn,
-        KnowledgeBase,
-        Message,
-        Project,
-        Session,
-        TurnRating,
-    )
 
 SHOWN, SHOWN_ALONE = 8, 100
 """How many results of each kind a page shows beside the others, and alone."""
@@ -52,24 +50,24 @@ class Found:
 class TurnHit:
     """A turn, and the text of it that fits."""
 
-    turn: "ExplainabilityTurn"
+    turn: ExplainabilityTurn
     ending: str
     tone: Tone
     duration: str
     where: str
     parts: list[Part]
-    rating: "TurnRating | None"
+    rating: TurnRating | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """A session, unit, message or base, and its text or name."""
 
-    row: "Session | ContextUnit | Message | KnowledgeBase"
+    row: Session | ContextUnit | Message | KnowledgeBase
     parts: list[Part]
 
 
-def search_context(project: "Project", text: str, stretch: int = 1) -> dict[str, Any]:
+def search_context(project: Project, text: str, stretch: int = 1) -> dict[str, Any]:
     """Return what a text finds as far back as it looks; each kind costs three queries at most, turns one more.
 
     Args:
@@ -123,13 +121,13 @@ def _hit(row: Any, text: str, words: Sequence[str]) -> Hit:
     return Hit(row=row, parts=excerpt(text, words))
 
 
-def _turns(reach: Reach["ExplainabilityTurn"], limit: int, words: Sequence[str]) -> Found:
+def _turns(reach: Reach[ExplainabilityTurn], limit: int, words: Sequence[str]) -> Found:
     rows = list(reach.rows[: limit + 1])
     prefetch_related_objects(rows[:limit], "messages")
     return _found(reach, rows, [turn_hit(row, words) for row in rows[:limit]])
 
 
-def turn_hit(turn: "ExplainabilityTurn", words: Sequence[str]) -> TurnHit:
+def turn_hit(turn: ExplainabilityTurn, words: Sequence[str]) -> TurnHit:
     """Return the turn with the first of its texts that holds a word: question, answer, error, note."""
     rating, error = rating_of(turn), turn.error or {}
     said = (item for item in turn.messages.all() if item.role != "user")
@@ -163,7 +161,7 @@ class Completion:
 COMPLETIONS_SHOWN = 10
 
 
-def completions(project: "Project", written: str) -> list[Completion]:
+def completions(project: Project, written: str) -> list[Completion]:
     """Return how the last, unfinished part of a text may go on."""
     sign = "-" if written.startswith("-") else ""
     key, colon, value = written.removeprefix("-").partition(":")
@@ -176,7 +174,7 @@ def completions(project: "Project", written: str) -> list[Completion]:
     return [Completion(text=f"{sign}{key.lower()}:{text} ", meaning=meaning) for text, meaning in quoted]
 
 
-def _values(project: "Project", key: str, begun: str) -> list[tuple[str, str]]:
+def _values(project: Project, key: str, begun: str) -> list[tuple[str, str]]:
     match key:
         case "plugin":
             return [(item.id, item.name) for item in registry.installed.descriptors()]

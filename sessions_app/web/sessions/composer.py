@@ -3,15 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm import registry
+from mrpvm.contracts import Descriptor
 from sessions_app.language_model import NO_MODEL, is_configured
+from sessions_app.models import Project, Session
 from sessions_app.queries.knowledge.bases import offered_bases
-
-if TYPE_CHECKING:
-    from mrpvm.contracts import Descriptor
-    from sessions_app.models import Project, Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +44,8 @@ _GROUNDINGS = (("strict", "strict: evidence or no answer"), ("open", "open: a mo
 
 
 def composer_context(
-    project: "Project",
-    session: "Session",
+    project: Project,
+    session: Session,
     written: Mapping[str, str] = MappingProxyType({}),
     *,
     with_controls: bool = False,
@@ -69,12 +67,12 @@ def composer_context(
     }
 
 
-def _controls(project: "Project", session: "Session", written: Mapping[str, str]) -> list[Control]:
+def _controls(project: Project, session: Session, written: Mapping[str, str]) -> list[Control]:
     offered = [*_plugins(session), _level(session), _base(project, session), _grounding(session)]
     return [replace(control, chosen=written.get(control.name, "")) for control in offered]
 
 
-def _plugins(session: "Session") -> list[Control]:
+def _plugins(session: Session) -> list[Control]:
     preferred = (
         session.preferred_planner_plugin,
         session.preferred_seed_detector_plugin,
@@ -93,7 +91,7 @@ def _plugins(session: "Session") -> list[Control]:
     ]
 
 
-def _plugin(descriptor: "Descriptor") -> Choice:
+def _plugin(descriptor: Descriptor) -> Choice:
     is_usable = is_configured() or not descriptor.uses_llm
     words = descriptor.name or descriptor.id
     return Choice(
@@ -101,7 +99,7 @@ def _plugin(descriptor: "Descriptor") -> Choice:
     )
 
 
-def _level(session: "Session") -> Control:
+def _level(session: Session) -> Control:
     return Control(
         name="deliberation_level",
         label="Deliberation level",
@@ -111,7 +109,7 @@ def _level(session: "Session") -> Control:
     )
 
 
-def _base(project: "Project", session: "Session") -> Control:
+def _base(project: Project, session: Session) -> Control:
     offered, goes_on = offered_bases(project)
     others = [Choice(value=base.kb_id, words=base.name) for base in offered if base.pk != session.mounted_kb_id]
     rest = Choice(value="", words=f"only the first {len(offered)} are offered here", is_usable=False)
@@ -124,7 +122,7 @@ def _base(project: "Project", session: "Session") -> Control:
     )
 
 
-def _grounding(session: "Session") -> Control:
+def _grounding(session: Session) -> Control:
     return Control(
         name="grounding",
         label="Grounding",

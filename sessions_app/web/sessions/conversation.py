@@ -4,28 +4,25 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from sessions_app.queries.sessions.pages import conversation
+from sessions_app.models import ExplainabilityTurn, KBMount, Message, Session, TurnRating
+from sessions_app.queries.sessions.pages import Conversation, conversation
 from sessions_app.queries.turns.outcomes import NOTHING_ASKED, outcome
 from sessions_app.web.sessions.closest import Statement, closest
 from sessions_app.web.shell.prose import prose
 from sessions_app.web.shell.words import BASIS_WORDS, ending, why
 from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
 
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, KBMount, Message, Session, TurnRating
-    from sessions_app.queries.sessions.pages import Conversation
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """One message that is not the user's; `html` is filled for the assistant's prose."""
 
-    message: "Message"
+    message: Message
     html: SafeString | None
 
 
@@ -41,12 +38,12 @@ class Chip:
 class Exchange:
     """What was asked in a turn and what came of it."""
 
-    turn: "ExplainabilityTurn"
+    turn: ExplainabilityTurn
     answers: tuple[Answer, ...]
     ending: str
     tone: Tone
     reason: str
-    rating: "TurnRating | None"
+    rating: TurnRating | None
     closest: tuple[Statement, ...]
     asked_model: bool
     basis: tuple[str, str] | None
@@ -70,10 +67,10 @@ class Exchange:
 class Divider:
     """A change of the mounted base between two turns."""
 
-    mount: "KBMount"
+    mount: KBMount
 
 
-def exchanges_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
+def exchanges_context(session: Session, before: int | None, count: int | None = None) -> dict[str, Any]:
     """Return a window of the conversation and the address of what came before it.
 
     Args:
@@ -89,7 +86,7 @@ def exchanges_context(session: "Session", before: int | None, count: int | None 
     }
 
 
-def _entries(session: "Session", window: "Conversation") -> Iterator[Answer | Exchange]:
+def _entries(session: Session, window: Conversation) -> Iterator[Answer | Exchange]:
     turns = (turn for _, turn in window.entries if turn is not None)
     turn_names = {f"session::{turn.request_id}": f"turn {turn.turn_index}" for turn in turns}
     preferring = _preferring(session, [turn for _, turn in window.entries if turn is not None])
@@ -99,7 +96,7 @@ def _entries(session: "Session", window: "Conversation") -> Iterator[Answer | Ex
             yield _exchange(session, turn, window.unanswered.get(turn.pk), turn_names, preferring.get(turn.pk, ""))
 
 
-def _preferring(session: "Session", turns: Sequence["ExplainabilityTurn"]) -> Mapping[int, str]:
+def _preferring(session: Session, turns: Sequence[ExplainabilityTurn]) -> Mapping[int, str]:
     """Return the solver that the session prefers now, under the key of the turn that took another's place by it."""
     preferred = session.preferred_goal_solver_plugin or ""
     answered = [turn for turn in turns if turn.status == "succeeded" and turn.goal_solver_plugin]
@@ -112,7 +109,7 @@ def _preferring(session: "Session", turns: Sequence["ExplainabilityTurn"]) -> Ma
 
 
 def _with_dividers(
-    entries: Iterable[Answer | Exchange], mounts: Sequence["KBMount"]
+    entries: Iterable[Answer | Exchange], mounts: Sequence[KBMount]
 ) -> Iterator[Answer | Exchange | Divider]:
     """Return the entries with each mount before the first turn that ran over it."""
     waiting = deque(mounts)
@@ -124,7 +121,7 @@ def _with_dividers(
     yield from (Divider(mount=mount) for mount in waiting)
 
 
-def turn_tone(turn: "ExplainabilityTurn") -> Tone:
+def turn_tone(turn: ExplainabilityTurn) -> Tone:
     """Return the colour of a turn's end; an answer that found nothing is weak, a refused command an error."""
     if turn.kind == "command":
         return tone_of("succeeded" if (turn.command_result or {}).get("status") == "ok" else "failed")
@@ -134,14 +131,14 @@ def turn_tone(turn: "ExplainabilityTurn") -> Tone:
     return tone_of("no-context" if found in ("no-context", "quoted") else turn.status)
 
 
-def rating_of(turn: "ExplainabilityTurn") -> "TurnRating | None":
+def rating_of(turn: ExplainabilityTurn) -> TurnRating | None:
     """Return what was thought of the turn's answer."""
     return getattr(turn, "rating", None)
 
 
 def _exchange(
-    session: "Session",
-    turn: "ExplainabilityTurn",
+    session: Session,
+    turn: ExplainabilityTurn,
     unanswered: dict[str, Any] | None,
     turn_names: Mapping[str, str],
     prefers: str,
@@ -166,7 +163,7 @@ def _exchange(
     )
 
 
-def _chips(turn: "ExplainabilityTurn", sources_url: str, turn_names: Mapping[str, str]) -> Iterator[Chip]:
+def _chips(turn: ExplainabilityTurn, sources_url: str, turn_names: Mapping[str, str]) -> Iterator[Chip]:
     """Return the turns and sources that the answer cites, each once, in the order of its marks.
 
     Args:
@@ -179,12 +176,12 @@ def _chips(turn: "ExplainabilityTurn", sources_url: str, turn_names: Mapping[str
     return (Chip(name=name, url=f"{sources_url}{number}") for name, number in names.items())
 
 
-def _asked_model(turn: "ExplainabilityTurn") -> bool:
+def _asked_model(turn: ExplainabilityTurn) -> bool:
     """Return whether something was sent to a model: by a plugin, or before, to prepare what the turn gets to see."""
     report = turn.context_report or {}
     return bool(report.get("modelCalls") or report.get("requests"))
 
 
-def _answer(message: "Message", sources_url: str) -> Answer:
+def _answer(message: Message, sources_url: str) -> Answer:
     html = prose(message.content, sources_url) if message.role == "assistant" else None
     return Answer(message=message, html=html)

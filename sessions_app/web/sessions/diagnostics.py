@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 
 from mrpvm.llm.redaction import redacted, without_secrets
+from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.queries.sessions.diagnostics import LatestTurn, latest_turn
 from sessions_app.turns.chains import as_sent, next_followed_id
 from sessions_app.web.shell.json_tree import ShownJson, shown_json
 from sessions_app.web.shell.words import why
 from sessions_app.web.turns.budget import budget_parts, source_words
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Message, Session
 
 TOOL_OUTPUT_CHARS = 200
 """So much of a tool's output is shown."""
@@ -31,7 +29,7 @@ class ToolCall:
     output: str
 
 
-def diagnostics_context(session: "Session") -> dict[str, Any]:
+def diagnostics_context(session: Session) -> dict[str, Any]:
     """Return the rows, the warnings, the request for the latest answer as JSON, and the tool calls of its turn."""
     latest = latest_turn(session)
     report: Mapping[str, Any] = latest.turn.context_report or {} if latest.turn else {}
@@ -47,7 +45,7 @@ def diagnostics_context(session: "Session") -> dict[str, Any]:
     }
 
 
-def _rows(session: "Session", latest: LatestTurn, report: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _rows(session: Session, latest: LatestTurn, report: Mapping[str, Any]) -> list[tuple[str, str]]:
     error: Mapping[str, Any] = (latest.turn and latest.turn.error) or {}
     said = f"{error['code']}: {error['message']}" if error else "none"
     sent = latest.outbound
@@ -82,7 +80,7 @@ def _answer_rows(latest: LatestTurn) -> list[tuple[str, str]]:
     ]
 
 
-def _reset(session: "Session", turn: "ExplainabilityTurn | None") -> str:
+def _reset(session: Session, turn: ExplainabilityTurn | None) -> str:
     """Return why the conversation did not simply go on, in words."""
     told = ((turn.client_request if turn else None) or {}).get("warnings", ())
     if told:
@@ -90,7 +88,7 @@ def _reset(session: "Session", turn: "ExplainabilityTurn | None") -> str:
     return "begun as a fork of another session" if session.forked_from_id else "none"
 
 
-def _warnings(turn: "ExplainabilityTurn | None", report: Mapping[str, Any]) -> Iterator[str]:
+def _warnings(turn: ExplainabilityTurn | None, report: Mapping[str, Any]) -> Iterator[str]:
     """Return what a reader should know of the context: a broken thread, a summary by rules, a cap that cut."""
     yield from (why(str(warning)) for warning in report.get("warnings", ()))
     for part in budget_parts(report.get("sections", ())):
@@ -98,12 +96,12 @@ def _warnings(turn: "ExplainabilityTurn | None", report: Mapping[str, Any]) -> I
             yield f"{part.name}: {part.cut}"
 
 
-def _outbound(session: "Session", latest: LatestTurn) -> ShownJson | None:
+def _outbound(session: Session, latest: LatestTurn) -> ShownJson | None:
     sent = latest.outbound
     return shown_json(redacted(as_sent(session.pk, sent.body)), settings.MRPVM_INLINE_DETAIL_BYTES) if sent else None
 
 
-def _tool_call(message: "Message") -> ToolCall:
+def _tool_call(message: Message) -> ToolCall:
     payload = message.payload or {}
     output = without_secrets(message.content)
     cut = f"{output[:TOOL_OUTPUT_CHARS]}..." if len(output) > TOOL_OUTPUT_CHARS else output

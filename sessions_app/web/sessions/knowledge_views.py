@@ -4,7 +4,6 @@ The forms lead to the page again; a script that asks for JSON gets what the page
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
@@ -13,15 +12,13 @@ from django.views.decorators.http import require_safe
 from mrpvm.errors import InvalidInput, MRPError
 from sessions_app.actions.knowledge.forks import fork_name, fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
+from sessions_app.models import KnowledgeBase
 from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
 from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.web.sessions.saving import saving_context
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import back_to, page, tell, tell_error
-
-if TYPE_CHECKING:
-    from sessions_app.models import KnowledgeBase
 
 
 @require_safe
@@ -38,7 +35,7 @@ def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
     session, discards = session_of(member.project, session_id), "discard_draft" in request.POST
     kb_id = request.POST.get("kb_id", "")
 
-    def act() -> "tuple[str, KnowledgeBase]":
+    def act() -> tuple[str, KnowledgeBase]:
         base = knowledge_base(member.project, kb_id) if kb_id else session.mounted_kb
         mounted = mount_base(session, base, reason="mount-page", actor=member.user, discard_draft=discards)
         gone = "The draft was discarded. " if discards else ""
@@ -82,7 +79,7 @@ def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """
     session, with_told = session_of(member.project, session_id), "include_conversation_units" in request.POST
 
-    def act() -> "tuple[str, KnowledgeBase]":
+    def act() -> tuple[str, KnowledgeBase]:
         if not session.is_dirty and not with_told:
             raise InvalidInput("Nothing was saved: no source is staged, and what the conversation told was left out.")
         before = session.mounted_kb
@@ -101,7 +98,7 @@ def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Make a base called `name` of what the session sees and mount it; what was told as for a save."""
     session, with_told = session_of(member.project, session_id), "include_conversation_units" in request.POST
 
-    def act() -> "tuple[str, KnowledgeBase]":
+    def act() -> tuple[str, KnowledgeBase]:
         name = request.POST.get("name", fork_name(session.mounted_kb)).replace("\0", "")
         base = fork_session_kb(session, name, member.user, include_conversation_units=with_told)
         told = ", with the facts told in the conversation" if with_told else ""
@@ -110,7 +107,7 @@ def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     return _told(request, session_id, act)
 
 
-def _told(request: HttpRequest, session_id: str, act: Callable[[], "tuple[str, KnowledgeBase]"]) -> HttpResponse:
+def _told(request: HttpRequest, session_id: str, act: Callable[[], tuple[str, KnowledgeBase]]) -> HttpResponse:
     """Do it, and say what was done, with the way to the base; or why it was refused."""
     is_script = request.headers.get("Accept") == "application/json"
     try:

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
+from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.knowledge.bases import offered_bases
 from sessions_app.queries.search.reach import latest_active, stretch_of
 from sessions_app.queries.search.row_numbers import whole_number
@@ -16,9 +17,6 @@ from sessions_app.queries.turns.lists import latest_turns
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
 from sessions_app.web.shell.words import outcome_words
 from sessions_app.web.turns.graph.status import Tone, duration_badge
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Project, Session
 
 LATEST = 10
 """How many of a session's last turns its row tells of."""
@@ -77,7 +75,7 @@ class ListQuery:
 class Row:
     """One session of the list."""
 
-    session: "Session"
+    session: Session
     status: str
     tone: Tone
     latest: "Sequence[LatestTurn]"
@@ -105,7 +103,7 @@ class Sort:
     is_chosen: bool
 
 
-def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
+def list_context(project: Project, query: ListQuery) -> dict[str, Any]:
     """Return the rows after the reader's place, and the address of the next ones."""
     found = filtered_sessions(
         project, words=query.words or None, status=query.status or None, kb_id=query.kb_id or None
@@ -135,13 +133,13 @@ def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
     }
 
 
-def filter_context(project: "Project", query: ListQuery) -> dict[str, Any]:
+def filter_context(project: Project, query: ListQuery) -> dict[str, Any]:
     """Return what the filter offers."""
     bases, goes_on = offered_bases(project, query.kb_id)
     return {"statuses": STATUSES, "bases": bases, "bases_go_on": goes_on}
 
 
-def _row(session: "Session", turns: Sequence["ExplainabilityTurn"]) -> Row:
+def _row(session: Session, turns: Sequence[ExplainabilityTurn]) -> Row:
     status = status_of(session)
     durations = [turn.duration_ms for turn in turns if turn.duration_ms is not None]
     ratings = [rating.value for turn in turns if (rating := rating_of(turn))]
@@ -160,7 +158,7 @@ def _row(session: "Session", turns: Sequence["ExplainabilityTurn"]) -> Row:
     )
 
 
-def _sorted_by(session: "Session", sort: str) -> str:
+def _sorted_by(session: Session, sort: str) -> str:
     return str(getattr(session, SORTS[sort])) if sort else session.last_activity_at.isoformat()
 
 

@@ -1,18 +1,16 @@
 """What a session remembers of its turns, as its page shows it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils import timezone
 
+from sessions_app.models import Session
 from sessions_app.queries.sessions.memory import remembered_by
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
 DOCUMENTS_SHOWN, SECTIONS_SHOWN, TERMS_SHOWN = 12, 12, 20
 
 
-def memory_context(session: "Session") -> dict[str, Any]:
+def memory_context(session: Session) -> dict[str, Any]:
     """Return the memory, the newest first, and until when it is kept; None for a session that remembers nothing."""
     memory, ttl_hours = remembered_by(session)
     if memory is None:

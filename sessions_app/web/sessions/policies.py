@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.errors import InvalidInput
+from sessions_app.models import Session
 from sessions_app.queries.sessions.flags import Policy, PolicyValue, policies_of
 from sessions_app.web.shell.words import CHOSEN_BY
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
 _WORDS: Mapping[str, tuple[str, str]] = {
     "history_max_turns": ("Window, exchanges", "How many exchanges a model is given at most"),
@@ -46,7 +44,7 @@ class PolicyField:
     limits: tuple[float | None, float | None]
 
 
-def policy_fields(session: "Session") -> list[PolicyField]:
+def policy_fields(session: Session) -> list[PolicyField]:
     """Return the session's policies in the order of the page, each with where its value comes from."""
     policies = {policy.name: policy for policy in policies_of(session)}
     return [_field(policies[key], name, hint) for key, (name, hint) in _WORDS.items()]

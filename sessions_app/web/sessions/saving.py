@@ -1,14 +1,12 @@
 """What a session could put into its base or into a fork of it, and whether its base would take it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions_app.actions.knowledge.forks import fork_name
+from sessions_app.models import Session
 from sessions_app.queries.knowledge.bases import draft_sources, told_counts, told_units, unsaved
 from sessions_app.queries.sessions.lookups import mounts
 from sessions_app.queries.sessions.pages import MOUNTS_SHOWN
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
 NAMED = 5
 """Sources and statements that the dialog names; the rest is counted."""
@@ -16,7 +14,7 @@ STAGED_SHOWN = 20
 """Sources of a draft that its session's page lists."""
 
 
-def saving_context(session: "Session", *, names_told: bool = True) -> dict[str, Any]:
+def saving_context(session: Session, *, names_told: bool = True) -> dict[str, Any]:
     """Return what is staged, what was told, the base that would get it, and what a fork would be called.
 
     Without `names_told` what was told is counted and not named.

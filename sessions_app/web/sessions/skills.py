@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.assistants.agents import Agent
 from mrpvm.assistants.personas import STYLES, Persona, resolve_style
@@ -11,11 +11,9 @@ from mrpvm.assistants.skills import SkillSnapshot, difference
 from mrpvm.assistants.skills.difference import ChangedSkill
 from mrpvm.commands import BUILTINS
 from mrpvm.errors import MRPError
+from sessions_app.models import Session
 from sessions_app.queries.sessions.frozen_content import active_persona_of, agents_of, personas_of, skills_of
 from sessions_app.queries.sessions.skill_files import current_skills
-
-if TYPE_CHECKING:
-    from sessions_app.models import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +39,7 @@ class Completion:
     after: str = ""
 
 
-def frozen_context(session: "Session") -> dict[str, Any]:
+def frozen_context(session: Session) -> dict[str, Any]:
     """Return who acts, how it talks, and how many skills there are."""
     persona = active_persona_of(session)
     identity = Identity(
@@ -53,7 +51,7 @@ def frozen_context(session: "Session") -> dict[str, Any]:
     return {"identity": identity, "skill_count": len(skills_of(session).skills)}
 
 
-def completion_context(session: "Session") -> dict[str, Any]:
+def completion_context(session: Session) -> dict[str, Any]:
     """Return the built-in commands, the skills of this session's snapshot, and what commands take of what it holds."""
     builtins = [
         Completion(usage=item.usage, insert=f"/{name} ", summary=item.summary) for name, item in BUILTINS.items()
@@ -62,7 +60,7 @@ def completion_context(session: "Session") -> dict[str, Any]:
     return {"session": session, "completions": [*builtins, *_skill_completions(skills), *_arguments(session, skills)]}
 
 
-def _arguments(session: "Session", skills: SkillSnapshot) -> Iterator[Completion]:
+def _arguments(session: Session, skills: SkillSnapshot) -> Iterator[Completion]:
     taken = (
         ("/skill ", " ", ((item.skill_name, item.summary) for item in skills.skills if item.command)),
         ("/help ", "", ((item.skill_name, item.summary) for item in skills.skills)),
@@ -86,7 +84,7 @@ def _skill_completions(snapshot: SkillSnapshot) -> Sequence[Completion]:
     ]
 
 
-def skills_context(session: "Session") -> dict[str, Any]:
+def skills_context(session: Session) -> dict[str, Any]:
     """Return the snapshot with everything that was found, and what a reload would change now."""
     snapshot = skills_of(session)
     personas, agents = personas_of(session), agents_of(session)
@@ -123,7 +121,7 @@ def _findings(snapshot: SkillSnapshot) -> list[tuple[str, str, list[Any]]]:
     ]  # fmt: skip
 
 
-def _change(session: "Session", snapshot: SkillSnapshot) -> dict[str, Any]:
+def _change(session: Session, snapshot: SkillSnapshot) -> dict[str, Any]:
     try:
         change = difference(snapshot, current_skills(session.project))
     except MRPError as error:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.urls import reverse
 
+from sessions_app.models import ExplainabilityTurn, Project
 from sessions_app.queries.sessions.demo import (
     FERRY_ANSWERED,
     FERRY_FAILED,
@@ -17,9 +18,6 @@ from sessions_app.queries.turns.lists import newest_by_outcome
 from sessions_app.web.sessions.conversation import turn_tone
 from sessions_app.web.shell.words import outcome_words
 from sessions_app.web.turns.graph.status import Tone
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Project
 
 _WORTH_OPENING: Mapping[str, str] = {
     "answered": "what it rests on",
@@ -47,7 +45,7 @@ class Example:
     words: str
 
 
-def start_context(project: "Project") -> dict[str, Any]:
+def start_context(project: Project) -> dict[str, Any]:
     """Return the turns of the demo that show something, or without it the newest turn of each outcome."""
     told = {turn.user_message: turn for turn in reversed(demo_turns(project))}
     examples = [_example(told[message], words) for message, words in _IN_DEMO.items() if message in told]
@@ -57,7 +55,7 @@ def start_context(project: "Project") -> dict[str, Any]:
     return {"examples": [_example(turn, _WORTH_OPENING[outcome]) for outcome, turn in found.items()]}
 
 
-def _example(turn: "ExplainabilityTurn", words: str) -> Example:
+def _example(turn: ExplainabilityTurn, words: str) -> Example:
     return Example(
         url=reverse("turn", args=[turn.session.session_id, turn.request_id]),
         question=turn.user_message[:160],

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sessions_app.actions.sessions.session import PREFERENCES
+from sessions_app.models import ExplainabilityTurn, Session, TurnRating
 from sessions_app.queries.search.filter_language import parse
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.pages import newest_units, turn_registry
@@ -21,10 +22,6 @@ from sessions_app.web.shell.prose import plain
 from sessions_app.web.shell.words import ending
 from sessions_app.web.turns.graph.status import Tone, duration_badge
 
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Session, TurnRating
-
-
 PREVIEW_CHARS = 120
 
 
@@ -32,13 +29,13 @@ PREVIEW_CHARS = 120
 class RegistryRow:
     """One turn in the registry."""
 
-    turn: "ExplainabilityTurn"
+    turn: ExplainabilityTurn
     ending: str
     tone: Tone
     duration: str
     question: str
     answer: str
-    rating: "TurnRating | None"
+    rating: TurnRating | None
 
 
 type Panel = Literal["knowledge", "turns", "settings"]
@@ -71,12 +68,12 @@ class PanelQuery:
         )
 
 
-def state_context(session: "Session", query: PanelQuery) -> dict[str, Any]:
+def state_context(session: Session, query: PanelQuery) -> dict[str, Any]:
     """Return what the tab beside the conversation shows."""
     return {"session": session, "panels": PANELS, "panel": query.panel, **_panel_context(session, query)}
 
 
-def _panel_context(session: "Session", query: PanelQuery) -> dict[str, Any]:
+def _panel_context(session: Session, query: PanelQuery) -> dict[str, Any]:
     match query.panel:
         case "knowledge":
             return {**saving_context(session, names_told=False), **units_context(session, None, query.unit_count)}
@@ -114,7 +111,7 @@ _NAMES = {
 """Each preference on screen, and the column of a turn that says what it used."""
 
 
-def _preferences(session: "Session") -> list[Preference]:
+def _preferences(session: Session) -> list[Preference]:
     used = {column: getattr(session, preference) for preference, (_, column) in _NAMES.items()}
     since = used_since(session, used)
     return [
@@ -129,13 +126,13 @@ def _preferences(session: "Session") -> list[Preference]:
     ]
 
 
-def units_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
+def units_context(session: Session, before: int | None, count: int | None = None) -> dict[str, Any]:
     """Return units from the newest on; pending ones are the newest there are."""
     units, units_before = newest_units(session, before, count)
     return {"session": session, "units": units, "units_before": units_before}
 
 
-def registry_context(session: "Session", find: str, before: int | None, count: int | None = None) -> dict[str, Any]:
+def registry_context(session: Session, find: str, before: int | None, count: int | None = None) -> dict[str, Any]:
     """Return the turns that are wanted from the newest on."""
     wanted = parse(find)
     turns, turns_before = turn_registry(session, wanted, before, count)

@@ -1,28 +1,26 @@
 """The catalogue of plugins: descriptors, what keeps one from being used, and what planners have learned of it."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 
 from mrpvm import registry
+from mrpvm.contracts import Descriptor
 from sessions_app.language_model import NO_MODEL, is_configured
+from sessions_app.models import PluginStatistics, Project
 from sessions_app.queries.settings.plugin_statistics import plugin_statistics
 from sessions_app.web.shell.words import FAMILIES
 from sessions_app.web.turns.graph.status import duration_badge
-
-if TYPE_CHECKING:
-    from mrpvm.contracts import Descriptor
-    from sessions_app.models import PluginStatistics, Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One plugin; `obstacle` is empty when it can be used, `learned` None before its first attempt."""
 
-    plugin: "Descriptor"
+    plugin: Descriptor
     obstacle: str
-    learned: "PluginStatistics | None"
+    learned: PluginStatistics | None
 
     @property
     def time_limit(self) -> str:
@@ -39,7 +37,7 @@ class Family:
     entries: tuple[Entry, ...]
 
 
-def catalogue_context(project: "Project") -> dict[str, Any]:
+def catalogue_context(project: Project) -> dict[str, Any]:
     """Return the families in the order of one turn."""
     learned = plugin_statistics(project.pk)
     families = [
@@ -62,5 +60,5 @@ def catalogue_context(project: "Project") -> dict[str, Any]:
     }
 
 
-def _obstacle(descriptor: "Descriptor") -> str:
+def _obstacle(descriptor: Descriptor) -> str:
     return NO_MODEL if descriptor.uses_llm and not is_configured() else ""

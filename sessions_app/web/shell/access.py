@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, cast
+from typing import Any, Concatenate, cast
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -12,10 +12,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
 from mrpvm.errors import NotFound
+from sessions_app.models import Project
 from sessions_app.queries.settings.projects import is_at_least, membership_of
-
-if TYPE_CHECKING:
-    from sessions_app.models import Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +21,7 @@ class Member:
     """A user in the project that the pages show."""
 
     user: User
-    project: "Project"
+    project: Project
     role: str
 
     @property

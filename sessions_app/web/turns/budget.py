@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.sessions.flags import policies_of
 from sessions_app.queries.turns.context_sections import OmittedMessages, omitted_messages, sections
 from sessions_app.web.shell.words import CHOSEN_BY, why
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
 BAR_WIDTH = 1_000
 LEAST_WIDTH = 8
@@ -73,7 +71,7 @@ class Cap:
     chosen_by: str
 
 
-def budget_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def budget_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return the sections with their places in the bar, what was left out, the caps, the sums, and warnings."""
     report = turn.context_report or {}
     found = sections(turn)
@@ -106,7 +104,7 @@ def left_out_part(omitted: OmittedMessages, shown_chars: int) -> LeftOut | None:
     )
 
 
-def _caps(turn: "ExplainabilityTurn") -> list[Cap]:
+def _caps(turn: ExplainabilityTurn) -> list[Cap]:
     """Return the limits of the window that the turn ran under; none of a turn that kept no conditions."""
     asked = (turn.conditions.content if turn.conditions else {}).get("state", {}).get("asked", {})
     flags = asked.get("flags")

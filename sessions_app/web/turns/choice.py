@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm import registry
 from mrpvm.contracts import PluginType
@@ -10,13 +10,11 @@ from mrpvm.trace.events import CommandResolved, Event, PlanMade, SkillConsidered
 from mrpvm.trace.graph import Execution, Graph, fold_graph
 from mrpvm.values import Plan, Selection
 from sessions_app.language_model import is_configured
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import events
 from sessions_app.web.turns.choice_scores import Scored, scored
 from sessions_app.web.turns.graph.status import Tone, tone_of
 from sessions_app.web.turns.graph.structure import id_path
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
 PLANS_SHOWN = 12
 
@@ -137,7 +135,7 @@ def _row(plugin_id: str, found: Sequence[Candidate | None]) -> MatrixRow:
     )
 
 
-def choice_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def choice_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return what led to the order of each stage, frame by frame, and what the form for other inputs begins with."""
     found = events(turn)
     command = _first(CommandResolved, found)

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.errors import NotFound
+from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.sessions.pages import known_units, neighbours
 from sessions_app.queries.turns.outcomes import outcome
 from sessions_app.queries.turns.registry import turns
@@ -15,9 +16,6 @@ from sessions_app.web.shell.words import ending, why
 from sessions_app.web.turns.context import GONE
 from sessions_app.web.turns.graph.status import Tone, duration_badge
 from sessions_app.web.turns.state import NOTHING, state_rows
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, UnitEvent
 
 UNITS_SHOWN = 200
 _TIME = "Duration"
@@ -55,7 +53,7 @@ class Move:
     is_gone: bool
 
 
-def compared_turn(turn: "ExplainabilityTurn", number: int | None) -> "ExplainabilityTurn":
+def compared_turn(turn: ExplainabilityTurn, number: int | None) -> ExplainabilityTurn:
     """Return the earlier turn that this one is compared with: that of the number, without one the turn before.
 
     A trial is compared with the turn that it tried.
@@ -73,7 +71,7 @@ def compared_turn(turn: "ExplainabilityTurn", number: int | None) -> "Explainabi
     return found
 
 
-def comparison_context(turn: "ExplainabilityTurn", left: "ExplainabilityTurn") -> dict[str, Any]:
+def comparison_context(turn: ExplainabilityTurn, left: ExplainabilityTurn) -> dict[str, Any]:
     """Return both turns, the facts in which they may differ, the state after each, and the units in between."""
     around = state_around(turn)
     if around.previous != left:
@@ -98,7 +96,7 @@ def comparison_context(turn: "ExplainabilityTurn", left: "ExplainabilityTurn") -
     }
 
 
-def _side(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def _side(turn: ExplainabilityTurn) -> dict[str, Any]:
     return {
         "turn": turn,
         "ending": ending(turn.status, outcome(turn), turn.kind),
@@ -107,12 +105,12 @@ def _side(turn: "ExplainabilityTurn") -> dict[str, Any]:
     }
 
 
-def _pairs(left: "ExplainabilityTurn", right: "ExplainabilityTurn") -> list[Pair]:
+def _pairs(left: ExplainabilityTurn, right: ExplainabilityTurn) -> list[Pair]:
     facts = [_facts(left), _facts(right)]
     return [Pair(name=name, left=facts[0][name], right=facts[1][name]) for name in facts[0]]
 
 
-def _facts(turn: "ExplainabilityTurn") -> dict[str, str]:
+def _facts(turn: ExplainabilityTurn) -> dict[str, str]:
     report = turn.context_report or {}
     return {
         "Planner": turn.planner_plugin or NOTHING,
@@ -126,7 +124,7 @@ def _facts(turn: "ExplainabilityTurn") -> dict[str, str]:
     }
 
 
-def _move(event: "UnitEvent", text: str) -> Move:
+def _move(event: UnitEvent, text: str) -> Move:
     title, tone = _MOVES[event.step]
     return Move(
         unit_id=event.unit_id,

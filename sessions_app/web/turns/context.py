@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.trace.events import PluginFinished, said
 from mrpvm.trace.verdict import contradictions
+from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.knowledge.provenance import retracted_since
 from sessions_app.queries.sessions.pages import KnownUnit, known_units
 from sessions_app.queries.turns.registry import events_and_judgements, own_unit_events
@@ -14,9 +15,6 @@ from sessions_app.web.turns.budget import budget_context
 from sessions_app.web.turns.graph.status import Tone
 from sessions_app.web.turns.requests import model_calls, preparing_requests
 from sessions_app.web.turns.rewriting import rewriting_context
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, UnitEvent
 
 LEDGER_SHOWN = 200
 GONE = KnownUnit(text="")
@@ -42,7 +40,7 @@ class LedgerRow:
     score: float | None = None
     reason: str = ""
     text: str = ""
-    origin: "ExplainabilityTurn | None" = None
+    origin: ExplainabilityTurn | None = None
     is_own: bool = True
     is_retracted: bool = False
     against: str = ""
@@ -59,7 +57,7 @@ class LedgerRow:
         """Return the score as a share of the best possible."""
         return round(100 * min(max(self.score or 0.0, 0.0), 1.0))
 
-    def take(self, event: "UnitEvent") -> None:
+    def take(self, event: UnitEvent) -> None:
         """Add one step of the ledger."""
         if event.step not in self.steps:
             self.steps.append(event.step)
@@ -74,7 +72,7 @@ class LedgerRow:
             self.fate, self.reason = event.step, why(event.reason) or self.reason
 
 
-def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def context_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return the sections of the context, the ledger with its counts, and which executions called a model."""
     events, judged = events_and_judgements(turn)
     rows = _ledger(event for event in (*own_unit_events(turn), *judged) if event.step in _FATES)
@@ -103,7 +101,7 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     }
 
 
-def _ledger(events: Iterable["UnitEvent"]) -> list[LedgerRow]:
+def _ledger(events: Iterable[UnitEvent]) -> list[LedgerRow]:
     rows: dict[str, LedgerRow] = {}
     for event in events:
         row = rows.setdefault(

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 
 from mrpvm.trace.graph import ControlNode, Execution, Frame, Graph
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail, graph
 from sessions_app.web.shell.json_tree import ShownJson, shown_json, shown_text
 from sessions_app.web.shell.words import bytes_in_words, why
@@ -14,9 +15,6 @@ from sessions_app.web.turns.graph import GraphStructure
 from sessions_app.web.turns.graph.parts import seen
 from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
 from sessions_app.web.turns.structure import whole_structure_of
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
 _PARTS = ("input", "output", "meta", "error")
 _REFUSALS = (Tone.ERROR, Tone.WARN, Tone.WEAK)
@@ -56,7 +54,7 @@ class Siblings:
     count: int = 0
 
 
-def detail_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]:
+def detail_context(turn: ExplainabilityTurn, detail: Detail) -> dict[str, Any]:
     """Return the node's head and its tabs; long parts are cut, and say so."""
     structure, tabs = whole_structure_of(turn), _tabs(detail)
     node = _node(graph(turn), structure, detail.ref)

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from mrpvm.text_cache import TextCache
 from mrpvm.trace.outputs import outputs_of
+from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.turns.registry import events_and_judgements, turn_by_key
 from sessions_app.web.turns.graph import (
     GraphStructure,
@@ -22,9 +23,6 @@ from sessions_app.web.turns.graph import (
 from sessions_app.web.turns.graph.outline import ROWS_AT_FIRST
 from sessions_app.web.turns.graph.shown import OPEN_AT_MOST
 from sessions_app.web.turns.structure import structure_of, whole_structure_of
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, UnitEvent
 
 VIEWS = ("graph", "timeline", "outline")
 TABS = ("run", "context", "state", "choice")
@@ -41,13 +39,13 @@ class Reader:
     shut: tuple[str, ...] = ()
 
 
-def turn_addresses(turn: "ExplainabilityTurn") -> dict[str, str]:
+def turn_addresses(turn: ExplainabilityTurn) -> dict[str, str]:
     """Return the addresses of the turn and of its session; those of the turn's parts begin with its own."""
     session_url = reverse("session", args=[turn.session.session_id])
     return {"session_url": session_url, "turn_url": f"{session_url}/turns/{turn.request_id}"}
 
 
-def shown_graph(turn: "ExplainabilityTurn", reader: Reader) -> ShownGraph:
+def shown_graph(turn: ExplainabilityTurn, reader: Reader) -> ShownGraph:
     """Return what the reader sees of the turn's graph."""
     whole = whole_structure_of(turn)
     return show_structure(whole, opened=reader.opened, shut=reader.shut, selected=reader.selected)
@@ -63,7 +61,7 @@ class Drawing:
     frame_count: int
 
 
-def drawing(turn: "ExplainabilityTurn", reader: Reader) -> Drawing:
+def drawing(turn: ExplainabilityTurn, reader: Reader) -> Drawing:
     """Return the turn's graph and outline; those of an ended turn are drawn once for many looks at them."""
     if turn.is_running:
         return _drawn(turn, reader)
@@ -75,7 +73,7 @@ def _ended_drawing(turn_pk: int, request_id: str, reader: Reader) -> Drawing:
     return _drawn(turn_by_key(turn_pk), reader)
 
 
-def _drawn(turn: "ExplainabilityTurn", reader: Reader) -> Drawing:
+def _drawn(turn: ExplainabilityTurn, reader: Reader) -> Drawing:
     shown = shown_graph(turn, reader)
     outputs = _outputs(turn) if turn.is_running else _ended_outputs(turn.pk, turn.request_id)
     return Drawing(
@@ -91,12 +89,12 @@ def _ended_outputs(turn_pk: int, request_id: str) -> dict[str, str]:
     return _outputs(turn_by_key(turn_pk))
 
 
-def _outputs(turn: "ExplainabilityTurn") -> dict[str, str]:
+def _outputs(turn: ExplainabilityTurn) -> dict[str, str]:
     events, judged = events_and_judgements(turn)
     return outputs_of(events, _scores(structure_of(turn), judged))
 
 
-def _scores(structure: GraphStructure, judged: Iterable["UnitEvent"]) -> dict[str, list[float]]:
+def _scores(structure: GraphStructure, judged: Iterable[UnitEvent]) -> dict[str, list[float]]:
     """Return the scores of the units that each retrieval selected."""
     scores: dict[str, list[float]] = {}
     for event in judged:
@@ -108,7 +106,7 @@ def _scores(structure: GraphStructure, judged: Iterable["UnitEvent"]) -> dict[st
     return scores
 
 
-def stage_context(turn: "ExplainabilityTurn", reader: Reader) -> dict[str, Any]:
+def stage_context(turn: ExplainabilityTurn, reader: Reader) -> dict[str, Any]:
     """Return the graph, the timeline in its place if that is looked at, and the outline beside them."""
     drawn = drawing(turn, reader)
     return {

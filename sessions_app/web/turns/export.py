@@ -1,17 +1,15 @@
 """A turn to keep: its entry with trace and payloads, and its ledger, as one JSON document."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.trace.record import execution_trace
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns import registry as turns
 from sessions_app.queries.turns.entries import details_of, entry, whole_detail
 from sessions_app.queries.turns.verdicts import verdict
 
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
-
-def turn_document(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def turn_document(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return everything stored of a turn: the entry, payloads whole as far as they were stored, the ledger."""
     events, judged = turns.events_and_judgements(turn)
     trace = execution_trace(events, details_of([turn], whole_detail)[turn.pk])

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 
 from mrpvm.text_cache import TextCache
 from mrpvm.trace.events import Event, PluginFinished, said
@@ -20,6 +21,7 @@ from mrpvm.trace.verdict import (
     readings,
     verdict_of,
 )
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.sessions.pages import neighbours
 from sessions_app.queries.turns.registry import answer_of, discarded_texts, events, turn_by_key
 from sessions_app.queries.turns.verdicts import mounted_bases, recorded
@@ -28,11 +30,6 @@ from sessions_app.web.sessions.conversation import turn_tone
 from sessions_app.web.shell.prose import prose
 from sessions_app.web.turns.drawing import turn_addresses
 from sessions_app.web.turns.graph.status import duration_badge
-
-if TYPE_CHECKING:
-    from django.utils.safestring import SafeString
-
-    from sessions_app.models import ExplainabilityTurn
 
 DISCARDED_SHOWN = 5
 
@@ -63,7 +60,7 @@ class Told:
     chips: tuple[Chip, ...]
 
 
-def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return what stands above the graph; what the record of an ended turn tells is worked out once."""
     told = _told(turn) if turn.is_running else _ended_told(turn.pk, turn.request_id, turn.session.event_sequence)
     discarded = discarded_texts(turn) if turn.error else []
@@ -93,18 +90,18 @@ def _ended_told(turn_pk: int, request_id: str, event_sequence: int) -> Told:
     return _told(turn_by_key(turn_pk))
 
 
-def _told(turn: "ExplainabilityTurn") -> Told:
+def _told(turn: ExplainabilityTurn) -> Told:
     found, base = events(turn), mounted_bases([turn])[turn.pk]
     record = recorded(turn, found, base)
     return Told(verdict=verdict_of(record), chips=tuple(_chips(turn, record)))
 
 
-def _answer(turn: "ExplainabilityTurn", turn_url: str) -> "SafeString | str":
+def _answer(turn: ExplainabilityTurn, turn_url: str) -> SafeString | str:
     answer = answer_of(turn)
     return prose(answer, f"{turn_url}/sources/") if answer else ""
 
 
-def _linked(turn: "ExplainabilityTurn", clause: Clause) -> LinkedClause:
+def _linked(turn: ExplainabilityTurn, clause: Clause) -> LinkedClause:
     if clause.unit_id:
         unit_url = reverse("unit", args=[turn.session.session_id])
         return LinkedClause(text=clause.text, url=f"{unit_url}?{urlencode({'id': clause.unit_id})}")
@@ -114,7 +111,7 @@ def _linked(turn: "ExplainabilityTurn", clause: Clause) -> LinkedClause:
     return LinkedClause(text=clause.text, url=f"?tab={tab}" if tab else "")
 
 
-def _chips(turn: "ExplainabilityTurn", record: RecordedTurn) -> Iterator[Chip]:
+def _chips(turn: ExplainabilityTurn, record: RecordedTurn) -> Iterator[Chip]:
     if record.base is not None:
         yield _base_chip(record.base)
     pins, preferences = pins_of(record.events), preferences_of(record.events)

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from sessions_app.models import ExplainabilityTurn, Project, TurnRating
 from sessions_app.queries.search.filter_language import parse
 from sessions_app.queries.search.reach import LOOKED_AT
 from sessions_app.queries.search.row_numbers import whole_number
@@ -14,9 +15,6 @@ from sessions_app.queries.turns.lists import SORTS, turn_page
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
 from sessions_app.web.shell.words import BASIS_WORDS, outcome_words
 from sessions_app.web.turns.graph.status import Tone, duration_badge
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Project, TurnRating
 
 FILTERS: Mapping[str, str] = {
     "": "All",
@@ -36,13 +34,13 @@ _WITH_BASIS = ("stated", "composed")
 class TurnRow:
     """One turn of the list."""
 
-    turn: "ExplainabilityTurn"
+    turn: ExplainabilityTurn
     url: str
     outcome: str
     basis: str
     tone: Tone
     duration: str
-    rating: "TurnRating | None"
+    rating: TurnRating | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +52,7 @@ class Choice:
     is_chosen: bool
 
 
-def turn_list_context(project: "Project", given: Mapping[str, str]) -> dict[str, Any]:
+def turn_list_context(project: Project, given: Mapping[str, str]) -> dict[str, Any]:
     """Return the turns that an address asks for, newest first, and the way to older ones."""
     wanted = parse(given.get("q", ""))
     before = whole_number(given.get("before"))
@@ -84,7 +82,7 @@ def turn_list_context(project: "Project", given: Mapping[str, str]) -> dict[str,
     }
 
 
-def _row(turn: "ExplainabilityTurn") -> TurnRow:
+def _row(turn: ExplainabilityTurn) -> TurnRow:
     basis = BASIS_WORDS[turn.answer_basis][0].lower() if turn.answer_basis in _WITH_BASIS else ""
     return TurnRow(
         turn=turn,

@@ -1,14 +1,11 @@
 """Which bases know something of a question that the mounted one does not."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mrpvm.english.text import unique_terms
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.models import KnowledgeBase, Session
 from sessions_app.queries.knowledge.bases import knowledge_bases
-
-if TYPE_CHECKING:
-    from sessions_app.models import KnowledgeBase, Session
 
 BASES_SEARCHED = 20
 BASES_SHOWN = 3
@@ -18,13 +15,13 @@ BASES_SHOWN = 3
 class KnowingBase:
     """A base, what it says that is closest to the question, and how many of the question's words that has."""
 
-    base: "KnowledgeBase"
+    base: KnowledgeBase
     text: str
     matched_count: int
     score: float
 
 
-def bases_that_know(session: "Session", question: str) -> list[KnowingBase]:
+def bases_that_know(session: Session, question: str) -> list[KnowingBase]:
     """Return the bases of the project, other than the mounted one, whose best unit shares most with the question."""
     terms = dict.fromkeys(unique_terms(question), 1.0)
     if not terms:

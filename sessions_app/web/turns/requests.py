@@ -3,18 +3,16 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.utils.safestring import SafeString
 
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, said
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail
 from sessions_app.web.shell.json_tree import shown_json
 from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
 PART_CHARS = 20_000
 """How much of one message of a request is shown."""
@@ -85,12 +83,12 @@ def _call(name: str, ended: PluginFinished) -> ModelCall:
     )
 
 
-def preparing_requests(turn: "ExplainabilityTurn") -> list[dict[str, Any]]:
+def preparing_requests(turn: ExplainabilityTurn) -> list[dict[str, Any]]:
     """Return what was sent before the machine ran, to prepare what it gets to see."""
     return list((turn.context_report or {}).get("requests", ()))
 
 
-def requests_context(turn: "ExplainabilityTurn", detail: Detail | None) -> dict[str, Any]:
+def requests_context(turn: ExplainabilityTurn, detail: Detail | None) -> dict[str, Any]:
     """Return the requests of one execution, or without one those that prepared the context."""
     sent = preparing_requests(turn) if detail is None else detail.requests
     return {

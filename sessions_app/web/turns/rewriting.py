@@ -1,12 +1,11 @@
 """What the conversation added to a turn's searches: the rewriting with its reasons, and the documents preferred."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
+from sessions_app.models import ExplainabilityTurn
 
 
-def rewriting_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def rewriting_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return what the turn's report tells; None for a policy that was off, or before it was known."""
     report = turn.context_report or {}
     rewriting = report.get("rewriting")

@@ -7,13 +7,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.trace.compare import Aligned, align_graphs
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail, details, graph
 from sessions_app.web.turns.graph import Remark, renamed, render_shown, show_structure
 from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
 from sessions_app.web.turns.structure import structure_of
 
 if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
     from sessions_app.web.turns.drawing import Reader
 
 ROWS_SHOWN = 200
@@ -87,7 +87,7 @@ class Row:
         return (self.left or self.right).name  # type: ignore[union-attr]  # one of them is always there
 
 
-def runs_context(left: "ExplainabilityTurn", right: "ExplainabilityTurn", reader: "Reader") -> dict[str, Any]:
+def runs_context(left: ExplainabilityTurn, right: ExplainabilityTurn, reader: "Reader") -> dict[str, Any]:
     """Return both graphs under the same ids, and the aligned rows; a fixed number of queries."""
     rows = _rows(left, right)
     different = [row for row in rows if row.verdict != Verdict.SAME]
@@ -107,12 +107,12 @@ def runs_context(left: "ExplainabilityTurn", right: "ExplainabilityTurn", reader
     }
 
 
-def side_svg(left: "ExplainabilityTurn", right: "ExplainabilityTurn", side: str, reader: "Reader") -> Any:
+def side_svg(left: ExplainabilityTurn, right: ExplainabilityTurn, side: str, reader: "Reader") -> Any:
     """Return the picture of one side alone, as the reader opened and shut its frames."""
     return _picture(left if side == SIDES[0] else right, side, _rows(left, right), reader)
 
 
-def _picture(turn: "ExplainabilityTurn", side: str, rows: Sequence[Row], reader: "Reader") -> Any:
+def _picture(turn: ExplainabilityTurn, side: str, rows: Sequence[Row], reader: "Reader") -> Any:
     own = {ran.id: row for row in rows if (ran := getattr(row, side)) is not None}
     structure = renamed(structure_of(turn), {name: row.id for name, row in own.items()})
     shown = show_structure(structure, opened=reader.opened, shut=reader.shut, selected=reader.selected)
@@ -120,7 +120,7 @@ def _picture(turn: "ExplainabilityTurn", side: str, rows: Sequence[Row], reader:
     return render_shown(shown, uid=side, remarks=remarks)
 
 
-def _rows(left: "ExplainabilityTurn", right: "ExplainabilityTurn") -> list[Row]:
+def _rows(left: ExplainabilityTurn, right: ExplainabilityTurn) -> list[Row]:
     pairs = align_graphs(graph(left), graph(right))
     lefts, rights = _ran(left), _ran(right)
     both = [pair for pair in pairs if pair.left and pair.right][:PAYLOADS_COMPARED]
@@ -131,7 +131,7 @@ def _rows(left: "ExplainabilityTurn", right: "ExplainabilityTurn") -> list[Row]:
     return [_row(pair, lefts.get(pair.left or ""), rights.get(pair.right or ""), payloads) for pair in pairs]
 
 
-def _ran(turn: "ExplainabilityTurn") -> dict[str, Ran]:
+def _ran(turn: ExplainabilityTurn) -> dict[str, Ran]:
     structure, number = structure_of(turn), turn.turn_index
     found = {
         run.id: Ran(

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.sessions.pages import known_units
 from sessions_app.queries.turns.registry import own_unit_events
 from sessions_app.queries.turns.state import StateAround, StateAt, state_around
 from sessions_app.web.shell.words import why
 from sessions_app.web.turns.context import GONE
 from sessions_app.web.turns.graph.status import Tone
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, UnitEvent
 
 CHANGES_SHOWN = 200
 _CHANGES: Mapping[str, tuple[str, Tone, str]] = {
@@ -65,7 +63,7 @@ class StateRow:
         return self.before != self.after
 
 
-def state_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+def state_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return the units that the turn brought and took, and the rest of the state before and after."""
     changes = _changes(turn, own_unit_events(turn))
     shown = changes[:CHANGES_SHOWN]
@@ -119,7 +117,7 @@ def _draft(facts: Mapping[str, Any]) -> str:
     return f"unsaved changes: {facts.get('source_count', 0)} sources, {facts.get('unit_count', 0)} units in sight"
 
 
-def _changes(turn: "ExplainabilityTurn", events: Iterable["UnitEvent"]) -> list[tuple[str, str, str]]:
+def _changes(turn: ExplainabilityTurn, events: Iterable[UnitEvent]) -> list[tuple[str, str, str]]:
     """Return `(unit id, kind, reason)`: what the entry says, or while the turn runs what is staged."""
     reasons = {(event.unit_id, event.step): event.reason for event in events}
     if turn.is_running:

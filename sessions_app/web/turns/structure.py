@@ -1,22 +1,19 @@
 """A turn's graph in reading order, for every view of it."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import ended_graph, graph
 from sessions_app.web.turns.graph import GraphStructure, read_structure
 from sessions_app.web.turns.graph.preparation import with_preparation
 
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
-
-def structure_of(turn: "ExplainabilityTurn") -> GraphStructure:
+def structure_of(turn: ExplainabilityTurn) -> GraphStructure:
     """Return the turn's graph; that of an ended turn is read once for many looks at it."""
     return read_structure(graph(turn)) if turn.is_running else ended_structure(turn.pk, turn.request_id)
 
 
-def whole_structure_of(turn: "ExplainabilityTurn") -> GraphStructure:
+def whole_structure_of(turn: ExplainabilityTurn) -> GraphStructure:
     """Return the turn's graph with the model calls that prepared the turn before its own."""
     return with_preparation(structure_of(turn), (turn.context_report or {}).get("requests", ()))
 

@@ -1,7 +1,7 @@
 """One turn: the picture first, then everything behind it."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from mrpvm.errors import MRPError, NotFound
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.turns import registry as turns
 from sessions_app.queries.turns.context_sections import section_text
@@ -34,9 +35,6 @@ from sessions_app.web.turns.remedies import bases_that_know
 from sessions_app.web.turns.requests import PREPARING, requests_context
 from sessions_app.web.turns.runs import SIDES, runs_context, side_svg
 from sessions_app.web.turns.state import state_context
-
-if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
 
 TEMPLATE = "turn/show.html"
 
@@ -67,12 +65,12 @@ def show(request: HttpRequest, member: Member, session_id: str, request_id: str)
     return page(request, TEMPLATE, member, context, section="sessions")
 
 
-def _panel(turn: "ExplainabilityTurn", tab: str) -> dict[str, Any]:
+def _panel(turn: ExplainabilityTurn, tab: str) -> dict[str, Any]:
     panels = {"context": context_context, "state": state_context, "choice": choice_context}
     return panels[tab](turn) if tab in panels else {}
 
 
-def _detail(turn: "ExplainabilityTurn", selected: str) -> dict[str, Any]:
+def _detail(turn: ExplainabilityTurn, selected: str) -> dict[str, Any]:
     """Return the chosen node, if one is chosen."""
     if selected:
         try:
@@ -119,7 +117,7 @@ def requests(request: HttpRequest, member: Member, session_id: str, request_id: 
     return page(request, "turn/requests.html", member, requests_context(turn, detail))
 
 
-def _part(template: str, part_context: Callable[["ExplainabilityTurn"], dict[str, Any]]) -> Callable[..., HttpResponse]:
+def _part(template: str, part_context: Callable[[ExplainabilityTurn], dict[str, Any]]) -> Callable[..., HttpResponse]:
     """Return the view of a part of the page that needs nothing but its turn."""
 
     @require_safe
