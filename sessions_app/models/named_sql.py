@@ -372,6 +372,24 @@ def _store(columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence[Place]]
     return statement, _adapters(Session, columns)
 
 
+def finish_turn(turn: ExplainabilityTurn, columns: tuple[str, ...]) -> bool:
+    """Store these columns of a turn that still runs and that nobody has stopped; False if there is no such turn."""
+    statement, adapters = _finish(columns, connection.vendor)
+    values = _converted([attrgetter(*columns)(turn)], adapters)[0]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*values, turn.pk])
+        return bool(cursor.rowcount)
+
+
+@_remembered
+def _finish(columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence[Place]]:
+    settings = ", ".join(f"{_column(ExplainabilityTurn, name)} = %s" for name in columns)
+    statement = f"""
+        UPDATE {_TURNS} SET {settings} WHERE id = %s AND status = 'running' AND cancel_requested_at IS NULL
+    """  # noqa: S608
+    return statement, _adapters(ExplainabilityTurn, columns)
+
+
 type SaidColumns = tuple[int, str, str, dict[str, Any] | None]
 """A message's place, the speaker's role, what was said, and the payload of a tool's message."""
 type MemoryColumns = tuple[dict[str, Any], int, datetime, datetime]

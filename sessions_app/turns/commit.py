@@ -31,8 +31,7 @@ from sessions_app.actions.sessions.memory import keep_memory
 from sessions_app.actions.sessions.session import set_preferences, trim_registry
 from sessions_app.actions.sessions.slots import refusal_of
 from sessions_app.models import ExplainabilityTurn, Message, Session
-from sessions_app.models.named_sql import store_committed
-from sessions_app.models.plain_sql import insert_rows, update_rows
+from sessions_app.models.named_sql import finish_turn, insert_rows, store_committed
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import CHAIN_BROKEN
 from sessions_app.turns.close import end_failed, fill_end, tokens_of
@@ -195,8 +194,7 @@ def fail_turn(
 
 def _store_success(turn: ExplainabilityTurn) -> None:
     """Write the finished entry if the turn still holds its slot and nobody stopped it."""
-    finished = {name: getattr(turn, name) for name in _ENTRY_FIELDS}
-    if update_rows(ExplainabilityTurn, finished, pk=turn.pk, status=Status.RUNNING, cancel_requested_at=None):
+    if finish_turn(turn, _ENTRY_FIELDS):
         return
     if ExplainabilityTurn.objects.filter(pk=turn.pk, status=Status.RUNNING).exists():
         raise TurnCancelled("The turn was stopped.")

@@ -17,8 +17,7 @@ from sessions_app.actions.sessions.activity import expiry_after
 from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.slots import refusal_of, running_turn, turn_in_progress, waiting_for_slot
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
-from sessions_app.models.named_sql import advance_session
-from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, read_related
+from sessions_app.models.named_sql import advance_session, insert_rows, read_related
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import machine, turn_limits
@@ -151,10 +150,10 @@ def _insert_turn(
         client_request=call.client_request,
     )
     turn.trace_id = trace_id_of(turn.request_id)
-    insert_keyed_rows([turn])
+    insert_rows([turn], with_keys=True)
     take_place()
     if has_leftovers:
-        delete_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.PENDING)
+        session.context_units.filter(state=ContextUnit.State.PENDING).delete()
     started = events.TurnFacts(request_id=turn.request_id, turn_index=turn.turn_index)
     events.append_counted(session, [("turn.started", started)])
     return turn

@@ -15,7 +15,7 @@ from mrpvm.wire import WireWriter
 from sessions_app.actions.turns.payloads import Judged, batch, judged_step, payload
 from sessions_app.events import announce_progress
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.models.plain_sql import insert_rows, save_columns
+from sessions_app.models.named_sql import insert_rows
 from sessions_app.models.turns.payload_frames import Payload
 
 
@@ -54,7 +54,7 @@ class TraceWriter:
         if is_due and len(self.events) > self._written_count:
             with transaction.atomic():
                 if not self._written_count:  # of a turn whose process goes away nothing else would be kept
-                    save_columns(self._turn, "view", "conditions_id")
+                    self._turn.save(update_fields=["view", "conditions"])
                 self.flush()
             announce_progress(self._turn.session_id, self._turn.request_id, self._written_count)
 

@@ -22,7 +22,6 @@ from mrpvm.wire import from_wire, json_bytes, to_wire, wire_names
 from sessions_app.language_model import is_configured
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import ExplainabilityTurn, TurnConditions
-from sessions_app.models.plain_sql import select_rows
 
 type Utilities = Mapping[tuple[str, str], float]
 
@@ -186,9 +185,8 @@ class _Stored:
                 self._keys.clear()
             row = TurnConditions(project_id=project_pk, digest=digest, content=content)
             TurnConditions.objects.bulk_create([row], ignore_conflicts=True)
-            [(self._keys[project_pk, digest],)] = select_rows(
-                TurnConditions, ("pk",), project_id=project_pk, digest=digest
-            )
+            stored = TurnConditions.objects.filter(project_id=project_pk, digest=digest)
+            self._keys[project_pk, digest] = stored.values_list("pk", flat=True).get()
         return self._keys[project_pk, digest]
 
     def forget(self) -> None:
