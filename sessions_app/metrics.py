@@ -5,12 +5,8 @@ Every process counts for itself; one that scrapes several gets the sum.
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
 
 from django.conf import settings
-
-if TYPE_CHECKING:
-    pass
 
 OFF = "off"
 TURN_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)

@@ -7,7 +7,7 @@ and forgets the oldest once its queue is full: a collector that is away costs a 
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db.models.signals import post_save
@@ -17,9 +17,6 @@ from mrpvm.trace.events import ROOT_FRAME_ID, Event
 from sessions_app.models import ExplainabilityTurn, TurnRating
 from sessions_app.turns.ended import turn_ended
 from sessions_app.turns.tracing import span_id_of
-
-if TYPE_CHECKING:
-    pass
 
 LAST_FLUSH_MS = 300
 TURNS_A_BATCH = 64

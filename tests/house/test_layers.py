@@ -1,5 +1,6 @@
 """The tree: the machine runs without Django, and names stay the field's."""
 
+import ast
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -52,6 +53,20 @@ def test_addresses_need_no_other_module_to_be_there_first(name: str) -> None:
 def test_every_folder_of_code_is_a_package() -> None:
     folders = {path.parent for package in ("mrpvm", "sessions_app") for path in (ROOT / package).rglob("*.py")}
     assert [relative(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+@pytest.mark.parametrize("door", ["api", "mcp", "management", "web"])
+def test_doors_query_no_rows_of_their_own(door: str) -> None:
+    """They read through queries and write through actions; of models they know the types."""
+    managers = {"objects", "with_trials", "_base_manager", "_default_manager"}
+    found = [
+        f"{relative(path)}:{node.lineno}"
+        for path in modules(f"sessions_app/{door}")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.Attribute) and node.attr in managers)
+        or (isinstance(node, ast.ImportFrom) and node.module == "sessions_app.models.named_sql")
+    ]
+    assert found == []
 
 
 def test_no_name_says_nothing() -> None:
