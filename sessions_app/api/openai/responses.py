@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import StreamingHttpResponse
 from rest_framework.request import Request
@@ -27,8 +27,7 @@ from sessions_app.queries.sessions.conversations import response_turn, turn_of_r
 from sessions_app.queries.turns.registry import answer_of, events
 from sessions_app.turns.pipeline import run_turn
 
-if TYPE_CHECKING:
-    Find = Callable[[], tuple[Session, Any]]
+type Find = Callable[[], tuple[Session, Any]]
 
 
 class Responses(OpenAIView):
@@ -80,7 +79,7 @@ class Responses(OpenAIView):
                 "conversation", "conversation_not_found", f"The conversation '{conversation}' does not exist."
             ) from None
 
-    def _begin(self, find: "Find", asked: Asked, body: dict[str, Any]) -> Response | StreamingHttpResponse:
+    def _begin(self, find: Find, asked: Asked, body: dict[str, Any]) -> Response | StreamingHttpResponse:
         feed = Feed()
         stream = TurnStream(self, feed, ResponseEvents(feed, self.project.pk))
         _, first = stream.begin(find, asked.wait_ms)
