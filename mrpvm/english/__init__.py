@@ -2,7 +2,7 @@
 
 From text to an answer, in this order:
 
-    statements      the evidence as sentences (voices: whose words, gaps: what is left out, references: whom "he" means)
+    statements      the evidence as sentences (voices: whose words, references: whom "he" means)
     corrections     what a later statement sets right is left out (restating: it is told in full)
     parsing         a sentence as clauses (reading, tagging, phrases, lookahead, building; rules: what follows from one)
     asking          a question as a clause with a gap

@@ -1,15 +1,14 @@
 """The statements that answer a question by the roles of its clause."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mrpvm.english.asking import Asked, asked_by
 from mrpvm.english.causes import causes
 from mrpvm.english.dimensions import asked_with_how
-from mrpvm.english.discourse import Discourse, Told
-from mrpvm.english.exchanges import assent, replies
+from mrpvm.english.discourse import Discourse
+from mrpvm.english.exchanges import replies
 from mrpvm.english.fitting import Fit, fits
-from mrpvm.english.orders import STEPS_MAX, meanings, neighbours, ways
+from mrpvm.english.orders import neighbours, ways
 from mrpvm.english.statements import Statement
 from mrpvm.english.verdicts import verdicts
 
@@ -49,7 +48,7 @@ def _answer(asked: Asked, discourse: Discourse) -> Framed | None:
     if asked.wants == "reason":
         told = list(causes(asked, discourse))[:1]
         return Framed(tuple(item.statement for item in told), ()) if told else _reply(asked, discourse)
-    sequence = neighbours(asked, discourse) or meanings(asked, discourse)
+    sequence = neighbours(asked, discourse)
     if sequence:
         return Framed(tuple(item.statement for item in sequence[:1]), ())
     if asked.wants == "manner":
@@ -65,28 +64,15 @@ def replied(text: str, discourse: Discourse) -> Framed | None:
 
 
 def _way(asked: Asked, discourse: Discourse) -> Framed | None:
-    steps = ways(asked, discourse) or _instructions(replies(asked, discourse), discourse)
+    steps = ways(asked, discourse) or replies(asked, discourse)
     if steps:
         return Framed(tuple(item.statement for item in steps), (), is_steps=True)
     found = fits(asked, discourse)
     return Framed((found[0].told.statement,), ()) if found else None
 
 
-def _instructions(found: Sequence[Told], discourse: Discourse) -> list[Told]:
-    """Return the orders that answer the question above them."""
-    if not found or not found[0].statement.asked:
-        return list(found)
-    heading = found[0].statement.asked
-    told = [item for item in discourse.told if item.statement.asked == heading]
-    orders = [item for item in told if any(clause.is_order for clause in item.parsed.clauses)]
-    return orders[:STEPS_MAX] or list(found)
-
-
 def _verdict(asked: Asked, discourse: Discourse) -> Framed | None:
     found = list(verdicts(asked, discourse))
-    if not found:
-        replied_so = assent(asked, discourse)
-        found = [replied_so] if replied_so else []
     if not found or len({said for said, _ in found}) > 1:
         return None
     said, told = found[0]

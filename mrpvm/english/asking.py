@@ -18,7 +18,6 @@ from mrpvm.english.tagging import (
     is_nominal,
     verb_forms,
 )
-from mrpvm.english.times import is_ahead
 from mrpvm.english.verbs import PREDICATE_ADJECTIVES
 from mrpvm.text_cache import TextCache
 
@@ -174,9 +173,6 @@ class _Asker:
             self.place += 1
             if word == "much" and not is_auxiliary(self._at()) and not self._is_bare_verb():
                 self._take_noun()
-            elif word in ("far", "long") and is_ahead(self.tokens, self.place):
-                self.wants = "advance"
-                self.place += 2 if self._at() == "in" else 1
             elif word == "far" and self._at() in ("away", "off"):
                 self.place += 1
             return True

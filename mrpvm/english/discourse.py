@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from mrpvm.english.asking import asked_by
 from mrpvm.english.lexicon import ALTERING, TIME_WORDS, word_class
 from mrpvm.english.parsing import parse
-from mrpvm.english.reading import read, sense
+from mrpvm.english.reading import sense
 from mrpvm.english.statements import Statement
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import is_number
-from mrpvm.english.units import SPANS
 
 _SHE = word_class("she her hers herself")
 _HE = word_class("he him his himself")
@@ -61,7 +60,6 @@ class Discourse:
             if statement.asked and (before is None or before.statement.unit_id != statement.unit_id):
                 self._recent.append(_asked_mentions(statement.asked))
             told.around = frozenset().union(
-                _spoken_of(statement.entry.unit.title or ""),
                 *(phrase.senses for phrase in self._all_recent()),
                 (clause.verb for clause in before.parsed.clauses if self._recent[1:]) if before else (),
             )
@@ -86,7 +84,6 @@ class Discourse:
                     if found:
                         told.meant[phrase.start] = found
                         self._learn(found, _gender(word))
-                self._learn(phrase, _stated_gender(phrase))
             here += [_Mention(role, told.resolved(phrase)) for role, phrase in _roles_of(clause)
                      if not phrase.pronoun or phrase.start in told.meant]  # fmt: skip
         self._recent = [*self._recent[-_REACH:], here]
@@ -115,11 +112,6 @@ class Discourse:
                 leads = place == 0 and phrase.determiner not in ("a", "an")
                 if (phrase.is_name or leads) and self._can_be(word, phrase, is_likely=phrase.is_person):
                     return phrase
-        ordered = [item.phrase for role in _PERSON_ROLES for level in levels for item in level if item.role == role]
-        for is_likely in (True, False):
-            for phrase in ordered:
-                if phrase.senses and phrase.senses != barred and self._can_be(word, phrase, is_likely=is_likely):
-                    return phrase
         return None
 
     def _can_be(self, word: str, phrase: Phrase, *, is_likely: bool) -> bool:
@@ -145,7 +137,7 @@ class Discourse:
                     self._same(told, told.resolved(subject), other)
 
     def _same(self, told: Told, left: Phrase, right: Phrase) -> None:
-        if not left.senses or not right.senses or is_number(right.head_text) or _is_amount(right):
+        if not left.senses or not right.senses or is_number(right.head_text):
             return
         first, second = (replace(item, owner=told.owner_of(item)) for item in (left, right))
         for one, other in ((first, second), (second, first)):
@@ -174,29 +166,12 @@ class Discourse:
         return False
 
 
-_EITHER = word_class("or versus vs instead not without except than but")
-
-
-def _spoken_of(heading: str) -> frozenset[str]:
-    """Return the senses that a heading lends to all below it: none where one of its words is meant ("Tea or milk")."""
-    above = read(heading)
-    return frozenset() if _EITHER & set(above.tokens) else above.senses
-
-
 def of_another(asked: Phrase, said: Phrase) -> bool:
     """Return whether two things are of different ones of a kind: of the first edition and of the second."""
     if not asked.owned_by or not said.owned_by or asked.owned_by[0].is_name or said.owned_by[0].is_name:
         return False
     left, right = asked.owned_by[0], said.owned_by[0]
     return left.head != right.head or bool(left.senses - right.senses and right.senses - left.senses)
-
-
-def _is_amount(phrase: Phrase) -> bool:
-    """Return whether a phrase is so much of something: "three months' rent"."""
-    return any(is_number(word) or word in _TIME_SENSES for word in phrase.owner)
-
-
-_TIME_SENSES = frozenset(sense(word) for word in SPANS)
 
 
 def _described_alike(asked: Phrase, told: Phrase) -> bool:
@@ -238,9 +213,6 @@ class _Mention:
     phrase: Phrase
 
 
-_PERSON_ROLES = ("subject", "object", "with", "to", "by", "for")
-
-
 def _roles_of(clause: Clause) -> list[tuple[str, Phrase]]:
     subject = [("subject", clause.subject)] if clause.subject else []
     return [*subject, *(("object", phrase) for phrase in clause.objects), *clause.modifiers]
@@ -265,7 +237,7 @@ def _agrees(word: str, phrase: Phrase, *, is_likely: bool) -> bool:
     agent = (
         phrase.head_text.endswith(_AGENT_ENDINGS) and not phrase.head_text.endswith("ment") and bool(phrase.determiner)
     )
-    return not wrong and (phrase.is_person or (agent and not is_likely)) and not (is_likely and _is_thing(phrase))
+    return not wrong and (phrase.is_person or (agent and not is_likely))
 
 
 _AGENT_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ent", "ee", "eon", "ess")
@@ -273,16 +245,6 @@ _AGENT_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ent", "ee", "eon", "e
 
 def _gender(word: str) -> str:
     return "female" if word in _SHE else "male" if word in _HE else ""
-
-
-def _stated_gender(phrase: Phrase) -> str:
-    """Return the gender that a title or a word of kinship tells: "his sister Ida", "Mr Roe"."""
-    female, male = bool(phrase.senses & _FEMALE_SENSES), bool(phrase.senses & _MALE_SENSES)
-    return "" if female == male else "female" if female else "male"
-
-
-def _is_thing(phrase: Phrase) -> bool:
-    return phrase.is_name and phrase.determiner == "the"
 
 
 _FEMALE_SENSES = frozenset(sense(word) for word in _FEMALE)

@@ -8,7 +8,7 @@ from mrpvm.english.discourse import Discourse, Told
 from mrpvm.english.lexicon import ATTITUDE_VERBS, COLOURS, word_class
 from mrpvm.english.naming import PARTNERS, same
 from mrpvm.english.reading import sense
-from mrpvm.english.roles import is_of_house, same_modifiers, same_verb
+from mrpvm.english.roles import same_modifiers
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import PRONOUNS
 from mrpvm.english.units import UNITS
@@ -46,7 +46,6 @@ _TOLD_BY = {
     sense("take"): {"duration"}, sense("cover"): {"size"},
 }  # fmt: skip
 """Verbs that tell one extent only: what something costs is not how large it is."""
-_CALLED_OFF = frozenset(sense(word) for word in ("cancel", "postpone", "abandon"))
 _ONLY_MEANT = frozenset(sense(word) for word in ATTITUDE_VERBS | {"reject", "decline", "discuss", "request", "demand"})
 """What somebody wants or rejects is not there to be measured."""
 _HAPPENS = frozenset(sense(word) for word in word_class("hold happen occur start open begin arrive leave take"))
@@ -57,8 +56,6 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     question = asked.clause
     if clause.is_negated != question.is_negated:
         return ()
-    if asked.gap == "object":
-        return _behind_preposition(asked, clause, told, discourse)
     if asked.gap == "subject":
         return _what_is_so(asked, clause, told, discourse)
     thing = question.subject
@@ -68,16 +65,12 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
         return _lasting(asked, thing, clause, told, discourse)
     if thing.head_text in _PROFESSIONS and thing.owned_by and asked.wants == "thing":
         return _profession(thing, clause, told, discourse)
-    if asked.wants == "age" and asked.conditions:
-        return _age_at(asked, thing, clause, told, discourse)
     if thing.head_text == "name" and thing.owner and asked.wants in ("thing", "name"):
         return named(_owner_of_name(thing), clause, told, discourse)
     if asked.wants in ("thing", "person", "chosen", "kind"):
         return _named(asked, thing, clause, told, discourse)
     if asked.wants == "place":
         return _placed(asked, thing, clause, told, discourse)
-    if asked.measure == "far" and any(word in _AWAY for word, _ in question.modifiers):
-        return _distant(asked, thing, clause, told, discourse)
     if asked.wants == "colour":
         return _coloured(asked, thing, clause, told, discourse)
     within = _sized(asked, thing, clause, told, discourse)
@@ -85,8 +78,6 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
         return within
     if not _is_about(asked, thing, clause, told, discourse):
         return ()
-    if asked.wants == "time" and clause.is_passive and clause.verb in _CALLED_OFF:
-        return [clause.verb_text]  # who asks when it is has to know
     if asked.wants == "time":
         if not set(question.adverbs) <= set(clause.adverbs):
             return ()
@@ -142,42 +133,6 @@ def _coloured(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse
     return [parsed.surfaces[place] for place in before if parsed.tokens[place] in COLOURS]
 
 
-def _distant(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Return how far the thing is from another: a length right before "from" and the other; it is as far from there."""
-    wanted = next(phrase for word, phrase in asked.clause.modifiers if word in _AWAY)
-    subject = clause.subject
-    if clause.verb not in LOCATED | {_BE} or subject is None:
-        return ()
-    lengths = [phrase for _, phrase in phrases_of(clause) if is_measure(phrase, "length", told.parsed)]
-    for one, other in ((thing, wanted), (wanted, thing)):
-        if same(one, subject, told, discourse):
-            return [
-                told.parsed.text_of(length)
-                for length in lengths
-                if any(_names(other, item, told, discourse) for item in _measured_from(length, clause, told))
-            ]
-    return ()
-
-
-def _measured_from(length: Phrase, clause: Clause, told: Told) -> Sequence[Phrase]:
-    """Return from what a length is measured: "6 km from the coast", "6 km north of the coast"."""
-    directed = set(told.parsed.tokens[length.start : length.end + 1]) & _DIRECTIONS
-    behind = [item for word, item in clause.modifiers if word in _AWAY and 0 < item.start - length.end <= _BESIDE]
-    return [*behind, *(length.owned_by if directed else ())]
-
-
-def _names(wanted: Phrase, item: Phrase, told: Told, discourse: Discourse) -> bool:
-    named_by_of = wanted.is_name and wanted.senses <= item.senses | item.owner  # "the town of Kall"
-    return named_by_of or same(wanted, item, told, discourse)
-
-
-_AWAY = frozenset(("from", "to"))
-_BESIDE = 4
-_DIRECTIONS = word_class(
-    "north south east west northeast northwest southeast southwest north-east north-west south-east south-west"
-)
-
-
 def _extent(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
     if clause.verb not in _EXTENT | {_BE} or asked.wants not in _TOLD_BY.get(clause.verb, {asked.wants}):
         return ()
@@ -185,24 +140,8 @@ def _extent(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
     if asked.wants == "duration":
         return spans(clause, parsed, measure) or measures(clause, "length", parsed, measure)
     if asked.wants == "amount":
-        return measures(clause, "cost", parsed) or free_of_charge(clause, told)
+        return measures(clause, "cost", parsed)
     return measures(clause, asked.wants, parsed, measure) if asked.wants in UNITS else ()
-
-
-_FREE = sense("free")
-_VACANT = frozenset(sense(word) for word in word_class("room seat table place space slot desk bed line flat house day"))
-
-
-def free_of_charge(clause: Clause, told: Told) -> list[str]:
-    """Return "free" where that says what a thing costs: who is free has time, and what is free for some costs
-    others.
-    """
-    subject = clause.subject
-    if clause.verb != _BE or clause.is_negated or subject is None or subject.is_person or subject.head in _VACANT:
-        return []
-    if any((word, phrase.head_text) != ("of", "charge") for word, phrase in clause.modifiers):
-        return []
-    return [told.parsed.text_of(item) for item in clause.objects if item.senses == {_FREE}]
 
 
 def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
@@ -218,8 +157,6 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
     made_up = clause.verb in _MADE_UP and asked.wants == "count" and inside and not question.objects
     if made_up and asked.noun and subject and same(inside[0], subject, told, discourse):
         return counts(clause, asked.noun, told.parsed)
-    if asked.wants == "count" and asked.noun and not (question.objects or question.modifiers):
-        return _counted_with(asked.noun, clause, told)
     if clause.verb != _BE or clause.is_passive or subject is None:
         return ()
     if not (question.objects or question.modifiers) or not same_modifiers(asked, clause, told, discourse):
@@ -230,36 +167,7 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
     if asked.wants == "count" and asked.noun and clause.verb == _BE:
         return counts(clause, asked.noun, told.parsed)
     meant = told.resolved(subject)
-    if asked.noun is not None and asked.noun.head not in meant.senses and not _is_compared(asked.noun, clause):
-        return ()
     return [] if meant.pronoun in PRONOUNS else [told.parsed.text_of(subject)]
-
-
-def _counted_with(noun: Phrase, clause: Clause, told: Told) -> Sequence[str]:
-    """Return how many of a thing something has, is or comes with: "a house with 42 beds in nine rooms"."""
-    return counts(clause, noun, told.parsed) if clause.verb in (_BE, _HAVE) and is_of_house(clause) else ()
-
-
-def _is_compared(noun: Phrase, clause: Clause) -> bool:
-    """Return whether a clause sets its subject beside one of a kind: "the Plus is heavier than the basic model"."""
-    return any(word == "than" and noun.head in phrase.senses for word, phrase in clause.modifiers)
-
-
-def _behind_preposition(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Return what stands behind the preposition that the question leaves at its end: "which colours is it sold in"."""
-    subject, noun = asked.clause.subject, asked.noun
-    if clause.verb != _BE or subject is None or clause.subject is None or noun is None:
-        return ()
-    said = [item.head for item in clause.objects]
-    if not same(subject, clause.subject, told, discourse) or any(
-        item.head not in said for item in asked.clause.objects
-    ):
-        return ()
-    return [
-        told.parsed.text_of(phrase)
-        for word, phrase in clause.modifiers
-        if word == asked.preposition and noun.head in phrase.senses
-    ]
 
 
 def _profession(thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
@@ -267,13 +175,6 @@ def _profession(thing: Phrase, clause: Clause, told: Told, discourse: Discourse)
     if clause.verb != _BE or subject is None or not same(thing.owned_by[0], subject, told, discourse):
         return ()
     return [told.parsed.text_of(item) for item in clause.objects if item.determiner in ("a", "an")]
-
-
-def _age_at(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Return the age at which something happened: "how old was she when she died"."""
-    when = asked.conditions[0]
-    about = clause.subject is not None and same(thing, clause.subject, told, discourse)
-    return measures(clause, "age", told.parsed) if about and same_verb(when, clause) else ()
 
 
 def _owner_of_name(name: Phrase) -> Phrase:

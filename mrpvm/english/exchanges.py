@@ -7,7 +7,6 @@ from mrpvm.english.discourse import Discourse, Told
 from mrpvm.english.reading import sense
 from mrpvm.english.roles import same_verb
 from mrpvm.english.structure import Clause, Phrase
-from mrpvm.english.tagging import PRONOUNS, is_auxiliary
 from mrpvm.english.text import stem
 
 _PRICES = frozenset((sense("be"), sense("cost")))
@@ -70,15 +69,3 @@ _required = _senses
 def _named(clause: Clause) -> frozenset[str]:
     """Return what a question is about besides its subject: a reply to it says nothing of anything else."""
     return frozenset().union(*(phrase.senses for phrase in clause.objects))
-
-
-def assent(asked: Asked, discourse: Discourse) -> tuple[bool, Told] | None:
-    """Return yes or no where the same was asked and the reply begins with it: "Yes", "No, ...", "It does"."""
-    for told in replies(asked, discourse):
-        tokens = told.parsed.tokens
-        if tokens[:1] in (("yes",), ("no",)):
-            return tokens[0] == "yes", told
-        short = len(tokens) > 1 and tokens[0] in PRONOUNS and is_auxiliary(tokens[1])
-        if short and tokens[2:3] in ((), (",",), (".",), ("not",)):
-            return not (tokens[1].endswith("n't") or tokens[2:3] == ("not",)), told
-    return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
-from mrpvm.english.equating import LOCATED, equated, free_of_charge, named
+from mrpvm.english.equating import LOCATED, equated, named
 from mrpvm.english.lexicon import HAVE_FORMS
 from mrpvm.english.naming import same
 from mrpvm.english.reading import sense
@@ -21,7 +21,6 @@ from mrpvm.english.tagging import PRONOUNS
 from mrpvm.english.times import limits, starts_later
 from mrpvm.english.units import UNITS
 from mrpvm.english.values import (
-    advances,
     colours,
     counts,
     frequencies,
@@ -81,13 +80,11 @@ def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
         return equated(asked, clause, told, discourse)
     if question.verb == _CALL and asked.wants == "thing" and question.subject is not None:
         return named(question.subject, clause, told, discourse)
-    if question.verb == _COST and asked.wants == "amount" and clause.verb == _BE and not clause.is_negated:
-        return _free(asked, clause, told, discourse)
     means = question.verb == _MEAN and question.subject is not None and question.subject.pronoun == "it"
     if (question.verb == _HAPPEN and asked.gap == "subject") or (means and asked.conditions):
         return _happening(asked, clause, told, discourse)
     if clause.is_negated != question.is_negated:
-        return _exceptions(asked, clause, told, discourse)
+        return ()
     is_deed = question.verb == _DO and asked.wants == "thing" and asked.gap == "object"
     if is_deed and clause.verb == _BE and not clause.is_negated and not question.modifiers and clause.subject:
         roles = [item for item in clause.objects if item.determiner in ("a", "an") and not item.is_name]
@@ -104,14 +101,6 @@ def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     return _fillers(asked, clause, told, discourse)
 
 
-def _free(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Return "free" where that is what the thing is said to be."""
-    thing, said = asked.clause.subject, clause.subject
-    if thing is None or said is None or not same(thing, said, told, discourse):
-        return ()
-    return free_of_charge(clause, told) if same_modifiers(asked, clause, told, discourse) else ()
-
-
 def _happening(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     """Return what a clause says is done, to who asks what happens at a time or place: "after five failed attempts"."""
     if asked.conditions:
@@ -119,16 +108,6 @@ def _happening(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -
     is_done = clause.verb not in (_BE, _HAVE) and not clause.link and not clause.is_negated
     asked_where = bool(asked.clause.modifiers)
     return [clause.verb_text] if is_done and asked_where and same_modifiers(asked, clause, told, discourse) else ()
-
-
-def _exceptions(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Return "unless ..." to who asks when something does not hold."""
-    question = asked.clause
-    exempt = [item for item in told.parsed.clauses if item.link == "unless"]
-    if not (question.is_negated and asked.wants == "time" and exempt and same_verb(question, clause)):
-        return ()
-    agrees = same_agent(question, clause, told, discourse) and same_patients(question, clause, told, discourse)
-    return ["unless"] if agrees else ()
 
 
 def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
@@ -150,8 +129,6 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
             return since
         lengths = measures(clause, "length", parsed, asked.measure) if asked.measure == "long" else ()
         return spans(clause, parsed) or lengths
-    if wants == "advance":
-        return advances(clause, parsed)
     if wants == "colour":
         return colours(clause, parsed)
     if wants == "frequency":
@@ -181,29 +158,11 @@ def _amounts(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
     if asked.noun is not None:
         measured = [item for _, item in phrases_of(clause) if is_measure(item, "measure", told.parsed)
                     and not item.owned_by and len(clause.objects) == 1 and not clause.objects[0].others]  # fmt: skip
-        found = counts(clause, asked.noun, told.parsed) or [told.parsed.text_of(item) for item in measured]
-        return found or _elliptic(asked.noun, clause, told, discourse)
+        return counts(clause, asked.noun, told.parsed) or [told.parsed.text_of(item) for item in measured]
     kind = "weight" if asked.clause.verb == sense("weigh") else "measure"
     if asked.clause.verb in (sense("cost"), sense("pay"), sense("owe"), sense("earn")):
         kind = "cost"
     return measures(clause, kind, told.parsed)
-
-
-def _elliptic(noun: Phrase, clause: Clause, told: Told, discourse: Discourse) -> list[str]:
-    """Return a bare amount where the same is told of another with its noun: "it has 5 GB of storage, the other 2
-    GB".
-    """
-    full = {
-        phrase.head
-        for other in discourse.told
-        for item in other.parsed.clauses
-        if item.verb == clause.verb
-        for thing in item.objects
-        for phrase in thing.members
-        if any(owner.head == noun.head for owner in phrase.owned_by)
-    }
-    bare = [item for item in clause.objects if not item.owned_by and not item.others and item.head in full]
-    return [told.parsed.text_of(item) for item in bare if len(clause.objects) == 1]
 
 
 def _time_clauses(clause: Clause, told: Told, limit: str) -> Sequence[str]:
@@ -248,17 +207,10 @@ def _is_named(phrase: Phrase, asked: Asked, told: Told, discourse: Discourse) ->
     return any(same(item, phrase, told, discourse) for item in asked.clause.patient)
 
 
-def _is_described(phrase: Phrase, told: Told) -> bool:
-    """Return whether a clause says who is meant: "anyone who lives here"."""
-    return phrase.pronoun in _VAGUE and any(
-        item.link == "rel" and item.subject is phrase for item in told.parsed.clauses
-    )
-
-
 def _is_of_kind(phrase: Phrase, asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool:
     meant = told.resolved(phrase)
     is_pointing = meant.pronoun in _VAGUE or meant.pronoun in PRONOUNS - {"nobody", "nothing", "none"}
-    if is_pointing and not _is_described(phrase, told):
+    if is_pointing:
         return False
     word = next((word for word, item in phrases_of(clause) if item is phrase), "")
     if asked.noun is not None and asked.wants in ("chosen", "kind", "owner"):

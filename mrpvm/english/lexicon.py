@@ -153,10 +153,6 @@ ATTITUDE_VERBS = word_class(
 HEDGES = word_class(
     "may might could would should perhaps maybe possibly probably likely allegedly supposedly nearly almost"
 )
-LOCATION_VERBS = word_class(
-    "lie hang stand sit put place keep store hide find leave live locate stay remain park situate rest base install "
-    "mount"
-)
 PERSON_WORDS = word_class(
     "man woman boy girl child person mother father sister brother son daughter wife husband friend uncle aunt king "
     "queen prince princess doctor nurse captain colleague neighbour neighbor boss team crew people everyone "
@@ -170,8 +166,6 @@ BELONGING = word_class(
 )
 """Words with a capital behind "I am" that name nobody."""
 NOW_WORDS = word_class("now currently nowadays meanwhile")
-DEFINITE = word_class("the this that these those")
-TOTAL = word_class("all every everybody everyone each always")
 PARTIAL_ADVERBS = word_class("only almost nearly hardly sometimes rarely seldom usually often mostly partly")
 """Adverbs with which something is less than so."""
 ALTERING = word_class("deputy vice acting former previous ex future interim honorary would-be assistant")

@@ -6,16 +6,11 @@ from collections.abc import Iterator, Sequence
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
 from mrpvm.english.naming import is_generic
-from mrpvm.english.parsing import parse
 from mrpvm.english.reading import read, sense
 from mrpvm.english.roles import same_patients, same_verb
 from mrpvm.english.structure import Clause
-from mrpvm.english.tagging import verb_forms
 
 STEPS_MAX = 7
-_PURPOSE = re.compile(
-    r"^(?:in order )?to (?P<task>(?!not )[^,;.]+), (?:first |please |just )?(?P<order>[a-z]+)\b", re.IGNORECASE
-)
 _FOLLOWING = frozenset(sense(word) for word in ("come", "happen", "follow", "do", "be"))
 
 
@@ -75,11 +70,6 @@ def _units(discourse: Discourse) -> Iterator[list[Told]]:
 
 def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
     for place, told in enumerate(discourse.told):
-        if any(
-            _is_task(asked.clause, clause, told, discourse) and not _is_other_case(asked, task)
-            for task, clause in _purposes(told)
-        ):
-            return [told, *_following(told, discourse.told[place + 1 :])]
         for clause in told.parsed.clauses:
             purpose = (
                 clause.link == "to" and clause.outer is not None and (clause.outer.is_order or _is_duty(clause.outer))
@@ -91,15 +81,6 @@ def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
             if is_asked and not _is_other_case(asked, told.statement.plain):
                 return [told, *_following(told, discourse.told[place + 1 :])]
     return []
-
-
-def _purposes(told: Told) -> tuple[tuple[str, Clause], ...]:
-    """Return the words and the clause of what an order serves that stands before it: "to print, press the key"."""
-    purpose = _PURPOSE.match(told.statement.plain)
-    if purpose is None or "base" not in verb_forms(purpose["order"].lower()):
-        return ()
-    task = purpose["task"]
-    return tuple((task, clause) for clause in parse(f"You can {task}.").clauses[:1])
 
 
 def _is_duty(clause: Clause) -> bool:
@@ -135,19 +116,3 @@ def neighbours(asked: Asked, discourse: Discourse) -> list[Told]:
                 beside = place + (1 if link == "after" else -1)
                 return [steps[beside]] if 0 <= beside < len(steps) else []
     return []
-
-
-def meanings(asked: Asked, discourse: Discourse) -> list[Told]:
-    """Return "if the light is red, ..." to who asks what a red light means."""
-    question = asked.clause
-    if question.verb != sense("mean") or question.subject is None or asked.gap != "object":
-        return []
-    thing = question.subject
-    return [
-        told
-        for told in discourse.told
-        for clause in told.parsed.clauses
-        if clause.link in ("if", "when") and clause.subject is not None and clause.subject.head == thing.head
-        and not clause.is_negated
-        and thing.senses <= clause.subject.senses.union(*(item.senses for item in clause.objects), {clause.verb})
-    ][:1]  # fmt: skip

@@ -129,10 +129,6 @@ class Reading:
         """Return the senses of the content words."""
         return frozenset(word.sense for word in self.words)
 
-    def word_at(self, place: int) -> Word | None:
-        """Return the content word at a place, or None."""
-        return next((word for word in self.words if word.place == place), None)
-
 
 def _split(text: str) -> tuple[str, ...]:
     return tuple(match.group().replace("\u2019", "'") for match in _TOKEN.finditer(text))

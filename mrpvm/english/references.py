@@ -68,7 +68,7 @@ class References:
         if not places:
             return Resolved(said)
         leading = places[0].group().lower()
-        if leading in REFERRING_PRONOUNS and not _points_at_noun(leading, places, said):
+        if leading in REFERRING_PRONOUNS:
             return self._replaced(said, places[0], self._subject(leading))
         for place, match in enumerate(places):
             if match.group().lower() in _PERSONAL:
@@ -93,8 +93,6 @@ class References:
             topic = _mention_of(read(self._topic), "")
             return topic
         for mention in reversed(self._mentions[-_MEMORY:]):
-            if _is_other_gender(pronoun, mention):
-                return None
             if pronoun not in _PERSONAL or mention.is_person or mention is self._mentions[-1]:
                 return None if mention.has_rivals else mention
         return None
@@ -110,7 +108,7 @@ class References:
         people = {
             mention.phrase: mention
             for mention in self._mentions[-_MEMORY:]
-            if mention.is_person and not mention.senses & before.senses and not _is_other_gender(word, mention)
+            if mention.is_person and not mention.senses & before.senses
         }
         rivals = any(mention.has_rivals for mention in people.values())
         return next(iter(people.values())) if len(people) == 1 and not rivals else None
@@ -149,20 +147,6 @@ def has_open_pronoun(question: str) -> bool:
         if token in REFERRING_PRONOUNS and not pointing and not any(before < place for before in content):
             return True
     return False
-
-
-def _is_other_gender(pronoun: str, mention: _Mention) -> bool:
-    """Return whether the mention's own sentence speaks only of the other gender: "Ida fell, but she rose" is no
-    "he".
-    """
-    found = {word.lower() for word in _WORD.findall(mention.text)}
-    own, other = (_SHE, _HE) if pronoun in _SHE else (_HE, _SHE)
-    return pronoun in own and bool(found & other) and not found & own
-
-
-def _points_at_noun(word: str, places: Sequence[re.Match[str]], said: str) -> bool:
-    """Return whether "this", "that" and their kind stand before their own noun ("This pump is old")."""
-    return word in ("this", "that", "these", "those") and _takes_noun(places[1] if len(places) > 1 else None)
 
 
 def _takes_noun(following: re.Match[str] | None) -> bool:

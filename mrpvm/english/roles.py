@@ -2,7 +2,7 @@
 
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
-from mrpvm.english.lexicon import ATTITUDE_VERBS, BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, word_class
+from mrpvm.english.lexicon import ATTITUDE_VERBS, MODALS, PREPOSITIONS, word_class
 from mrpvm.english.naming import is_generic, is_nobody, same
 from mrpvm.english.reading import ANYBODY, sense
 from mrpvm.english.structure import Clause, Phrase
@@ -60,7 +60,7 @@ def is_stated(clause: Clause, asked: Asked) -> bool:
     if clause.link == "that" and outer is not None and outer.verb in _ATTITUDES - _FACTIVE:
         return False
     if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:
-        return outer.verb in _SELF_REPORTS and not outer.is_negated and _is_own(outer, clause)
+        return outer.verb in _SELF_REPORTS and not outer.is_negated
     if clause.link == "ing" and outer is not None and outer.verb in _ATTITUDES - _FACTIVE:
         return False
     if not _same_time(asked.clause, clause):
@@ -104,18 +104,8 @@ def _same_time(asked: Clause, said: Clause) -> bool:
     return not (asked.auxiliaries & {"do", "does"} and forms == {"past"})
 
 
-def _is_own(outer: Clause, clause: Clause) -> bool:
-    """Return whether somebody tells of himself: "she told him that she had seen it"."""
-    pronoun = clause.subject.pronoun if clause.subject else ""
-    return (
-        pronoun in ("he", "she", "they") and outer.subject is not None and pronoun == (outer.subject.pronoun or pronoun)
-    )
-
-
 def same_verb(asked: Clause, said: Clause) -> bool:
     """Return whether two clauses have verbs of one meaning; a particle must not differ."""
-    if {asked.verb, said.verb} == _KEEPING and _has_regularly(said):
-        return not asked.auxiliaries & {"did", "had"}
     left, right = _light(asked)[0], _light(said)[0]
     if (left, right) != (asked.verb, said.verb):
         return left == right or any(left in group and right in group for group in _EQUAL)
@@ -123,20 +113,6 @@ def same_verb(asked: Clause, said: Clause) -> bool:
         return _CONVERSE.get(asked.verb) == said.verb and said.is_passive and said.agent is None
     asked_off, said_off = set(asked.adverbs) & PARTICLES, set(said.adverbs) & PARTICLES
     return not asked_off or asked_off == said_off
-
-
-_KEEPING = {sense("get"), sense("have")}
-_SPAN_SENSES = frozenset(sense(word) for word in ("hour", "day", "week", "month", "quarter", "year"))
-
-
-def _has_regularly(said: Clause) -> bool:
-    """Return whether a clause gives what somebody has every year: that is what he gets."""
-    is_present = bool(verb_forms(said.verb_text) & {"base", "s"}) or said.verb_text in ("has", "have")
-    recurring = [*(("", phrase) for phrase in said.objects), *(item for item in said.modifiers if item[0] == "per")]
-    return is_present and any(
-        phrase.head in _SPAN_SENSES and (word == "per" or phrase.determiner in ("a", "an", "each", "every"))
-        for word, phrase in recurring
-    )
 
 
 def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
@@ -153,21 +129,6 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
         return agent.pronoun not in ("it", "they") or said.agent is not None
     doers = [said.agent] if said.is_passive else [said.subject]
     return any(phrase is not None and same(agent, phrase, told, discourse) for phrase in doers)
-
-
-def is_of_house(clause: Clause) -> bool:
-    """Return whether a clause says what "we" or the one thing it speaks of has or is now: no neighbour, no part."""
-    subject = clause.subject
-    if subject is None or clause.auxiliaries - BE_FORMS - HAVE_FORMS or clause.verb_text not in _NOW:
-        return False
-    if subject.pronoun:
-        return subject.pronoun == "we"
-    is_one = subject.determiner == "the" and len(subject.senses) == 1 and not (subject.is_plural or subject.is_person)
-    is_alone = clause.verb_place == subject.end + 1 and not subject.owned_by and not subject.aliases
-    return is_one and is_alone and not subject.head_text.endswith(("er", "or", "our", "ee"))
-
-
-_NOW = frozenset(("has", "have", "is", "are"))
 
 
 def _is_anybody(said: Phrase | None, pronoun: str) -> bool:

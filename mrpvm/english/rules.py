@@ -6,7 +6,7 @@ from dataclasses import replace
 from mrpvm.english.lexicon import BE_FORMS
 from mrpvm.english.reading import sense
 from mrpvm.english.structure import Clause, Phrase
-from mrpvm.english.verbs import COMMON_VERBS, verb_forms
+from mrpvm.english.verbs import verb_forms
 
 _BE, _HAVE, _WORK, _BELONG = (sense(word) for word in ("be", "have", "work", "belong"))
 _RECEIVED = {
@@ -29,7 +29,7 @@ def in_other_words(clauses: tuple[Clause, ...]) -> Iterator[Clause]:
     """Yield the clauses that follow from those of a sentence."""
     for clause in clauses:
         yield from _set_beside(clause)
-        for rule in (_received, _owned, _done_by, _permitted, _dated, _occupied):
+        for rule in (_received, _owned, _permitted, _dated, _occupied):
             found = rule(clause)
             if found is not None:
                 yield replace(found, is_derived=True)
@@ -93,27 +93,6 @@ def _owned(clause: Clause) -> Clause | None:
         clause, subject=owner, verb=sense("own"), verb_text=_form(clause, "owns", "owned"), objects=(clause.subject,),
         modifiers=rest,
     )  # fmt: skip
-
-
-def _done_by(clause: Clause) -> Clause | None:
-    """Return "Max edited the book" for "Max was the editor of the book" and "the editor of the book was Max"."""
-    if clause.verb != _BE or clause.is_passive or clause.subject is None or len(clause.objects) != 1:
-        return None
-    for doer, role in ((clause.objects[0], clause.subject), (clause.subject, clause.objects[0])):
-        base = _verb_of(role)
-        if base and role.owned_by and role.determiner in ("the", "a", "an") and len(role.senses) == 1:
-            text = f"{base}s" if clause.auxiliaries & {"is", "are"} else f"{base.removesuffix('e')}ed"
-            return replace(
-                clause, subject=doer, verb=sense(base), verb_text=text, auxiliaries=frozenset(),
-                objects=role.owned_by[:1],
-            )  # fmt: skip
-    return None
-
-
-def _verb_of(role: Phrase) -> str:
-    """Return the verb that an agent noun is made of: "edit" of "editor"."""
-    stem = role.head_text[:-2] if role.head_text.endswith(("er", "or")) else ""
-    return next((base for base in (stem, f"{stem}e") if stem and base in COMMON_VERBS), "")
 
 
 def _permitted(clause: Clause) -> Clause | None:

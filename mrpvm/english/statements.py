@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mrpvm.english.dialogue import UTTERANCE, in_third_person, quoted_utterance
-from mrpvm.english.gaps import filled
 from mrpvm.english.pragmatics import asks_reader, is_task_request
 from mrpvm.english.reading import Reading, read
 from mrpvm.english.references import References
@@ -119,7 +118,7 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
     parts = [part for part in parts if part.text.rstrip(".") != unit.title]
     for position, part in enumerate(parts):
         said = voiced(part.text)
-        plain = filled(in_third_person(said.said, part.speaker) if part.speaker else said.said)
+        plain = in_third_person(said.said, part.speaker) if part.speaker else said.said
         resolved = references.resolve(plain, _quoted(part))
         whole = resolved.said if not said.is_claim else part.text
         yield Statement(

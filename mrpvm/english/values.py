@@ -7,7 +7,7 @@ from mrpvm.english.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEKDA
 from mrpvm.english.reading import GIVEN, sense
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import is_nominal, is_number
-from mrpvm.english.times import CLOCK, YEAR, is_ahead, limits
+from mrpvm.english.times import CLOCK, YEAR, limits
 from mrpvm.english.units import MONEY, MONEY_SIGNS, SPANS, UNITS, is_difference, unit_of
 
 _CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
@@ -115,16 +115,6 @@ def spans(clause: Clause, parsed: Parsed, measure: str = "") -> list[str]:
         if is_span(phrase, parsed)
         and word not in ("per", "after", "before", "every")
         and _tells(measure, phrase, SPANS, parsed)
-    ]
-
-
-def advances(clause: Clause, parsed: Parsed) -> list[str]:
-    """Return how long before something else a thing is done: "two weeks in advance", "a day before arrival"."""
-    return [
-        parsed.text_of(phrase)
-        for _, phrase in phrases_of(clause)
-        if is_span(phrase, parsed)
-        and (is_ahead(parsed.tokens, phrase.end + 1) or parsed.tokens[phrase.end + 1 : phrase.end + 2] == ("before",))
     ]
 
 

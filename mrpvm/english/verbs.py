@@ -102,15 +102,6 @@ def verb_forms(word: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def base_of_past(word: str) -> str:
-    """Return the base form of a past form or participle of a known verb, nothing for any other word."""
-    if word in PAST_FORMS:
-        return PAST_FORMS[word]
-    stripped = word.removesuffix("ed")
-    candidates = (stripped, f"{stripped}e", stripped[:-1], f"{stripped[:-1]}y") if word.endswith("ed") else ()
-    return next((base for base in candidates if base in COMMON_VERBS), "")
-
-
 _SAME_PAST = word_class(
     "cut put set let hit hurt shut cost read spread split quit beat broadcast upset reset burst run come become"
 )

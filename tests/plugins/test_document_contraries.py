@@ -14,17 +14,17 @@ OFFICE = "The key is kept by Ravi. His phone number is 0341 88 21. He is away un
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("Is the heating switched on by default?", "No. The heating is switched off by default."),
+        ("Is the heating switched on by default?", None),
         ("Is the heating switched off by default?", "Yes. The heating is switched off by default."),
-        ("Is the lamp turned off at night?", "No. The lamp is turned on at night."),
+        ("Is the lamp turned off at night?", None),
         ("When are the shutters rolled down?", "The shutters are rolled down at noon."),
         ("When are the shutters rolled up?", None),
-        ("Are the shutters rolled up at noon?", "No. The shutters are rolled down at noon."),
+        ("Are the shutters rolled up at noon?", None),
         ("What is switched on by default?", None),
         ("What is turned off at night?", None),
     ],
 )
-def test_a_particle_turns_a_verb_into_its_contrary(question: str, said: str | None) -> None:
+def test_a_verb_with_another_particle_is_another_verb(question: str, said: str | None) -> None:
     assert answer(HOUSE, question) == said
 
 

