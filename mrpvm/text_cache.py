@@ -36,7 +36,7 @@ class TextCache[**Given, Result]:
 
     def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         """Return the function's result, worked out again unless it is still held."""
-        key: Hashable = (args, *kwargs.items()) if kwargs else args
+        key: Hashable = (args, *kwargs.items()) if kwargs else args[0] if len(args) == 1 else args
         try:
             held = self._results[key]
             self._results.move_to_end(key)
@@ -79,6 +79,8 @@ def held_bytes() -> int:
 
 def deep_size(value: object) -> int:
     """Return the bytes of a value and of what it holds; what all share (enum members, say) is left out."""
+    if isinstance(value, str):
+        return getsizeof(value)
     size, waiting, seen = 0, [value], set[int]()
     while waiting:
         item = waiting.pop()

@@ -3,14 +3,16 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from mrpvm.english.dialogue import UTTERANCE, in_third_person, quoted_utterance
 from mrpvm.english.pragmatics import asks_reader, is_task_request
 from mrpvm.english.reading import Reading, read
 from mrpvm.english.references import References
 from mrpvm.english.small_talk import is_assent
-from mrpvm.english.text import QUESTION_MARKS, sentences, words
+from mrpvm.english.text import QUESTION_MARKS, sentences
 from mrpvm.english.voices import Voiced, voiced
+from mrpvm.text_cache import TextCache
 from mrpvm.values import CHAT_TURN, EvidenceEntry, KnowledgeUnit
 
 _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
@@ -27,8 +29,7 @@ class Statement:
 
     `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
     pronouns put in. `before` is the sentence that has to be told with it, `lead` introduces its list, `asked` is the
-    question it replies to, `assent` tells whether the reply began with a bare "Yes." or "No.". `replaces` is the
-    earlier statement that this one puts in other words, with a new value.
+    question it replies to. `replaces` is the earlier statement that this one puts in other words, with a new value.
     """
 
     text: str
@@ -41,7 +42,6 @@ class Statement:
     speaker: str | None = None
     lead: str | None = None
     asked: str | None = None
-    assent: bool | None = None
     replaces: str | None = None
 
     @property
@@ -82,7 +82,6 @@ class _Part:
     speaker: str | None = None
     asked: str | None = None
     lead: str | None = None
-    assent: bool | None = None
 
 
 def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
@@ -110,30 +109,53 @@ def _is_summary(unit: KnowledgeUnit) -> bool:
     return (unit.unit_type or "").endswith("-aggregate")
 
 
+class _Said(TypedDict):
+    """What a statement has of its unit's words alone."""
+
+    text: str
+    plain: str
+    reading: Reading
+    position: int
+    voiced: Voiced
+    before: str | None
+    speaker: str | None
+    lead: str | None
+    asked: str | None
+
+
 def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
     unit = entry.unit
-    references = References(unit.topic)
-    asks = is_task_request if unit.unit_type == UTTERANCE else asks_reader
-    parts = [part for part in _parts(unit) if unit.procedure or not asks(part.text)]
-    parts = [part for part in parts if part.text.rstrip(".") != unit.title]
+    said = _said_in(unit.text, unit.topic, unit.title, unit.unit_type, is_procedure=bool(unit.procedure))
+    return (Statement(entry=entry, **item) for item in said)
+
+
+@TextCache  # the same units are evidence of question after question
+def _said_in(
+    text: str, topic: str, title: str | None, unit_type: str | None, *, is_procedure: bool
+) -> tuple[_Said, ...]:
+    references = References(topic)
+    asks = is_task_request if unit_type == UTTERANCE else asks_reader
+    parts = [part for part in _parts(text, unit_type) if is_procedure or not asks(part.text)]
+    parts = [part for part in parts if part.text.rstrip(".") != title]
+    found = []
     for position, part in enumerate(parts):
         said = voiced(part.text)
         plain = in_third_person(said.said, part.speaker) if part.speaker else said.said
         resolved = references.resolve(plain, _quoted(part))
-        whole = resolved.said if not said.is_claim else part.text
-        yield Statement(
-            text=_quoted(part),
-            plain=plain if not said.is_claim else part.text,
-            reading=read(whole),
-            entry=entry,
-            position=position,
-            voiced=said,
-            before=_told_before(resolved.before, parts[: position + 1]),
-            speaker=part.speaker,
-            lead=part.lead,
-            asked=_question_of(part, unit),
-            assent=part.assent,
+        found.append(
+            _Said(
+                text=_quoted(part),
+                plain=plain if not said.is_claim else part.text,
+                reading=read(resolved.said if not said.is_claim else part.text),
+                position=position,
+                voiced=said,
+                before=_told_before(resolved.before, parts[: position + 1]),
+                speaker=part.speaker,
+                lead=part.lead,
+                asked=_question_of(part, title),
+            )
         )
+    return tuple(found)
 
 
 def _told_before(named_in: str | None, parts: Sequence[_Part]) -> str | None:
@@ -157,36 +179,25 @@ def _naming_person(parts: Sequence[_Part]) -> str | None:
     return None
 
 
-def _question_of(part: _Part, unit: KnowledgeUnit) -> str | None:
+def _question_of(part: _Part, title: str | None) -> str | None:
     """Return the question a statement replies to, told in the third person: a speaker's, or the heading above it."""
     utterance = quoted_utterance(part.asked) if part.asked else None
     if utterance is not None:
         return in_third_person(utterance.said, utterance.speaker)
-    return unit.title if (unit.title or "").endswith(QUESTION_MARKS) else None
+    return title if (title or "").endswith(QUESTION_MARKS) else None
 
 
 def _quoted(part: _Part) -> str:
     return f"{part.speaker}: {part.text}" if part.speaker else part.text
 
 
-def _parts(unit: KnowledgeUnit) -> Iterable[_Part]:
-    if unit.unit_type == UTTERANCE:
-        return _utterances(unit.text)
-    lines = unit.text.split("\n")
+def _parts(text: str, unit_type: str | None) -> Iterable[_Part]:
+    if unit_type == UTTERANCE:
+        return _utterances(text)
+    lines = text.split("\n")
     if any(_ITEM.match(line) for line in lines):
         return _items(lines)
-    return _replying(_sentences(unit.text))
-
-
-def _replying(found: Sequence[str]) -> Iterable[_Part]:
-    """Return the sentences; a bare "Yes." goes with the one behind it, and says nothing without one."""
-    assent: bool | None = None
-    for text in found:
-        if is_assent(text):
-            assent = words(text) == ["yes"]
-            continue
-        yield _Part(text=text, assent=assent)
-        assent = None
+    return [_Part(text=sentence) for sentence in _sentences(text) if not is_assent(sentence)]
 
 
 def _utterances(text: str) -> Iterable[_Part]:
