@@ -346,12 +346,14 @@ class HistoryMessage:
 class Recall:
     """What the conversation adds to a search: stems with weights up to 1, source ids to prefer.
 
-    `texts` are what a search by meaning adds to the question, each with its weight beside the question's 1.
+    `texts` are what a search by meaning adds to the question, each with its weight beside the question's 1. `is_needed`
+    is false where the message does not refer to what was said: then nothing is added if a unit holds all its words.
     """
 
     terms: Mapping[str, float] = field(default_factory=dict)
     texts: tuple[tuple[float, str], ...] = ()
     documents: tuple[str, ...] = ()
+    is_needed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

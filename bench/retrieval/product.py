@@ -7,7 +7,7 @@ from itertools import count
 from bench.retrieval.collections import Corpus, Question
 from mrpvm.contracts import CallContext, KBRetriever, RetrieveInput
 from mrpvm.conversation.preparation import meant_texts
-from mrpvm.conversation.rewriting import rewrite
+from mrpvm.conversation.rewriting import refers_back, rewrite
 from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.testing import call_context
 from mrpvm.values import Intent, Recall
@@ -66,4 +66,6 @@ def _recall(question: Question) -> Recall | None:
     """Return what a turn's preparation takes from the conversation before the question."""
     rewriting = rewrite(question.text, question.history)
     texts = meant_texts(rewriting, question.history) if rewriting.weights else ()
-    return Recall(terms=rewriting.weights, texts=texts) if question.history else None
+    if not question.history:
+        return None
+    return Recall(terms=rewriting.weights, texts=texts, is_needed=refers_back(question.text))

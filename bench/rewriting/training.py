@@ -1,9 +1,9 @@
 """`python -m bench.rewriting.training DIRECTORY`: learns the weights of the gate, the need and the meant terms.
 
 Provenance: CAsT 2019 to 2022 (daltonj/treccastweb, MIT), iKAT 2023 and 2024 (irlabamsterdam/iKAT, MIT) and MTRAG
-(IBM/mt-rag-benchmark, Apache-2.0), and questions about our own stories (bench/evaluation), nothing else: data sets of
-other licences in the directory are passed over. What is kept are weights, and in how many conversations a stem was
-said; the same data give the same file.
+(IBM/mt-rag-benchmark, Apache-2.0), and as questions of other matters those about our own stories (bench/evaluation) and
+those of SQuAD 2.0 (Rajpurkar et al., CC BY-SA 4.0), nothing else: data sets of other licences in the directory are
+passed over. What is kept are weights, and in how many conversations a stem was said; the same data give the same file.
 """
 
 import json
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.answers.collections import read_articles
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, load_suites
 from bench.rewriting.scores import content
 from bench.rewriting.turns import FollowUp, follow_ups
@@ -37,8 +38,8 @@ NOISY = {"mtrag": 0.5}
 """Weight of the data set whose people rewrite for style as well: whether one needs it says little there."""
 REWRITTEN = 0.1
 """Weight of a message as people rewrote it, beside the message itself: it needs nothing that was said before."""
-OWN_SHARE = 0.5
-"""What questions about our own stories count among those of other matters."""
+OWN_SHARE, ASKED_SHARE = 0.25, 0.5
+"""What questions about our own stories count among those of other matters, and those that people asked of articles."""
 OF_CONVERSATIONS = frozenset({"unanswered", *(f"turns {count}" for count in range(1, 5))})
 """Signs of a conversation, not of a message, from which nothing is learned about who goes on from it."""
 STEPS, SMALL_STEP = 25, 1e-6
@@ -101,26 +102,41 @@ def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], c
     return fit(rows, targets, weights, NEED_PENALTY)
 
 
-def learn_follows(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: Weights) -> Model:
+def learn_follows(
+    turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: Weights, questions: Sequence[str]
+) -> Model:
     """Return the weights by which messages that need their conversation are told from questions of other matters.
 
-    Those are messages of other conversations as people rewrote them, and questions about stories of our own, which are
-    short. Each conversation is seen with all of them, so how long it is and whether it was answered tell nothing.
+    Those are messages of other conversations as people rewrote them, questions about stories of our own, which are
+    short, and `questions` of articles. Each conversation is seen with all of them, so how long it is and whether it was
+    answered tell nothing.
     """
     needing = [number for number, turn in enumerate(turns) if content(turn.manual) - content(turn.message)]
-    strangers, own = [stranger_to(turn, turns) for turn in turns], own_questions()
+    strangers = [stranger_to(turn, turns) for turn in turns]
+    shares = {OWN_SHARE: own_questions(), ASKED_SHARE: questions}
+    others = [(chosen(asked, turn), share) for share, asked in shares.items() if asked for turn in turns]
     rows = [follow_signs(turns[number].message, exchanges[number], counted.rarity) for number in needing]
     rows += [follow_signs(turn.manual, said, counted.rarity) for turn, said in zip(strangers, exchanges, strict=True)]
-    rows += [follow_signs(chosen(own, turn), said, counted.rarity) for turn, said in zip(turns, exchanges, strict=True)]
+    rows += [
+        follow_signs(message, exchanges[place % len(turns)], counted.rarity)
+        for place, (message, _) in enumerate(others)
+    ]
     seen = Counter(name for row in rows for name, value in row.items() if value)
     known = {name for name, count in seen.items() if count >= FEWEST_ROWS and name not in OF_CONVERSATIONS}
     rows = [{name: value for name, value in row.items() if name in known} for row in rows]
     targets = np.array([1.0] * len(needing) + [0.0] * (len(rows) - len(needing)))
     datasets = [turns[number].dataset for number in needing], [turn.dataset for turn in strangers]
     needing_weights, stranger_weights = (balanced(names, noisy={}) / len(names) for names in datasets)
-    own_weights = np.full(len(turns), OWN_SHARE / len(turns))
-    weights = np.concatenate([needing_weights, stranger_weights * (1 - OWN_SHARE), own_weights]) * len(needing)
+    other_weights = np.array([share for _, share in others]) / len(turns)
+    stranger_weights = stranger_weights * (1 - other_weights.sum())
+    weights = np.concatenate([needing_weights, stranger_weights, other_weights]) * len(needing)
     return fit(rows, targets, weights, NEED_PENALTY)
+
+
+def asked_of_articles(directory: Path) -> list[str]:
+    """Return the questions of the directory's `squad*.json` files."""
+    articles = read_articles(directory)
+    return [question.text for article in articles for passage in article for question in passage.questions]
 
 
 def own_questions() -> list[str]:
@@ -145,7 +161,7 @@ def opening_of(turn: FollowUp) -> str:
     return turn.history[0].content if turn.history else turn.message
 
 
-def learn(turns: Sequence[FollowUp]) -> Weights:
+def learn(turns: Sequence[FollowUp], questions: Sequence[str] = ()) -> Weights:
     """Return what is learned; each stage learns from what the one before says of conversations that it did not see."""
     counts, conversation_count = conversation_counts(turns)
     counted = Weights(follows={}, need={}, first={}, second={}, counts=counts, conversation_count=conversation_count)
@@ -161,7 +177,7 @@ def learn(turns: Sequence[FollowUp]) -> Weights:
             expected = float(probabilities(need, [signs(message, said, counted.rarity)])[0])
             found[at], rows[at] = first_signs(message, said, expected, judging)
     first, second = _learn_terms(turns, folds, found, rows)
-    need, follows = learn_need(turns, exchanges, counted), learn_follows(turns, exchanges, counted)
+    need, follows = learn_need(turns, exchanges, counted), learn_follows(turns, exchanges, counted, questions)
     return replace(counted, follows=follows, need=need, first=first, second=second)
 
 
@@ -215,8 +231,13 @@ def conversation_counts(turns: Sequence[FollowUp]) -> tuple[dict[str, int], int]
 
 def main() -> None:
     """Learn and write the weights."""
-    found = learn([turn for turn in follow_ups(Path(sys.argv[1])) if turn.dataset in PERMISSIVE])
-    provenance = "bench/rewriting/training.py over CAsT (MIT), iKAT (MIT), MTRAG (Apache-2.0) and own questions"
+    directory = Path(sys.argv[1])
+    turns = [turn for turn in follow_ups(directory) if turn.dataset in PERMISSIVE]
+    found = learn(turns, asked_of_articles(directory))
+    provenance = (
+        "bench/rewriting/training.py over CAsT (MIT), iKAT (MIT), MTRAG (Apache-2.0), questions of SQuAD 2.0 "
+        "(Rajpurkar et al., CC BY-SA 4.0) and own questions"
+    )
     PATH.write_text(json.dumps({"provenance": provenance} | asdict(found), indent=0, ensure_ascii=False) + "\n")
 
 

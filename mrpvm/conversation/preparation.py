@@ -24,6 +24,7 @@ from mrpvm.conversation.rewriting import (
     Rewriting,
     before_repeats,
     need_of,
+    refers_back,
     rewrite,
     spoken,
     stands_alone,
@@ -276,7 +277,8 @@ def _recall(
         documents = state.memory.document_ids
     weights = rewriting.weights if rewriting else {}
     texts = meant_texts(rewriting, said) if rewriting and weights else ()
-    return Recall(terms=weights, texts=texts, documents=documents), rewriting, warnings
+    is_needed = asked.flags.document_bias == "always" or refers_back(asked.message)
+    return Recall(terms=weights, texts=texts, documents=documents, is_needed=is_needed), rewriting, warnings
 
 
 def meant_texts(rewriting: Rewriting, said: Sequence[HistoryMessage]) -> tuple[tuple[float, str], ...]:

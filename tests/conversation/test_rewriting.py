@@ -11,6 +11,7 @@ from mrpvm.conversation.rewriting import (
     FOLLOWS_UP,
     need_of,
     needs_rewrite,
+    refers_back,
     rewrite,
     stands_alone,
     subject_of,
@@ -299,3 +300,20 @@ def test_what_is_learned_about_a_message_knows_its_rare_words() -> None:
     common = signs("Who sells it?", [], lambda term: 0.0)
     rare = signs("Who sells it?", [], lambda term: 1.0)
     assert (common["rarest"], rare["rarest"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("message", "refers"),
+    [
+        ("When did she leave it?", True),
+        ("What does that mean?", True),
+        ("And the valve?", True),
+        ("What about the second one?", True),
+        ("List the cranes that were inspected.", False),
+        ("Why did Theo sell his desk?", False),
+        ("When does the kettle switch itself off?", False),
+        ("Who is vegetarian? Answer in one word.", False),
+    ],
+)
+def test_what_refers_back_is_told_from_what_names_it(message: str, refers: bool) -> None:
+    assert refers_back(message) is refers

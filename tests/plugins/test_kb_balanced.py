@@ -10,13 +10,16 @@ from mrpvm.plugins.kb_retrievers.balanced import BalancedKBRetriever
 from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
 from mrpvm.testing import InMemoryKnowledge, call_context, unit
 from mrpvm.testing.conformance import intent_of, retrieve_input
-from mrpvm.values import KnowledgeUnit
+from mrpvm.values import KnowledgeUnit, Recall
 
 balanced = BalancedKBRetriever(lambda: None)
 FILLER = [unit(f"filler-{place:02d}", f"The harbour of town {place} is old.") for place in range(30)]
 
 
-def find(units: list[KnowledgeUnit], question: str, act: str = "identify", plugin: object = balanced) -> Retrieval:
+def find(
+    units: list[KnowledgeUnit], question: str, act: str = "identify", plugin: object = balanced,
+    recall: Recall | None = None,
+) -> Retrieval:  # fmt: skip
     intent = intent_of(question, act=act)
     decomposed = decompose(intent)
     request = replace(
@@ -24,6 +27,7 @@ def find(units: list[KnowledgeUnit], question: str, act: str = "identify", plugi
         intents=(intent,),
         decomposed=(decomposed,),
         profiles=(profile_for(decomposed),),
+        recall=recall,
     )
     return plugin.retrieve(request, call_context(InMemoryKnowledge(units, "kb")))  # type: ignore[attr-defined]
 
@@ -112,3 +116,18 @@ def test_an_over_long_unit_gives_way_to_its_parts_at_every_level() -> None:
 @pytest.mark.rule("BUILTIN-33")
 def test_events_are_skipped() -> None:
     assert balanced.on_session_event(LifecycleEvent(event_type="kb-loaded")) == "skipped"
+
+
+@pytest.mark.parametrize("plugin", [balanced, FastKBRetriever()])
+def test_what_a_question_names_itself_is_not_sought_before(plugin: object) -> None:
+    units = [*(unit(f"crane-{place}", f"Crane {place} was inspected in May.") for place in range(3)),
+             unit("chair", "The chair of the Birch house was painted."), *FILLER]  # fmt: skip
+    before = Recall(terms={"chair": 0.9, "birch": 0.9}, is_needed=False)
+    alone = find(units, "Which crane was inspected in May?", plugin=plugin)
+    after = find(units, "Which crane was inspected in May?", plugin=plugin, recall=before)
+    assert after.evidence == alone.evidence
+    assert any("nothing of the conversation was added" in note for note in after.notes)
+    needed = find(units, "Which crane was inspected in May?", plugin=plugin, recall=replace(before, is_needed=True))
+    assert "chair" in {row.unit_id for row in needed.ledger}
+    unnamed = find(units, "When was the gantry painted?", plugin=plugin, recall=before)
+    assert ids(unnamed)[0] == "chair"

@@ -11,3 +11,4 @@ from mrpvm.conversation.rewriting.said import spoken as spoken
 from mrpvm.conversation.rewriting.sentence import subject_of as subject_of
 from mrpvm.conversation.rewriting.sentence import term_of as term_of
 from mrpvm.conversation.rewriting.signals import needs_rewrite as needs_rewrite
+from mrpvm.conversation.rewriting.signals import refers_back as refers_back

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from mrpvm.conversation.rewriting.said import Exchange, Mention, mentions_in, words_of
 from mrpvm.conversation.rewriting.weights import Weights, probability
+from mrpvm.english.lexicon import STOP_WORDS
 from mrpvm.english.text import QUESTION_MARKS
 
 SIGNALS = frozenset(
@@ -22,6 +23,8 @@ REFERRING = frozenset(
     """it it's itself its this that that's they they're them themselves their theirs these those he he's she she's
     himself herself his him her hers there here one ones same similar both either neither each""".split()  # noqa: SIM905  easier to read
 )
+_REFERRING_ALONE = REFERRING - {"here", "there", "each", "itself", "themselves", "himself", "herself"}
+"""They mean what was said before, but for "that" behind a noun, "one" as a number, and "she" beside a name."""
 _PERSONS = frozenset("he he's she she's himself herself his him her hers".split())  # noqa: SIM905  easier to read
 _SHOWING = frozenset({"this", "that", "that's", "these", "those"})
 _RELATING = frozenset(
@@ -52,6 +55,20 @@ def points_back(message: str) -> bool:
     """Return whether a message goes on from the one before by its form: "And the valve?", "Explain the above"."""
     words = words_of(message)
     return _is_ellipsis(words) or ("the", "above") in pairwise(words)
+
+
+def refers_back(message: str) -> bool:
+    """Return whether a message has a word for something that was said, or goes on from it by its form."""
+    words = words_of(message)
+    followed = zip(["", *words], words, [*words[1:], ""], strict=False)
+    names_somebody = any(mention.is_name for mention in mentions_in(message))
+    return points_back(message) or any(
+        word in _REFERRING_ALONE
+        and not (word == "that" and before and before not in STOP_WORDS)
+        and not (word == "one" and after and after not in STOP_WORDS)
+        and not (word in _PERSONS and names_somebody)
+        for before, word, after in followed
+    )
 
 
 def _is_ellipsis(words: Sequence[str]) -> bool:

@@ -1,8 +1,9 @@
 """The way from intents to evidence that all KB plugins share; a plugin adds its policy and its backends."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
 from mrpvm.english.expansion import hours_terms, measure_terms, spelling_terms
@@ -27,6 +28,10 @@ _RELATED_WEIGHT = 0.5
 """What "weight" counts beside "heavy", and "open" beside "close", which the question itself says."""
 SPARE_CANDIDATES = 6
 """Hits beyond an intent's results, so that boosts, doubles and sections can change them; each costs a ledger row."""
+_MEASURE = re.compile(r"\bhow (\w+)", re.IGNORECASE)
+MOST_HOLDING_ONE_WORD = 5
+"""Units with the only word of a question, up to which it names what it is about."""
+STANDS_ALONE = "nothing of the conversation was added: one unit holds all words of the question"
 MAX_QUERY_TERMS = 32
 """A whole text as a question is searched by its first terms only."""
 
@@ -60,7 +65,10 @@ def retrieve_evidence(
     said = list(notes)
     for intent, decomposed, profile in zip(request.intents, request.decomposed, request.profiles, strict=True):
         told = choose(turn_candidates(request.current_turn_units, profile.query_terms), profile, policy)
-        found = find(profile, request, context)
+        recalled = _without_needless(request, profile, context)
+        found = find(profile, recalled, context)
+        if recalled is not request:
+            said.append(f"intent {intent.group_number}: {STANDS_ALONE}")
         stored = choose(found.candidates, profile, policy, taken=told.entries)
         stored = _with_surroundings(stored, intent, profile, context)
         seen_count += found.seen_count + len(request.current_turn_units)
@@ -87,6 +95,22 @@ def retrieve_evidence(
         considered_count=seen_count,
         notes=tuple(said),
     )
+
+
+def _without_needless(request: RetrieveInput, profile: ContextProfile, context: CallContext) -> RetrieveInput:
+    """Return the request without what the conversation adds where the message does not need it.
+
+    A question that refers to nothing stands alone if one unit holds all its words; a single word tells that only
+    where few units have it.
+    """
+    measure = set(text_terms(" ".join(_MEASURE.findall(profile.query_text))))  # "how long" names nothing
+    terms = dict.fromkeys((term for term in profile.query_terms[:MAX_QUERY_TERMS] if term not in measure), 1.0)
+    if request.recall is None or request.recall.is_needed or not terms:
+        return request
+    hits = context.knowledge.search(terms, MOST_HOLDING_ONE_WORD + 1)
+    holding = sum(terms.keys() <= hit.term_scores.keys() for hit in hits)
+    stands_alone = holding > 0 and (len(terms) > 1 or holding <= MOST_HOLDING_ONE_WORD)
+    return replace(request, recall=None) if stands_alone else request
 
 
 def _with_surroundings(chosen: Choice, intent: Intent, profile: ContextProfile, context: CallContext) -> Choice:
