@@ -120,8 +120,17 @@ def _chips(turn: ExplainabilityTurn, record: RecordedTurn) -> Iterator[Chip]:
         chosen = (
             "pinned" if solver == pins.get("solver") else "preferred" if solver == preferences.get("solver") else ""
         )
-        title = {"pinned": "Goal solver, pinned by the request", "preferred": "Goal solver, the session's preference"}
-        yield Chip(text=f"{solver} {chosen}".rstrip(), title=title.get(chosen, "Goal solver"), query="tab=choice")
+        title = {
+            "pinned": "Goal solver, pinned by the request",
+            "preferred": "Goal solver, a preference of the session",
+        }
+        settings_url = f"{reverse('session', args=[turn.session.session_id])}?panel=settings"
+        yield Chip(
+            text=f"{solver} {chosen}".rstrip(),
+            title=title.get(chosen, "Goal solver"),
+            url=settings_url if chosen == "preferred" else "",  # where a preference is cleared
+            query="tab=choice",
+        )
     if turn.model:
         yield Chip(text=turn.model, title="Model", query="tab=context")
     yield from _model_chips(record.events)
