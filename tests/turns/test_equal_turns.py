@@ -6,11 +6,12 @@ from itertools import count
 import pytest
 
 from mrpvm.trace.events import record_of
+from mrpvm.trace.record import execution_trace
 from mrpvm.wire import to_wire
 from sessions_app import identifiers
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.queries.turns.registry import all_details, all_events, graph, traces, unit_events
+from sessions_app.queries.turns.registry import all_details, all_events, graph, unit_events
 from sessions_app.turns import machine
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
@@ -36,7 +37,7 @@ def played(project, monkeypatch, plugins):
         [[record_of(event) for event in found] for found in all_events(turns).values()],
         [sorted((item.ref, item.text) for _, item in all_details([turn])) for turn in turns],
         [to_wire(graph(turn)) for turn in turns],
-        list(traces(turns).values()),
+        [to_wire(execution_trace(found)) for found in all_events(turns).values()],
         [(step.execution_id, step.unit_id, step.step, step.reason) for turn in turns for step in unit_events(turn)],
         [(turn.response_document, turn.unit_changes) for turn in turns],
     ]
