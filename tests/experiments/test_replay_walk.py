@@ -1,25 +1,34 @@
 """Whatever a session does, in whatever order, each of its turns replays as it ran."""
 
+import os
 import random
+from collections.abc import Iterator
 from contextlib import suppress
+from unittest.mock import patch
 
 import pytest
 
+from mrpvm import registry
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import remove_source, stage_source
 from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.forks import fork_session
-from sessions_app.actions.sessions.session import Choices, create_session
+from sessions_app.actions.sessions.session import Choices, choose_policies, create_session
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.actions.upkeep.compaction import compact_base
+from sessions_app.actions.upkeep.packing import pack_layer
+from sessions_app.actions.upkeep.reindexing import reindex
 from sessions_app.experiments.replay import replay
-from sessions_app.models import ExplainabilityTurn, Project
+from sessions_app.models import ExplainabilityTurn, KnowledgeLayer, Project
 from sessions_app.models.sessions.session import ForkReason
+from sessions_app.plugin_threads import workers
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnError
 from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.view import stored_conditions
 from tests.actions.test_own_units import fresh, load, now, source
+from tests.kernel.scripted import plugin
 
 SAID = (
     "My dog is called Rex.", "Rex is seven years old.", "The ferry to Nore leaves from gate B.",
@@ -33,13 +42,21 @@ ASKED = (
 CLAIMS = tuple(f"The pump {name} needs {name} bars." for name in ("a1", "b2", "c3", "d4"))
 ACTIONS = (
     "tell", "tell", "ask", "ask", "ask", "ask", "level", "pin", "load", "stage", "stage", "remove", "save", "fork",
-    "mount", "fold", "branch", "flags",
+    "mount", "fold", "branch", "flags", "fail", "policy", "restart", "pack", "reindex", "command",
 )  # fmt: skip
 
 
+WALKS = int(os.environ.get("MRPVM_REPLAY_WALKS", "6"))
+"""Sessions that are walked through, each of some 25 turns; more by the environment, for a longer run."""
+
+
 @pytest.fixture
-def project(transactional_db: None) -> Project:
-    return ensure_default_project()
+def project(transactional_db: None) -> Iterator[Project]:
+    broken = plugin("gs-plugin", "gs-broken", RuntimeError("It broke."))
+    added = {("gs-plugin", "gs-broken"): broken}
+    with patch.object(registry.installed, "_plugins", {**registry.installed._plugins, **added}):
+        yield ensure_default_project()
+    workers.close()
 
 
 class Walk:
@@ -108,6 +125,27 @@ class Walk:
     def fold(self) -> None:
         compact_base(now(self.chance.choice(self.bases)))
 
+    def fail(self) -> None:
+        self.turn(self.chance.choice(ASKED), choices=Choices(goal_solver="gs-broken"))
+
+    def policy(self) -> None:
+        choose_policies(fresh(self.session), {"enable_session_memory": self.chance.random() < 0.5})
+
+    def command(self) -> None:
+        self.turn("/help")
+
+    def restart(self) -> None:
+        """Forget what a process remembers."""
+        stored_conditions.forget()
+        workers.close()
+
+    def pack(self) -> None:
+        pack_layer(now(self.chance.choice(self.bases)).head_id)
+
+    def reindex(self) -> None:
+        KnowledgeLayer.objects.filter(pk=now(self.chance.choice(self.bases)).head_id).update(index_version="earlier")
+        reindex()
+
     def branch(self) -> None:
         session = fresh(self.session)
         if session.message_sequence > 4:
@@ -115,12 +153,13 @@ class Walk:
             self.staged.clear()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(WALKS))
 def test_every_turn_of_a_walk_replays_identically(project: Project, seed: int) -> None:
     walk = Walk(project, seed)
     for _ in range(40):
         walk.step()
-    turns = list(ExplainabilityTurn.objects.order_by("pk"))
+    turns = list(ExplainabilityTurn.objects.filter(kind="chat").order_by("pk"))
+    print(len(turns), "turns")
     assert len(turns) > 10
     for turn in turns:
         result = replay(turn)
