@@ -5,10 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from mrpvm import registry
+from mrpvm.assistants.personas import STYLES
 from mrpvm.conversation.flags import Flags, flags_in
-from mrpvm.conversation.preparation import ConversationState
+from mrpvm.conversation.preparation import ConversationState, Guidance
 from mrpvm.conversation.summary import Summary
 from mrpvm.errors import InvalidInput, NotFound
+from mrpvm.llm.port import Sampling
 from mrpvm.registry import Registry
 from mrpvm.values import Selection
 from mrpvm.wire import to_wire
@@ -17,9 +19,12 @@ from sessions_app.layers.retrieval.chains import Hidden, Marks
 from sessions_app.layers.retrieval.past import SeenLayers, past_view
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit
+from sessions_app.queries.sessions.frozen_content import agents_of, personas_of
 
 MOST_LEFT_OUT = 200
-"""So many units or sources a trial leaves out at most."""
+"""So many units or sources a trial leaves out at most, or names as the only ones."""
+MOST_HIDDEN = 50_000
+"""Units of a view of which a trial may choose the only ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +33,15 @@ class Changes:
 
     `history_through` is the place of the last message that is seen, 0 for none. `base` is the id of another base that
     is mounted at `revision`, its present one when None. `without_preferences` lets the planner choose as in a new
-    session.
+    session. Of `only_units` alone there is evidence, if there are any. `persona`, `agent`, `style` and `sampling` reach
+    models alone: where none is configured they have no effect.
     """
 
     message: str | None = None
     history_through: int | None = None
     without_units: tuple[str, ...] = ()
     without_sources: tuple[str, ...] = ()
+    only_units: tuple[str, ...] = ()
     base: str | None = None
     revision: int | None = None
     pins: Selection = field(default_factory=Selection)
@@ -46,11 +53,16 @@ class Changes:
     without_plugins: tuple[str, ...] = ()
     system_prompt: str | None = None
     model: str | None = None
+    sampling: Sampling | None = None
+    persona: str | None = None
+    agent: str | None = None
+    style: str | None = None
 
     def as_record(self) -> dict[str, Any]:
         """Return what is different as JSON data."""
         record = to_wire(self)
         record["pins"] = {stage: plugin for stage, plugin in record["pins"].items() if plugin}
+        record["sampling"] = {name: value for name, value in (record["sampling"] or {}).items() if value is not None}
         return {name: value for name, value in record.items() if value or (value == 0 and value is not False)}
 
 
@@ -67,6 +79,10 @@ def check_changes(changes: Changes) -> None:
         raise InvalidInput("The message is empty.", code="INVALID_CONTENT")
     if len(changes.without_units) + len(changes.without_sources) > MOST_LEFT_OUT:
         raise InvalidInput(f"At most {MOST_LEFT_OUT} units and sources can be left out.")
+    if len(changes.only_units) > MOST_LEFT_OUT:
+        raise InvalidInput(f"At most {MOST_LEFT_OUT} units can be named.")
+    if changes.style is not None and changes.style not in STYLES:
+        raise InvalidInput(f"style must be one of {', '.join(STYLES)}.", code="INVALID_STYLE")
     if changes.deliberation_level is not None and not 0 <= changes.deliberation_level <= 3:
         raise InvalidInput("deliberation_level must be a number from 0 to 3.")
     flags_in(changes.flags)
@@ -119,11 +135,36 @@ def changed_state(recorded: RecordedTurn, changes: Changes) -> ConversationState
     )
     if changes.without_preferences:
         state = replace(state, preferences=Selection())
+    guidance = _guidance(recorded, changes)
+    if guidance is not None:
+        state = replace(state, guidance=guidance)
     if changes.base is not None:
         base = _base(recorded, changes.base)
         session = replace(state.session, mounted_kb_id=base.kb_id, mounted_kb_name=base.name)
         state = replace(state, session=session)
     return replace(state, asked=asked)
+
+
+def _guidance(recorded: RecordedTurn, changes: Changes) -> Guidance | None:
+    """Return what a model is told of the session, with the persona, agent and style that the trial names.
+
+    Raises:
+        NotFound: the session has no such persona or agent.
+    """
+    guidance, session = recorded.state.guidance, recorded.turn.session
+    if guidance is None:
+        return None
+    if changes.persona is not None:
+        persona = personas_of(session).get(changes.persona)
+        if persona is None:
+            raise NotFound(f"The session has no persona '{changes.persona}'.")
+        guidance = replace(guidance, persona=persona)
+    if changes.agent is not None:
+        agent = agents_of(session).get(changes.agent)
+        if agent is None:
+            raise NotFound(f"The session has no agent '{changes.agent}'.")
+        guidance = replace(guidance, agent=agent)
+    return guidance if changes.style is None else replace(guidance, style=changes.style)
 
 
 _PINS = {"planner": "planner", "seedDetector": "seed_detector", "kb": "kb", "goalSolver": "goal_solver"}
@@ -143,6 +184,8 @@ def changed_knowledge(recorded: RecordedTurn, changes: Changes) -> EffectiveView
         NotFound: KB_NOT_FOUND, the project has no such base or revision.
     """
     view = recorded.knowledge if changes.base is None else _over_other_base(recorded, changes)
+    if changes.only_units:
+        view = _hiding(view, _others(view, changes.only_units))
     if changes.without_units or changes.without_sources:
         view = _without(view, changes.without_units, changes.without_sources)
     return view
@@ -182,6 +225,23 @@ def _over_other_base(recorded: RecordedTurn, changes: Changes) -> EffectiveView:
 def _without(view: EffectiveView, unit_ids: Collection[str], source_ids: Collection[str]) -> EffectiveView:
     rows = LayerUnit.objects.filter(layer_id__in=view.chain).order_by()
     found = [*rows.filter(unit_id__in=unit_ids), *rows.filter(source_id__in=source_ids)]
+    return _hiding(view, found)
+
+
+def _others(view: EffectiveView, unit_ids: Collection[str]) -> list[LayerUnit]:
+    """Return the evidence that is none of these units.
+
+    Raises:
+        InvalidInput: it is too much to be hidden one by one.
+    """
+    if view.evidence_count > MOST_HIDDEN:
+        raise InvalidInput(f"Of more than {MOST_HIDDEN} units none can be chosen as the only ones.")
+    rows = LayerUnit.objects.filter(layer_id__in=view.chain, is_evidence=True).exclude(unit_id__in=unit_ids)
+    return list(rows.only("layer_id", "length", "is_evidence").order_by())
+
+
+def _hiding(view: EffectiveView, found: Collection[LayerUnit]) -> EffectiveView:
+    """Return the view without these units."""
     gone = {row.pk: row for row in found if row.pk not in view.hidden.of(row.layer_id)}
     hidden = dict(view.hidden.by_layer)
     for row in gone.values():

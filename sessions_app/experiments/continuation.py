@@ -22,7 +22,7 @@ def continue_from(turn: ExplainabilityTurn, changes: Changes) -> ExplainabilityT
     Effects: those of `fork_session` and of a turn in the fork.
     """
     check_changes(changes)
-    if changes.without_units or changes.without_sources or changes.without_plugins:
+    if changes.without_units or changes.without_sources or changes.only_units or changes.without_plugins:
         raise InvalidInput("A session cannot leave out units, sources or plugins: correct the facts and ask again.")
     recorded = recorded_turn(turn)
     base = None

@@ -67,7 +67,7 @@ def run_trial(recorded: RecordedTurn, changes: Changes, tick: Tick = unstopped) 
     setup = Setup(
         state=state,
         knowledge=knowledge,
-        models=models_of(recorded, exchanges),
+        models=models_of(recorded, exchanges, changes.sampling),
         clock=StartedClock(recorded.turn.created_at),
         plugins=plugins_without(changes.without_plugins),
         tick=tick,
@@ -94,5 +94,10 @@ def run_trial(recorded: RecordedTurn, changes: Changes, tick: Tick = unstopped) 
         token_count=tokens_of(again.events),
         error=outcome.error,
         missing_request=missing,
-        has_effect=state != recorded.state or knowledge != recorded.knowledge or bool(changes.without_plugins),
+        has_effect=(
+            state != recorded.state
+            or knowledge != recorded.knowledge
+            or bool(changes.without_plugins)
+            or (changes.sampling is not None and recorded.conditions["models"] is not None)
+        ),
     )

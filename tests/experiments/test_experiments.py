@@ -10,6 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from mrpvm.errors import InvalidInput
+from mrpvm.llm.port import Sampling
 from sessions_app.actions.experiments.experiments import (
     begin_experiment,
     cancel_experiment,
@@ -22,8 +23,9 @@ from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.experiments import start_bisect, start_more_trials, start_trials
 from sessions_app.experiments.search import Expectation
 from sessions_app.models import Experiment, ExplainabilityTurn, Message, PluginStatistics, Session, TurnEvents
+from sessions_app.queries.experiments.dependence import dependences
 from sessions_app.queries.experiments.experiments import trials
-from sessions_app.queries.turns.registry import events
+from sessions_app.queries.turns.registry import cited_unit_ids, events
 from sessions_app.turns.running_turns import running_turns
 from tests.experiments.conftest import ANNA, Talk, diagnosed, ran, tried
 
@@ -67,6 +69,28 @@ def test_what_cannot_be_tried_is_refused_and_the_others_run(talk: Talk) -> None:
     refused, other = tried(turn, Changes(base="kb-nobody"), Changes(deliberation_level=1))
     assert (refused.status, (refused.error or {})["code"]) == ("refused", "KB_NOT_FOUND")
     assert other.status == "succeeded"
+
+
+def test_a_trial_with_some_units_alone_finds_no_others(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    told = turn.session.context_units.order_by("pk")
+    dog, tea = (unit.unit_id for unit in told)
+    alone, without = tried(turn, Changes(only_units=(dog,)), Changes(only_units=(tea,)))
+    assert alone.answer == "My dog is called Rex. [1]"
+    assert without.answer_status == "no-context"
+
+
+def test_what_reaches_models_alone_has_no_effect_without_one(talk: Talk) -> None:
+    changes = (Changes(style="focus"), Changes(persona="nobody"), Changes(sampling=Sampling(temperature=0.5)))
+    assert [(trial.status, trial.has_effect) for trial in tried(talk(*ASKED), *changes)] == [("succeeded", False)] * 3
+
+
+def test_a_diagnosis_shows_what_the_answer_depends_on(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    assert dependences(turn) == {}
+    diagnosed(turn)
+    [cited] = cited_unit_ids(turn)
+    assert dependences(turn)[cited] == "needed"
 
 
 def test_trials_are_added_beside_those_that_are_there(talk: Talk) -> None:

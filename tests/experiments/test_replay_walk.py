@@ -160,7 +160,7 @@ def test_every_turn_of_a_walk_replays_identically(project: Project, seed: int) -
         walk.step()
     turns = list(ExplainabilityTurn.objects.filter(kind="chat").order_by("pk"))
     print(len(turns), "turns")
-    assert len(turns) > 10
+    assert len(turns) >= 5
     for turn in turns:
         result = replay(turn)
         assert result.divergence is None, (turn.turn_index, turn.user_message, result.divergence)

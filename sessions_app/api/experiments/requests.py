@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from mrpvm.llm.port import Sampling
 from mrpvm.values import Selection
 from sessions_app.api.shell.fields import Text, Truth, WholeNumber
 from sessions_app.api.shell.requests import REVISION_MAX, ChoicesFields, Coded, PageQuery
@@ -25,6 +26,14 @@ class TrialRequest(ChoicesFields):
     )
     without_units = serializers.ListField(child=Text(max_length=400), required=False)
     without_sources = serializers.ListField(child=Text(max_length=128), required=False)
+    only_units = serializers.ListField(
+        child=Text(max_length=400), required=False, help_text="The only units that are found."
+    )
+    persona = Text(required=False, allow_null=True)
+    agent = Text(required=False, allow_null=True)
+    style = Text(required=False, allow_null=True)  # type: ignore[assignment]  # a field's name, no field's style
+    temperature = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=2)
+    max_tokens = WholeNumber(required=False, allow_null=True, min_value=1)
     base = Text(required=False, allow_null=True, help_text="Id of the knowledge base that is mounted in its place.")
     revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
     without_preferences = Truth(required=False, help_text="Let the planner choose as in a new session.")
@@ -107,6 +116,11 @@ def changes_of(body: Mapping[str, Any]) -> Changes:
         history_through=body.get("history_through"),
         without_units=tuple(body.get("without_units") or ()),
         without_sources=tuple(body.get("without_sources") or ()),
+        only_units=tuple(body.get("only_units") or ()),
+        persona=body.get("persona"),
+        agent=body.get("agent"),
+        style=body.get("style"),
+        sampling=_sampling(body),
         base=body.get("base"),
         revision=body.get("revision"),
         pins=Selection(
@@ -123,4 +137,11 @@ def changes_of(body: Mapping[str, Any]) -> Changes:
         without_plugins=tuple(body.get("without_plugins") or ()),
         system_prompt=body.get("system_prompt"),
         model=body.get("model"),
+    )
+
+
+def _sampling(body: Mapping[str, Any]) -> Sampling | None:
+    temperature, max_tokens = body.get("temperature"), body.get("max_tokens")
+    return (
+        None if temperature is None and max_tokens is None else Sampling(temperature=temperature, max_tokens=max_tokens)
     )

@@ -9,7 +9,6 @@ from sessions_app.models import Experiment, Trial
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids
 from sessions_app.web.experiments.described import described
-from sessions_app.web.shell.words import ending
 from sessions_app.web.turns.graph.status import Tone, duration_badge
 
 SHOWN_AT_ONCE = 200
@@ -91,7 +90,7 @@ def _recorded(experiment: Experiment) -> Row | None:
     return Row(
         number=0,
         changes=(),
-        status=ending(turn.status, turn.answer_status, turn.kind),
+        status=turn.answer_status if turn.status == "succeeded" and turn.answer_status else turn.status,
         tone=_TONES.get(turn.status, Tone.WARN),
         answer=answer_of(turn) or (turn.error or {}).get("message", ""),
         same_answer=True,

@@ -138,6 +138,7 @@ def trial(request: HttpRequest, member: Member, session_id: str, request_id: str
         "experiment": experiment,
         "left_out_units": "\n".join(changes.without_units),
         "left_out_sources": "\n".join(changes.without_sources),
+        "only_units": "\n".join(changes.only_units),
         "selectors": plugin_selectors(changes.pins),
         "bases": offered_bases(member.project, changes.base or "")[0],
         "whole_history": "history_max_turns" in changes.flags,

@@ -7,6 +7,7 @@ from typing import Any
 from mrpvm.trace.events import PluginFinished, said
 from mrpvm.trace.verdict import contradictions
 from sessions_app.models import ExplainabilityTurn, UnitEvent
+from sessions_app.queries.experiments.dependence import dependences
 from sessions_app.queries.knowledge.provenance import retracted_since
 from sessions_app.queries.sessions.pages import KnownUnit, known_units
 from sessions_app.queries.turns.registry import events_and_judgements, own_unit_events
@@ -39,6 +40,7 @@ class LedgerRow:
     rank: int | None = None
     score: float | None = None
     reason: str = ""
+    dependence: str = ""
     text: str = ""
     origin: ExplainabilityTurn | None = None
     is_own: bool = True
@@ -80,8 +82,10 @@ def context_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     against = contradictions((turn.response_document or {}).get("groups", ()))
     shown_ids = {row.unit_id for row in shown}
     known, retracted = known_units(turn, shown_ids), retracted_since(turn.session, shown_ids)
+    tried = dependences(turn)
     for row in shown:
         unit = known.get(row.unit_id, GONE)
+        row.dependence = tried.get(row.unit_id, "not tried") if tried else ""
         row.text, row.origin, row.is_retracted = unit.text, unit.origin, row.unit_id in retracted
         row.against = against.get(row.unit_id, "")
     # Whatever became of a unit, it was offered first: that has a row of its own only where nothing followed.
