@@ -68,7 +68,7 @@ def test_a_cause_is_one_click_from_its_proof(live_project: Project, turn: Explai
     assert "The ferry to Nore leaves from gate B." in proof
     assert "Experiment on turn 3" in proof
     assert "<svg" in proof
-    assert client.get(Links(found).to("Compare")).status_code == 200
+    assert "<h1>Turn 3 and trial" in client.get(Links(found).to("Compare")).text
 
 
 def test_a_search_that_finds_nothing_says_so(live_project: Project, turn: ExplainabilityTurn) -> None:

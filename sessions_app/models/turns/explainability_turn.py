@@ -159,6 +159,11 @@ class ExplainabilityTurn(models.Model):
         """Return whether this is the trace of a trial, and no part of the conversation."""
         return self.trial_number > 0
 
+    @property
+    def name(self) -> str:
+        """Return what the pages call it: by its place in the session, or in its experiment."""
+        return f"Trial {self.trial.position}" if self.is_trial else f"Turn {self.turn_index}"
+
 
 class TurnEvents(models.Model):
     """A batch of the machine's events in order, and the payloads of the nodes that ended in it.

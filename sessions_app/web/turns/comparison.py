@@ -61,9 +61,10 @@ def compared_turn(turn: ExplainabilityTurn, number: int | None) -> Explainabilit
     Raises:
         NotFound: TURN_NOT_FOUND, no such turn came before this one.
     """
-    earlier = turns(turn.session).filter(turn_index__lt=turn.turn_index)
-    if turn.is_trial and number is None:
-        number, earlier = turn.turn_index, turns(turn.session)
+    if turn.is_trial:
+        earlier = turns(turn.session).filter(turn_index__lte=turn.turn_index)
+    else:
+        earlier = turns(turn.session).filter(turn_index__lt=turn.turn_index)
     found = (earlier if number is None else earlier.filter(turn_index=number)).order_by("-turn_index").first()
     if found is None:
         raise NotFound("There is no such turn before this one.", code="TURN_NOT_FOUND")

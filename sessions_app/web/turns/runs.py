@@ -49,7 +49,7 @@ class Ran:
     """A frame or execution of one side."""
 
     id: str
-    turn_index: int
+    turn_name: str
     ref: str
     name: str
     stage: str
@@ -132,17 +132,17 @@ def _rows(left: ExplainabilityTurn, right: ExplainabilityTurn) -> list[Row]:
 
 
 def _ran(turn: ExplainabilityTurn) -> dict[str, Ran]:
-    structure, number = structure_of(turn), turn.turn_index
+    structure, name = structure_of(turn), turn.name.lower()
     found = {
         run.id: Ran(
-            id=run.id, turn_index=number, ref=run.detail_ref, name=run.plugin_name, stage=run.stage, status=run.status,
+            id=run.id, turn_name=name, ref=run.detail_ref, name=run.plugin_name, stage=run.stage, status=run.status,
             tone=tone_of(run.status), duration_ms=run.duration_ms,
         )
         for run in structure.executions.values()
     }  # fmt: skip
     return found | {
         frame.id: Ran(
-            id=frame.id, turn_index=number, ref=frame.detail_ref, name=frame.label, stage=frame.purpose,
+            id=frame.id, turn_name=name, ref=frame.detail_ref, name=frame.label, stage=frame.purpose,
             status=frame.status, tone=tone_of(frame.status), duration_ms=frame.duration_ms,
         )
         for frame in structure.frames.values()
@@ -167,7 +167,7 @@ def _judged(left: Ran | None, right: Ran | None, payloads: tuple[Mapping[str, De
     """Return the verdict, and in words what differs: how both ended, and the parts of input and output."""
     if left is None or right is None:
         alone = left or right
-        words = f"only in turn {alone.turn_index}" if alone else ""
+        words = f"only in {alone.turn_name}" if alone else ""
         return (Verdict.LEFT if left else Verdict.RIGHT), words
     ended = [f"{left.status}, then {right.status}"] if left.status != right.status else []
     stored = payloads[0].get(left.ref), payloads[1].get(right.ref)
