@@ -268,7 +268,7 @@ def test_a_payload_that_storage_cut_or_retention_removed_says_so(
 
 @pytest.mark.parametrize(
     ("name", "limit"),
-    [("turn", 13), ("turn-context", 11), ("turn-state", 20), ("turn-choice", 6), ("turn-head", 9)],
+    [("turn", 13), ("turn-context", 12), ("turn-state", 20), ("turn-choice", 6), ("turn-head", 9)],
 )
 def test_the_queries_do_not_grow_with_the_turn(project: Project, name: str, limit: int) -> None:
     client = member_client(project)
