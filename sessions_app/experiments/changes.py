@@ -82,7 +82,7 @@ def check_changes(changes: Changes) -> None:
     if len(changes.only_units) > MOST_LEFT_OUT:
         raise InvalidInput(f"At most {MOST_LEFT_OUT} units can be named.")
     if changes.style is not None and changes.style not in STYLES:
-        raise InvalidInput(f"style must be one of {', '.join(STYLES)}.", code="INVALID_STYLE")
+        raise InvalidInput(f"style must be one of {', '.join(STYLES)}.")
     if changes.deliberation_level is not None and not 0 <= changes.deliberation_level <= 3:
         raise InvalidInput("deliberation_level must be a number from 0 to 3.")
     flags_in(changes.flags)
