@@ -374,20 +374,39 @@ def _store(columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence[Place]]
 
 def finish_turn(turn: ExplainabilityTurn, columns: tuple[str, ...]) -> bool:
     """Store these columns of a turn that still runs and that nobody has stopped; False if there is no such turn."""
-    statement, adapters = _finish(columns, connection.vendor)
-    values = _converted([attrgetter(*columns)(turn)], adapters)[0]
+    values = attrgetter(*columns)(turn)
+    condition = "id = %s AND status = 'running' AND cancel_requested_at IS NULL"
+    return bool(_update_rows(ExplainabilityTurn, columns, values, condition, turn.pk))
+
+
+def update_memory(session: Session, changes: Mapping[str, Any]) -> bool:
+    """Store these columns of what a session remembers; False if it remembers nothing yet."""
+    condition = "project_id = %s AND owner = %s"
+    held = (session.project_id, session.session_id)
+    return bool(_update_rows(SessionMemory, tuple(changes), tuple(changes.values()), condition, *held))
+
+
+def commit_pending(turn_pk: int, committed_at: datetime) -> None:
+    """Make the pending units of a turn committed ones."""
+    values = ("committed", committed_at)
+    _update_rows(ContextUnit, ("state", "committed_at"), values, "turn_id = %s AND state = 'pending'", turn_pk)
+
+
+def _update_rows(
+    model: type[Model], columns: tuple[str, ...], values: tuple[Any, ...], condition: str, *held: Any
+) -> int:
+    """Set columns of the rows that fit the condition, whose values are `held`; return how many there were."""
+    statement, adapters = _update(model, columns, condition, connection.vendor)
+    adapted = _converted([values], adapters)[0]
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*values, turn.pk])
-        return bool(cursor.rowcount)
+        cursor.execute(statement, [*adapted, *held])
+        return int(cursor.rowcount)
 
 
 @_remembered
-def _finish(columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence[Place]]:
-    settings = ", ".join(f"{_column(ExplainabilityTurn, name)} = %s" for name in columns)
-    statement = f"""
-        UPDATE {_TURNS} SET {settings} WHERE id = %s AND status = 'running' AND cancel_requested_at IS NULL
-    """  # noqa: S608
-    return statement, _adapters(ExplainabilityTurn, columns)
+def _update(model: type[Model], columns: tuple[str, ...], condition: str, vendor: str) -> tuple[str, Sequence[Place]]:
+    settings = ", ".join(f"{_column(model, name)} = %s" for name in columns)
+    return f"UPDATE {model._meta.db_table} SET {settings} WHERE {condition}", _adapters(model, columns)  # noqa: S608
 
 
 type SaidColumns = tuple[int, str, str, dict[str, Any] | None]

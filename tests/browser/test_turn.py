@@ -71,7 +71,7 @@ def test_frames_open_and_shut(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2)
     boxes = page.locator("svg.graph .node")
     before = boxes.count()
-    page.get_by_role("button", name=re.compile("^Collapse")).first.click()
+    page.locator("svg.graph").get_by_role("button", name=re.compile("^Collapse")).first.click()
     expect(page.locator(".frame-hidden")).to_have_count(1)
     assert boxes.count() < before
     assert "shut=frame-0.1" in page.url

@@ -17,7 +17,7 @@ from sessions_app.actions.knowledge.notifications import notify, notify_on_commi
 from sessions_app.layers.index import hide_units, index_units, remove_units
 from sessions_app.layers.lifecycle import own_layers
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
-from sessions_app.models.named_sql import insert_rows, look_up
+from sessions_app.models.named_sql import commit_pending, insert_rows, look_up
 from sessions_app.plugin_threads import Patience, unhurried
 
 Step = UnitEvent.Step
@@ -94,11 +94,11 @@ def promote_units(turn: ExplainabilityTurn, session: Session, promotion: Promoti
     Effects: unit rows, journal index, ledger.
     """
     dropped = (*promotion.deduplicated, *promotion.discarded)
-    pending = ContextUnit.objects.filter(turn=turn, state=State.PENDING)
     if dropped:
+        pending = ContextUnit.objects.filter(turn=turn, state=State.PENDING)
         pending.filter(unit_id__in=[unit.id for unit in dropped]).delete()
     if promotion.added:
-        pending.update(state=State.COMMITTED, committed_at=timezone.now())
+        commit_pending(turn.pk, timezone.now())
         index_units(session.journal, promotion.added)
     insert_rows(
         [

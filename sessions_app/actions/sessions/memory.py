@@ -7,6 +7,7 @@ from mrpvm.conversation.session_memory import Memory
 from sessions_app import events
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.models import Project, Session, SessionMemory
+from sessions_app.models.named_sql import update_memory
 
 _DROPPED_AT_ONCE = 500
 """So many at most when a limit was lowered; later turns drop the others."""
@@ -21,8 +22,7 @@ def keep_memory(session: Session, memory: Memory, ttl_hours: float) -> None:
         "record": memory.as_record(), "turn_count": memory.turn_count, "created_at": memory.created_at,
         "last_accessed_at": memory.last_accessed_at, "expires_at": memory.expires_at(ttl_hours),
     }  # fmt: skip
-    kept = SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id)
-    if not kept.update(**changes):
+    if not update_memory(session, changes):
         SessionMemory.objects.create(project_id=session.project_id, owner=session.session_id, **changes)
         _drop_oldest(session.project)
 
