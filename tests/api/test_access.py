@@ -16,13 +16,13 @@ from sessions_app.actions.settings import api_keys
 from sessions_app.actions.settings.api_keys import KNOWN_SECONDS, create_key, ensure_key, find_key, revoke_key
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.api.urls import urlpatterns
-from sessions_app.models import ApiKey, KnowledgeSource, Membership, Project, Session
+from sessions_app.models import ApiKey, Experiment, KnowledgeSource, Membership, Project, Session
 from tests.api.conftest import Caller
 from tests.payloads import stored_payloads
 
 PUBLIC = {"health", "ready", "unknown"}
 PAGES = {"docs"}
-CANNOT_NOW = {"TURN_NOT_RUNNING", "KB_REVISION_CONFLICT", "WORKSPACE_DIRTY"}
+CANNOT_NOW = {"TURN_NOT_RUNNING", "EXPERIMENT_NOT_RUNNING", "KB_REVISION_CONFLICT", "WORKSPACE_DIRTY"}
 METHODS = ("get", "post", "put", "patch", "delete")
 ROUTES = [pattern for pattern in urlpatterns if isinstance(pattern, URLPattern) and pattern.name not in PUBLIC | PAGES]
 KEYED = [pattern for pattern in ROUTES if "<" in str(pattern.pattern)]
@@ -34,6 +34,10 @@ def talked(talked: Session, editor: Caller) -> Session:
     path = f"/api/sessions/{talked.session_id}/workspace/sources"
     staged = editor.post(path, {"name": "decks.md", "content": "Old."})
     assert staged.status_code == 200
+    turn = talked.turns.get(turn_index=2)
+    Experiment.objects.create(
+        project=talked.project, session=talked, turn=turn, kind="trials", status="finished", created_by_name="ann"
+    )
     return talked
 
 
@@ -50,6 +54,7 @@ def address(pattern: URLPattern, session: Session) -> str:
         "ref": next(iter(stored_payloads(turn))),
         "kb_id": session.mounted_kb.kb_id,
         "source_id": KnowledgeSource.objects.get(name="decks.md").source_id,
+        "experiment_id": Experiment.objects.get().experiment_id,
     }
     return "/api/" + re.sub(r"<id:(\w+)>", lambda match: ids[match[1]], str(pattern.pattern))
 
@@ -76,6 +81,7 @@ def call(client: Client, method: str, path: str, headers: dict[str, str], kb_id:
         "name": "n",
         "kb_id": kb_id,
         "revision": 1,
+        "trials": [{"deliberation_level": 1}],
         "messages": [{"role": "user", "content": "c"}],
     }
     return getattr(client, method)(path, body, content_type="application/json", headers=headers)
@@ -120,21 +126,27 @@ def test_lists_show_the_own_project_alone(path: str, talked: Session, editor: Ca
     assert talked.mounted_kb.kb_id not in others
 
 
-NOTHING_IS_STORED = ("/replay", "/trials", "/diagnosis")
-"""Ends of paths that run a recorded turn again and store nothing."""
+TRIES = ("/replay", "/diagnosis", "/bisect")
+"""Ends of paths that run a recorded turn again, which a viewer may."""
+EXPERIMENTS = "/api/experiments"
+"""Where a viewer may begin what needs a session to be named, and change what the viewer began."""
 
 
 @pytest.mark.rule("DECISION-24", "DECISION-25")
 def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[..., Caller]) -> None:
     headers = caller("viewer").headers
     for method, path in calls(ROUTES, talked):
-        answer = call(Client(), method, path, headers)
-        if method == "get" or path.endswith(NOTHING_IS_STORED):
-            assert answer.status_code == 200, path
+        answer = call(Client(), method, path, headers, talked.mounted_kb.kb_id)
+        if method == "get" or path.endswith(TRIES):
+            assert answer.status_code == 200, (path, answer.content)
+        elif path == EXPERIMENTS:
+            assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_INPUT")
         else:
             assert answer.status_code == 403, (method, path)
             error = answer.json()["error"]
             assert error["code"] == "FORBIDDEN"
+            if path.startswith(EXPERIMENTS):
+                continue
             needed = "admin" if path.endswith("llm-roles") else "editor"
             assert error["message"] == f"Your role here is viewer; this needs the role {needed}."
 

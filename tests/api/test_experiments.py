@@ -104,7 +104,7 @@ def test_strangers_are_told_that_there_is_no_such_thing(
     for part in ("replay", "diagnosis", "bisect"):
         assert stranger.post(f"{address}/{part}").status_code == 404
     own = f"/api/experiments/{tried({})['experiment_id']}"
-    assert [call(own).status_code for call in (stranger.get, stranger.delete)] == [404, 404]
+    assert [call(own).status_code for call in (stranger.get, stranger.delete)] == [404, 204]
     assert stranger.post(f"{own}/cancel").status_code == 404
     assert stranger.get("/api/experiments").json()["experiments"] == []
 

@@ -1,9 +1,11 @@
 """A recorded turn run again: replay, experiments of trials with changes, the searches for causes and through time.
 
+from contextlib import suppress
 All of it reads the conversation and changes nothing of it, so a viewer may ask for it. Experiments are kept with who
 ran them; whoever ran one may remove it, and so may editors.
 """
 
+from contextlib import suppress
 from typing import Any
 
 from django.http import HttpResponseBase
@@ -11,7 +13,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mrpvm.errors import InvalidInput
+from mrpvm.errors import InvalidInput, NotFound
 from sessions_app.actions.experiments.experiments import Author, cancel_experiment, delete_experiment
 from sessions_app.api.experiments.progress import experiment_stream
 from sessions_app.api.experiments.records import (
@@ -168,10 +170,11 @@ class OneExperiment(ExperimentView):
 
     @schemas.experiment_delete
     def delete(self, request: Request, experiment_id: str) -> Response:
-        """Remove it with its trials and their traces; it is stopped if it runs."""
-        found = experiments.experiment(self.project, experiment_id)
-        self.check_may_change(found)
-        delete_experiment(found)
+        """Remove it with its trials and their traces; it is stopped if it runs. One that is not there is gone."""
+        with suppress(NotFound):
+            found = experiments.experiment(self.project, experiment_id)
+            self.check_may_change(found)
+            delete_experiment(found)
         return Response(status=204)
 
 

@@ -1,0 +1,145 @@
+"""A session that does one thing after another, by chance."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from unittest.mock import patch
+
+from mrpvm import registry
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.drafts import remove_source, stage_source
+from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.actions.sessions.session import Choices, choose_policies, create_session
+from sessions_app.actions.upkeep.compaction import compact_base
+from sessions_app.actions.upkeep.packing import pack_layer
+from sessions_app.actions.upkeep.reindexing import reindex
+from sessions_app.models import KnowledgeLayer, Project
+from sessions_app.models.sessions.session import ForkReason
+from sessions_app.plugin_threads import workers
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.close import TurnError
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.view import stored_conditions
+from tests.actions.test_own_units import fresh, load, now, source
+from tests.kernel.scripted import plugin
+
+SAID = (
+    "My dog is called Rex.", "Rex is seven years old.", "The ferry to Nore leaves from gate B.",
+    "The ferry to Nore costs 12 euros.", "The kitchen opens at 7 am.", "I moved to Lisbon in 2019.",
+)  # fmt: skip
+ASKED = (
+    "What is my dog called?", "How old is Rex?", "Where does the ferry to Nore leave?", "And how much does it cost?",
+    "When does the kitchen open? And where do I live?", "How old is he?", "What is the capital of Mars?",
+    "Compare Rex and the ferry.", "pump a1?",
+)  # fmt: skip
+CLAIMS = tuple(f"The pump {name} needs {name} bars." for name in ("a1", "b2", "c3", "d4"))
+ACTIONS = (
+    "tell", "tell", "ask", "ask", "ask", "ask", "level", "pin", "load", "stage", "stage", "remove", "save", "fork",
+    "mount", "fold", "branch", "flags", "fail", "policy", "restart", "pack", "reindex", "command",
+)  # fmt: skip
+
+
+@contextmanager
+def broken_solver_installed() -> Iterator[None]:
+    """Have a solver that always fails among the plugins."""
+    broken = plugin("gs-plugin", "gs-broken", RuntimeError("It broke."))
+    added = {("gs-plugin", "gs-broken"): broken}
+    with patch.object(registry.installed, "_plugins", {**registry.installed._plugins, **added}):
+        yield
+    workers.close()
+
+
+class Walk:
+    """One session that does one thing after another."""
+
+    def __init__(self, project: Project, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.session = create_session(project)
+        self.bases = [create_base(project, f"Pumps {seed}"), create_base(project, f"Harbour {seed}")]
+        self.staged: set[str] = set()
+
+    def step(self) -> None:
+        action = self.chance.choice(ACTIONS)
+        getattr(self, action)()
+
+    def turn(self, message: str, **call: object) -> None:
+        with suppress(TurnError):
+            run_turn(fresh(self.session), TurnCall(message=message, **call))  # type: ignore[arg-type]
+
+    def tell(self) -> None:
+        self.turn(self.chance.choice(SAID))
+
+    def ask(self) -> None:
+        self.turn(self.chance.choice(ASKED))
+
+    def level(self) -> None:
+        self.turn(self.chance.choice(ASKED), choices=Choices(deliberation_level=self.chance.randint(0, 3)))
+
+    def pin(self) -> None:
+        kb = self.chance.choice(("kb-fast", "kb-balanced", "kb-thinkingdb"))
+        self.turn(self.chance.choice(ASKED), choices=Choices(kb=kb))
+
+    def flags(self) -> None:
+        self.turn(
+            self.chance.choice(ASKED),
+            flags={
+                "enable_query_rewriting": self.chance.random() < 0.5,
+                "history_max_turns": self.chance.randint(1, 4),
+            },
+        )
+
+    def load(self) -> None:
+        load(fresh(self.session), self.chance.choice(CLAIMS), source_id=f"ctx-{self.chance.randint(1, 2)}")
+
+    def stage(self) -> None:
+        name = f"src-{self.chance.randint(1, 3)}"
+        stage_source(fresh(self.session), source(name, *self.chance.sample(CLAIMS, 2)))
+        self.staged.add(name)
+
+    def remove(self) -> None:
+        if self.staged:
+            name = self.chance.choice(sorted(self.staged))
+            self.staged.remove(name)
+            remove_source(fresh(self.session), name)
+
+    def save(self) -> None:
+        save_session_kb(fresh(self.session))
+
+    def fork(self) -> None:
+        fork_session_kb(fresh(self.session))
+
+    def mount(self) -> None:
+        self.staged.clear()
+        mount_base(fresh(self.session), self.chance.choice(self.bases), reason="load-api", discard_draft=True)
+
+    def fold(self) -> None:
+        compact_base(now(self.chance.choice(self.bases)))
+
+    def fail(self) -> None:
+        self.turn(self.chance.choice(ASKED), choices=Choices(goal_solver="gs-broken"))
+
+    def policy(self) -> None:
+        choose_policies(fresh(self.session), {"enable_session_memory": self.chance.random() < 0.5})
+
+    def command(self) -> None:
+        self.turn("/help")
+
+    def restart(self) -> None:
+        """Forget what a process remembers."""
+        stored_conditions.forget()
+        workers.close()
+
+    def pack(self) -> None:
+        pack_layer(now(self.chance.choice(self.bases)).head_id)
+
+    def reindex(self) -> None:
+        KnowledgeLayer.objects.filter(pk=now(self.chance.choice(self.bases)).head_id).update(index_version="earlier")
+        reindex()
+
+    def branch(self) -> None:
+        session = fresh(self.session)
+        if session.message_sequence > 4:
+            self.session = fork_session(session, session.message_sequence - 2, ForkReason.EDITED)
+            self.staged.clear()
