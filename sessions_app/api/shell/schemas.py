@@ -321,6 +321,7 @@ experiment_delete = _operation(
     "experiments",
     "Removes an experiment with its trials and their traces.",
     {204: None},
+    404,
 )
 experiment_add = _operation(
     "add_trials",
