@@ -97,8 +97,11 @@ def _take_slot(
         except IntegrityError as error:
             if not _is_slot_taken(error):
                 raise
-            if not recover_abandoned(session):
-                raise turn_in_progress(running_turn(session)) from error
+            if recover_abandoned(session):
+                continue
+            running = running_turn(session)
+            if running is not None:  # else whoever held the slot has left it meanwhile
+                raise turn_in_progress(running) from error
 
 
 def _is_slot_taken(error: IntegrityError) -> bool:

@@ -73,6 +73,19 @@ def test_the_next_turn_recovers_the_abandoned_one_itself(session, plugins):
     assert turn.status == "interrupted"
 
 
+def test_a_slot_that_is_left_meanwhile_is_taken(session, plugins, monkeypatch):
+    plugins()
+    abandon(session)
+
+    def recovered_by_another(of_session):
+        assert of_session is not None
+        recover_abandoned()
+        return 0
+
+    monkeypatch.setattr("sessions_app.turns.slots.recover_abandoned", recovered_by_another)
+    assert start_turn(session, TurnCall(message="Why not?")).is_running
+
+
 @pytest.mark.rule("TURN-36")
 def test_a_lone_server_recovers_turns_with_a_valid_lease(session, plugins):
     plugins()
