@@ -273,7 +273,7 @@ def announce_loading(session_pk: int, source_name: str, done_chunks: int, chunk_
 
 
 def announce_experiment(session_pk: int, experiment_id: str, tried_count: int) -> None:
-    """Tell open pages how many trials an experiment over one of the session's turns has run, or that it has ended."""
+    """Send open pages how many trials an experiment over one of the session's turns has run, or that it has ended."""
     payload = {"experiment_id": experiment_id, "tried_count": tried_count}
     send(session_pk, [{"sequence": None, "kind": "experiment.progressed", "payload": payload, "created_at": None}])
 

@@ -76,6 +76,18 @@ def test_equal_sessions_make_equal_bytes(walked: Session) -> None:
             assert re.sub(rb"i[0-9a-f]{6}-", b"", other.read(name)) == one.read(name), name
 
 
+def test_a_bundle_of_an_imported_session_is_imported_again(walked: Session) -> None:
+    data, ids = bundled(walked), {walked.session_id}
+    for _ in range(3):
+        session = import_bundle(walked.project, io.BytesIO(data)).session
+        data = bundled(session)
+        ids.add(session.session_id)
+    assert len(ids) == 4
+    turn = session.turns.filter(kind="chat").order_by("-turn_index").first()
+    assert turn is not None
+    assert replay(turn).divergence is None
+
+
 @pytest.mark.rule("BUNDLE-7")
 def test_an_imported_session_takes_no_more_messages(walked: Session) -> None:
     session = import_bundle(walked.project, io.BytesIO(bundled(walked))).session

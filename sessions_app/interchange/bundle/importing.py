@@ -46,7 +46,9 @@ from sessions_app.turns.view import TurnView
 _IDS: Mapping[type[Model], str] = {
     Session: "session_id", ExplainabilityTurn: "request_id", KnowledgeBase: "kb_id", RememberedText: "record_id",
 }  # fmt: skip
-_OWN_IDS = re.compile(rb"(?:req|sess|kb)-[0-9a-f]{32}|src-journal-[0-9a-f]{16}")
+_BEGINNING = r"(?:i[0-9a-f]{6}-)?"
+"""What an import puts before an id that is taken."""
+_OWN_IDS = re.compile(rf"{_BEGINNING}(?:req|sess|kb)-[0-9a-f]{{32}}|src-journal-[0-9a-f]{{16}}".encode())
 """Ids that the server made: random, so that each of them means the same wherever it stands."""
 
 
@@ -92,7 +94,7 @@ def _renamed(project: Project, bundle: CheckedBundle) -> dict[str, str]:
             ids[table.model] = [json.loads(line)[place] for line in bundle.lines(table)]
     taken = taken_ids(project, ids)
     beginning = f"i{secrets.token_hex(3)}-"
-    renamed = {own: beginning + own for own in sorted(taken)}
+    renamed = {own: beginning + re.sub(f"^{_BEGINNING}", "", own) for own in sorted(taken)}
     for own in ids[RememberedText]:
         if own in renamed:
             renamed[own] = new_memory_id()
