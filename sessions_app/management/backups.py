@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import connection, connections
 from django.utils import timezone
 
+from mrpvm.archives import DAMAGED_ARCHIVE
 from sessions_app.actions.upkeep.copies import copy_sqlite, database_file
 from sessions_app.queries.versions import is_known_migration, latest_migration
 
@@ -80,7 +81,7 @@ def verified(file: Path) -> Manifest:
             wrong = [name for name, digest in manifest.checksums.items() if _digest(archive, name) != digest]
             if unlisted := set(archive.namelist()) - {_MANIFEST, *manifest.checksums}:
                 raise BackupError(f"{file} holds what its manifest does not list: {min(unlisted)}.")
-    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
+    except (*DAMAGED_ARCHIVE, KeyError, TypeError) as error:
         raise BackupError(f"{file} is no whole backup of mrpvm: {error}") from error
     if wrong:
         raise BackupError(f"{file} is damaged: {', '.join(wrong)} is not what was written.")

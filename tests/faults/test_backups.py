@@ -1,18 +1,25 @@
 """A backup of a running server brings its conversations back; a damaged or newer one changes nothing."""
 
+import hashlib
+import io
 import json
 import shutil
 import urllib.request
 import zipfile
+from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from django.db import connection
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pytest_django import Settings
 
 from sessions_app.actions.upkeep import copies
 from sessions_app.actions.upkeep.copies import copies_directory, make_daily_copy
+from sessions_app.management.backups import BackupError, Manifest, verified
 from tests.server import ServerProcess
 
 
@@ -106,6 +113,33 @@ def test_a_bad_backup_changes_nothing(tmp_path: Path) -> None:
         assert (code, said in output, "Traceback" in output) == (1, True, False), output
     assert server.manage("restore", str(file), "--with-secret-key")[0] == 1, "it holds none"
     assert (data / "db.sqlite3").read_bytes() == before
+
+
+@pytest.fixture(scope="module")
+def small_backup() -> bytes:
+    members = {"database.sqlite3": bytes(range(256)) * 2 + b"unit " * 500, "files/skills/a.md": b"A skill."}
+    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
+    manifest = Manifest(
+        version="0.1.0", latest_migration="0001", database="sqlite", made_at="", has_secret_key=False,
+        checksums=checksums,
+    )  # fmt: skip
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (members | {"manifest.json": json.dumps(asdict(manifest)).encode()}).items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+@given(data=st.data())
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_damage_is_said_or_harmless(tmp_path: Path, small_backup: bytes, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(small_backup) - 1))
+    damage = data.draw(st.binary(min_size=1, max_size=100))
+    whole, damaged = tmp_path / "whole.zip", tmp_path / "damaged.zip"
+    whole.write_bytes(small_backup)
+    damaged.write_bytes(small_backup[:start] + damage + small_backup[start + len(damage) :])
+    with suppress(BackupError):
+        assert verified(damaged) == verified(whole)
 
 
 @pytest.mark.django_db(transaction=True)

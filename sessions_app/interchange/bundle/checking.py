@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from django.conf import settings
 
+from mrpvm.archives import DAMAGED_ARCHIVE
 from mrpvm.assistants.agents import AgentCatalogue
 from mrpvm.assistants.personas import PersonaCatalogue
 from mrpvm.assistants.skills import SkillSnapshot
@@ -46,7 +47,6 @@ _MOST_MANIFEST_BYTES = 64 * 1024
 _MOST_RATIO = 200
 """JSON of traces shrinks to a tenth or a twentieth; a bomb shrinks to a thousandth."""
 _CHUNK_BYTES = 64 * 1024
-_DAMAGED = (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def checked_bundle(file: IO[bytes]) -> CheckedBundle:
         for item in manifest.files:
             _check_content(archive, item)
         counts = _check_rows(archive)
-    except _DAMAGED as error:
+    except DAMAGED_ARCHIVE as error:
         raise BundleRefused(f"The file is no bundle that can be read: {error}.") from None
     if manifest.root != root_of(manifest.files):
         raise BundleRefused("The manifest was altered: its hash of all files is not theirs.")
