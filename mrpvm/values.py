@@ -242,7 +242,10 @@ class IntentAssessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """What happened to one unit at one step of one execution: the context ledger's row."""
+    """What happened to one unit at one step of one execution: the context ledger's row.
+
+    `score` is the sum of the named `parts` and may exceed 1, unlike that of the unit's entry in the evidence.
+    """
 
     unit_id: str
     step: Literal["offered", "selected", "pruned", "cited"]
@@ -250,6 +253,7 @@ class LedgerEntry:
     rank: int | None = None
     score: float | None = None
     reason: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

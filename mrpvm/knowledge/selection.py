@@ -72,22 +72,34 @@ class Choice:
     ledger: tuple[LedgerEntry, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FusedScore:
+    """The sum of its named parts, which may exceed 1, and the same in words.
+
+    A factor's part is what it added to the sum before it.
+    """
+
+    value: float
+    parts: Mapping[str, float]
+    notes: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class _Ranking:
-    """Candidates of one intent on their way through the gates; `notes_of` says what made each one's score."""
+    """Candidates of one intent on their way through the gates; `notes_of` holds what else decided about each."""
 
-    kept: list[tuple[float, Candidate]]
+    kept: list[tuple[FusedScore, Candidate]]
     ledger: list[LedgerEntry] = field(default_factory=list)
     notes_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def add(self, step: Step, rank: int, score: float, candidate: Candidate, why: str) -> None:
-        """Add a row: what made the score, then why; of what was left out, first why."""
-        made = ", ".join(self.notes_of[candidate.unit.id])
-        reason = "; ".join(part for part in ((why, made) if step == "pruned" else (made, why)) if part)
+    def add(self, step: Step, rank: int, score: FusedScore, candidate: Candidate, why: str) -> None:
+        """Add a row: what decided, then why; of what was left out, first why."""
+        noted = ", ".join(self.notes_of[candidate.unit.id])
+        reason = "; ".join(part for part in ((why, noted) if step == "pruned" else (noted, why)) if part)
         self.ledger.append(
             LedgerEntry(
-                unit_id=candidate.unit.id, step=step, store=candidate.store, rank=rank, score=_shown(score),
-                reason=reason,
+                unit_id=candidate.unit.id, step=step, store=candidate.store, rank=rank, score=round(score.value, 4),
+                reason=reason, parts=score.parts,
             )
         )  # fmt: skip
 
@@ -112,28 +124,32 @@ def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) 
     return found
 
 
-def fused_score(candidate: Candidate, needed_roles: Sequence[str]) -> tuple[float, tuple[str, ...]]:
-    """Return the fused score in [0, 1] and the notes that say what made it."""
+def fused_score(candidate: Candidate, needed_roles: Sequence[str]) -> FusedScore:
+    """Return the score of all backends together, with what each of them and each boost adds."""
     matched = {backend: score for backend, score in candidate.scores.items() if score > 0}
     if candidate.is_in_use:
         for backend in matched:
             words = candidate.words.get(backend, matched[backend] if backend == "bm25" else 0.0)
             matched[backend] += (IN_USE_BOOST - 1) * words
-    score = sum(BACKEND_WEIGHTS.get(backend, 1.0) * value for backend, value in matched.items())
     notes = [f"{backend} {value:.2f}{_weighed(backend)}" for backend, value in matched.items()]
+    parts = {
+        f"{backend}{_weighed(backend)}": BACKEND_WEIGHTS.get(backend, 1.0) * value for backend, value in matched.items()
+    }
+    score = sum(parts.values())
     if len(matched) > 1:
         bonus = AGREEMENT_BONUS * (len(matched) - 1)
+        parts[f"{len(matched)} backends agree"] = bonus
         score += bonus
         notes.append(f"{len(matched)} backends agree +{bonus:.2f}")
-    if candidate.unit.role in needed_roles:
-        score *= ROLE_BOOST
-        notes.append(f"role {candidate.unit.role} x{ROLE_BOOST}")
-    if candidate.store == "session":
-        score *= SESSION_BOOST
-        notes.append(f"session x{SESSION_BOOST}")
-    if score > 1:
-        notes.append(f"makes {score:.2f}, shown as 1")
-    return score, tuple(notes)
+    for boost, is_met, factor in (
+        (f"role {candidate.unit.role}", candidate.unit.role in needed_roles, ROLE_BOOST),
+        ("session", candidate.store == "session", SESSION_BOOST),
+    ):
+        if is_met:
+            parts[f"{boost} x{factor}"] = score * factor - score
+            score *= factor
+            notes.append(f"{boost} x{factor}")
+    return FusedScore(value=score, parts={name: round(value, 4) for name, value in parts.items()}, notes=tuple(notes))
 
 
 def _weighed(backend: str) -> str:
@@ -156,15 +172,16 @@ def choose(
     scored = _ranked([replace(candidate, is_in_use=False) for candidate in candidates], profile.needed_roles)
     ranking = _Ranking([])
     told = {_digest(entry.unit): entry.unit.id for entry in taken}
-    for rank, (score, notes, candidate) in enumerate(scored, 1):
+    for rank, (score, candidate) in enumerate(scored, 1):
         least = _least_score(policy, len(ranking.kept))
-        if least <= score < policy.min_score:
-            notes = (*notes, f"below {policy.min_score:.2f}, but beside better ones")
-        if score < least and candidate.store == "session" and tells_change(candidate.unit.text):
+        notes: tuple[str, ...] = ()
+        if least <= score.value < policy.min_score:
+            notes = (f"below {policy.min_score:.2f}, but beside better ones",)
+        if score.value < least and candidate.store == "session" and tells_change(candidate.unit.text):
             least, notes = 0.0, (*notes, f"below {least:.2f}, but may set right what was said before")
         ranking.notes_of[candidate.unit.id] = notes
         ranking.add("offered", rank, score, candidate, candidate.matched)
-        reason = _reason_against(candidate, score, told, least)
+        reason = _reason_against(candidate, score.value, told, least)
         if reason:
             ranking.add("pruned", rank, score, candidate, reason)
         else:
@@ -184,9 +201,9 @@ def choose(
     entries = tuple(
         EvidenceEntry(
             unit=item.unit,
-            score=_shown(score),
+            score=round(min(1.0, score.value), 4),
             store=item.store,
-            notes=(*ranking.notes_of[item.unit.id], *item.proof),
+            notes=(*score.notes, *_clamped(score), *ranking.notes_of[item.unit.id], *item.proof),
             likeness=item.likeness,
         )
         for score, item in chosen
@@ -194,25 +211,27 @@ def choose(
     return Choice(entries, tuple(ranking.ledger))
 
 
-def _ranked(
-    candidates: Iterable[Candidate], needed_roles: Sequence[str]
-) -> list[tuple[float, tuple[str, ...], Candidate]]:
-    scored = [(*fused_score(candidate, needed_roles), candidate) for candidate in candidates]
-    return sorted(scored, key=lambda item: (-item[0], item[2].unit.id))
+def _clamped(score: FusedScore) -> tuple[str, ...]:
+    return (f"makes {score.value:.2f}, shown as 1",) if score.value > 1 else ()
+
+
+def _ranked(candidates: Iterable[Candidate], needed_roles: Sequence[str]) -> list[tuple[FusedScore, Candidate]]:
+    scored = [(fused_score(candidate, needed_roles), candidate) for candidate in candidates]
+    return sorted(scored, key=lambda item: (-item[0].value, item[1].unit.id))
 
 
 def _with_documents_in_use(
     ranking: _Ranking,
-    chosen: Sequence[tuple[float, Candidate]],
+    chosen: Sequence[tuple[FusedScore, Candidate]],
     in_use: Mapping[str, Candidate],
     needed_roles: Sequence[str],
-) -> list[tuple[float, Candidate]]:
+) -> list[tuple[FusedScore, Candidate]]:
     """Return what was chosen with units of documents in use lifted among it; nothing is pushed out by them."""
     lifted = [
-        (fused_score(in_use[item.unit.id], needed_roles)[0] if item.unit.id in in_use else score, item)
+        (fused_score(in_use[item.unit.id], needed_roles) if item.unit.id in in_use else score, item)
         for score, item in chosen
     ]
-    ordered = sorted(lifted, key=lambda pair: -pair[0])
+    ordered = sorted(lifted, key=lambda pair: -pair[0].value)
     before = {item.unit.id: rank for rank, (_, item) in enumerate(chosen, 1)}
     for rank, (_, item) in enumerate(ordered, 1):
         if item.unit.id in in_use:
@@ -257,13 +276,13 @@ def _is_replaced(unit: KnowledgeUnit, found_parts: int, profile: ContextProfile,
     return gives_way(unit, found_parts, breadth)
 
 
-def _diverse(ranking: _Ranking, limit: int) -> list[tuple[float, Candidate]]:
+def _diverse(ranking: _Ranking, limit: int) -> list[tuple[FusedScore, Candidate]]:
     """Return the results in an order that also weighs what each adds to those before it."""
     pool = ranking.kept[: limit * _RERANKED_PER_RESULT]
     if len(pool) < 2:
         return pool[:limit]
     picks = diverse_order(
-        [score for score, _ in pool], [frozenset(unit_terms(candidate.unit)) for _, candidate in pool], limit
+        [score.value for score, _ in pool], [frozenset(unit_terms(candidate.unit)) for _, candidate in pool], limit
     )
     for pick in picks:
         unit_id = pool[pick.place][1].unit.id
@@ -271,10 +290,6 @@ def _diverse(ranking: _Ranking, limit: int) -> list[tuple[float, Candidate]]:
             told = f"overlap {pick.overlap:.2f} with {pool[pick.closest][1].unit.id}"
             ranking.notes_of[unit_id] = (*ranking.notes_of[unit_id], told)
     return [pool[pick.place] for pick in picks]
-
-
-def _shown(score: float) -> float:
-    return round(min(1.0, score), 4)
 
 
 def is_sufficient(entries: Sequence[EvidenceEntry], profile: ContextProfile) -> bool:

@@ -44,7 +44,7 @@ def test_documents_in_use_rank_higher_by_their_words_once() -> None:
     """0.80 counts 0.92 where 0.85 stays; 0.70 counts 0.805 before 0.75."""
     for score, other, raised in ((0.8, 0.85, 0.92), (0.7, 0.75, 0.805)):
         in_use = replace(candidate("a", score), is_in_use=True)
-        assert round(fused_score(in_use, ())[0], 9) == raised
+        assert round(fused_score(in_use, ()).value, 9) == raised
         found = choose([in_use, candidate("b", other)], PROFILE, POLICY)
         assert [entry.unit.id for entry in found.entries] == ["a", "b"]
         assert found.entries[1].score == other

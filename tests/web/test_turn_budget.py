@@ -175,3 +175,32 @@ def test_a_unit_that_says_otherwise_is_marked_among_the_units(live_project: Proj
     turn = talk(session, "Vehicles board at gate C. Where do vehicles board?")
     page = get(member_client(live_project, "viewer"), turn, "turn-context")
     assert re.search(r'badge status-warn" title="It says something else[^>]*>[^<]* says gate [BC]<', page)
+
+
+def test_the_bar_shows_what_the_cap_leaves_free(live_project: Project) -> None:
+    session = new_session(live_project)
+    talk(session, "My dog is called Rex.")
+    turn = talk(session, "What is my dog called?")
+    page = get(member_client(live_project, "viewer"), turn, "turn-context")
+    drawn = re.search(r'<rect class="budget__free" x="(\d+)" width="(\d+)".*?room for ([\d,]+) more characters', page)
+    assert drawn is not None
+    at, width, free = (int(text.replace(",", "")) for text in drawn.groups())
+    shown = sum(item["chars"] for item in (turn.context_report or {})["sections"])
+    assert (width, at) == (round(BAR_WIDTH * free / (free + shown)), BAR_WIDTH - width)
+
+
+def test_a_unit_s_score_is_a_bar_of_its_parts_with_the_formula(live_project: Project) -> None:
+    session = new_session(live_project)
+    talk(session, "My dog is called Rex.")
+    turn = talk(session, "What is my dog called?")
+    page = get(member_client(live_project, "viewer"), turn, "turn-context")
+    row = re.search(r'<tr id="ledger-1".*?</tr>', page, re.S)
+    assert row is not None
+    formula = re.search(
+        r'<svg class="score-bar"[^>]* aria-label="(bm25 [\d.]+ \+ .*session x1\.15 [\d.]+ = (1\.\d\d))"', row[0]
+    )
+    assert formula is not None
+    assert re.search(rf'data-label="Score">{formula[2]}</td>', row[0])
+    widths = re.findall(r'<rect class="score-bar__part[^>]* width="([\d.]+)"', row[0])
+    assert len(widths) == formula[1].count("+") + 1
+    assert sum(map(float, widths)) == pytest.approx(100, abs=0.1)

@@ -1,5 +1,8 @@
 """What the conversation itself taught the session, and the ledger of what happened to every unit."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from django.db import models
 from django.utils import timezone
 
@@ -76,6 +79,9 @@ class UnitEvent(models.Model):
     reason = RedactedCharField(max_length=300, default="", blank=True)
     text = RedactedTextField(default="", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+
+    # Of a step that a turn judged, which is never a row of this table.
+    score_parts: Mapping[str, float] = MappingProxyType({})
 
     class Meta:
         ordering = ["id"]

@@ -282,13 +282,15 @@ def judged_units(turns: Iterable[ExplainabilityTurn], unit_id: str | None = None
 
 
 def _judgements(turn: ExplainabilityTurn, judged: Iterable[Any]) -> list[UnitEvent]:
-    return [
-        UnitEvent(
+    found = []
+    for unit, step, store, execution_id, rank, score, reason, parts in judged:
+        event = UnitEvent(
             session_id=turn.session_id, turn=turn, unit_id=unit, step=step, store=store, execution_id=execution_id,
             rank=rank, score=score, reason=reason, created_at=turn.finished_at or turn.created_at,
-        )
-        for unit, step, store, execution_id, rank, score, reason in judged
-    ]  # fmt: skip
+        )  # fmt: skip
+        event.score_parts = parts
+        found.append(event)
+    return found
 
 
 def events_and_judgements(turn: ExplainabilityTurn) -> tuple[list[Event], list[UnitEvent]]:

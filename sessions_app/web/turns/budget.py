@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mrpvm.values import CHARS_PER_TOKEN
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.sessions.flags import policies_of
 from sessions_app.queries.turns.context_sections import OmittedMessages, omitted_messages, sections
@@ -64,6 +65,15 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Free:
+    """What the cap on characters leaves free, drawn at the end of the bar."""
+
+    at: int
+    width: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cap:
     """A limit that the context was put together under, and who set it."""
 
@@ -75,10 +85,13 @@ def budget_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return the sections with their places in the bar, what was left out, the caps, the sums, and warnings."""
     report = turn.context_report or {}
     found = sections(turn)
-    left_out = left_out_part(omitted_messages(turn), sum(section["chars"] for section in found))
+    shown_chars = sum(section["chars"] for section in found)
+    left_out = left_out_part(omitted_messages(turn), shown_chars)
+    free = None if left_out else free_part(_free_chars(turn, found), shown_chars)
     return {
-        "budget": budget_parts(found, left_out.width if left_out else 0),
+        "budget": budget_parts(found, left_out.width if left_out else 0, free.at if free else BAR_WIDTH),
         "left_out": left_out,
+        "free": free,
         "caps": _caps(turn) if found else [],
         "budget_chars": report.get("chars", 0),
         "budget_tokens": report.get("tokens", 0),
@@ -104,9 +117,35 @@ def left_out_part(omitted: OmittedMessages, shown_chars: int) -> LeftOut | None:
     )
 
 
+def free_part(free_chars: int, shown_chars: int) -> Free | None:
+    """Return the place of what the cap leaves free, in proportion to what was shown; None where nothing is."""
+    width = round(BAR_WIDTH * free_chars / (free_chars + shown_chars or 1))
+    if not width:
+        return None
+    words = f"room for {free_chars:,} more characters of the conversation"
+    return Free(at=BAR_WIDTH - width, width=width, words=words)
+
+
+def _free_chars(turn: ExplainabilityTurn, found: Sequence[Mapping[str, Any]]) -> int:
+    """Return by how much the conversation stays below its cap on characters; 0 without a conversation or a cap."""
+    asked = _asked(turn)
+    window = next((section for section in found if section["name"] == "conversation"), None)
+    if window is None or "flags" not in asked:
+        return 0
+    cap, flags = asked["maxHistoryChars"], asked["flags"]
+    if flags["enableHistorySummarization"]:
+        cap = min(cap, flags["verbatimMaxTokens"] * CHARS_PER_TOKEN)
+    return max(0, cap - window["chars"])
+
+
+def _asked(turn: ExplainabilityTurn) -> Mapping[str, Any]:
+    asked: Mapping[str, Any] = (turn.conditions.content if turn.conditions else {}).get("state", {}).get("asked", {})
+    return asked
+
+
 def _caps(turn: ExplainabilityTurn) -> list[Cap]:
     """Return the limits of the window that the turn ran under; none of a turn that kept no conditions."""
-    asked = (turn.conditions.content if turn.conditions else {}).get("state", {}).get("asked", {})
+    asked = _asked(turn)
     flags = asked.get("flags")
     if not flags:
         return []
@@ -133,17 +172,17 @@ def _caps(turn: ExplainabilityTurn) -> list[Cap]:
     ]
 
 
-def budget_parts(found: Sequence[Mapping[str, Any]], begin: int = 0) -> list[BudgetPart]:
-    """Return the sections side by side from `begin` on; their widths add up to the bar's, each in proportion but for
-    the least."""
+def budget_parts(found: Sequence[Mapping[str, Any]], begin: int = 0, end: int = BAR_WIDTH) -> list[BudgetPart]:
+    """Return the sections side by side from `begin` to `end`, each in proportion but for the least width, for which
+    they may pass the end."""
     total = sum(section["chars"] for section in found)
-    free = BAR_WIDTH - begin - LEAST_WIDTH * len(found)
+    free = max(0, end - begin - LEAST_WIDTH * len(found))
     parts, at, before = [], begin, 0
     for place, section in enumerate(found):
         before += section["chars"]
-        end = begin + LEAST_WIDTH * (place + 1) + (free * before // total if total else 0)
-        parts.append(_part(place, section, total, at, end - at))
-        at = end
+        upto = begin + LEAST_WIDTH * (place + 1) + (free * before // total if total else 0)
+        parts.append(_part(place, section, total, at, upto - at))
+        at = upto
     return parts
 
 

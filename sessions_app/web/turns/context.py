@@ -16,6 +16,7 @@ from sessions_app.web.turns.budget import budget_context
 from sessions_app.web.turns.graph.status import Tone
 from sessions_app.web.turns.requests import model_calls, preparing_requests
 from sessions_app.web.turns.rewriting import rewriting_context
+from sessions_app.web.turns.score_bar import ScoreBar, score_bar
 
 LEDGER_SHOWN = 200
 GONE = KnownUnit(text="")
@@ -39,6 +40,7 @@ class LedgerRow:
     fate: str = "offered"
     rank: int | None = None
     score: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
     dependence: str = ""
     text: str = ""
@@ -46,6 +48,7 @@ class LedgerRow:
     is_own: bool = True
     is_retracted: bool = False
     against: str = ""
+    made: ScoreBar | None = None
     steps: list[str] = field(default_factory=list)
     executions: list[str] = field(default_factory=list)
 
@@ -53,11 +56,6 @@ class LedgerRow:
     def tone(self) -> Tone:
         """Return the colour of the unit's fate."""
         return _FATES[self.fate]
-
-    @property
-    def score_percent(self) -> int:
-        """Return the score as a share of the best possible."""
-        return round(100 * min(max(self.score or 0.0, 0.0), 1.0))
 
     def take(self, event: UnitEvent) -> None:
         """Add one step of the ledger."""
@@ -67,8 +65,8 @@ class LedgerRow:
             self.executions.append(event.execution_id)
         if event.rank is not None:
             self.rank = event.rank if self.rank is None else min(self.rank, event.rank)
-        if event.score is not None:
-            self.score = event.score if self.score is None else max(self.score, event.score)
+        if event.score is not None and (self.score is None or event.score > self.score):
+            self.score, self.parts = event.score, event.score_parts
         fates = list(_FATES)
         if fates.index(event.step) <= fates.index(self.fate):
             self.fate, self.reason = event.step, why(event.reason) or self.reason
@@ -88,6 +86,9 @@ def context_context(turn: ExplainabilityTurn) -> dict[str, Any]:
         row.dependence = tried.get(row.unit_id, "not tried") if tried else ""
         row.text, row.origin, row.is_retracted = unit.text, unit.origin, row.unit_id in retracted
         row.against = against.get(row.unit_id, "")
+    best = max((row.score or 0 for row in shown), default=0)
+    for row in shown:
+        row.made = score_bar(row.parts, best)
     # Whatever became of a unit, it was offered first: that has a row of its own only where nothing followed.
     counts = {"offered": len(rows)}
     counts |= {fate: sum(1 for row in rows if fate in row.steps) for fate in ("selected", "pruned", "cited")}

@@ -21,6 +21,7 @@ def turn_document(turn: ExplainabilityTurn) -> dict[str, Any]:
             "executionId": event.execution_id,
             "rank": event.rank,
             "score": event.score,
+            "parts": dict(event.score_parts),
             "reason": event.reason,
             "text": event.text,
         }
