@@ -52,7 +52,10 @@ def test_a_base_that_is_not_mounted(browser: Browser) -> None:
     page.get_by_text("Find a base that knows it").click()
     expect(page.locator("#remedies")).to_contain_text("Vehicles board at gate B")
     page.get_by_role("button", name=re.compile("^Mount it")).click()
-    expect(page.locator("#session-state")).to_contain_text("Ferry handbook")
+    expect(page.locator("#toasts")).to_contain_text("“Ferry handbook” now")
+    assert aside(Session.objects.get, pk=session.pk).mounted_kb_id != session.mounted_kb_id
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#toasts")).to_contain_text(f"“{session.mounted_kb.name}” now")
 
 
 def test_a_window_that_cut_older_messages(browser: Browser, settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """The pages that run a turn again: diagnosis, trial with its fork, replay."""
 
+import re
 import time
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -8,7 +9,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import create_session
+from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from tests.web.page_scene import HOSTILE, check_html, member_client
 from tests.web.test_turn_panels import get, talk
@@ -69,6 +72,22 @@ def test_a_cause_is_one_click_from_its_proof(live_project: Project, turn: Explai
     assert "Experiment on turn 3" in proof
     assert "<svg" in proof
     assert "<h1>Turn 3 and trial" in client.get(Links(found).to("Compare")).text
+
+
+def test_a_missing_base_is_mounted_from_the_finding(live_project: Project) -> None:
+    base = create_base(live_project, "Handbook")
+    load_source(base, Upload(name="handbook.md", data=b"# Boarding\n\nCars board at gate B on all days."))
+    asked = talk(create_session(live_project), "Where do cars board?")
+    client = member_client(live_project, "editor")
+    search = client.post(address(asked, "turn-diagnose"), {"should_contain": "gate B"})
+    html = settled(client, search.url)
+    form = re.search(r'<form class="inline" method="post" action="([^"]+)">.*?name="kb_id" value="([^"]+)"', html, re.S)
+    assert form is not None
+    assert form[2] == base.kb_id
+    back = client.post(form[1], {"kb_id": form[2], "next": search.url}, follow=True)
+    assert back.redirect_chain[-1][0] == search.url
+    assert "mounted now" in back.text
+    assert "of “Handbook” now." in back.text
 
 
 def test_a_search_that_finds_nothing_says_so(live_project: Project, turn: ExplainabilityTurn) -> None:

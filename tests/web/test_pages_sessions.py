@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import UNDO_PERIOD
-from sessions_app.models import ExplainabilityTurn, Project, Session
+from sessions_app.models import ExplainabilityTurn, Project, Session, TurnRating
 from sessions_app.queries.sessions.pages import SESSIONS_SHOWN
 from sessions_app.web.sessions import listing
 from tests.web.page_scene import add_turns, check_html, counted_queries, member_client, new_session
@@ -203,6 +203,26 @@ def test_sessions_are_ordered_by_turns_and_failures_page_by_page(
         more = re.search(r'id="more-sessions".*?href="([^"]*)"', first, re.S)
         assert more is not None
         assert titles(first) + titles(client.get(more[1].replace("&amp;", "&")).text) == expected
+
+
+def test_sessions_are_ordered_by_what_their_last_turns_come_to(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "SESSIONS_SHOWN", 2)
+    for name, durations, tokens, thumbs in (
+        ("a", (10, 20, 900), 5, "uu"), ("b", (30, 30, 30), 0, "dd"), ("c", (25, 25, 25), 900, "d"), ("d", (), 0, ""),
+    ):  # fmt: skip
+        session = new_session(project, title=name)
+        for turn, duration_ms in zip(add_turns(session, len(durations)), durations, strict=True):
+            ExplainabilityTurn.objects.filter(pk=turn.pk).update(duration_ms=duration_ms, token_count=tokens)
+        for turn, thumb in zip(session.turns.all(), thumbs, strict=False):
+            TurnRating.objects.create(turn=turn, value={"u": "up", "d": "down"}[thumb])
+    for sort, expected in (("p50", "bcad"), ("tokens", "cadb"), ("rating", "bcda")):
+        first = client.get("/", {"sort": sort}).text
+        assert re.search(rf'aria-sort="descending"><a class="table__sort"[^>]*>{sort}</a>', first, re.IGNORECASE)
+        more = re.search(r'id="more-sessions".*?href="([^"]*)"', first, re.S)
+        assert more is not None
+        assert titles(first) + titles(client.get(more[1].replace("&amp;", "&")).text) == list(expected)
 
 
 def test_the_first_steps_lead_to_turns_worth_opening(client: Client, project: Project) -> None:

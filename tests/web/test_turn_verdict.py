@@ -85,8 +85,15 @@ def test_the_turn_page_mounts_a_base_that_would_answer(live_project: Project) ->
     assert "Cars board at gate B on all days." in html
     assert "Cooking" not in html
     (kb_id,) = re.findall(r'name="kb_id" value="([^"]+)"', html)
-    client.post(reverse("session-kb-mount", args=[session.session_id]), {"kb_id": kb_id})
+    mount_url, turn_url = reverse("session-kb-mount", args=[session.session_id]), reverse("turn", args=address)
+    mounted = client.post(mount_url, {"kb_id": kb_id, "next": turn_url}, follow=True)
+    assert mounted.redirect_chain[-1][0] == turn_url
+    assert "mounted now" in client.get(reverse("turn-remedies", args=address)).text
     again = ask(Session.objects.get(pk=session.pk), "Where do cars board?")
     assert "gate B" in again.assistant_preview
+    undo = re.search(r'data-undo-url="([^"]+)"', mounted.text)
+    assert undo is not None
+    client.post(undo[1].replace("&amp;", "&"))
+    assert Session.objects.get(pk=session.pk).mounted_kb == session.mounted_kb
     reader = member_client(live_project, "viewer", name="reader")
     assert "kb_id" not in reader.get(reverse("turn-remedies", args=address)).text

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import batched, takewhile
+from statistics import median
 
 from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
@@ -119,6 +120,43 @@ def latest_turns(sessions: Collection[Session], count: int) -> dict[int, list[Ex
     for turn in found.select_related("rating").only(*columns).order_by("session_id", "turn_index"):
         turns[turn.session_id].append(turn)
     return turns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What a session's last turns come to: their median duration in ms, their tokens, their thumbs."""
+
+    p50_ms: float | None
+    token_count: int
+    up_count: int
+    down_count: int
+
+
+type Figured = tuple[int | None, int | None, str]
+"""A turn's duration in ms, its tokens, its thumb."""
+
+
+def figures_of(turns: Sequence[Figured]) -> Figures:
+    """Return what some turns come to."""
+    durations = [duration_ms for duration_ms, _, _ in turns if duration_ms is not None]
+    thumbs = [thumb for _, _, thumb in turns]
+    return Figures(
+        p50_ms=median(durations) if durations else None,
+        token_count=sum(tokens or 0 for _, tokens, _ in turns),
+        up_count=thumbs.count("up"),
+        down_count=thumbs.count("down"),
+    )
+
+
+def latest_figures(sessions: Collection[int], count: int) -> dict[int, Figures]:
+    """Return the figures of the last turns of sessions, by the sessions' keys; one query for 5,000 of them."""
+    turns: dict[int, list[Figured]] = {pk: [] for pk in sessions}
+    for some in batched(sessions, LOOKED_AT, strict=False):
+        found = ExplainabilityTurn.objects.filter(session__in=some, turn_index__gt=F("session__turn_sequence") - count)
+        columns = ("session_id", "duration_ms", "token_count", "rating__value")
+        for pk, duration_ms, tokens, thumb in found.order_by().values_list(*columns):
+            turns[pk].append((duration_ms, tokens, thumb or ""))
+    return {pk: figures_of(rows) for pk, rows in turns.items()}
 
 
 def used_since(session: Session, used: Mapping[str, str | int | None]) -> dict[str, int | None]:

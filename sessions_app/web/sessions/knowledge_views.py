@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from mrpvm.errors import InvalidInput, MRPError
@@ -18,7 +19,7 @@ from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.web.sessions.saving import saving_context
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
-from sessions_app.web.shell.pages import back_to, page, tell, tell_error
+from sessions_app.web.shell.pages import back_to, leads_back, page, tell, tell_error
 
 
 @require_safe
@@ -31,17 +32,30 @@ def saving(request: HttpRequest, member: Member, session_id: str) -> HttpRespons
 @form_of("session", "session_id")
 @member_view("editor")
 def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Mount the newest revision of the mounted base, or of `kb_id`; over an unsaved draft only with `discard_draft`."""
+    """Mount the newest revision of the mounted base, or of `kb_id`; over an unsaved draft only with `discard_draft`.
+
+    From another page than the session's, which the form names as `next`, it leads back there and can be undone.
+    """
     session, discards = session_of(member.project, session_id), "discard_draft" in request.POST
-    kb_id = request.POST.get("kb_id", "")
+    kb_id = request.POST.get("kb_id") or request.GET.get("kb_id", "")
+    before = session.mounted_kb
 
     def act() -> tuple[str, KnowledgeBase]:
-        base = knowledge_base(member.project, kb_id) if kb_id else session.mounted_kb
+        base = knowledge_base(member.project, kb_id) if kb_id else before
         mounted = mount_base(session, base, reason="mount-page", actor=member.user, discard_draft=discards)
         gone = "The draft was discarded. " if discards else ""
         return f"{gone}The session sees revision {mounted.revision} of “{base.name}” now.", base
 
-    return _told(request, session_id, act)
+    back = leads_back(request)
+    if not back:
+        return _told(request, session_id, act)
+    try:
+        text, _ = act()
+    except MRPError as error:
+        tell_error(request, error)
+    else:
+        tell(request, text, undo_url=f"{request.path}?{urlencode({'kb_id': before.kb_id})}")
+    return HttpResponseRedirect(back)
 
 
 @require_safe

@@ -1,11 +1,12 @@
 """The list of sessions: its filter, its page, its rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median
 from typing import Any
 from urllib.parse import urlencode
+
+from django.db.models import QuerySet
 
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.knowledge.bases import offered_bases
@@ -13,7 +14,7 @@ from sessions_app.queries.search.reach import latest_active, stretch_of
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.lookups import filtered_sessions, sessions, status_of
 from sessions_app.queries.sessions.pages import SESSIONS_SHOWN, SESSIONS_SHOWN_MAX, after_session
-from sessions_app.queries.turns.lists import latest_turns
+from sessions_app.queries.turns.lists import Figures, figures_of, latest_figures, latest_turns
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
 from sessions_app.web.shell.words import outcome_words
 from sessions_app.web.turns.graph.status import Tone, duration_badge
@@ -23,7 +24,20 @@ LATEST = 10
 STATUSES = ("active", "running", "failed", "expired")
 SORTS: Mapping[str, str] = {"turns": "turn_sequence", "failed": "failed_turn_count"}
 """The columns that the list can be ordered by in place of the last activity."""
-SORT_WORDS: Mapping[str, str] = {"": "Last activity", "turns": "Most turns", "failed": "Most failures"}
+FIGURES: Mapping[str, Callable[[Figures], float]] = {
+    "p50": lambda figures: figures.p50_ms or 0,
+    "tokens": lambda figures: figures.token_count,
+    "rating": lambda figures: figures.down_count,
+}
+"""What the list can be ordered by of the last turns of the sessions that it looks at."""
+SORT_WORDS: Mapping[str, str] = {
+    "": "Last activity",
+    "turns": "Most turns",
+    "failed": "Most failures",
+    "p50": "Slowest turns",
+    "tokens": "Most tokens",
+    "rating": "Most thumbs down",
+}
 TONES: Mapping[str, Tone] = {
     "active": Tone.OK,
     "running": Tone.ACTIVE,
@@ -48,7 +62,7 @@ class ListQuery:
     def of(cls, given: Mapping[str, str]) -> "ListQuery":
         """Read the parameters of an address."""
         status, sort = given.get("status", ""), given.get("sort", "")
-        sort = sort if sort in SORTS else ""
+        sort = sort if sort in SORT_WORDS else ""
         return cls(
             words=given.get("q", "").strip().replace("\0", "")[:200],
             status=status if status in STATUSES else "",
@@ -80,9 +94,7 @@ class Row:
     tone: Tone
     latest: "Sequence[LatestTurn]"
     p50: str
-    token_count: int
-    up_count: int
-    down_count: int
+    figures: Figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,25 +124,44 @@ def list_context(project: Project, query: ListQuery) -> dict[str, Any]:
     if query.is_filtered or query.sort:
         reach = latest_active(found, project, query.back)
         found, looked_at = reach.rows, reach.looked_at
-    if query.sort:
-        found = found.order_by(f"-{SORTS[query.sort]}", "-pk")
-    if query.after is not None:
-        found = after_session(found, SORTS.get(query.sort, "last_activity_at"), *query.after)
-    shown = list(found[: query.limit + 1])
+    shown = _by_figure(found, query) if query.sort in FIGURES else _by_column(found, query)
     turns = latest_turns(shown[: query.limit], LATEST)
     rows = [_row(session, turns[session.pk]) for session in shown[: query.limit]]
     last = rows[-1].session if len(shown) > query.limit else None
-    place = f"{_sorted_by(last, query.sort)}~{last.pk}" if last else ""
+    place = f"{_sorted_by(rows[-1], query.sort)}~{last.pk}" if last else ""
     return {
         "rows": rows,
         "query": query,
         "here": query.address(),
+        "sort_urls": {name: query.address(sort="" if query.sort == name else name) for name in SORT_WORDS},
         "sorts": [Sort(name=name, words=words, is_chosen=query.sort == name) for name, words in SORT_WORDS.items()],
         "more": query.address(after=place) if place else "",
         "further": query.address(back=str(2 * query.back)) if looked_at and not place else "",
         "looked_at": f"{looked_at:,}",
         "has_any": bool(rows) or (query.is_filtered and sessions(project).exists()),
     }
+
+
+def _by_column(found: QuerySet[Session], query: ListQuery) -> list[Session]:
+    """Return the sessions of the page and one more, in the order of a column."""
+    if query.sort:
+        found = found.order_by(f"-{SORTS[query.sort]}", "-pk")
+    if query.after is not None:
+        found = after_session(found, SORTS.get(query.sort, "last_activity_at"), *query.after)
+    return list(found[: query.limit + 1])
+
+
+def _by_figure(found: QuerySet[Session], query: ListQuery) -> list[Session]:
+    """Return the sessions of the page and one more, the greatest figure first; all within reach are looked at."""
+    figures = latest_figures(list(found.order_by().values_list("pk", flat=True)), LATEST)
+    places = sorted(((_figure(of_session, query.sort), pk) for pk, of_session in figures.items()), reverse=True)
+    keys = [place[1] for place in places if query.after is None or place < query.after][: query.limit + 1]
+    by_key = found.in_bulk(keys)
+    return [by_key[pk] for pk in keys if pk in by_key]
+
+
+def _figure(figures: Figures, sort: str) -> int:
+    return round(FIGURES[sort](figures))
 
 
 def filter_context(project: Project, query: ListQuery) -> dict[str, Any]:
@@ -141,8 +172,10 @@ def filter_context(project: Project, query: ListQuery) -> dict[str, Any]:
 
 def _row(session: Session, turns: Sequence[ExplainabilityTurn]) -> Row:
     status = status_of(session)
-    durations = [turn.duration_ms for turn in turns if turn.duration_ms is not None]
-    ratings = [rating.value for turn in turns if (rating := rating_of(turn))]
+    ratings = [rating.value if (rating := rating_of(turn)) else "" for turn in turns]
+    figures = figures_of(
+        [(turn.duration_ms, turn.token_count, rating) for turn, rating in zip(turns, ratings, strict=True)]
+    )
     return Row(
         session=session,
         status=status,
@@ -151,15 +184,15 @@ def _row(session: Session, turns: Sequence[ExplainabilityTurn]) -> Row:
             LatestTurn(index=turn.turn_index, outcome=outcome_words(turn.outcome, turn.status), tone=turn_tone(turn))
             for turn in turns
         ],
-        p50=duration_badge(median(durations)) if durations else "",
-        token_count=sum(turn.token_count or 0 for turn in turns),
-        up_count=ratings.count("up"),
-        down_count=ratings.count("down"),
+        p50=duration_badge(figures.p50_ms) if figures.p50_ms is not None else "",
+        figures=figures,
     )
 
 
-def _sorted_by(session: Session, sort: str) -> str:
-    return str(getattr(session, SORTS[sort])) if sort else session.last_activity_at.isoformat()
+def _sorted_by(row: Row, sort: str) -> str:
+    if sort in FIGURES:
+        return str(_figure(row.figures, sort))
+    return str(getattr(row.session, SORTS[sort])) if sort else row.session.last_activity_at.isoformat()
 
 
 def _place(text: str, sort: str) -> tuple[datetime | int, int] | None:

@@ -74,7 +74,7 @@ def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
         "verdict": told.verdict,
         "clauses": [_linked(turn, clause) for clause in told.verdict.clauses],
         "chips": told.chips,
-        "lacks_base": any(clause.aspect == "base" for clause in told.verdict.clauses),
+        "seeks_base": is_open and not turn.is_trial,
         "duration": duration_badge(turn.duration_ms),
         "answer": _answer(turn, addresses["turn_url"]),
         "closest": closest(turn.session.session_id, turn.response_document) if is_open else (),

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from mrpvm.english.text import unique_terms
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
-from sessions_app.models import KnowledgeBase, Session
+from sessions_app.models import ExplainabilityTurn, KnowledgeBase
 from sessions_app.queries.knowledge.bases import knowledge_bases
+from sessions_app.queries.turns.verdicts import mounted_bases
 
 BASES_SEARCHED = 20
 BASES_SHOWN = 3
@@ -21,13 +22,15 @@ class KnowingBase:
     score: float
 
 
-def bases_that_know(session: Session, question: str) -> list[KnowingBase]:
-    """Return the bases of the project, other than the mounted one, whose best unit shares most with the question."""
-    terms = dict.fromkeys(unique_terms(question), 1.0)
+def bases_that_know(turn: ExplainabilityTurn) -> list[KnowingBase]:
+    """Return the bases of the project, other than the turn's, whose best unit shares most with its question."""
+    terms = dict.fromkeys(unique_terms(turn.user_message), 1.0)
     if not terms:
         return []
+    asked = mounted_bases([turn])[turn.pk]
+    others = knowledge_bases(turn.session.project).exclude(kb_id=asked.kb_id if asked else "")
     found: list[KnowingBase] = []
-    for base in knowledge_bases(session.project).exclude(pk=session.mounted_kb_id)[:BASES_SEARCHED]:
+    for base in others[:BASES_SEARCHED]:
         hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(terms, 3)
         hit = next((each for each in hits if not each.unit.child_unit_ids), None)
         if hit is not None:

@@ -21,14 +21,7 @@ from sessions_app.web.turns.choice import choice_context
 from sessions_app.web.turns.comparison import compared_turn, comparison_context
 from sessions_app.web.turns.context import context_context
 from sessions_app.web.turns.detail import detail_context
-from sessions_app.web.turns.drawing import (
-    TABS,
-    VIEWS,
-    Reader,
-    one_of,
-    shown_graph,
-    stage_context,
-)
+from sessions_app.web.turns.drawing import TABS, VIEWS, Reader, one_of, shown_graph, stage_context, turn_addresses
 from sessions_app.web.turns.graph import render_outline, render_timeline
 from sessions_app.web.turns.head import head_context
 from sessions_app.web.turns.remedies import bases_that_know
@@ -140,8 +133,7 @@ choice = _part("turn/choice.html", choice_context)
 def remedies(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Return which other bases know something of the question, each with a button that mounts it."""
     turn = turns.turn(member.project, session_id, request_id)
-    knowing = bases_that_know(turn.session, turn.user_message)
-    context = {"turn": turn, "session": turn.session, "knowing": knowing}
+    context = {"session": turn.session, "knowing": bases_that_know(turn), **turn_addresses(turn)}
     return page(request, "turn/remedies.html", member, context)
 
 
