@@ -8,6 +8,7 @@ PYTEST := $(PYTHON) -m pytest
 WORKERS ?= auto --maxprocesses 4
 COMPILE := scripts/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make requirements"
+OPENAPI := $(PYTHON) manage.py spectacular
 PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 	SECRET_KEY=only-for-this-check-0123456789abcdefghijklmnopqrstuvwxyz-ABCDEFG
 
@@ -15,7 +16,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help rules run test browser fuzz check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings requirements vendor clean
+.PHONY: help rules run test browser fuzz check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings requirements openapi vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +40,7 @@ check: sync ## Check style, types, layers, migrations and the production setting
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
+	@$(OPENAPI) | diff -u docs/openapi.yaml - || { echo "docs/openapi.yaml is not what the API says: make openapi"; exit 1; }
 	$(PRODUCTION) $(PYTHON) manage.py check --deploy --fail-level WARNING
 
 format: sync ## Format the code
@@ -83,6 +85,9 @@ requirements: ## Compile pyproject.toml to the hash-pinned requirements/*.txt (U
 		--extra scale --output-file requirements/scale.txt pyproject.toml
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --constraint requirements/scale.txt \
 		--extra scale --group dev --output-file requirements/dev.txt pyproject.toml
+
+openapi: sync ## Write docs/openapi.yaml, the description of the API
+	$(OPENAPI) >docs/openapi.yaml
 
 vendor: ## Fetch the pinned front-end files, and axe for the tests, from npm
 	scripts/vendor-frontend

@@ -172,7 +172,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = MRPVM_MAX_BODY_BYTES
 
 CORS_ALLOWED_ORIGINS = ENVIRONMENT.origins("CORS_ALLOWED_ORIGINS")  # no CORS headers unless set
 CORS_URLS_REGEX = r"^/(api|v1)/"
-CORS_EXPOSE_HEADERS = ["x-request-id", "x-session-id", "retry-after"]
+CORS_EXPOSE_HEADERS = [
+    "x-request-id", "x-session-id", "retry-after", "etag", "link", "x-total-count", "idempotency-replayed",
+]  # fmt: skip
 
 # --- Django ---------------------------------------------------------------------------------------------
 
@@ -324,6 +326,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "sessions_app.api.shell.schema_hooks.with_flags",
+        "sessions_app.api.shell.schema_hooks.with_habits",
         "sessions_app.api.shell.schema_hooks.without_sources",
     ],
     "ENUM_NAME_OVERRIDES": {

@@ -18,7 +18,14 @@ from sessions_app.admin.sessions import (
     session_memories,
     sessions,
 )
-from sessions_app.admin.settings import api_keys, model_roles, plugin_failures, plugin_statistics, projects
+from sessions_app.admin.settings import (
+    api_keys,
+    kept_answers,
+    model_roles,
+    plugin_failures,
+    plugin_statistics,
+    projects,
+)
 from sessions_app.admin.shell.index import models_by_subject
 from sessions_app.admin.shell.login import go_to_login
 from sessions_app.admin.turns import imported_spans, turn_ratings, turns
@@ -33,6 +40,7 @@ __all__ = [
     "frozen_contents",
     "imported_spans",
     "kb_mounts",
+    "kept_answers",
     "knowledge_bases",
     "knowledge_layers",
     "messages",

@@ -25,6 +25,7 @@ from sessions_app.models.sessions.message import Message
 from sessions_app.models.sessions.remembered_text import RememberedText
 from sessions_app.models.sessions.session import Session, SessionEvent
 from sessions_app.models.sessions.session_memory import SessionMemory
+from sessions_app.models.settings.kept_answer import KeptAnswer
 from sessions_app.models.settings.model_roles import ModelRoles
 from sessions_app.models.settings.plugin_failure import PluginFailure
 from sessions_app.models.settings.plugin_statistics import PluginStatistics
@@ -49,6 +50,7 @@ __all__ = [
     "ImportedSpan",
     "KBMount",
     "KBRevision",
+    "KeptAnswer",
     "KnowledgeBase",
     "KnowledgeLayer",
     "KnowledgeSource",

@@ -1,9 +1,10 @@
-"""Pages by keyset: a cursor names the last row of a page, so new rows neither repeat nor hide others."""
+"""Pages by keyset: a cursor names the row beside a page, so new rows neither repeat nor hide others."""
 
 import base64
 import binascii
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,10 +16,24 @@ Key = tuple[str, Callable[[Any], Any]]
 """A column of the order, `-` first for descending, and how its value is read back from a cursor."""
 
 
-def page[Row: Model](
-    rows: QuerySet[Row], keys: Sequence[Key], limit: int, cursor: str | None
-) -> tuple[list[Row], str | None]:
-    """Return at most `limit` rows after the cursor, in the order of `keys`, and the cursor of the next page.
+_BACK = "-"
+"""Begins the cursor of a page that lies before its row; no other cursor begins so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page[Row: Model]:
+    """Some rows of a list, and the cursors of the pages beside it, None at an end."""
+
+    rows: Sequence[Row]
+    next_cursor: str | None
+    previous_cursor: str | None
+
+
+def page[Row: Model](rows: QuerySet[Row], keys: Sequence[Key], limit: int, cursor: str | None) -> Page[Row]:
+    """Return at most `limit` rows beside the cursor, the first ones without any, in the order of `keys`.
+
+    The first page knows of none before it; others say there is one unless they were reached from it and nothing is
+    left.
 
     Args:
         keys: their last column must tell all rows apart.
@@ -27,14 +42,24 @@ def page[Row: Model](
         InvalidInput: the cursor is not one of ours.
     """
     names = [name for name, _ in keys]
-    rows = rows.order_by(*names)
+    is_back = bool(cursor) and str(cursor).startswith(_BACK)
+    ordered = [_reversed(name) for name in names] if is_back else names
+    rows = rows.order_by(*ordered)
     if cursor:
-        rows = rows.filter(_after(names, _decoded(cursor, keys)))
+        rows = rows.filter(_after(ordered, _decoded(cursor.removeprefix(_BACK), keys)))
     found = list(rows[: limit + 1])
-    if len(found) <= limit:
-        return found, None
-    last = found[limit - 1]
-    return found[:limit], _encoded([getattr(last, name.lstrip("-")) for name in names])
+    goes_on = len(found) > limit
+    shown = found[:limit][::-1] if is_back else found[:limit]
+    has_next, has_previous = (True, goes_on) if is_back else (goes_on, bool(cursor))
+    return Page(
+        rows=shown,
+        next_cursor=_encoded(shown[-1], names) if shown and has_next else None,
+        previous_cursor=_BACK + _encoded(shown[0], names) if shown and has_previous else None,
+    )
+
+
+def _reversed(name: str) -> str:
+    return name.removeprefix("-") if name.startswith("-") else f"-{name}"
 
 
 def when(value: Any) -> datetime:
@@ -69,7 +94,9 @@ def _after(names: Sequence[str], values: Sequence[Any]) -> Q:
     return condition
 
 
-def _encoded(values: Sequence[Any]) -> str:
+def _encoded(row: Model, names: Sequence[str]) -> str:
+    """Return the cursor that names a row."""
+    values = [getattr(row, name.lstrip("-")) for name in names]
     plain = [value.isoformat() if isinstance(value, datetime) else value for value in values]
     return base64.urlsafe_b64encode(json.dumps(plain, separators=(",", ":")).encode()).decode().rstrip("=")
 

@@ -23,7 +23,7 @@ class Pages(TestCase):
     """Holds for any rows and any size of page."""
 
     @given(names=NAMES, limit=st.integers(1, 4))
-    def test_every_row_comes_once_and_in_order(self, names: list[str], limit: int) -> None:
+    def test_every_row_comes_once_and_in_order_both_ways(self, names: list[str], limit: int) -> None:
         project = Project.objects.create(name="p", slug="p")
         for place, name in enumerate(names):
             create_base(project, name, is_default=place == 3)
@@ -31,13 +31,19 @@ class Pages(TestCase):
         seen: list[Any] = []
         cursor: str | None = None
         while True:
-            found, cursor = page(rows, KEYS, limit, cursor)
-            assert len(found) <= limit
-            seen += found
+            found = page(rows, KEYS, limit, cursor)
+            assert len(found.rows) <= limit
+            seen += found.rows
+            cursor = found.next_cursor
             if cursor is None:
                 break
-            assert len(found) == limit
+            assert len(found.rows) == limit
         assert seen == list(rows)
+        back = list(found.rows)
+        while found.previous_cursor:
+            found = page(rows, KEYS, limit, found.previous_cursor)
+            back = [*found.rows, *back]
+        assert back == list(rows)
 
 
 JSON = st.recursive(

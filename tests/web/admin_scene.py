@@ -22,6 +22,7 @@ from sessions_app.models import (
     HiddenUnit,
     ImportedSpan,
     KBRevision,
+    KeptAnswer,
     KnowledgeBase,
     KnowledgeLayer,
     KnowledgeSource,
@@ -63,6 +64,7 @@ def add_rows_of_every_kind(how_many: int) -> None:
         DamagedValue.objects.create(table="t", column="c", row_key=str(number), raw=HOSTILE.encode())
         DatabaseVersion.objects.create(version=f"1.{number}", latest_migration=HOSTILE)
         PluginFailure.objects.create(plugin_id="kb-x", event="kb-loaded", error=HOSTILE, session_id=session.session_id)
+        KeptAnswer.objects.create(project=project, caller="key-1", key=HOSTILE, fingerprint="0" * 64)
         row = PluginStatistics(project=project, plugin_type="kb-plugin", plugin_id=f"{HOSTILE} {number}")
         row.experience = Experience()
         row.save()

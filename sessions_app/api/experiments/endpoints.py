@@ -130,9 +130,7 @@ class Experiments(ExperimentView):
         found = experiments.experiment_page(
             self.project, query["limit"], query.get("cursor"), kind=query.get("kind", "")
         )
-        return Response(
-            {"experiments": [listed_experiment(row) for row in found.experiments], "next_cursor": found.next_cursor}
-        )
+        return self.listed("experiments", found, listed_experiment)
 
     @schemas.experiment_create
     def post(self, request: Request) -> Response:

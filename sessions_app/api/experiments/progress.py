@@ -13,7 +13,7 @@ from sessions_app import shutdown
 from sessions_app.api.experiments.records import experiment_record, listed_experiment, trial_record
 from sessions_app.api.shell.errors import body_of, error_body
 from sessions_app.api.shell.views import ApiView
-from sessions_app.api.turns.sse import Feed, event_stream
+from sessions_app.api.turns.sse import EventStream, Feed
 from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.models import Experiment
 from sessions_app.queries.experiments import experiments
@@ -38,7 +38,7 @@ def experiment_stream(view: ApiView, experiment: Experiment) -> HttpResponseBase
         message = "The server was stopped. What the experiment has tried is kept."
         return [("error", error_body("SERVER_SHUTTING_DOWN", message, module="kernel", request_id=view.request_id))]
 
-    return event_stream(feed, stopped, {"X-Request-Id": view.request_id})
+    return EventStream(feed, stopped, {"X-Request-Id": view.request_id})
 
 
 def _follow(view: ApiView, experiment: Experiment, feed: Feed) -> None:
@@ -58,9 +58,9 @@ def _follow(view: ApiView, experiment: Experiment, feed: Feed) -> None:
         feed.put("error", body_of(removed, view.request_id, None))
     finally:
         try:
-            connections.close_all()  # such a thread is seldom used: it keeps none
-        finally:
             feed.end()
+        finally:
+            connections.close_all()  # such a thread is seldom used: it keeps none
 
 
 def _plain(record: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from sessions_app.api.shell.requests import (
 )
 from sessions_app.api.shell.views import ApiView
 from sessions_app.ingest.load import OnStage, load_source
-from sessions_app.models import KnowledgeBase
+from sessions_app.models import KBRevision, KnowledgeBase
 from sessions_app.queries.knowledge.bases import (
     knowledge_base,
     knowledge_bases,
@@ -62,8 +62,7 @@ class KnowledgeBases(ApiView):
         """List bases, the default one first, then by name."""
         query = self.parameters(PageQuery)
         found = knowledge_bases(self.project)
-        rows, next_cursor = page(found, _DEFAULT_FIRST, query["limit"], query.get("cursor"))
-        return Response({"kbs": [repository(row) for row in rows], "next_cursor": next_cursor})
+        return self.listed("kbs", page(found, _DEFAULT_FIRST, query["limit"], query.get("cursor")), repository)
 
     @schemas.kb_create
     def post(self, request: Request) -> Response:
@@ -99,18 +98,18 @@ class Revisions(ApiView):
     def get(self, request: Request, kb_id: str) -> Response:
         """List its revisions, the newest first."""
         query, base = self.parameters(PageQuery), knowledge_base(self.project, kb_id)
-        rows, next_cursor = page(revisions(base), (("-revision", number),), query["limit"], query.get("cursor"))
-        listed = [
-            {
+        found = page(revisions(base), (("-revision", number),), query["limit"], query.get("cursor"))
+
+        def payload(row: KBRevision) -> dict[str, Any]:
+            return {
                 "revision": row.revision,
                 "reason": row.reason,
                 "createdAt": row.created_at,
                 "unitCount": row.layer.unit_count,
                 "isCurrent": row.revision == base.revision,
             }
-            for row in rows
-        ]
-        return Response({"revisions": listed, "next_cursor": next_cursor})
+
+        return self.listed("revisions", found, payload)
 
 
 class Restore(ApiView):
@@ -144,10 +143,9 @@ class Sources(ApiView):
         """List sources, the newest first, without their texts."""
         query = self.parameters(PageQuery)
         base = knowledge_base(self.project, kb_id)
-        rows, next_cursor = page(sources(base), (("-id", number),), query["limit"], query.get("cursor"))
+        found = page(sources(base), (("-id", number),), query["limit"], query.get("cursor"))
         stale = stale_source_keys(base.head)
-        listed = [source_payload(row, stale) for row in rows]
-        return Response({"sources": listed, "next_cursor": next_cursor})
+        return self.listed("sources", found, lambda row: source_payload(row, stale), base.source_count)
 
     @schemas.source_add
     def post(self, request: Request, kb_id: str) -> HttpResponseBase:
@@ -170,5 +168,6 @@ class Quarantine(ApiView):
         """List them, the newest first, with the reasons."""
         query = self.parameters(PageQuery)
         found = quarantined_of_base(knowledge_base(self.project, kb_id))
-        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
-        return Response({"chunks": [quarantined_payload(row) for row in rows], "next_cursor": next_cursor})
+        return self.listed(
+            "chunks", page(found, (("-id", number),), query["limit"], query.get("cursor")), quarantined_payload
+        )

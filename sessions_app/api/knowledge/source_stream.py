@@ -12,7 +12,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from sessions_app.api.shell.errors import body_of, error_body
 from sessions_app.api.shell.views import ApiView
-from sessions_app.api.turns.sse import Feed, event_stream
+from sessions_app.api.turns.sse import EventStream, Feed
 from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.ingest.load import OnStage
 
@@ -48,7 +48,7 @@ def source_answer(
         )
         return [("error", error)]
 
-    return event_stream(feed, interrupted, {"X-Request-Id": view.request_id})
+    return EventStream(feed, interrupted, {"X-Request-Id": view.request_id})
 
 
 def _run(view: ApiView, work: Callable[[OnStage], dict[str, Any]], feed: Feed, refused: list[Exception]) -> None:
@@ -62,9 +62,9 @@ def _run(view: ApiView, work: Callable[[OnStage], dict[str, Any]], feed: Feed, r
             refused.append(error)
     finally:
         try:
-            connections.close_all()  # such a thread is seldom used: it keeps none
-        finally:
             feed.end()
+        finally:
+            connections.close_all()  # such a thread is seldom used: it keeps none
 
 
 def _telling(feed: Feed) -> OnStage:

@@ -23,15 +23,19 @@ from sessions_app.api.shell.requests import (
 )
 from sessions_app.api.shell.views import ApiView
 from sessions_app.ingest.load import OnStage, stage_file
-from sessions_app.models import Session
+from sessions_app.models import KnowledgeSource, Session
 from sessions_app.queries.knowledge.bases import stale_source_keys, workspace_sources
-from sessions_app.queries.paging import number, page
+from sessions_app.queries.paging import Page, number, page
 from sessions_app.queries.sessions.lookups import last_saved_at, session
 
 
-def workspace_payload(found: Session, limit: int, cursor: str | None = None) -> dict[str, Any]:
-    """Return the workspace with a page of its sources, the newest first; journals are counted and not listed."""
-    rows, next_cursor = page(workspace_sources(found), (("-id", number),), limit, cursor)
+def workspace_page(found: Session, limit: int, cursor: str | None = None) -> Page[KnowledgeSource]:
+    """Return a page of the workspace's sources, the newest first; journals are left out."""
+    return page(workspace_sources(found), (("-id", number),), limit, cursor)
+
+
+def workspace_payload(found: Session, shown: Page[KnowledgeSource]) -> dict[str, Any]:
+    """Return the workspace with a page of its sources; journals are counted too."""
     stale = stale_source_keys(found.draft)
     return {
         "session_id": found.session_id,
@@ -44,9 +48,9 @@ def workspace_payload(found: Session, limit: int, cursor: str | None = None) -> 
             "sourceCount": found.draft.source_count,
             "unitCount": found.draft.unit_count,
             "lastSavedAt": last_saved_at(found),
-            "sources": [source_payload(row, stale) for row in rows],
+            "sources": [source_payload(row, stale) for row in shown.rows],
         },
-        "next_cursor": next_cursor,
+        "next_cursor": shown.next_cursor,
     }
 
 
@@ -56,8 +60,9 @@ class Workspace(ApiView):
     @schemas.workspace_read
     def get(self, request: Request, session_id: str) -> Response:
         """Read what the draft shows: the mounted base with what is not saved."""
-        query = self.parameters(PageQuery)
-        return Response(workspace_payload(session(self.project, session_id), query["limit"], query.get("cursor")))
+        query, found = self.parameters(PageQuery), session(self.project, session_id)
+        shown = workspace_page(found, query["limit"], query.get("cursor"))
+        return self.linked(workspace_payload(found, shown), next=shown.next_cursor, prev=shown.previous_cursor)
 
 
 class WorkspaceSources(ApiView):
@@ -94,4 +99,5 @@ class OneWorkspaceSource(ApiView):
         """Take it out of the draft, also one of the mounted base; the base keeps it until a save."""
         wait_ms = self.parameters(WaitQuery)["wait_ms"]
         remove_source(session(self.project, session_id), source_id, wait_ms=wait_ms)
-        return Response(workspace_payload(session(self.project, session_id), PAGE_LIMIT))
+        changed = session(self.project, session_id)
+        return Response(workspace_payload(changed, workspace_page(changed, PAGE_LIMIT)))

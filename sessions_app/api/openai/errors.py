@@ -59,6 +59,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     body = body_of(error, getattr(view, "request_id", None), getattr(view, "session_id", None))
     response = error_response(body, error)
     response.data = openai_error(body)
-    if response.status_code == 409:  # the client would try again by itself, and a busy session is its user's to see
+    if response.status_code == 409 and body["error"]["code"] != "IDEMPOTENCY_KEY_IN_USE":
+        # The client would try again by itself, and a busy session is its user's to see.
         response.headers[NOT_RETRIED] = "false"
     return response

@@ -41,9 +41,9 @@ class Messages(ApiView):
     def get(self, request: Request, session_id: str) -> Response:
         """List messages, the first first."""
         query = self.parameters(PageQuery)
-        found = messages(session(self.project, session_id))
-        rows, next_cursor = page(found, (("sequence", number),), query["limit"], query.get("cursor"))
-        return Response({"messages": [message_payload(row) for row in rows], "next_cursor": next_cursor})
+        owner = session(self.project, session_id)
+        found = page(messages(owner), (("sequence", number),), query["limit"], query.get("cursor"))
+        return self.listed("messages", found, message_payload, owner.message_count)
 
 
 class Units(ApiView):
@@ -54,8 +54,7 @@ class Units(ApiView):
         """List units, the oldest first."""
         query = self.parameters(UnitListQuery)
         found = units(session(self.project, session_id), query.get("state"))
-        rows, next_cursor = page(found, (("id", number),), query["limit"], query.get("cursor"))
-        return Response({"units": [unit_payload(row) for row in rows], "next_cursor": next_cursor})
+        return self.listed("units", page(found, (("id", number),), query["limit"], query.get("cursor")), unit_payload)
 
 
 class OneUnit(ApiView):
@@ -79,8 +78,9 @@ class Mounts(ApiView):
         """List mounts, the newest first."""
         query = self.parameters(PageQuery)
         found = mounts(session(self.project, session_id))
-        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
-        return Response({"mounts": [mount_payload(row) for row in rows], "next_cursor": next_cursor})
+        return self.listed(
+            "mounts", page(found, (("-id", number),), query["limit"], query.get("cursor")), mount_payload
+        )
 
 
 class Context(ApiView):
@@ -121,8 +121,9 @@ class Quarantine(ApiView):
         """List them, the newest first, with the reasons."""
         query = self.parameters(PageQuery)
         found = quarantined_of_session(session(self.project, session_id))
-        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
-        return Response({"chunks": [quarantined_payload(row) for row in rows], "next_cursor": next_cursor})
+        return self.listed(
+            "chunks", page(found, (("-id", number),), query["limit"], query.get("cursor")), quarantined_payload
+        )
 
 
 class Export(ApiView):

@@ -92,8 +92,7 @@ class Sessions(ApiView):
         found = filtered_sessions(
             self.project, words=query.get("q"), status=query.get("status"), kb_id=query.get("kb_id")
         )
-        rows, next_cursor = page(found, _LATEST_FIRST, query["limit"], query.get("cursor"))
-        return Response({"sessions": [metadata(row) for row in rows], "next_cursor": next_cursor})
+        return self.listed("sessions", page(found, _LATEST_FIRST, query["limit"], query.get("cursor")), metadata)
 
     @schemas.session_create
     def post(self, request: Request) -> Response:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mrpvm.errors import MRPError, StorageFull, TooLarge
-from sessions_app.api.shell.errors import error_body, status_of
+from sessions_app.api.shell.errors import PROBLEM_TYPE, error_body, problem_of, status_of
 from sessions_app.database import as_unavailable
 from sessions_app.identifiers import new_request_id
 
@@ -48,17 +48,17 @@ class BodyLimit:
 
         if stated > limit:
             await _discard_rest(receive, limit * DISCARDED_BODIES_MAX)
-            await _refuse(send, _too_large(limit))
+            await _refuse(scope, send, _too_large(limit))
             return
         try:
             await self.application(scope, limited_receive, send)
         except BodyTooLarge:
-            await _refuse(send, _too_large(limit))
+            await _refuse(scope, send, _too_large(limit))
         except OSError as error:
             told = as_unavailable(error)
             if not isinstance(told, StorageFull):
                 raise
-            await _refuse(send, told)
+            await _refuse(scope, send, told)
 
     def _limit_and_length(self, scope: dict[str, Any]) -> tuple[int, int]:
         headers = {name: value for name, value in scope["headers"] if name in {b"content-type", b"content-length"}}
@@ -79,16 +79,19 @@ def _too_large(limit: int) -> TooLarge:
     return TooLarge(f"The request body is larger than {limit} bytes.", details={"max_bytes": limit})
 
 
-async def _refuse(send: Callable[..., Any], error: MRPError) -> None:
+async def _refuse(scope: dict[str, Any], send: Callable[..., Any], error: MRPError) -> None:
     request_id = new_request_id()
     answer = error_body(error.code, error.message, details=error.details, request_id=request_id)
+    media_type, status = "application/json", status_of(error.code)
+    if any(name == b"accept" and PROBLEM_TYPE.encode() in value for name, value in scope["headers"]):
+        media_type, answer = PROBLEM_TYPE, problem_of(answer, status)
     body = json.dumps(answer).encode()
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", media_type.encode()),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
         (b"x-request-id", request_id.encode()),
         (b"x-content-type-options", b"nosniff"),
     ]
-    await send({"type": "http.response.start", "status": status_of(error.code), "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

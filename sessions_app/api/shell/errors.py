@@ -38,7 +38,8 @@ STATUS_BY_CODE: Mapping[str, int] = {
         409: (
             "CONFLICT", "WORKSPACE_DIRTY", "TURN_IN_PROGRESS", "KB_REVISION_CONFLICT", "TURN_CANCELLED",
             "TURN_NOT_RUNNING", "EXPERIMENT_NOT_RUNNING", "EXPERIMENT_RUNNING",
-            "SOURCE_EXISTS", "NOT_REPLAYABLE", "MODEL_NOT_RECORDED", "SESSION_READ_ONLY",
+            "SOURCE_EXISTS", "NOT_REPLAYABLE", "MODEL_NOT_RECORDED", "SESSION_READ_ONLY", "IDEMPOTENCY_KEY_IN_USE",
+            "IDEMPOTENCY_KEY_UNFINISHED",
         ),
         410: ("SESSION_EXPIRED",),
         413: ("BODY_TOO_LARGE", "NORMALIZER_INPUT_TOO_LARGE", "KB_VALIDATION_TOO_LARGE", "BUNDLE_TOO_LARGE"),
@@ -48,7 +49,7 @@ STATUS_BY_CODE: Mapping[str, int] = {
             "VALIDATION_REJECTED", "ANSWER_DENIED", "FRAME_DEPTH_EXCEEDED", "ENGINE_BUDGET_EXCEEDED",
             "NORMALIZER_VALIDATION_FAILED",
             "KB_INGEST_TOO_MANY_CHUNKS", "KB_VALIDATION_MAX_UNITS_PER_SOURCE", "KB_VALIDATION_MAX_TOTAL_UNITS",
-            "KB_VALIDATION_MAX_SOURCES", "SOURCE_UNREADABLE",
+            "KB_VALIDATION_MAX_SOURCES", "SOURCE_UNREADABLE", "IDEMPOTENCY_KEY_REUSED",
         ),
         429: ("RATE_LIMITED",),
         500: ("SERVER_INTERNAL_ERROR",),
@@ -64,7 +65,13 @@ STATUS_BY_CODE: Mapping[str, int] = {
 }  # fmt: skip
 """A code that is not listed here is a defect of ours, and answered as one: 500."""
 
-_RETRY_AFTER_SECONDS = {"TURN_IN_PROGRESS": 1, "SERVER_BUSY": 1, "SERVER_SHUTTING_DOWN": 5, "TURN_INTERRUPTED": 1}
+PROBLEM_TYPE = "application/problem+json"
+"""The media type of problem details (RFC 9457)."""
+
+_RETRY_AFTER_SECONDS = {
+    "TURN_IN_PROGRESS": 1, "SERVER_BUSY": 1, "SERVER_SHUTTING_DOWN": 5, "TURN_INTERRUPTED": 1,
+    "IDEMPOTENCY_KEY_IN_USE": 1,
+}  # fmt: skip
 _DEFECT = "The server has a defect; the request was not carried out. Its log says more under this request id."
 
 
@@ -102,6 +109,20 @@ def error_body(
             "timestamp": wire_time(timezone.now()),
             "type": error_type(status_of(code)),
         }
+    }
+
+
+def problem_of(body: Mapping[str, Any], status: int) -> dict[str, Any]:
+    """Return an error object, of either dialect, as problem details; its other fields are extension members."""
+    others = dict(body["error"])
+    code, message, _ = others.pop("code"), others.pop("message"), others.pop("type")
+    return {
+        "type": f"urn:mrpvm:error:{code.lower()}",
+        "title": code.replace("_", " ").capitalize(),
+        "status": status,
+        "detail": message,
+        "code": code,
+        **others,
     }
 
 

@@ -76,6 +76,11 @@ _STREAM = OpenApiResponse(
     "`response.completed`, or `error` as the last one instead.",
 )
 
+_UNCHANGED = OpenApiResponse(description="The client has it already: nothing changed since the `ETag` it sent.")
+_IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The `ETag` of what the client has."
+)
+
 chat = _operation(
     "chat", "chat", "Answers the last user message in the named session, or in a new one. One turn runs in"
     " a session at a time: a busy session answers 409 with the running turn's id, or waits up to "
@@ -236,14 +241,16 @@ turn_read = _operation(
     "read_turn",
     "turns",
     "Reads one turn with the structure of its graph, also while it runs.",
-    {200: turn_responses.TurnEntry},
+    {200: turn_responses.TurnEntry, 304: _UNCHANGED},
     404,
+    extra=[_IF_NONE_MATCH],
 )
 detail_read = _operation(
     "read_detail", "turns", "Reads what one node of the graph got and gave, up to a size; `download` gives"
     " the whole as a file.",
-    {(200, "application/json"): turn_responses.DetailObject, (200, "application/octet-stream"): OpenApiTypes.BINARY},  # type: ignore[dict-item]
-    404, query=requests.DetailQuery,
+    {(200, "application/json"): turn_responses.DetailObject, (200, "application/octet-stream"): OpenApiTypes.BINARY,  # type: ignore[dict-item]
+     304: _UNCHANGED},
+    404, query=requests.DetailQuery, extra=[_IF_NONE_MATCH],
 )  # fmt: skip
 turn_cancel = _operation(
     "cancel_turn",

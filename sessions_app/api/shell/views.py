@@ -1,8 +1,9 @@
 """What every endpoint shares: who calls, one request id, strict bodies, JSON answers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from django.db.models import Model
 from django.http import HttpRequest
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
@@ -12,14 +13,19 @@ from rest_framework.parsers import BaseParser
 from rest_framework.permissions import BasePermission
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from sessions_app.api.shell.authentication import Access, ApiKeyAuthentication, MemberAuthentication
+from sessions_app.api.shell.errors import PROBLEM_TYPE, problem_of
+from sessions_app.api.shell.idempotency import AnsweredBefore, claim_of, settle_claim
 from sessions_app.api.shell.parsers import JSONObjectParser
 from sessions_app.api.shell.permissions import RolePermission
 from sessions_app.api.shell.renderers import FastJSONRenderer
 from sessions_app.identifiers import new_request_id
-from sessions_app.models import Project
+from sessions_app.models import KeptAnswer, Project
+from sessions_app.queries.paging import Page
+from sessions_app.turns.close import TurnError
 
 
 class JSONAlways(BaseContentNegotiation):
@@ -47,7 +53,11 @@ class ApiView(APIView):
     content_negotiation_class = JSONAlways
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     write_role = "editor"
+    cursor_parameter = "cursor"
+    cache_control = "no-store"
     session_id: str | None = None
+    claim: KeptAnswer | None = None
+    is_done = False
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """Return the framework's request, and the request its id."""
@@ -57,11 +67,28 @@ class ApiView(APIView):
             request.META["CONTENT_LENGTH"] = str(len(request.body))
         return super().initialize_request(request, *args, **kwargs)
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse who may not do this, and answer what was answered before."""
+        super().initial(request, *args, **kwargs)
+        self.claim = claim_of(request, is_parsed=bool(self.parser_classes))
+
+    def handle_exception(self, exc: Exception) -> Any:
+        """Return the answer to an exception."""
+        if isinstance(exc, AnsweredBefore):
+            return exc.response
+        self.is_done = isinstance(exc, TurnError)
+        return super().handle_exception(exc)
+
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the answer its request id."""
+        """Return the answer with its request id and links, as problem details if those were asked for."""
         finished = super().finalize_response(request, response, *args, **kwargs)
         finished.headers.setdefault("X-Request-Id", self.request_id)
-        finished.headers.setdefault("Cache-Control", "no-store")
+        finished.headers.setdefault("Cache-Control", self.cache_control)
+        if PROBLEM_TYPE in request.headers.get("Accept", "") and "error" in (getattr(finished, "data", None) or ()):
+            finished.data = problem_of(finished.data, finished.status_code)
+            finished.content_type = PROBLEM_TYPE
+        if self.claim is not None:
+            settle_claim(self.claim, finished, is_done=self.is_done)
         return finished
 
     @property
@@ -73,6 +100,36 @@ class ApiView(APIView):
     def project(self) -> Project:
         """Return the caller's project: nothing outside of it exists for this request."""
         return self.access.project
+
+    def listed[Row: Model](
+        self, name: str, found: Page[Row], payload: Callable[[Row], Mapping[str, Any]], total: int | None = None
+    ) -> Response:
+        """Return a page of a list, with links to those beside it.
+
+        Args:
+            total: how many rows the whole list has, where that is stored.
+        """
+        body = {name: [payload(row) for row in found.rows], "next_cursor": found.next_cursor}
+        return self.linked(body, next=found.next_cursor, prev=found.previous_cursor, total=total)
+
+    def linked(self, body: Mapping[str, Any], *, total: int | None = None, **cursors: str | None) -> Response:
+        """Return an answer with a `Link` header (RFC 8288): the first page, and for each relation that of its cursor.
+
+        The addresses are relative: what a proxy makes of the server's own is not known here.
+        """
+        relations = {relation: cursor for relation, cursor in cursors.items() if cursor}
+        links = [f'<{self._address_of(cursor)}>; rel="{relation}"' for relation, cursor in relations.items()]
+        headers = {"Link": ", ".join([f'<{self._address_of(None)}>; rel="first"', *links])}
+        if total is not None:
+            headers["X-Total-Count"] = str(total)
+        return Response(body, headers=headers)
+
+    def _address_of(self, cursor: str | None) -> str:
+        query = self.request.query_params.copy()
+        query.pop(self.cursor_parameter, None)
+        if cursor is not None:
+            query[self.cursor_parameter] = cursor
+        return f"{self.request.path}?{query.urlencode()}" if query else self.request.path
 
     def body[Shape: serializers.Serializer](self, shape: type[Shape]) -> dict[str, Any]:
         """Return the validated body; keys that were not sent are absent.

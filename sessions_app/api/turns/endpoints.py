@@ -3,6 +3,8 @@
 import re
 
 from django.http import HttpResponse, HttpResponseBase
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import conditional_page
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,9 +20,14 @@ from sessions_app.queries.turns.registry import Detail
 from sessions_app.queries.turns.verdicts import mounted_bases, recorded, verdict
 from sessions_app.turns.cancel import request_cancel
 
+REVALIDATED = "private, no-cache"
+"""What may be kept by its reader, who asks before each use whether it has changed."""
+
 
 class Explainability(ApiView):
     """The session's registry: every turn, failed ones included."""
+
+    cursor_parameter = "before"
 
     @schemas.registry
     def get(self, request: Request, session_id: str) -> Response:
@@ -31,10 +38,11 @@ class Explainability(ApiView):
         events = turns.all_events(found)
         bases = mounted_bases(found)
         details = details_of(found) if query.get("details") == "full" else {}
-        return Response(
+        turn_count = turns.turns(owner).count()
+        return self.linked(
             {
                 "session_id": owner.session_id,
-                "turn_count": turns.turns(owner).count(),
+                "turn_count": turn_count,
                 "turns": [
                     entry(
                         turn,
@@ -44,12 +52,17 @@ class Explainability(ApiView):
                     for turn in found
                 ],
                 "has_more": has_more,
-            }
+            },
+            next=str(found[0].turn_index) if has_more else None,
+            total=turn_count,
         )
 
 
+@method_decorator(conditional_page, name="dispatch")
 class OneTurn(ApiView):
-    """One turn."""
+    """One turn; a client that has it already is told that nothing changed."""
+
+    cache_control = REVALIDATED
 
     @schemas.turn_read
     def get(self, request: Request, session_id: str, request_id: str) -> Response:
@@ -59,8 +72,11 @@ class OneTurn(ApiView):
         return Response(entry(found, execution_trace(events), verdict(found, events)))
 
 
+@method_decorator(conditional_page, name="dispatch")
 class TurnDetail(ApiView):
     """What one node of the graph got and gave."""
+
+    cache_control = REVALIDATED
 
     @schemas.detail_read
     def get(self, request: Request, session_id: str, request_id: str, ref: str) -> HttpResponseBase:

@@ -22,11 +22,9 @@ class Turns(ApiView):
         """List turns, the newest first."""
         query = self.parameters(TurnListQuery)
         found = turn_page(self.project, _filter(query.get("q", "")), _place(query.get("cursor")), query["limit"])
-        return Response(
-            {
-                "turns": [_listed(turn) for turn in found.turns],
-                "next_cursor": str(found.next_before) if found.next_before else None,
-            }
+        next_cursor = str(found.next_before) if found.next_before else None
+        return self.linked(
+            {"turns": [_listed(turn) for turn in found.turns], "next_cursor": next_cursor}, next=next_cursor
         )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from threading import Event, Lock
 from typing import Any
 
@@ -34,6 +34,9 @@ class Feed:
     def __init__(self) -> None:
         self._lock = Lock()
         self._waiting: deque[StreamEvent] = deque()
+        self._told: list[StreamEvent] = []
+        self._is_complete = False
+        self._at_end: Callable[[Sequence[StreamEvent]], None] | None = None
         self._filled = Event()
         self._ended = False
         self._dropped = False
@@ -42,6 +45,7 @@ class Feed:
     def put(self, name: str, data: Mapping[str, Any]) -> None:
         """Add an event."""
         with self._lock:
+            self._told.append((name, data))
             if self._dropped:
                 return
             self._waiting.append((name, data))
@@ -49,13 +53,29 @@ class Feed:
 
     def end(self) -> None:
         """Close the stream: nothing follows."""
-        self._ended = True
-        self._wake()
+        with self._lock:
+            self._is_complete, at_end = True, self._at_end
+        try:
+            if at_end is not None:
+                at_end(self._told)
+        finally:
+            self._ended = True
+            self._wake()
+
+    def when_ended(self, at_end: Callable[[Sequence[StreamEvent]], None]) -> None:
+        """Hand over all events once nothing follows, on the thread that ends the stream and before its reader sees it.
+
+        From now on the work counts as read, whether anybody does or not.
+        """
+        with self._lock:
+            self._at_end, is_complete = at_end, self._is_complete
+        if is_complete:
+            at_end(self._told)
 
     @property
     def is_dropped(self) -> bool:
-        """Return whether nobody reads any more."""
-        return self._dropped
+        """Return whether nobody reads any more, now or later."""
+        return self._dropped and self._at_end is None
 
     def drop(self) -> None:
         """Mark the stream as unread."""
@@ -102,19 +122,32 @@ class Feed:
                 self.drop()
 
 
-def event_stream(
-    feed: Feed, last_words: Callable[[], Iterable[StreamEvent]], headers: Mapping[str, str], encode: Encode = frame
-) -> StreamingHttpResponse:
-    """Return the response that streams a feed.
+class EventStream(StreamingHttpResponse):
+    """The response that streams a feed.
 
     Args:
         last_words: gives the events that end the stream when the server stops.
         encode: how an event goes over the wire.
     """
-    response = StreamingHttpResponse(_frames(feed, last_words, encode), content_type="text/event-stream; charset=utf-8")
-    for name, value in {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no", **headers}.items():
-        response[name] = value
-    return response
+
+    def __init__(
+        self,
+        feed: Feed,
+        last_words: Callable[[], Iterable[StreamEvent]],
+        headers: Mapping[str, str],
+        encode: Encode = frame,
+    ) -> None:
+        unbuffered = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+        super().__init__(
+            _frames(feed, last_words, encode),
+            content_type="text/event-stream; charset=utf-8",
+            headers={**unbuffered, **headers},
+        )
+        self._feed, self._encode = feed, encode
+
+    def when_ended(self, at_end: Callable[[bytes], None]) -> None:
+        """Hand over the whole stream as it goes over the wire, as `Feed.when_ended` does; comments are left out."""
+        self._feed.when_ended(lambda told: at_end(b"".join(self._encode(name, data) for name, data in told)))
 
 
 async def _frames(feed: Feed, last_words: Callable[[], Iterable[StreamEvent]], encode: Encode) -> AsyncIterator[bytes]:

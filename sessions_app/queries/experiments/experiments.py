@@ -1,14 +1,13 @@
 """Experiments of a project, with what their pages show."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Count, QuerySet
 
 from mrpvm.errors import NotFound
 from sessions_app.models import Experiment, ExplainabilityTurn, Project, Trial
-from sessions_app.queries.paging import number, page
+from sessions_app.queries.paging import Page, number, page
 
 
 def experiment(project: Project, experiment_id: str) -> Experiment:
@@ -35,23 +34,15 @@ def _within(project: Project, experiment: Experiment) -> Experiment:
     return experiment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExperimentPage:
-    """Some of a project's experiments, the newest first, and the cursor of the next page."""
-
-    experiments: Sequence[Experiment]
-    next_cursor: str | None
-
-
-def experiment_page(project: Project, limit: int, cursor: str | None = None, kind: str = "") -> ExperimentPage:
-    """Return a page of the project's experiments, of one kind if `kind` is given.
+def experiment_page(project: Project, limit: int, cursor: str | None = None, kind: str = "") -> Page[Experiment]:
+    """Return a page of the project's experiments, the newest first, of one kind if `kind` is given.
 
     Raises:
         InvalidInput: the cursor is not one of ours.
     """
     found = _of_project(project)
-    rows, next_cursor = page(found.filter(kind=kind) if kind else found, [("-id", number)], limit, cursor)
-    return ExperimentPage(experiments=[_within(project, row) for row in rows], next_cursor=next_cursor)
+    shown = page(found.filter(kind=kind) if kind else found, [("-id", number)], limit, cursor)
+    return replace(shown, rows=[_within(project, row) for row in shown.rows])
 
 
 def experiments_of(turn: ExplainabilityTurn, limit: int, kind: str = "") -> list[Experiment]:

@@ -45,7 +45,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         found = experiments.experiment_page(member.project, PAGE_ROWS, request.GET.get("cursor") or None, kind)
     except MRPError:  # an address that was cut
         found = experiments.experiment_page(member.project, PAGE_ROWS, None, kind)
-    context = {"experiments": found.experiments, "next_cursor": found.next_cursor, "kind": kind}
+    context = {"experiments": found.rows, "next_cursor": found.next_cursor, "kind": kind}
     return page(request, "experiments/index.html", member, context, section="experiments")
 
 
