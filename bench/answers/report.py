@@ -208,7 +208,7 @@ def _answerable(corpus: Corpus) -> list[TurnQuestion]:
 
 
 def _suites() -> Iterator[Figure]:
-    """Yield right, wrong and refused of the suites of bench/evaluation."""
+    """Yield right, wrong and refused of the suites of stories/."""
     directories = (("development", DEVELOPMENT), ("further", FURTHER), ("held out", HELD_OUT))
     runs = {name: run_all(load_suites(directory)) for name, directory in directories}
     for name, found in runs.items():

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-HERE = Path(__file__).parent
-DEVELOPMENT = HERE / "suites"
+STORIES = Path(__file__).resolve().parents[2] / "stories"
+DEVELOPMENT = STORIES / "development"
 """Suites that rules may be improved on."""
-FURTHER = HERE / "further"
+FURTHER = STORIES / "further"
 """More suites that rules were improved on, as an outsider would write them; too many for the test suite."""
-HELD_OUT = HERE / "heldout"
+HELD_OUT = STORIES / "held_out"
 """Suites that are only measured: a rule made for one of them would make its number worthless."""
 
 type Variant = Literal["original", "renamed", "inverted"]

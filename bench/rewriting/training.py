@@ -1,7 +1,7 @@
 """`python -m bench.rewriting.training DIRECTORY`: learns the weights of the gate, the need and the meant terms.
 
 Provenance: CAsT 2019 to 2022 (daltonj/treccastweb, MIT), iKAT 2023 and 2024 (irlabamsterdam/iKAT, MIT) and MTRAG
-(IBM/mt-rag-benchmark, Apache-2.0), and as questions of other matters those about our own stories (bench/evaluation) and
+(IBM/mt-rag-benchmark, Apache-2.0), and as questions of other matters those about our own stories (stories/) and
 those of SQuAD 2.0 (Rajpurkar et al., CC BY-SA 4.0), nothing else: data sets of other licences in the directory are
 passed over. What is kept are weights, and in how many conversations a stem was said; the same data give the same file.
 """

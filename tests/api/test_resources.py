@@ -103,7 +103,7 @@ def test_the_stories_of_the_evaluation_are_listed(editor: Caller, settings: Sett
     assert [row["suite"] for row in sources] == sorted({row["suite"] for row in sources})
     beehive = next(row for row in sources if row["suite"] == "beehive")
     assert (beehive["file"], beehive["name"]) == ("manual.md", "Beehive monitor")
-    story = settings.MRPVM_SHIPPED_DIR / "bench/evaluation/suites/beehive/manual.md"
+    story = settings.MRPVM_SHIPPED_DIR / "stories/development/beehive/manual.md"
     assert beehive["content"] == story.read_text(encoding="utf-8")
     assert Caller().get("/api/eval-sources").status_code == 401
     settings.MRPVM_SHIPPED_DIR = tmp_path

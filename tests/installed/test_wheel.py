@@ -12,7 +12,7 @@ from tests.browser.conftest import chromium_path
 from tests.installed.conftest import Installed
 from tests.server import ROOT
 
-SHIPPED = ("agents", "bench/evaluation", "personas", "skills", "static", "templates")
+SHIPPED = ("agents", "personas", "skills", "static", "stories", "templates")
 
 
 def tracked(*folders: str) -> set[str]:

@@ -13,11 +13,11 @@ def evaluation_sources() -> list[dict[str, str]]:
     Raises:
         UnreadableFile: a story lies outside of the evaluation, or is no text of a sane size.
     """
-    root = settings.MRPVM_SHIPPED_DIR / "bench" / "evaluation"
-    found = []
+    root = settings.MRPVM_SHIPPED_DIR / "stories"
+    sources = []
     for path in root.glob("*/*/eval.json"):
         suite = json.loads(read_text(path, root))
         file = suite["storyFile"]
         content = read_text(path.parent / file, root)
-        found.append({"suite": suite["suiteId"], "file": file, "name": suite["title"], "content": content})
-    return sorted(found, key=lambda source: source["suite"])
+        sources.append({"suite": suite["suiteId"], "file": file, "name": suite["title"], "content": content})
+    return sorted(sources, key=lambda source: source["suite"])
