@@ -154,7 +154,7 @@ type News = (
     | tuple[Literal["kb.mounted"], BaseMounted]
     | tuple[Literal["kb.saved", "kb.forked"], BaseStored]
 )
-"""An event with a number and its payload. `turn.progressed`, `units.pending` and
+"""An event with a number and its payload. `turn.progressed`, `turn.drafted`, `units.pending` and
 `context.progressed` have none: they say how far something has come that is not there yet. Nor has `kb.revised`, which
 is about a base and not about one session."""
 
@@ -253,6 +253,12 @@ def announce_progress(session_pk: int, request_id: str, event_count: int) -> Non
         "created_at": None,
     }
     send(session_pk, [progress])
+
+
+def announce_draft(session_pk: int, request_id: str) -> None:
+    """Notify open pages that a model has written more of a running turn's answer."""
+    payload = {"request_id": request_id}
+    send(session_pk, [{"sequence": None, "kind": "turn.drafted", "payload": payload, "created_at": None}])
 
 
 def announce_pending(session_pk: int, request_id: str, count: int) -> None:

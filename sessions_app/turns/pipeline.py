@@ -32,6 +32,7 @@ from sessions_app.turns.chains import as_sent, keep_chain
 from sessions_app.turns.close import TurnError, end_on_defect, end_turn
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
 from sessions_app.turns.ended import turn_ended
+from sessions_app.turns.live_draft import LiveDraft
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, prepare
 from sessions_app.turns.progress import progress_of
@@ -137,14 +138,16 @@ def _outbound(turn: ExplainabilityTurn, trace: TraceWriter) -> Mapping[str, Any]
 
 def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None, read: Reader | None) -> TurnOutcome:
     turn, clock, request = prepared.turn, machine().clock, prepared.request
-    watch = Watch(turn)
+    watch, draft = Watch(turn), LiveDraft(turn)
     ends_at_ms = clock.monotonic_ms() + request.limits.request_timeout_ms - request.spent_ms
 
     @outages_told()
     def emit(event: Event) -> None:
         trace.add(event)
-        if read is not None and isinstance(event.data, AnswerDelta) and not event.data.is_draft:
-            read(turn, event.data)
+        if isinstance(event.data, AnswerDelta):
+            draft.add(event.data)
+            if read is not None and not event.data.is_draft:
+                read(turn, event.data)
         if listen is not None and (payload := progress_of(turn, event)) is not None:
             listen(payload)
         if isinstance(event.data, UnitsStaged):
@@ -160,7 +163,10 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
         tick()
         return ends_at_ms - clock.monotonic_ms()
 
-    return machine().run_turn(request, prepared.knowledge, emit, tick, prepared.models)
+    try:
+        return machine().run_turn(request, prepared.knowledge, emit, tick, prepared.models)
+    finally:
+        draft.drop()
 
 
 def _bounded(outcome: TurnOutcome, sampling: Sampling, trace: TraceWriter) -> tuple[TurnOutcome, str]:

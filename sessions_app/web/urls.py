@@ -69,6 +69,7 @@ urlpatterns = [
     path(f"{_TURN}/graph", turns.graph, name="turn-graph"),
     path(f"{_TURN}/timeline", turns.timeline, name="turn-timeline"),
     path(f"{_TURN}/outline", turns.outline, name="turn-outline"),
+    path(f"{_TURN}/draft", turns.draft, name="turn-draft"),
     path(f"{_TURN}/remedies", turns.remedies, name="turn-remedies"),
     path(f"{_TURN}/context", turns.context, name="turn-context"),
     path(f"{_TURN}/sections/<int:place>", turns.section, name="turn-section"),

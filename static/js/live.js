@@ -87,8 +87,9 @@ export function dispatch(message) {
 }
 
 function dependsOn(element, message) {
-  const { refreshOn, refreshRequest } = element.dataset;
+  const { refreshOn, refreshRequest, refreshIfSeen } = element.dataset;
   if (!refreshOn.split(/\s+/).includes(message.kind)) return false;
+  if (refreshIfSeen !== undefined && !element.checkVisibility()) return false;
   // A fragment of one turn does not care about others.
   const request = message.payload?.request_id;
   return !refreshRequest || !request || refreshRequest === request;

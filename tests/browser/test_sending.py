@@ -4,13 +4,14 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Page, Route, expect
 
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from tests.browser.browsing import Browser, HeldSolver, aside, live, new_session, say
+from tests.browser.browsing import Browser, HeldSolver, aside, live, new_session, ready, say
 from tests.configured_model import acting
 from tests.llm.provider import Asked, Behaviour, Provider
 from tests.llm.provider import say as say_text
@@ -162,6 +163,27 @@ def test_a_draft_is_shown_as_one_until_it_is_approved(provider: Provider, browse
     expect(page.locator("[data-ended]")).to_have_count(2)
     expect(draft).to_have_count(0)
     expect(page.locator(".exchange").last).to_contain_text("It is Rex 1, your dog.")
+
+
+def test_another_tab_reads_the_draft_along_and_cannot_send(provider: Provider, browser: Browser, told: Session) -> None:
+    provider.otherwise = in_two_parts("It is Rex [1], ", "your dog.")
+    page = browser.open("session", told.session_id)
+    other = page.context.new_page()
+    other.goto(page.url)
+    live(ready(other))
+    ask_the_model(page)
+    draft = other.locator(".exchange.is-running .live-draft")
+    expect(draft).to_contain_text("Draft of gs-llm-fast, not approved yet", timeout=MODEL_TIMEOUT_MS)
+    expect(draft.locator(".bubble__text")).to_have_text("It is Rex [1],")
+    expect(other.get_by_role("button", name="Send")).to_be_disabled()
+    watched = page.context.new_page()
+    watched.goto(browser.url + reverse("turn", args=[told.session_id, told.turns.get(status="running").request_id]))
+    expect(watched.locator("#turn-head .live-draft .bubble__text")).to_have_text("It is Rex [1],")
+    provider.released.set()
+    expect(other.locator("[data-ended]")).to_have_count(2)
+    expect(other.locator(".live-draft")).to_have_count(0)
+    expect(other.get_by_role("button", name="Send")).to_be_enabled()
+    expect(watched.locator("#turn-head")).to_contain_text("It is Rex 1, your dog.")
 
 
 def test_a_draft_that_was_refused_is_set_aside_for_the_next(

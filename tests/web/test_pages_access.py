@@ -22,7 +22,7 @@ PLAIN = ("sessions", "sessions-list", "knowledge", "plugins", "settings", "model
 OF_SESSION = ("session", "session-head", "session-messages", "session-state", "session-composer")
 OF_TURN = (
     "turn", "turn-head", "turn-graph", "turn-timeline", "turn-outline", "turn-context", "turn-state",
-    "turn-choice", "turn-what-if", "turn-remedies",
+    "turn-choice", "turn-what-if", "turn-remedies", "turn-draft",
 )  # fmt: skip
 FILES = ("turn-export", "turn-picture")
 WRITES = (

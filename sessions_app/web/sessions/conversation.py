@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from sessions_app.models import ExplainabilityTurn, KBMount, Message, Session, TurnRating
 from sessions_app.queries.sessions.pages import Conversation, conversation
 from sessions_app.queries.turns.outcomes import NOTHING_ASKED, outcome
+from sessions_app.turns.live_draft import Draft, draft_of
 from sessions_app.web.sessions.closest import Statement, closest
 from sessions_app.web.shell.prose import prose
 from sessions_app.web.shell.words import BASIS_WORDS, ending, why
@@ -51,6 +52,7 @@ class Exchange:
     duration: str
     chips: tuple[Chip, ...]
     prefers: str
+    draft: Draft | None
 
     @property
     def is_stopped(self) -> bool:
@@ -159,6 +161,7 @@ def _exchange(
         url=url,
         duration=duration_badge(turn.duration_ms),
         prefers=prefers,
+        draft=draft_of(turn),
         chips=tuple(_chips(turn, sources_url, turn_names)),
     )
 

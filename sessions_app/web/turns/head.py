@@ -25,6 +25,7 @@ from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.sessions.pages import neighbours
 from sessions_app.queries.turns.registry import answer_of, discarded_texts, events, turn_by_key
 from sessions_app.queries.turns.verdicts import mounted_bases, recorded
+from sessions_app.turns.live_draft import draft_of
 from sessions_app.web.sessions.closest import closest
 from sessions_app.web.sessions.conversation import turn_tone
 from sessions_app.web.shell.prose import prose
@@ -74,6 +75,7 @@ def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
         "verdict": told.verdict,
         "clauses": [_linked(turn, clause) for clause in told.verdict.clauses],
         "chips": told.chips,
+        "draft": draft_of(turn),
         "seeks_base": is_open and not turn.is_trial,
         "duration": duration_badge(turn.duration_ms),
         "answer": _answer(turn, addresses["turn_url"]),

@@ -14,6 +14,7 @@ from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.turns import registry as turns
 from sessions_app.queries.turns.context_sections import section_text
 from sessions_app.turns.cancel import request_cancel
+from sessions_app.turns.live_draft import draft_of
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import back_to, page, tell, tell_error
@@ -135,6 +136,14 @@ def remedies(request: HttpRequest, member: Member, session_id: str, request_id: 
     turn = turns.turn(member.project, session_id, request_id)
     context = {"session": turn.session, "knowing": bases_that_know(turn), **turn_addresses(turn)}
     return page(request, "turn/remedies.html", member, context)
+
+
+@require_safe
+@member_view()
+def draft(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Return what a model is writing for a running turn."""
+    turn = turns.turn(member.project, session_id, request_id)
+    return page(request, "turn/draft.html", member, {"turn": turn, "draft": draft_of(turn), **turn_addresses(turn)})
 
 
 @require_safe
