@@ -150,9 +150,6 @@ ATTITUDE_VERBS = word_class(
     "suspect guess assume suppose rumour rumor allege refuse deny suggest propose"
 )
 """Verbs whose object is not thereby a fact."""
-HEDGES = word_class(
-    "may might could would should perhaps maybe possibly probably likely allegedly supposedly nearly almost"
-)
 PERSON_WORDS = word_class(
     "man woman boy girl child person mother father sister brother son daughter wife husband friend uncle aunt king "
     "queen prince princess doctor nurse captain colleague neighbour neighbor boss team crew people everyone "

@@ -1,43 +1,33 @@
-"""How the solver reads a sentence: its content words with their case, and what limits its truth."""
+"""The words of a sentence: its tokens, and its content words with what governs and owns them."""
 
 import re
 from dataclasses import dataclass
 
 from mrpvm.english.lexicon import (
-    ATTITUDE_VERBS,
     AUDIENCE,
     AUXILIARIES,
     BASE_FORMS,
-    BE_FORMS,
     CONJUNCTIONS,
     DETERMINERS,
-    HEDGES,
     NEGATIONS,
     NUMBER_WORDS,
     PAST_FORMS,
     POSSESSIVES,
     PREPOSITIONS,
-    SPEAKERS,
     STOP_WORDS,
     SYNONYMS,
     word_class,
 )
 from mrpvm.english.text import stem
-from mrpvm.english.times import opens_time
 from mrpvm.text_cache import TextCache
 
 _TOKEN = re.compile(
     r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3\u00a5]"
 )
-PASSIVE_SUBJECT = 1_000
-"""Rank from which a word is the subject of a passive."""
 _SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself": "i"}
 _OWNERS = {"my": "i", "mine": "i", "our": "we", "ours": "we", "your": "you", "yours": "you"}
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
-_SUBORDINATORS = frozenset(("if", "when", "whenever", "unless", "because", "although", "though", "while", "until"))
 _JOINING = frozenset(("and",))
-_TIME_SUBORDINATORS = frozenset(("before", "after", "since", "once"))
-_CLAUSE_SUBJECTS = SPEAKERS | frozenset(("he", "she", "it", "they"))
 _NOT_PARTICIPLES = frozenset(
     ("red", "bed", "need", "seed", "speed", "shed", "sled", "hundred", "weed", "reed", "indeed")
 )
@@ -57,7 +47,6 @@ def sense(word: str) -> str:
 
 _S_FORMS = {"goes": "go", "undergoes": "undergo"}
 _SYNONYM_STEMS = {stem(word): stem(first) for word, first in SYNONYMS.items()}
-_ATTITUDES = frozenset(stem(verb) for verb in ATTITUDE_VERBS)
 
 
 MEANS = frozenset(
@@ -85,23 +74,17 @@ def is_past(word: str) -> bool:
 class Word:
     """A content word (or a speaker's pronoun) in its sentence.
 
-    `rank` orders the arguments of an active reading: a passive subject ranks behind its verb, its agent before.
-    `preposition` governs the word. `owner` is who a possessive before it names, `is_owned_head` marks the word next to
-    that possessive, `is_owner` marks "Anna's". `is_subordinate` marks words of an "if" or "when" clause, which may
-    stand before or after the main clause.
+    `preposition` governs the word. `owner` is who a possessive before it names, `is_owner` marks "Anna's".
     """
 
     text: str
     sense: str
     place: int
-    rank: int
     preposition: str | None = None
     owner: str | None = None
     is_owner: bool = False
-    is_owned_head: bool = False
     is_name: bool = False
     is_pronoun: bool = False
-    is_subordinate: bool = False
 
     @property
     def is_core(self) -> bool:
@@ -111,18 +94,13 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One sentence as the solver sees it; `tokens` are all words and marks, lower-cased."""
+    """One sentence; `tokens` are all words and marks, lower-cased."""
 
     text: str
     tokens: tuple[str, ...]
     surfaces: tuple[str, ...]
     words: tuple[Word, ...]
     is_negated: bool
-    is_lacking: bool
-    is_hedged: bool
-    is_conditional: bool
-    is_passive: bool
-    attitudes: frozenset[str]
 
     @property
     def senses(self) -> frozenset[str]:
@@ -134,32 +112,6 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(match.group().replace("\u2019", "'") for match in _TOKEN.finditer(text))
 
 
-def _passive_span(tokens: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return the places of a passive's auxiliary and participle: a form of be, some words, a past form.
-
-    In a statement no noun phrase may stand between them ("is a retired teacher"); in a question the subject does, and
-    the last past form counts ("are deleted files kept").
-    """
-    for place, token in enumerate(tokens):
-        if token not in BE_FORMS:
-            continue
-        inverted = place == 0
-        found = None
-        for after in range(place + 1, min(place + (9 if inverted else 4), len(tokens))):
-            between = tokens[after]
-            if is_past(between) and tokens[after - 1] not in DETERMINERS:
-                found = place, after
-                if not inverted:
-                    return found
-            if not between[0].isalnum() or (between in PREPOSITIONS and between != "of"):
-                break
-            if not inverted and between in DETERMINERS and tokens[after + 1 : after + 2] != ("longer",):
-                break
-        if found:
-            return found
-    return None
-
-
 class _Reader:
     """Goes once over the tokens of a sentence."""
 
@@ -167,11 +119,9 @@ class _Reader:
         self.text = text
         self.surfaces = _split(text)
         self.tokens = tuple(token.lower() for token in self.surfaces)
-        self.passive = _passive_span(self.tokens)
         self._preposition: str | None = None
         self._owner: str | None = None
         self._fresh_phrase = True
-        self._subordinate = False
         self._has_verb = False
         self._words: list[Word] = []
 
@@ -187,18 +137,9 @@ class _Reader:
             surfaces=self.surfaces,
             words=tuple(self._words),
             is_negated=negated,
-            is_lacking="without" in lowered,
-            is_hedged=bool(lowered & HEDGES),
-            is_conditional=bool(lowered & {"if", "unless", "whether"}) or tokens[:1] in (("when",), ("whenever",)),
-            is_passive=self.passive is not None,
-            attitudes=frozenset(word.sense for word in self._words) & _ATTITUDES,
         )
 
     def _step(self, place: int, token: str) -> None:
-        if token in _SUBORDINATORS or (token in _TIME_SUBORDINATORS and self._opens_clause(place)):
-            self._subordinate = True
-        elif token in (",", ";"):
-            self._subordinate = False
         if token in AUXILIARIES or is_past(token):
             self._has_verb = True
         elif not token[0].isalnum() or token in CONJUNCTIONS or token in _RELATIVES:
@@ -259,9 +200,6 @@ class _Reader:
         if is_owner:
             self._owner, self._fresh_phrase = sense(bare), True
 
-    def _opens_clause(self, place: int) -> bool:
-        return self.tokens[place + 1 : place + 2] != () and self.tokens[place + 1] in _CLAUSE_SUBJECTS
-
     def _is_present_verb(self, place: int, token: str) -> bool:
         """Return whether a word behind a preposition's noun is the verb: "the train from Lund arrives at nine"."""
         if self._has_verb or not self._preposition or not self._words or not self.surfaces[place].islower():
@@ -290,31 +228,12 @@ class _Reader:
                 text=text,
                 sense=sense_,
                 place=place,
-                rank=self._rank(place),
-                preposition=None if self._is_agent(place) else self._preposition,
+                preposition=self._preposition,
                 owner=self._owner,
-                is_subordinate=self._subordinate,
-                is_owned_head=self._owner is not None and self._fresh_phrase,
                 **marks,
             )
         )
         self._fresh_phrase = False
-
-    def _is_agent(self, place: int) -> bool:
-        if self.passive is None or self._preposition != "by" or place < self.passive[1]:
-            return False
-        by = max(at for at in range(place) if self.tokens[at] == "by")
-        is_means = sense(self.tokens[by + 1]) in MEANS and self.surfaces[by + 1].islower()
-        return not is_means and not opens_time(self.tokens, by)
-
-    def _rank(self, place: int) -> int:
-        if self.passive is None:
-            return place
-        if self._is_agent(place):
-            return place - 1_000
-        if place < self.passive[1] and self._preposition is None:
-            return place + PASSIVE_SUBJECT
-        return place
 
 
 def _counts(following: tuple[str, ...]) -> bool:

@@ -200,7 +200,8 @@ def _mention_of(reading: Reading, text: str) -> _Mention | None:
 
 def _equates(reading: Reading, end: int) -> bool:
     """Return whether a form of be, and no passive, stands right behind the subject: "the head nurse is Paula"."""
-    return not reading.is_passive and reading.tokens[end + 1 : end + 2] in (("is",), ("was",), ("are",), ("were",))
+    verb, *following = [*reading.tokens[end + 1 : end + 3], ""]
+    return verb in ("is", "was", "are", "were") and not is_past(following[0])
 
 
 def _is_rival(word: Word) -> bool:

@@ -3,21 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from mrpvm.english.lexicon import (
-    AUXILIARIES,
-    CONJUNCTIONS,
-    DETERMINERS,
-    NUMBER_WORDS,
-    PREPOSITIONS,
-    TIME_WORDS,
-    word_class,
-)
+from mrpvm.english.lexicon import TIME_WORDS, word_class
 
 YEAR = re.compile(r"1\d{3}|20\d{2}")
 CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
 _DAY = re.compile(r"\d{1,2}(?:st|nd|rd|th)?")
 _EDGES = word_class("end beginning start middle close latest")
-_DATING = word_class("first last next following previous same early late working business calendar noon")
 _AHEAD = re.compile(
     r"\bwill\b.*\b(?:from|next|starting|as of|after|in (?:19|20)\d\d|tomorrow|soon|later)\b"
     r"|\b(?:from|next|starting|as of|after|in (?:19|20)\d\d|tomorrow|soon|later)\b.*\bwill\b",
@@ -37,21 +28,6 @@ def names_time(head: str) -> bool:
     return head in TIME_WORDS or head in _EDGES or bool(
         YEAR.fullmatch(head) or CLOCK.fullmatch(head) or _DAY.fullmatch(head)
     )  # fmt: skip
-
-
-def opens_time(tokens: Sequence[str], place: int) -> bool:
-    """Return whether the phrase behind a preposition is a time: "by 9:00", "by the end of May", not "by day nurses"."""
-    phrase: list[str] = []
-    for token in tokens[place + 1 : place + 6]:
-        if token in DETERMINERS and not phrase:
-            continue
-        if not token[0].isalnum() or token in _CLOSING:
-            break
-        phrase.append(token)
-    return bool(phrase) and all(names_time(token) or token in _DATING or token in NUMBER_WORDS for token in phrase)
-
-
-_CLOSING = (PREPOSITIONS | CONJUNCTIONS | AUXILIARIES | DETERMINERS) - {"may"}
 
 
 def is_ahead(tokens: Sequence[str], place: int) -> bool:
