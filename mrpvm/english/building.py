@@ -7,6 +7,7 @@ from mrpvm.english.lookahead import Lookahead
 from mrpvm.english.reading import sense
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import is_number
+from mrpvm.english.times import names_time
 
 
 class Building(Lookahead):
@@ -84,7 +85,26 @@ class Building(Lookahead):
                 phrase = held
                 self.last = held
                 return
-        top.modifiers += ((self.preposition, phrase),)
+        if not self._share_gap(phrase):
+            top.modifiers += ((self.preposition, phrase),)
+
+    def _share_gap(self, phrase: Phrase) -> bool:
+        """Open a clause that leaves out the verb: "bread is sold in the morning and cake in the afternoon"."""
+        top = self.top
+        for place, (word, item) in enumerate(top.modifiers):
+            if (
+                word == self.preposition
+                and item.others
+                and item.others[-1].end == self.preposition_place - 1
+                and names_time(item.head_text) == names_time(phrase.head_text)  # not "in Lund and Bern in summer"
+            ):
+                before, thing = top.modifiers[:place], item.others[-1]
+                top.modifiers = (*before, (word, replace(item, others=item.others[:-1])), *top.modifiers[place + 1 :])
+                changed = {"objects": (*top.objects[:-1], thing)} if top.objects else {"subject": thing}
+                self.top = replace(top, modifiers=(*before, (word, phrase)), **changed)
+                self.clauses.append(self.top)
+                return True
+        return False
 
     def _between(self, phrase: Phrase) -> None:
         """Place a phrase behind the subject and before the verb: an apposition, or the real subject behind a date."""

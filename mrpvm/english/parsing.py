@@ -33,7 +33,7 @@ from mrpvm.english.tagging import (
 )
 from mrpvm.text_cache import TextCache
 
-MAY = "month-of-may"
+MAY, MINE = "month-of-may", "coal-mine"
 _INTERJECTIONS = frozenset(("yes", "no", "well", "oh", "okay", "sure"))
 _NO_LONGER = re.compile(r"\bno longer\b", re.IGNORECASE)
 _ASKED_DUTY = re.compile(r"\bdo(?:es)? ((?:[\w'-]+ ){1,5}?)(?:have|need) to\b", re.IGNORECASE)
@@ -49,7 +49,7 @@ def parse(text: str) -> Parsed:
 
 
 def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of a sentence and how they are written; the month of May and "10 am" are no auxiliaries."""
+    """Return the tokens of a sentence and how they are written; "May", "10 am" and "a mine" are nouns."""
     reading = read(spelled_out(text))
     tokens = list(reading.tokens)
     for place, term in enumerate(tokens):
@@ -57,6 +57,8 @@ def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             tokens[place] = MAY
         elif term == "am" and place and tokens[place - 1][0].isdigit():
             tokens[place] = "a.m"
+        elif term == "mine" and place and (tokens[place - 1] in DETERMINERS or is_nominal(tokens[place - 1])):
+            tokens[place] = MINE
     return tuple(tokens), reading.surfaces
 
 

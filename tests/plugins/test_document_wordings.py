@@ -41,3 +41,24 @@ def test_whether_it_is_so(document: str, question: str, said: str | None) -> Non
 )
 def test_asides_and_what_is_expected(document: str, question: str, *, is_answered: bool) -> None:
     assert answer(document, question) == (document if is_answered else None)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_told"),
+    [
+        ("Is bread sold in the morning?", True),
+        ("Is cake sold in the afternoon?", True),
+        ("Is cake sold in the morning?", False),
+        ("Is bread sold in the afternoon?", False),
+        ("Is tea sold in Bern in summer?", True),
+        ("When was the barn built?", True),
+        ("Was the house built in 1920?", False),
+        ("Where does Otto work?", True),
+    ],
+)
+def test_a_time_or_place_is_not_lent_to_what_stands_beside(question: str, is_told: bool) -> None:
+    told = (
+        "Bread is sold in the morning and cake in the afternoon. The house was built in 1901 and the barn in 1920. "
+        "Tea is sold in Lund and Bern in summer. Otto works in the old coal mine."
+    )
+    assert (answer(told, question) is not None) is is_told
