@@ -10,6 +10,7 @@ import django
 
 from bench.databases import new_database
 
+PARTS = ("passages", "articles", "stories", "requests", "conversations", "pairs", "suites")
 OWN_DATA = Path(__file__).parent.parent / "data"
 
 
@@ -23,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="of squad*.json and locomo*.json (MRPVM_BENCH_DATA, else samples)",
     )
     parser.add_argument("--sample", type=int, default=6, help="paragraphs of an article, and a tenth of its questions")
-    parser.add_argument("--only", choices=("passages", "articles", "stories", "requests", "conversations", "suites"))
+    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--pairs", type=int, default=500, help="how many pairs of unrelated questions")
     parser.add_argument("--mode", choices=("words", "embeddings", "both"), default="both")
     parser.add_argument("--show", choices=("right", "wrong", "refused", "lost"), help="print such questions")
     given = parser.parse_args(arguments)
@@ -35,10 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
-        from bench.answers.report import report
+        from bench.answers.report import Wanted, report
 
         modes = ("words", "embeddings") if given.mode == "both" else (given.mode,)
-        for line in report(directory, sample=given.sample, only=given.only, modes=modes, show=given.show):
+        wanted = Wanted(sample=given.sample, pairs=given.pairs, only=given.only, modes=modes, show=given.show)
+        for line in report(directory, wanted):
             print(line, flush=True)
 
 

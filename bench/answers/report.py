@@ -8,6 +8,7 @@ from statistics import median, quantiles
 from bench.answers.asking import Asked, Reply, mounted
 from bench.answers.collections import Passage, Question, read_articles, read_requests, read_stories, sampled
 from bench.answers.judging import Tally, holds, outcome_of
+from bench.answers.unrelated import changes, matters, mounted_matters
 from bench.evaluation.runs import run_all, tally
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, load_suites
 from bench.retrieval.collections import Corpus, read_collections
@@ -42,9 +43,21 @@ def _must(words: float, embeddings: float | None = None) -> dict[str, float | No
     return {"words": words, "embeddings": words if embeddings is None else embeddings}
 
 
-def report(directory: Path, *, sample: int, only: str | None, modes: Sequence[str], show: str | None) -> Iterator[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is measured: how much of each text, which part alone, by words or with embeddings, which replies to show."""
+
+    sample: int
+    pairs: int
+    only: str | None
+    modes: Sequence[str]
+    show: str | None
+
+
+def report(directory: Path, wanted: Wanted) -> Iterator[str]:
     """Yield the lines of the report, as they are measured."""
-    for mode in modes:
+    sample, only, show = wanted.sample, wanted.only, wanted.show
+    for mode in wanted.modes:
         if mode == "embeddings" and installed_encoder() is None:
             yield "\n=== with embeddings: skipped, the model is not installed (make embeddings)"
             continue
@@ -56,6 +69,7 @@ def report(directory: Path, *, sample: int, only: str | None, modes: Sequence[st
                 ("stories", lambda: _stories(asked, show)),
                 ("requests", lambda: _requests(asked, directory, show)),
                 ("conversations", lambda: _conversations(asked, directory, sample)),
+                ("pairs", lambda mode=mode: _pairs(directory, wanted.pairs, mode)),
             ):
                 if only in (None, name):
                     for row in measure():
@@ -201,6 +215,20 @@ def _conversations(asked: Asked, directory: Path, sample: int) -> Iterator[Figur
     yield Figure("conversations: processor time of a turn, median", median(item.turn_ms for item in replies), {}, "ms")
     slow = quantiles([item.turn_ms for item in replies], n=20)[-1] if count > 1 else replies[0].turn_ms
     yield Figure("conversations: processor time of a turn, p95", slow, _must(300), "ms", True)
+
+
+def _pairs(directory: Path, count: int, mode: str) -> Iterator[Figure | str]:
+    """Yield how often an unrelated question before changes what a question gets, through real turns."""
+    found = matters(directory)
+    base = mounted_matters(found)
+    yield f"unrelated questions: {count} pairs over {len(found)} texts"
+    plugins = {"words": ("kb-fast",), "embeddings": ("kb-balanced", None)}[mode]
+    for kb in plugins:
+        changed = changes(found, base, count, kb)
+        by = kb or "plugins as chosen"
+        yield Figure(f"unrelated questions: evidence changed, {by}", 100 * changed.evidence, {})
+        yield Figure(f"unrelated questions: answer changed, {by}", 100 * changed.answer, {})
+        yield Figure(f"unrelated questions: either, {by}", 100 * changed.either, _must(5), at_most=True)
 
 
 def _answerable(corpus: Corpus) -> list[TurnQuestion]:

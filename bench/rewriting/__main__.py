@@ -5,8 +5,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.databases import django_on_new_database
-from bench.rewriting import standing
 from bench.rewriting.report import report
 
 OWN_DATA = Path(__file__).parent.parent / "data" / "rewriting"
@@ -18,15 +16,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "directory", nargs="?", type=Path, help="where rewrite*.json files lie (MRPVM_BENCH_DATA, else our own)"
     )
-    parser.add_argument("--pairs", type=int, default=standing.PAIRS, help="of unrelated questions; 0 for none")
     given = parser.parse_args(arguments)
     directory = given.directory or Path(os.environ.get("MRPVM_BENCH_DATA") or OWN_DATA)
     for line in report(directory):
         print(line, flush=True)
-    if given.pairs:
-        with django_on_new_database():
-            for line in standing.report(directory, given.pairs):
-                print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Greetings, thanks and their kind: words that state and ask nothing, and what is said back."""
 
 import re
+from collections.abc import Sequence
 
 from mrpvm.english.lexicon import word_class
 from mrpvm.english.text import QUESTION_MARKS, words
@@ -16,6 +17,9 @@ _FILLERS = word_class(
     "there you very much a lot so all again everybody everyone and then for that it is well done the to see soon later "
     "got i my help dear friend really day have indeed"
 )
+CHOICES = word_class("first second third fourth fifth last former latter one ones other both either neither")
+"""Words that choose among what was named before."""
+_POINTERS = word_class("the this that these those of them")
 _CORE = _GREETINGS | _THANKS | _FAREWELLS | _ASSENTS
 _SET_PHRASES = frozenset(
     ("see you", "see you later", "see you soon", "got it", "i see", "well done", "have a nice day")
@@ -42,15 +46,20 @@ UNDERSTOOD_REPLY = "Understood."
 
 
 def is_phatic(sentence: str) -> bool:
-    """Return whether a sentence is nothing but greeting, thanks, farewell, assent, emoji or punctuation."""
+    """Return whether a sentence is nothing but greeting, thanks, farewell, assent, a choice, emoji or punctuation."""
     found = words(sentence)
     if not found:
         return bool(sentence.strip())
     if len(found) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
         return False
-    if " ".join(found) in _SET_PHRASES:
+    if " ".join(found) in _SET_PHRASES or _is_choice(found):
         return True
     return found[0] in _CORE | {"good"} and all(word in _CORE | _FILLERS for word in found)
+
+
+def _is_choice(found: Sequence[str]) -> bool:
+    """Return whether words only choose among what was named before: "The second one", "Both of them, please"."""
+    return not CHOICES.isdisjoint(found) and all(word in CHOICES | _POINTERS | _ASSENTS for word in found)
 
 
 def is_assent(sentence: str) -> bool:

@@ -81,7 +81,7 @@ def commit_turn(
     session.message_sequence += len(said)
     staged = outcome.staged_units
     promotion = judge_units(turn, session, staged, call.message) if staged else NO_PROMOTION
-    changed = set_preferences(session, _chosen(call, outcome.used, turn.deliberation_level))
+    changed = set_preferences(session, _chosen(call, outcome, turn.deliberation_level))
     if call.system_prompt is not None:
         session.system_prompt = call.system_prompt
     if prepared.new_summary is not None:
@@ -224,13 +224,15 @@ def _said(session: Session, call: TurnCall, outcome: TurnOutcome) -> list[tuple[
     return [*added, ("user", call.message), ("assistant", answer)]
 
 
-def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:
+def _chosen(call: TurnCall, outcome: TurnOutcome, level: int) -> list[tuple[str, Any]]:
     """Return the preferences a success leaves: the plugins that answered, the level, a named model.
 
-    A command for a skill leaves none, a skill that a model chose none of the solver that it asked for.
+    Where nothing was answered, of the plugins only those that the request named. A command for a skill leaves none, a
+    skill that a model chose none of the solver that it asked for.
     """
     if call.commanded_skill is not None or not call.remembers_choices:
         return []
+    used = outcome.used if outcome.answer_status == "answered" else call.choices
     return [
         ("preferred_planner_plugin", used.planner),
         ("preferred_seed_detector_plugin", used.seed_detector),

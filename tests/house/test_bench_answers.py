@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from bench.answers.__main__ import OWN_DATA
 from bench.answers.judging import holds
+from bench.answers.unrelated import Matter, changes, matters, mounted_matters, pairs
 from tests.server import ROOT
+
+CHAIR = "Where does the Birch chair stand?"
 
 
 @pytest.mark.parametrize(
@@ -21,6 +25,27 @@ from tests.server import ROOT
 )
 def test_a_wording_is_held_as_whole_words(text: str, wording: str, is_held: bool) -> None:
     assert holds(text, [wording]) is is_held
+
+
+def test_pairs_of_questions_are_of_two_matters() -> None:
+    found = matters(OWN_DATA)
+    matter_of = {question: matter.name for matter in found for question in matter.questions}
+    drawn = list(pairs(found, 50))
+    assert all(matter_of[before] != matter_of[asked] for before, asked in drawn)
+    assert drawn == list(pairs(found, 50))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("recalls", [True, False])
+def test_what_an_unrelated_question_changes_is_counted(recalls: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if recalls:  # a question that takes its evidence from the one before is counted in every pair
+        monkeypatch.setattr("bench.answers.unrelated.pairs", lambda found, count: [(CHAIR, "Where is it?")] * count)
+    found = [
+        Matter("chairs", "The Birch chair stands in the hall.", [CHAIR]),
+        Matter("keys", "Ann has the harbour keys.", ["Who has the harbour keys?"]),
+    ]
+    changed = changes(found, mounted_matters(found), 2, "kb-fast")
+    assert (changed.either, changed.evidence) == ((1, 1) if recalls else (0, 0))
 
 
 @pytest.mark.bench

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from bench.rewriting import standing
 from bench.rewriting.__main__ import OWN_DATA, main
 from bench.rewriting.report import GATES, LEARNED, REWRITERS
 from bench.rewriting.scores import Judgements, Rewrites, content
@@ -15,7 +14,7 @@ from mrpvm.conversation.rewriting.weights import learned
 
 
 def test_it_measures_our_own_data(capsys: pytest.CaptureFixture[str]) -> None:
-    main([str(OWN_DATA), "--pairs", "0"])
+    main([str(OWN_DATA)])
     lines = capsys.readouterr().out.splitlines()
     counts = [(gate.name, 2) for gate in GATES] + [(rewriter.name, 3) for rewriter in REWRITERS] + [(LEARNED, 5)]
     for name, count in counts:
@@ -28,7 +27,7 @@ def test_it_measures_our_own_data(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.rule("DECISION-38")
 def test_a_directory_without_such_files_is_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main([str(tmp_path), "--pairs", "0"])
+    main([str(tmp_path)])
     assert "skipped" in capsys.readouterr().out
 
 
@@ -50,22 +49,6 @@ def test_scores_are_those_of_their_definitions() -> None:
         judged.add(needed, probability, probability > 0.5)
     assert judged.balanced_accuracy == (0.5 + 1.0) / 2
     assert judged.area == (1 + 1 + 0.5 + 1) / 4
-
-
-def test_pairs_of_questions_are_of_two_matters() -> None:
-    found = standing.matters(OWN_DATA)
-    matter_of = {question: matter.name for matter in found for question in matter.questions}
-    drawn = list(standing.pairs(found, 50))
-    assert all(matter_of[before] != matter_of[asked] for before, asked in drawn)
-    assert drawn == list(standing.pairs(found, 50))
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_an_unrelated_question_changes_is_counted() -> None:
-    lines = list(standing.report(OWN_DATA, 2))
-    shares = [float(found) for line in lines[1:] for found in re.findall(r"\d\.\d{3}", line)]
-    assert len(shares) == 3
-    assert all(share in (0, 0.5, 1) for share in shares)
 
 
 def test_no_turn_is_judged_by_what_was_learned_from_its_part(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,7 +166,20 @@ def test_reminders_are_stripped() -> None:
     assert told("Remember that my dog is called Rex.") == ["My dog is called Rex."]
 
 
-@pytest.mark.parametrize("message", ["Hello!", "Thanks a lot.", "ok", "...", "?!", "\N{THUMBS UP SIGN}"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Hello!",
+        "Thanks a lot.",
+        "ok",
+        "...",
+        "?!",
+        "\N{THUMBS UP SIGN}",
+        "Yes.",
+        "The second one",
+        "both of them, please",
+    ],
+)
 def test_phatic_words_are_no_knowledge(message: str) -> None:
     assert detect(message).units == ()
 

@@ -60,6 +60,14 @@ def test_the_plugins_that_answered_become_the_preferences(session, plugins):
     assert session.preferred_deliberation_level == 2
 
 
+@pytest.mark.parametrize(("pin", "preferred"), [(None, None), ("kb-a", "kb-a")])
+def test_without_an_answer_only_a_pin_is_preferred(session, plugins, pin, preferred):
+    plugins(plugin("gs-plugin", "gs-a", solution(None)))
+    assert say(session, kb=pin).turn.answer_status == "no-context"
+    session.refresh_from_db()
+    assert (session.preferred_kb_plugin, session.preferred_goal_solver_plugin) == (preferred, None)
+
+
 @pytest.mark.rule("TURN-17", "TURN-25")
 def test_the_entry_tells_everything_of_the_turn(session, plugins, settings):
     settings.MRPVM_TRACE_FLUSH_MS = 60_000

@@ -12,7 +12,7 @@ from mrpvm.conversation.rewriting.signals import REFERRING
 from mrpvm.english.lexicon import AUXILIARIES, INTERROGATIVES, STOP_WORDS
 from mrpvm.english.parsing import parse
 from mrpvm.english.pragmatics import is_task_request
-from mrpvm.english.small_talk import is_phatic
+from mrpvm.english.small_talk import CHOICES, is_phatic
 from mrpvm.english.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.english.times import names_time
 from mrpvm.values import HistoryMessage
@@ -22,7 +22,6 @@ NO_CHANGE = "Heuristic rewrite produced no change"
 _ENDING_MARKS = " .?!,;:"
 _FEWEST_WORDS, _MOST_WORDS, _MOST_LEFT = 2, 8, 6
 _MOST_REPLY_WORDS = 5
-_CHOICES = frozenset("first second third fourth fifth last former latter one ones other both either neither".split())  # noqa: SIM905  easier to read
 _OPENING = re.compile(r"^(?:(?:ok|okay|now|then|so|and|well|please)\b[ ,]*)+", re.IGNORECASE)
 """What may stand before an order."""
 _POSSESSIVE = re.compile(r"^(?:my|our|your|his|her|their) ", re.IGNORECASE)
@@ -71,7 +70,7 @@ def is_reply(message: str) -> bool:
         return False
     found = words_of(message)
     return 0 < len(found) <= _MOST_REPLY_WORDS and all(
-        word in _CHOICES or word in STOP_WORDS or is_phatic(word) for word in found
+        word in CHOICES or word in STOP_WORDS or is_phatic(word) for word in found
     )
 
 

@@ -1,0 +1,113 @@
+"""Unrelated questions: how often the one asked before changes what a question that stands alone gets.
+
+Each question is asked by itself in a new session, and in another one after a question of another matter, as a person
+does over the API: by real turns over one base that holds the texts of all matters. What plugins derive from the base
+is derived before the first question, and no planner learns from the turns.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.test import override_settings
+
+from bench.answers.collections import read_articles
+from bench.evaluation.suites import FURTHER, load_suites
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.session import Choices, create_session
+from sessions_app.actions.settings.projects import ensure_default_project
+from sessions_app.background.precompute import derive_ahead
+from sessions_app.ingest.load import Upload, load_source
+from sessions_app.models import KnowledgeBase
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import run_turn
+
+PAIRS = 500
+_SEED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """A text, and questions about it."""
+
+    name: str
+    text: str
+    questions: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Got:
+    """What a question got: the answer, and the units that were its evidence in order."""
+
+    answer: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Shares of the pairs in which the question before changed something."""
+
+    evidence: float
+    answer: float
+    either: float
+
+
+def matters(directory: Path) -> list[Matter]:
+    """Return the articles of SQuAD in the directory, or our own stories where it holds fewer than two."""
+    articles = [
+        Matter(
+            article[0].title,
+            "\n\n".join(passage.text for passage in article),
+            [question.text for passage in article for question in passage.questions],
+        )
+        for article in read_articles(directory)
+    ]
+    if len(articles) > 1:
+        return articles
+    return [
+        Matter(suite.suite_id, suite.story, [question.input for question in suite.questions])
+        for suite in load_suites(FURTHER)
+    ]
+
+
+def pairs(found: Sequence[Matter], count: int) -> Iterator[tuple[str, str]]:
+    """Return `(the question before, the question)`, of two matters each, always the same ones."""
+    chance = random.Random(_SEED)
+    for _ in range(count):
+        before, asked = chance.sample(found, 2)
+        yield chance.choice(before.questions), chance.choice(asked.questions)
+
+
+def mounted_matters(found: Sequence[Matter]) -> KnowledgeBase:
+    """Return a new base that holds the texts of all matters, with all that plugins derive from it."""
+    base = create_base(ensure_default_project(), "unrelated questions")
+    for matter in found:
+        load_source(base, Upload(name=f"{matter.name}.txt", data=matter.text.encode()))
+        base.refresh_from_db()
+    while derive_ahead():
+        pass
+    return base
+
+
+def changes(found: Sequence[Matter], base: KnowledgeBase, count: int, kb: str | None) -> Changes:
+    """Return what the questions before changed.
+
+    Args:
+        kb: the KB plugin of every turn; what planner and session choose where it is None.
+    """
+
+    def got(*messages: str) -> Got:
+        session = create_session(base.project, Choices(), base=base)
+        call = [TurnCall(message=message, choices=Choices(kb=kb)) for message in messages]
+        outcome = [run_turn(session, item).outcome for item in call][-1]
+        groups = outcome.answer.groups if outcome.answer else ()
+        return Got(outcome.answer_text, tuple(entry.unit.id for group in groups for entry in group.evidence))
+
+    with override_settings(MRPVM_LEARN=False):
+        both = [(got(asked), got(before, asked)) for before, asked in pairs(found, count)]
+    return Changes(
+        sum(alone.evidence != after.evidence for alone, after in both) / count,
+        sum(alone.answer != after.answer for alone, after in both) / count,
+        sum(alone != after for alone, after in both) / count,
+    )
