@@ -44,6 +44,7 @@ def addresses(project: Project) -> list[str]:
         reverse("turn-requests", args=[*of_turn, "frame-0"]),
         f"{reverse('unit', args=[session.session_id])}?id=unit-{session.pk}-1",
         reverse("knowledge-base", args=[session.mounted_kb.kb_id]),
+        reverse("knowledge-compare", args=[session.mounted_kb.kb_id]),
         reverse("knowledge-news", args=[session.mounted_kb.kb_id]),
     ]
 

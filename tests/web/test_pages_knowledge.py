@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from itertools import product
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,13 +15,17 @@ from sessions_app.actions.knowledge.bases import add_source, create_base, ensure
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
+from sessions_app.actions.knowledge.revisions import restore_revision
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.upkeep.compaction import compact_base
+from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import (
     ExplainabilityTurn,
     KBRevision,
     KnowledgeBase,
+    KnowledgeLayer,
+    LayerUnit,
     Project,
     Session,
 )
@@ -28,6 +33,7 @@ from sessions_app.queries.knowledge import bases as knowledge
 from sessions_app.queries.knowledge import pages as base_pages
 from sessions_app.web.knowledge import base as knowledge_base
 from sessions_app.web.knowledge import listing as knowledge_list
+from sessions_app.web.knowledge.differences import layer_differences
 from tests.actions.knowledge_scene import tell
 from tests.layers.units import make_unit
 from tests.payloads import judge
@@ -122,7 +128,7 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
     assert "more.md" in html
     assert reverse("session", args=[session.session_id]) in html
     assert "sees an earlier revision" in html
-    assert "a source changed, 1 unit " in html
+    assert "a source changed</a>, 1 unit " in html
     assert "made, 0 units " in html
 
 
@@ -157,6 +163,55 @@ def test_a_revision_is_restored_on_the_page(admin: Client, project: Project) -> 
     assert admin.post(restore, {}, follow=True).status_code == 200
     html = admin.post(reverse("knowledge-compact", args=[base.kb_id]), follow=True).content.decode()
     assert "Its layers are being compacted." in html
+
+
+def statements(head: KnowledgeLayer) -> set[str]:
+    """Return what a layer's chain shows, read unit by unit."""
+    hidden = EffectiveView.of_layer(head).hidden
+    return {row.text for row in LayerUnit.objects.filter(layer_id__in=head.chain) if row.pk not in hidden}
+
+
+def test_differences_of_any_two_revisions_are_what_they_show(project: Project) -> None:
+    base = create_base(project, "Handbook")
+    for source_id, texts in (
+        ("a", ("Pump hums.", "Fan spins.")), ("b", ("Fan spins.", "Lamp glows.")), ("a", ("Pump leaks.",)),
+        ("c", ("Pump hums.",)), ("b", ()), ("a", ("Pump hums.", "Lamp glows.")),
+    ):  # fmt: skip
+        units = [make_unit(f"{source_id}::{place}", text, source_id=source_id) for place, text in enumerate(texts)]
+        add_source(base, source_id, " ".join(texts), units, source_id=source_id)
+        base.refresh_from_db()
+    restore_revision(base, 3)
+    base.refresh_from_db()
+    assert compact_base(base)
+    kept = list(base.revisions.select_related("layer").order_by("revision"))
+    assert len({len(row.layer.chain) for row in kept}) > 2
+    for before, after in product(kept, kept):
+        told = layer_differences(before.layer, after.layer)
+        assert {unit.text for unit in told.added.units} == statements(after.layer) - statements(before.layer)
+        assert {unit.text for unit in told.removed.units} == statements(before.layer) - statements(after.layer)
+        assert (told.before_count, told.after_count) == (before.layer.unit_count, after.layer.unit_count)
+
+
+def test_restoring_is_previewed_and_revisions_are_compared(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    add_source(base, "rules.md", "One", [make_unit("r::0", "Pump rules.", source_id="rules")], source_id="rules")
+    add_source(base, "rules.md", "Two", [make_unit("r::0", "New rules.", source_id="rules")], source_id="rules")
+    compare = reverse("knowledge-compare", args=[base.kb_id])
+    newest = admin.get(compare).text
+    check_html(newest)
+    assert "<h1>Revisions 2 and 3</h1>" in newest
+    assert "<ins>New rules.</ins>" in newest
+    assert "<del>Pump rules.</del>" in newest
+    assert re.search(r'<td>rules.md</td><td data-label="What differs">changed</td>', newest)
+    assert "1 before, 1 after" in newest
+    preview = admin.get(compare, {"before": 3, "after": 2}).text
+    assert "What restoring it would change" in preview
+    assert "<ins>Pump rules.</ins>" in preview
+    form = re.search(rf'action="{reverse("knowledge-restore", args=[base.kb_id])}">.*?value="2".*?value="3"', preview)
+    assert form is not None
+    assert admin.get(compare, {"after": 9}).status_code == 404
+    reader = member_client(project, name="reader", role="viewer")
+    assert "knowledge-restore" not in reader.get(compare, {"before": 3, "after": 2}).text
 
 
 def test_who_may_only_read_restores_nothing(project: Project) -> None:

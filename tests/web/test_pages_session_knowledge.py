@@ -1,5 +1,7 @@
 """Mount and draft of a session, by the plain forms of its page."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -107,7 +109,10 @@ def test_the_dialog_names_the_base_and_what_would_go_there(project: Project, ses
     assert "Sources changed in this session alone: 1" in html
     assert 'rules <span class="muted">1 unit</span>' in html
     assert "Statements of this conversation that no base has: 7" in html
-    assert [claim in html for claim in TOLD] == [True] * 5 + [False] * 2
+    named = re.search(r'aria-label="Statements of this conversation">(.*?)</ul>', html, re.S)
+    assert named is not None
+    assert [claim in named[1] for claim in TOLD] == [True] * 5 + [False] * 2
+    assert [f"<ins>{claim}" in html for claim in TOLD] == [True] * 7
     assert "and 2 more" in html
     assert 'name="include_conversation_units" value="yes">' in save
     assert 'name="include_conversation_units" value="yes" checked>' in fork

@@ -17,7 +17,7 @@ from sessions_app.models import ExplainabilityTurn, TurnEvents
 from sessions_app.models.turns.payload_frames import Payload, framed
 
 type Judged = list[Any]
-"""`[unit id, step, store, execution id, rank, score, reason, parts of the score]`."""
+"""`[unit id, step, store, execution id, rank, score, reason]`, and the parts of the score where there are any."""
 
 
 def batch(
@@ -45,7 +45,8 @@ def batch(
 
 def judged_step(execution_id: str, row: LedgerEntry) -> Judged:
     """Return a step of the ledger as it is stored."""
-    return [row.unit_id, row.step, row.store, execution_id, row.rank, row.score, row.reason, dict(row.parts)]
+    step: Judged = [row.unit_id, row.step, row.store, execution_id, row.rank, row.score, row.reason]
+    return [*step, dict(row.parts)] if row.parts else step
 
 
 def payload(ref: str, parts: Mapping[str, Any], writer: WireWriter | None = None) -> Payload:

@@ -171,8 +171,8 @@ class TurnEvents(models.Model):
     The graph is a fold over the events and needs no payload. `payload_index` says where in `payloads` each of them is,
     and how long it was. Where the turn's `payloads_removed_at` is set, `payloads` is empty. The last batch of a
     committed turn holds in `judged` what retrieval and solving did to units: the ledger's steps but for those that a
-    unit's life in the session is made of. A step is `[unit id, step, store, execution id, rank, score, reason, parts
-    of the score]`.
+    unit's life in the session is made of. A step is `[unit id, step, store, execution id, rank, score, reason]`,
+    and the parts of the score where there are any.
     """
 
     turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="event_batches")

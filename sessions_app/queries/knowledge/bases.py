@@ -71,6 +71,18 @@ def revisions(base: KnowledgeBase) -> QuerySet[KBRevision]:
     return found.order_by("-revision")
 
 
+def revision_of(base: KnowledgeBase, number: int) -> KBRevision:
+    """Return one revision with its layer.
+
+    Raises:
+        NotFound: KB_REVISION_NOT_FOUND.
+    """
+    found = base.revisions.select_related("layer").filter(revision=number).first()
+    if found is None:
+        raise NotFound(f"'{base.name}' has no revision {number}.", code="KB_REVISION_NOT_FOUND")
+    return found
+
+
 def sources(base: KnowledgeBase) -> QuerySet[KnowledgeSource]:
     """Return the base's sources without their texts; one that was replaced or removed is not among them."""
     return _sources_of(base.head)

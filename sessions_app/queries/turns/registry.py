@@ -283,12 +283,12 @@ def judged_units(turns: Iterable[ExplainabilityTurn], unit_id: str | None = None
 
 def _judgements(turn: ExplainabilityTurn, judged: Iterable[Any]) -> list[UnitEvent]:
     found = []
-    for unit, step, store, execution_id, rank, score, reason, parts in judged:
+    for unit, step, store, execution_id, rank, score, reason, *parts in judged:
         event = UnitEvent(
             session_id=turn.session_id, turn=turn, unit_id=unit, step=step, store=store, execution_id=execution_id,
             rank=rank, score=score, reason=reason, created_at=turn.finished_at or turn.created_at,
         )  # fmt: skip
-        event.score_parts = parts
+        event.score_parts = parts[0] if parts else {}
         found.append(event)
     return found
 

@@ -9,7 +9,7 @@ from sessions_app.actions.knowledge.forks import fork_name
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.layers.retrieval.words import ASKED_WORDS, asked_for, units_holding
 from sessions_app.models import KnowledgeBase, LayerUnit
-from sessions_app.queries.knowledge.bases import outdated_layers, revisions, sources, stale_source_keys
+from sessions_app.queries.knowledge.bases import outdated_layers, revision_of, revisions, sources, stale_source_keys
 from sessions_app.queries.knowledge.pages import (
     SESSIONS_LOOKED_AT,
     TURNS_LOOKED_AT,
@@ -24,12 +24,15 @@ from sessions_app.queries.knowledge.pages import (
     unit_of_base,
     uses_of,
 )
+from sessions_app.web.knowledge.differences import layer_differences
 from sessions_app.web.knowledge.lineage import lineage_picture
 from sessions_app.web.shell.excerpts import excerpt
 
 SOURCES_SHOWN = 200
 SESSIONS_SHOWN = 20
 REVISIONS_SHOWN = 20
+REVISIONS_COMPARED = 200
+"""Revisions that the page offers to compare."""
 ASKED_CHARS = 1_000
 UNITS_FOUND, EXCERPT_CHARS = 20, 240
 USES_SHOWN = 30
@@ -80,6 +83,25 @@ def base_context(
         **(_ranked if by_rank else _holding)(base, asked[:ASKED_CHARS]),
         **_looked_at(base, unit_id),
         **_tree(base, source_id),
+    }
+
+
+def comparison_context(base: KnowledgeBase, before: int | None, after: int | None) -> dict[str, Any]:
+    """Return two revisions of the base with what differs between them.
+
+    Raises:
+        NotFound: KB_REVISION_NOT_FOUND.
+    """
+    after = base.revision if after is None else after
+    before = max(1, after - 1) if before is None else before
+    earlier, later = (revision_of(base, number) for number in (before, after))
+    return {
+        "base": base,
+        "before": earlier,
+        "after": later,
+        "revisions": list(revisions(base)[:REVISIONS_COMPARED]),
+        "told": layer_differences(earlier.layer, later.layer),
+        "restores": before == base.revision and after < before,
     }
 
 

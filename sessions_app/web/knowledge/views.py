@@ -12,7 +12,7 @@ from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.search.row_numbers import whole_number
-from sessions_app.web.knowledge.base import base_context, news_context, tree_context
+from sessions_app.web.knowledge.base import base_context, comparison_context, news_context, tree_context
 from sessions_app.web.knowledge.listing import list_context
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of, keep, take
@@ -100,6 +100,19 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
             return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
     keep(request, f"upload:{kb_id}", {"upload_error": refusal, "upload_place": place})
     return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]) + "#upload-status")
+
+
+@require_safe
+@member_view()
+def compare(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Show what differs between two revisions (`before`, `after`); without them, between the newest two.
+
+    Where `before` is the present one and `after` is older, that is what restoring it would change.
+    """
+    base = knowledge_base(member.project, kb_id)
+    before, after = (whole_number(request.GET.get(name)) for name in ("before", "after"))
+    context = comparison_context(base, before, after)
+    return page(request, "knowledge/compare.html", member, context, section="knowledge")
 
 
 @form_of("knowledge-base", "kb_id")

@@ -7,6 +7,7 @@ from sessions_app.models import Session
 from sessions_app.queries.knowledge.bases import draft_sources, told_counts, told_units, unsaved
 from sessions_app.queries.sessions.lookups import mounts
 from sessions_app.queries.sessions.pages import MOUNTS_SHOWN
+from sessions_app.web.knowledge.differences import layer_differences
 
 NAMED = 5
 """Sources and statements that the dialog names; the rest is counted."""
@@ -17,7 +18,7 @@ STAGED_SHOWN = 20
 def saving_context(session: Session, *, names_told: bool = True) -> dict[str, Any]:
     """Return what is staged, what was told, the base that would get it, and what a fork would be called.
 
-    Without `names_told` what was told is counted and not named.
+    Without `names_told` what was told is counted and not named, and what a save would change is left out.
 
     `is_behind`: the base has gone on since the session mounted it, so a save is refused. `ways` says what can be done
     with what is not saved; empty where everything is.
@@ -41,6 +42,9 @@ def saving_context(session: Session, *, names_told: bool = True) -> dict[str, An
         "is_behind": is_behind,
         "ways": _ways(bool(changes), bool(told_count or forgotten_count), is_behind),
         "fork_name": fork_name(session.mounted_kb),
+        "would_change": None
+        if is_behind or not names_told
+        else layer_differences(session.mounted_layer, session.journal),
     }
 
 
