@@ -112,6 +112,7 @@ def _step(step: UnitEvent) -> str:
         step.unit_id,
         f"rank={step.rank}" if step.rank is not None else "",
         f"score={step.score:.3f}" if step.score is not None else "",
+        " + ".join(f"{name} {value:.2f}" for name, value in step.score_parts.items()),
         step.reason,
         line(step.text, 120),
     ]

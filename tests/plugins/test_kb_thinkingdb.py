@@ -112,9 +112,9 @@ def test_units_of_the_turn_are_used_and_returned_once() -> None:
 def test_the_ledger_tells_what_a_unit_helps_to_show() -> None:
     rows = [row for row in find(PLANT, "What does Line Four depend on?").ledger if row.unit_id == "u3"]
     assert [row.step for row in rows] == ["offered", "selected"]
-    made, _, shows = rows[0].reason.partition("; ")
-    assert made == "thinkingdb 0.53 x0.85, role Description x1.3"
-    assert shows == "linked: Line Four has_capability cooling 0.6233"
+    assert list(rows[0].parts) == ["thinkingdb x0.85", "role Description x1.3"]
+    assert rows[0].parts["thinkingdb x0.85"] == pytest.approx(0.85 * 0.53, abs=0.005)
+    assert rows[0].reason == "linked: Line Four has_capability cooling 0.6233"
 
 
 @pytest.mark.rule("PLUGIN-12")

@@ -102,6 +102,7 @@ def step_payload(row: UnitEvent) -> dict[str, Any]:
         "execution_id": row.execution_id or None,
         "rank": row.rank,
         "score": row.score,
+        "score_parts": dict(row.score_parts),
         "reason": row.reason,
         "created_at": row.created_at,
     }

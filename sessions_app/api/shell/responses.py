@@ -183,6 +183,7 @@ class UnitStep(serializers.Serializer):
     execution_id = nullable(Str)
     rank = nullable(Int)
     score = serializers.FloatField(allow_null=True)
+    score_parts = serializers.DictField(child=serializers.FloatField())
     reason = Str(allow_blank=True)
     created_at = Time()
 
