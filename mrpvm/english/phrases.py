@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from mrpvm.english.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES, word_class
+from mrpvm.english.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES, listed, word_class
 from mrpvm.english.reading import sense
 from mrpvm.english.structure import Phrase
 from mrpvm.english.tagging import (
@@ -161,6 +161,4 @@ _LARGE = frozenset(("hundred", "thousand", "million"))
 _TELLING_WHICH = word_class("first back home away outside inside upstairs downstairs")
 """Adverbs that tell one thing of a kind from another before a noun: "the first train", "the back door"."""
 _PLACE_ADVERBS = frozenset(("outdoors", "indoors", "abroad", "upstairs", "downstairs"))
-_DATES = word_class(
-    "spring summer autumn winter morning evening night afternoon year month week day time end beginning"
-)
+_DATES = listed("dates")

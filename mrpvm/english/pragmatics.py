@@ -11,6 +11,7 @@ from mrpvm.english.lexicon import (
     INTERROGATIVES,
     PREPOSITIONS,
     SPEAKERS,
+    listed,
     word_class,
 )
 from mrpvm.english.text import QUESTION_MARKS, words
@@ -28,16 +29,9 @@ ACT_VERBS: dict[str, tuple[str, ...]] = {
     "describe": ("describe", "characterize", "characterise"),
 }
 """Imperatives of each act."""
-_TASK_VERBS = word_class(
-    "explain describe compare contrast analyze analyse summarize summarise list identify name recommend suggest verify "
-    "check define show tell give find calculate diagnose evaluate assess characterize characterise enumerate trace "
-    "outline recap retell recount"
-)
+_TASK_VERBS = listed("task_verbs")
 """Imperatives that ask for an answer; other imperatives state a procedure."""
-_ANSWER_VERBS = word_class(
-    "explain describe compare contrast analyze analyse summarize summarise list enumerate define recommend suggest "
-    "trace outline recap retell recount"
-)
+_ANSWER_VERBS = listed("answer_verbs")
 """Those of them that only whoever answers can follow: "Check the seal." is a step of a manual."""
 _NOUN_LIKE = word_class("list name check show find give rate review measure trace outline recap")
 """Task verbs that are as often nouns: "List prices are high." asks for nothing."""

@@ -3,20 +3,14 @@
 import re
 from collections.abc import Sequence
 
-from mrpvm.english.lexicon import word_class
+from mrpvm.english.lexicon import listed, word_class
 from mrpvm.english.text import QUESTION_MARKS, words
 
 _GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy welcome")
 _THANKS = word_class("thanks thank thx cheers")
 _FAREWELLS = word_class("bye goodbye night")
-_ASSENTS = word_class(
-    "ok okay yes no yeah yep nope sure great good nice cool perfect wonderful awesome super fine alright right "
-    "excellent understood sorry please lovely brilliant amazing wow hm hmm ah oh"
-)
-_FILLERS = word_class(
-    "there you very much a lot so all again everybody everyone and then for that it is well done the to see soon later "
-    "got i my help dear friend really day have indeed"
-)
+_ASSENTS = listed("assents")
+_FILLERS = listed("fillers")
 CHOICES = word_class("first second third fourth fifth last former latter one ones other both either neither")
 """Words that choose among what was named before."""
 _POINTERS = word_class("the this that these those of them")

@@ -11,6 +11,7 @@ from mrpvm.english.lexicon import (
     NUMBER_WORDS,
     POSSESSIVES,
     PREPOSITIONS,
+    listed,
     word_class,
 )
 from mrpvm.english.verbs import verb_forms
@@ -23,10 +24,7 @@ PRONOUNS = (
     | OBJECT_PRONOUNS
     | word_class("whoever whatever this that these those both all none something nothing")
 )
-SUBORDINATORS = word_class(
-    "because if when whenever unless although though while until since before after once as whereas where so till "
-    "whether"
-)
+SUBORDINATORS = listed("subordinators")
 RELATIVES = word_class("who which that whose whom where")
 CONTRACTED = {
     "can't": ("can", True), "couldn't": ("could", True), "won't": ("will", True), "wouldn't": ("would", True),
@@ -36,15 +34,8 @@ CONTRACTED = {
     "cannot": ("can", True),
 }  # fmt: skip
 NEGATORS = word_class("not never hardly neither")
-_ADVERBS = word_class(
-    "also still already again soon now then there here twice together only even just instead however too very back "
-    "away home later first finally always often sometimes usually ever almost about nearly once yet maybe perhaps "
-    "therefore thus otherwise abroad upstairs downstairs alone anyway else indeed rather quite aloud outside inside "
-    "today yesterday tomorrow tonight please so at-least"
-)
-MORE_PREPOSITIONS = word_class(
-    "unlike like besides till throughout opposite versus amid amongst plus minus regarding concerning including"
-)
+_ADVERBS = listed("adverbs")
+MORE_PREPOSITIONS = listed("more_prepositions")
 PLURALS = word_class("people men women children feet teeth mice geese police sheep fish birds")
 PARTICLES = word_class("off up out down away back over on")
 
@@ -71,10 +62,7 @@ def bare_adverbs(tokens: tuple[str, ...]) -> frozenset[str]:
 
 _BARE = word_class("home abroad away outside inside outdoors indoors upstairs downstairs alone together here there")
 _NEVER_BEFORE_NOUN = frozenset(("here", "abroad", "together", "alone"))
-_NOT_ADVERBS = word_class(
-    "family supply reply early daily weekly monthly yearly july italy assembly only fly butterfly anomaly monopoly "
-    "jelly belly bully lily ally elderly friendly"
-)
+_NOT_ADVERBS = listed("not_adverbs")
 
 
 @TextCache

@@ -2,16 +2,10 @@
 
 from collections.abc import Sequence
 
-from mrpvm.english.lexicon import word_class
+from mrpvm.english.lexicon import listed, word_class
 
-SPANS = word_class(
-    "second seconds minute minutes hour hours day days week weeks month months year years decade decades century "
-    "centuries night nights"
-)
-LENGTHS = word_class(
-    "m km cm mm metre metres meter meters kilometre kilometres kilometer kilometers centimetre centimetres centimeter "
-    "centimeters millimetre millimetres millimeter millimeters feet foot ft mile miles inch inches yard yards"
-)
+SPANS = listed("spans")
+LENGTHS = listed("lengths")
 MONEY_SIGNS = word_class("$ \u20ac \u00a3 \u00a5")
 MONEY = MONEY_SIGNS | word_class(
     "euro euros dollar dollars pound pounds cent cents franc francs crown crowns krone kroner "
@@ -20,9 +14,7 @@ MONEY = MONEY_SIGNS | word_class(
 )
 _TEXTS = word_class("characters pages letters words")
 _AREAS = word_class("square hectare hectares acre acres ha m2")
-_WEIGHTS = word_class(
-    "kg g mg gram grams kilo kilos kilogram kilograms ton tons tonne tonnes pound pounds lb lbs ounce ounces oz"
-)
+_WEIGHTS = listed("weights")
 _BYTES = word_class("byte bytes kb mb gb tb kib mib gib tib kilobytes megabytes gigabytes terabytes")
 _SPEEDS = word_class("km/h mph rpm revolution revolutions m/s knot knots")
 _TEMPERATURES = word_class("degree degrees celsius fahrenheit c f k")

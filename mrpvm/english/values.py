@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from mrpvm.english.dimensions import tells
-from mrpvm.english.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEKDAYS, word_class
+from mrpvm.english.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEKDAYS, listed, word_class
 from mrpvm.english.reading import GIVEN, sense
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import is_nominal, is_number
@@ -11,10 +11,7 @@ from mrpvm.english.times import CLOCK, YEAR, limits
 from mrpvm.english.units import MONEY, MONEY_SIGNS, SPANS, UNITS, is_difference, unit_of
 
 _CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
-PLACE_PREPOSITIONS = word_class(
-    "in at on near under behind inside beside below above beneath between along outside around into to from through "
-    "across within beyond over off toward towards by onto opposite"
-)
+PLACE_PREPOSITIONS = listed("place_prepositions")
 PLACE_ADVERBS = word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
 _PERIODICAL = word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
 _EVERY = _PERIODICAL | word_class("every each per once twice")

@@ -4,26 +4,22 @@ import re
 from dataclasses import dataclass
 
 from mrpvm.contracts import PlanInput
-from mrpvm.english.lexicon import word_class
+from mrpvm.english.lexicon import listed
 from mrpvm.english.text import words
 from mrpvm.values import EvidenceEntry, KnowledgeUnit
 
-_DEPTH = word_class(
-    "deep deeply thorough thoroughly careful carefully multi-hop ambiguous synthesise synthesize prove reason"
-)
+_DEPTH = listed("depth")
 _DEPTH_PHRASES = re.compile(r"\bstep[- ]by[- ]step\b|\btrade-?offs?\b", re.IGNORECASE)
-_SPEED = word_class("quick quickly brief briefly fast concise concisely")
+_SPEED = listed("speed")
 _SPEED_PHRASES = re.compile(r"\bshort answer\b", re.IGNORECASE)
-_SYMBOLIC = word_class("verify constraint constraints satisfiable formal formally rule rules invariant invariants")
-_RETRIEVAL = word_class(
-    "compare relationship relationships connect connected dependency dependencies across why because"
-)
+_SYMBOLIC = listed("symbolic")
+_RETRIEVAL = listed("retrieval")
 _TOPICS: dict[str, frozenset[str]] = {
-    "legal": word_class("law legal contract clause liability court statute agreement party obligation"),
-    "literature": word_class("novel poem chapter author character plot literature literary"),
-    "procedural": word_class("procedure step steps install configure manual instructions setup how-to"),
-    "technical": word_class("system software server pump engine device code error version module network technical"),
-    "symbolic": word_class("rule constraint formal logic invariant triple fact"),
+    "legal": listed("topics_legal"),
+    "literature": listed("topics_literature"),
+    "procedural": listed("topics_procedural"),
+    "technical": listed("topics_technical"),
+    "symbolic": listed("topics_symbolic"),
 }
 _NO_SPLIT = re.compile(
     r"\b(?:no decompos\w+|single pass|direct(?:ly)? answer|do not split|don't split|use (?:the |a )?direct solver)\b",

@@ -13,7 +13,7 @@ from mrpvm.english.lexicon import (
     PREPOSITIONS,
     REFERRING_PRONOUNS,
     STOP_WORDS,
-    word_class,
+    listed,
 )
 from mrpvm.english.pragmatics import role_of
 from mrpvm.english.text import cut_at_word, words
@@ -25,12 +25,12 @@ _MAX_SENTENCES = 5
 _MAX_CHARS = 700
 """Bounds of one composite, so that a hero who is in every sentence does not make a text one unit."""
 _TOPIC_CHARS = 80
-_OPENING_PRONOUNS = word_class("he she it they this his her its their")
-_PERSONAL_PRONOUNS = word_class("he she him her his hers them")
-_CONCLUSIONS = word_class("therefore thus consequently hence so because that")
+_OPENING_PRONOUNS = listed("opening_pronouns")
+_PERSONAL_PRONOUNS = listed("personal_pronouns")
+_CONCLUSIONS = listed("conclusions")
 _NAME = re.compile(r"\b[A-Z][\w'\u2019-]*")
 _ASSENT = re.compile(r"^(?:Yes|No)[.!]\s+(?=\w)")
-_LEADING = word_class("the a an this that these those so and but also then however")
+_LEADING = listed("leading_words")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from mrpvm.contracts import (
     PlannerHints,
     PluginError,
 )
-from mrpvm.plugins.seed_detectors.symbolic.antecedents import context_before, topic_before
+from mrpvm.english.antecedents import context_before, topic_before
 from mrpvm.plugins.seed_detectors.symbolic.documents import (
     acknowledgement_document,
     context_document,

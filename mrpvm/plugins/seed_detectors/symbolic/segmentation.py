@@ -14,7 +14,7 @@ from mrpvm.english.instructions import (
     without_form_phrases,
     without_reminder,
 )
-from mrpvm.english.lexicon import DETERMINERS, REFERRING_PRONOUNS, word_class
+from mrpvm.english.lexicon import DETERMINERS, REFERRING_PRONOUNS, listed
 from mrpvm.english.pragmatics import is_task_request, strip_lead
 from mrpvm.english.small_talk import is_phatic
 from mrpvm.english.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
@@ -27,7 +27,7 @@ _INLINE_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))\(?(\d{1,2})[.)]\s+(?=\S)")
 _LIST_LEAD = re.compile(
     r"^(?:questions?|tasks?|answer|respond|reply)\b|\b(?:questions?|following|each|these|below)\b", re.I
 )
-_ASKED = word_class("question questions task tasks answer answers")
+_ASKED = listed("asking_nouns")
 _WORDS_OF_A_CLAUSE = 4
 _SECOND_REQUEST = re.compile(
     r",?\s+and\s+(?:then\s+|also\s+)?(?=(?:who|what|where|when|which|why|how)(?:['\u2019]s|\s+(?:is|are|was|were|do|does|did|can|many|much))\b"

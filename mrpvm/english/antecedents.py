@@ -18,7 +18,7 @@ from mrpvm.english.lexicon import (
     SPEAKERS,
     STOP_WORDS,
     WEEKDAYS,
-    word_class,
+    listed,
 )
 from mrpvm.english.rewordings import rewordings
 from mrpvm.english.text import sentences, words
@@ -28,15 +28,15 @@ from mrpvm.values import HistoryMessage
 
 _MESSAGES = 3
 """So many messages of the sender may lie between a pronoun and what it means."""
-_PERSONAL = word_class("he she him her his hers")
-_THING = word_class("it its this that")
-_GROUP = word_class("they them their theirs these those")
+_PERSONAL = listed("person_pronouns")
+_THING = listed("thing_pronouns")
+_GROUP = listed("group_pronouns")
 _GROUPS = (_PERSONAL, _THING, _GROUP)
 _PRONOUNS = _PERSONAL | _THING | _GROUP
-_UNNAMED = word_class("nobody somebody someone everybody everyone anybody anyone nothing something everything")
+_UNNAMED = listed("unnamed_persons")
 _IS = re.compile(r"\b(?:is|are|was|were|has|have|had)\b")
-_POSSESSIVE = word_class("his its their")
-_PLACING = word_class("in at to from near into through via")
+_POSSESSIVE = listed("possessive_pronouns")
+_PLACING = listed("placing_prepositions")
 _WORD = re.compile(r"[^\W_]+(?:[-'\u2019.][^\W_]+)*")
 _PHRASE_WORDS = 4
 

@@ -1,0 +1,47 @@
+"""English word lists stand in `mrpvm.english`."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mrpvm.english.lexicon import STOP_WORDS
+from tests.server import ROOT
+
+_FEWEST = 3
+"""Function words that make strings beside each other, or the branches of a pattern, a word list."""
+_LEFT = {
+    "mrpvm/conversation/facts.py",
+    "mrpvm/conversation/rewriting/sentence.py",
+    "mrpvm/conversation/rewriting/signals.py",
+    "mrpvm/conversation/rewriting/terms.py",
+    "mrpvm/knowledge/facts.py",
+    "mrpvm/llm/redaction.py",
+    "mrpvm/plugins/goal_solvers/symbolic/composing.py",
+    "mrpvm/plugins/response_validators/constraints/plugin.py",
+    "mrpvm/plugins/seed_detectors/symbolic/grouping.py",
+    "mrpvm/plugins/seed_detectors/symbolic/segmentation.py",
+    "mrpvm/plugins/seed_detectors/symbolic/source_text.py",
+    "mrpvm/sources/units.py",
+}
+"""Files whose patterns still hold such words; the set only shrinks."""
+
+
+def test_no_other_module_holds_a_word_list() -> None:
+    sources = [path for room in ("mrpvm", "sessions_app") for path in (ROOT / room).rglob("*.py")]
+    names = {str(path.relative_to(ROOT)) for path in sources if any(_word_lists(path))}
+    assert {name for name in names if not name.startswith("mrpvm/english/")} == _LEFT
+
+
+def _word_lists(path: Path) -> Iterator[list[str]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        found: list[str] = []
+        match node:
+            case ast.Call(func=ast.Name(id="word_class"), args=[ast.Constant(value=str(text))]):
+                yield text.split()
+            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+                found = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+            case ast.Constant(value=str(text)) if "|" in text:
+                found = re.findall(r"(?<![\\\w])[a-z']+(?=[|)])", text)
+        if sum(word in STOP_WORDS for word in found) >= _FEWEST:
+            yield found
