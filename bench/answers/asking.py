@@ -18,6 +18,7 @@ from mrpvm.values import AnswerGroup, KnowledgeUnit, SessionState, TurnRequest
 from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.settings.projects import ensure_default_project
+from sessions_app.background.precompute import derive_ahead
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeLayer
 
@@ -87,6 +88,7 @@ class Asked:
 
     def __init__(self, *, embeds: bool) -> None:
         self.solver = _WatchedSolver(SymbolicGoalSolver())
+        self._embeds = embeds
         plugins = [self._plugin(plugin, embeds) for plugin in BUILTIN_PLUGINS]
         registry = Registry(plugins)  # type: ignore[arg-type]
         self._workers = Workers()
@@ -107,8 +109,11 @@ class Asked:
         self._workers.close()
 
     def mounted_text(self, text: str, name: str) -> KnowledgeLayer:
-        """Return the head of a new base that holds the text."""
-        return mounted(units_of_text(self._detector, text, name, "text"))
+        """Return the head of a new base that holds the text, with its vectors where they are used."""
+        head = mounted(units_of_text(self._detector, text, name, "text"))
+        while self._embeds and derive_ahead():
+            pass
+        return head
 
     def ask(self, question: str, head: KnowledgeLayer) -> Reply:
         """Return what a question to a base gets in a new session."""

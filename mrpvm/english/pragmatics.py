@@ -108,20 +108,32 @@ _AUXILIARY = "|".join(sorted(AUXILIARIES))
 _PRONOUN = "|".join(sorted(SPEAKERS | {"they", "he", "she", "it", "there"}))
 _SUBJECT = f"{_PRONOUN}|{'|'.join(sorted(DETERMINERS))}"
 _PREPOSITION = "|".join(sorted(PREPOSITIONS))
+_KNOWING = word_class(
+    "know knows knew guess see sees saw tell tells told show shows me us him her them remember forgot matter decide "
+    "learn ask asks asked and or"
+)
+"""Behind these words "what" opens what somebody knows or says."""
+_IN_PLACE = "".join(f"(?<!{word} )" for word in sorted(_KNOWING)) + r"\bwhat"
+_DOING = r"happen\w*|matter\w*|follow\w*|seem\w*|look\w*|remain\w*|came|went|makes?|became|becomes?|truly|really|else"
 _ASKED_WITHIN = re.compile(
     rf"^(?:{_PREPOSITION}) (?:what|which|whom|whose|how (?:many|much|long|far))\b"
     rf"(?! (?:case|be[a-z]+|seem\w*|appear\w*|{_SUBJECT}|{_AUXILIARY})\b)"
     r"|\b(?:whom|what|where|when|why|how|what \w+) (?:do|does|did|didn't|doesn't|don't)\b"
     rf"|,\s(?:what|why|how (?:many|much|long|old|far|often)) [\w-]+(?: [\w-]+){{0,2}} (?:{_AUXILIARY})\b"
-    rf"|,\s(?:(?:who|where|when|how|what|why) (?:{_AUXILIARY}) (?:{_SUBJECT})|(?:{_AUXILIARY}) (?:{_PRONOUN}))\b"
-    rf"|\b(?:{_PREPOSITION}) (?:what|whom|whose|which)(?: (?!{_SUBJECT}|{_AUXILIARY})[\w-]+){{0,2}}\W*$"
-    r"|(?<!know )(?<!guess )(?<!see )(?<!that's )(?<!so )(?<!or )(?<!matter )\b(?:what|whom)\W*$"
+    rf"|,\s(?:who (?:{_AUXILIARY}) (?:{_SUBJECT})|(?:where|when|how|what|why) (?:{_AUXILIARY})"
+    rf"|(?:{_AUXILIARY}) (?:{_PRONOUN}))\b"
+    rf"|^(?:{_PREPOSITION}|besides|aside|apart|along|despite)\b[^,]*,\s(?:{_AUXILIARY}) (?!not\b)[\w.'-]+ "
+    rf"|\b(?:{_PREPOSITION}) (?:whom|whose|which)(?: (?!{_SUBJECT}|{_AUXILIARY})[\w-]+){{0,2}}\W*$"
+    rf"|{_IN_PLACE} (?:type|kind|sort|form|percentage|number|group)s?\b"
+    rf"|{_IN_PLACE} (?!(?:{_SUBJECT}|{_AUXILIARY}|{_DOING})\b)[\w'-]+"
+    rf"(?: (?!(?:{_SUBJECT}|{_AUXILIARY})\b)[\w'-]+){{0,3}}\W*$"
+    rf"|(?<!that's )(?<!so ){_IN_PLACE}\W*$|\bwhom\W*$"
     r"|\b(?:thought|thinks|believed|believes|claimed|claims|wanted|wants) (?:what|which|who) "
     r"(?!he\b|she\b|they\b|i\b|we\b)",
     re.IGNORECASE,
 )
 """Question words in the middle, as nobody puts them who states something: behind a preposition that begins or ends the
-sentence, before "did", in the main clause behind a comma."""
+sentence, before "did", in the main clause behind a comma, or with nothing but a noun behind them."""
 
 
 def is_yes_no(sentence: str) -> bool:

@@ -49,7 +49,9 @@ def test_acts(sentence: str, act: str) -> None:
     "sentence",
     ["Where is X?", "where is x", "Explain rust.", "Please list the crew", "is the sky blue", "You did what?",
      "Tell me about rust", "Did she go", "how many legs", "Check the valves.", "Write me a poem about the sea",
-     "Please write a short story.", "Teach us Latin."],
+     "Please write a short story.", "Teach us Latin.", "The queen would eventually gain what throne",
+     "Besides the lamp, did Otto sell anything", "In spring, where are the boats kept",
+     "The vaults are an example of what kind of building that nobody lives in"],
 )  # fmt: skip
 def test_requests(sentence: str) -> None:
     assert is_task_request(sentence)
@@ -57,7 +59,8 @@ def test_requests(sentence: str) -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["Birds fly south.", "When it stalls, drain it.", "Where there is smoke, there is fire.", "Do not open the valve.",
+    ["Nobody knows what kind of lamp it was", "Otto saw what became of it", "In spring, the boats are kept outside",
+     "Birds fly south.", "When it stalls, drain it.", "Where there is smoke, there is fire.", "Do not open the valve.",
      "Don't touch it.", "May 5 was wet.", "Will Smith is an actor.", "Check valves are closed.",
      "List prices have risen.", "Name: Rex", "Separate the parts.", "Open the valve.",
      "Write the number on the label.", "Call me Sam.", "Draft letters are kept.", "I know what.",
