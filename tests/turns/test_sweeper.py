@@ -91,7 +91,7 @@ PARTS = (
     "recover_abandoned", "expire_sessions", "delete_old_archives", "purge_deleted_sessions", "sweep_staged",
     "sweep_failures", "remove_unused_content", "remove_old_payloads", "compact_long_chains", "sweep_memories",
     "pack_large_layers", "derive_ahead", "mend_noted_columns", "make_daily_copy",
-    "close_abandoned_experiments", "remove_old_experiments",
+    "close_abandoned_experiments", "remove_old_experiments", "sweep_kept_answers",
 )  # fmt: skip
 
 
