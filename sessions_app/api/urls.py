@@ -6,7 +6,7 @@ from sessions_app import addresses  # noqa: F401 (registers `id`)
 from sessions_app.api.experiments import endpoints as experiments
 from sessions_app.api.knowledge import endpoints as knowledge
 from sessions_app.api.knowledge import session_knowledge, workspace
-from sessions_app.api.sessions import bundles, memory, policies, skills
+from sessions_app.api.sessions import bundles, memory, policies, remedies, skills
 from sessions_app.api.sessions import contents as session_contents
 from sessions_app.api.sessions import endpoints as sessions
 from sessions_app.api.settings import models as model_settings
@@ -25,6 +25,9 @@ urlpatterns = [
     path("sessions/<id:session_id>/messages", session_contents.Messages.as_view(), name="messages"),
     path("sessions/<id:session_id>/units", session_contents.Units.as_view(), name="units"),
     path("sessions/<id:session_id>/units/<id:unit_id>", session_contents.OneUnit.as_view(), name="unit"),
+    path("sessions/<id:session_id>/units/<id:unit_id>/retract", remedies.RetractUnit.as_view(), name="unit-retract"),
+    path("sessions/<id:session_id>/units/<id:unit_id>/restore", remedies.RestoreUnit.as_view(), name="unit-restore"),
+    path("sessions/<id:session_id>/units/<id:unit_id>/correct", remedies.CorrectUnit.as_view(), name="unit-correct"),
     path("sessions/<id:session_id>/mounts", session_contents.Mounts.as_view(), name="mounts"),
     path("sessions/<id:session_id>/workspace", workspace.Workspace.as_view(), name="workspace"),
     path("sessions/<id:session_id>/workspace/sources", workspace.WorkspaceSources.as_view(), name="workspace-sources"),
@@ -62,6 +65,7 @@ urlpatterns = [
     path("turns", turn_list.Turns.as_view(), name="turns"),
     path("kbs", knowledge.KnowledgeBases.as_view(), name="kbs"),
     path("kbs/<id:kb_id>", knowledge.OneKnowledgeBase.as_view(), name="kb"),
+    path("kbs/<id:kb_id>/undelete", knowledge.Undelete.as_view(), name="kb-undelete"),
     path("kbs/<id:kb_id>/revisions", knowledge.Revisions.as_view(), name="kb-revisions"),
     path("kbs/<id:kb_id>/restore", knowledge.Restore.as_view(), name="kb-restore"),
     path("kbs/<id:kb_id>/compaction", knowledge.Compaction.as_view(), name="kb-compaction"),

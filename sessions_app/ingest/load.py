@@ -130,7 +130,7 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
     )
 
 
-def correct_unit(session: Session, unit_id: str, text: str, actor: User) -> Session:
+def correct_unit(session: Session, unit_id: str, text: str, actor: User | None = None) -> Session:
     """Put what a text says in the place of a unit that the session sees; give the session as it now is.
 
     Raises:
@@ -144,7 +144,7 @@ def correct_unit(session: Session, unit_id: str, text: str, actor: User) -> Sess
     if not text.strip():
         raise InvalidInput("Write what the unit should say.")
     session = _idle(session.pk)
-    name = f"correction by {actor.get_username()}"
+    name = f"correction by {actor.get_username()}" if actor else "correction"
     upload = Upload(data=text.encode(), name=name, declared_type="text/plain")
     source_id = new_context_id()
     work = _Work(upload, source_id, session.model_config, _untold, session.project, session)

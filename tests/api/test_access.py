@@ -22,7 +22,9 @@ from tests.payloads import stored_payloads
 
 PUBLIC = {"health", "ready", "unknown"}
 PAGES = {"docs"}
-CANNOT_NOW = {"TURN_NOT_RUNNING", "EXPERIMENT_NOT_RUNNING", "KB_REVISION_CONFLICT", "WORKSPACE_DIRTY"}
+CANNOT_NOW = {
+    "TURN_NOT_RUNNING", "EXPERIMENT_NOT_RUNNING", "KB_REVISION_CONFLICT", "WORKSPACE_DIRTY", "KB_IS_DEFAULT",
+}  # fmt: skip
 METHODS = ("get", "post", "put", "patch", "delete")
 ROUTES = [pattern for pattern in urlpatterns if isinstance(pattern, URLPattern) and pattern.name not in PUBLIC | PAGES]
 KEYED = [pattern for pattern in ROUTES if "<" in str(pattern.pattern)]
@@ -78,6 +80,7 @@ def call(client: Client, method: str, path: str, headers: dict[str, str], kb_id:
     body = {
         "title": "t",
         "content": "c",
+        "text": "My dog is called Max.",
         "name": "n",
         "kb_id": kb_id,
         "revision": 1,

@@ -144,17 +144,22 @@ def test_another_projects_base_is_neither_offered_nor_mounted(operators: Client,
     assert f"project_id={session.project_id}" in operators.get(address_of("mount", session)).text
 
 
+@pytest.mark.parametrize("with_conversation", [True, False])
 def test_forking_what_a_session_sees_makes_and_mounts_a_base(
-    operators: Client, session: Session, base: KnowledgeBase, listener: ListeningRetriever
+    operators: Client, session: Session, base: KnowledgeBase, listener: ListeningRetriever, with_conversation: bool
 ) -> None:
     stage(session, "src-1", "The pump is blue")
     tell(session, "The pump is loud")
+    for action in ("save", "fork"):
+        form = operators.get(address_of(action, session)).context["form"]
+        assert not form["include_conversation_units"].value()
+    entered = {"name": "Mine"} | ({"include_conversation_units": "on"} if with_conversation else {})
     with committing():
-        page = operators.post(address_of("fork", session), {"name": "Mine"}, follow=True)
+        page = operators.post(address_of("fork", session), entered, follow=True)
     fork = KnowledgeBase.objects.get(name="Mine")
     session.refresh_from_db()
     assert (session.mounted_kb, fork.parent) == (fork, base)
-    assert held(fork, "pump") == ["The pump is blue", "The pump is loud"]
+    assert held(fork, "pump") == ["The pump is blue", *(["The pump is loud"] if with_conversation else [])]
     assert held(base, "pump") == []
     assert [event.event_type for event in listener.heard] == ["kb-forked", "kb-loaded"]
     assert page.redirect_chain[-1][0] == reverse("admin:sessions_app_knowledgebase_change", args=[fork.pk])
@@ -206,7 +211,7 @@ def test_saving_makes_what_a_session_has_the_base_s(
 def test_a_save_of_nothing_makes_no_revision(operators: Client, session: Session, base: KnowledgeBase) -> None:
     stage(session, "src-1", "The pump is blue")
     tell(session, "The pump is loud")
-    operators.post(address_of("fork", session), {"name": "Mine"})
+    operators.post(address_of("fork", session), {"name": "Mine", "include_conversation_units": "on"})
     page = operators.post(address_of("save", session), {"include_conversation_units": "on"}, follow=True)
     assert "There was nothing to save: “Mine” stays at revision 1." in page.text
     mine = KnowledgeBase.objects.get(name="Mine")

@@ -82,20 +82,23 @@ def delete_base(base: KnowledgeBase) -> None:
     """Take the base out of all lists and choices; its layers stay for the forks and turns that saw them.
 
     Raises:
-        InvalidInput: it is the project's default base.
-        Conflict: sessions have it mounted; `details` counts them.
+        InvalidInput: KB_IS_DEFAULT, it is the project's default base.
+        Conflict: KB_MOUNTED, sessions have it mounted; `details` counts them.
         NotFound: KB_NOT_FOUND.
 
     Effects: the base's row; `restore_base` takes it back.
     """
     locked = lock_base(base)
     if locked.is_default:
-        raise InvalidInput("The default base cannot be deleted: every new session begins with it.")
+        raise InvalidInput(
+            "The default base cannot be deleted: every new session begins with it.", code="KB_IS_DEFAULT"
+        )
     session_count = locked.mounted_in.filter(deleted_at=None).count()
     if session_count:
         have = "session has" if session_count == 1 else "sessions have"
         raise Conflict(
             f"{session_count} {have} '{locked.name}' mounted. Unmount it there first.",
+            code="KB_MOUNTED",
             details={"session_count": session_count},
         )
     locked.deleted_at = timezone.now()

@@ -157,9 +157,9 @@ class SaveSessionBase(_LiveSessionForm):
     heading = "Save what “{}” has"
     submit = "Save"
     explanation = (
-        "The draft, and what the conversation taught the session, become part of the base, which is mounted in the "
-        "session. A base that was changed since the session mounted it, or holds something and was never mounted "
-        "there, refuses; the draft then stays as it is."
+        "The draft becomes part of the base, which is mounted in the session; what the conversation told only if you "
+        "say so, because everybody sees what is in a base. A base that was changed since the session mounted it, or "
+        "holds something and was never mounted there, refuses; the draft then stays as it is."
     )
     permissions = (
         "sessions_app.change_session",
@@ -174,9 +174,7 @@ class SaveSessionBase(_LiveSessionForm):
         help_text="Renames the base; with the default base mounted, and no other chosen, it names a new one.",
     )
     fork = forms.BooleanField(required=False, label="Into a new base")
-    include_conversation_units = forms.BooleanField(
-        required=False, initial=True, label="With what the conversation taught the session"
-    )
+    include_conversation_units = forms.BooleanField(required=False, label="With what the conversation told")
     expected_revision = forms.IntegerField(
         required=False,
         min_value=1,
@@ -234,8 +232,8 @@ class ForkSessionBase(_LiveSessionForm):
     heading = "Fork what “{}” sees"
     submit = "Fork"
     explanation = (
-        "The new base holds the mounted base, the draft and what the conversation taught the session, and is mounted "
-        "in the session. The base it comes from stays as it is."
+        "The new base holds the mounted base and the draft, what the conversation told only if you say so, and is "
+        "mounted in the session. The base it comes from stays as it is."
     )
     permissions = ("sessions_app.change_session", "sessions_app.add_knowledgebase")
     in_steps = True
@@ -243,10 +241,17 @@ class ForkSessionBase(_LiveSessionForm):
     name = forms.CharField(
         max_length=MAX_NAME_CHARS, required=False, help_text="Empty: called after the base that is mounted now."
     )
+    include_conversation_units = forms.BooleanField(required=False, label="With what the conversation told")
 
     def perform(self, actor: User) -> Done:
         """Fork it."""
-        fork = fork_session_kb(self.row, self.cleaned_data["name"] or None, actor=actor)
+        entered = self.cleaned_data
+        fork = fork_session_kb(
+            self.row,
+            entered["name"] or None,
+            actor,
+            include_conversation_units=entered["include_conversation_units"],
+        )
         return Done(
             message="The session now uses its own base:",
             log=f"Forked into “{fork.name}” ({fork.kb_id}) and mounted it.",

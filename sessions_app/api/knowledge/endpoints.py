@@ -1,12 +1,14 @@
 """Knowledge bases: made, listed, read, restored, compacted."""
 
+from contextlib import suppress
 from typing import Any
 
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from sessions_app.actions.knowledge.bases import create_base
+from mrpvm.errors import NotFound
+from sessions_app.actions.knowledge.bases import create_base, delete_base, restore_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
 from sessions_app.api.knowledge.source_stream import source_answer
 from sessions_app.api.sessions.content_payloads import quarantined_payload, source_payload
@@ -89,6 +91,26 @@ class OneKnowledgeBase(ApiView):
     def get(self, request: Request, kb_id: str) -> Response:
         """Read the base; `default` is an alias for the project's default one."""
         return Response(repository(knowledge_base(self.project, kb_id)))
+
+    @schemas.kb_delete
+    def delete(self, request: Request, kb_id: str) -> Response:
+        """Delete the base; one that is gone already, or was never there, is fine too."""
+        with suppress(NotFound):
+            delete_base(knowledge_base(self.project, kb_id))
+        return Response(status=204)
+
+
+class Undelete(ApiView):
+    """A deleted base, back again."""
+
+    @schemas.kb_undelete
+    def post(self, request: Request, kb_id: str) -> Response:
+        """Bring the base back; one that is there stays as it is."""
+        try:
+            base = knowledge_base(self.project, kb_id)
+        except NotFound:
+            base = restore_base(self.project, kb_id)
+        return Response(repository(base))
 
 
 class Revisions(ApiView):

@@ -142,6 +142,16 @@ class SessionPatchRequest(WaitFields):
         return attrs
 
 
+class UnitChangeRequest(WaitFields):
+    """A change of a unit that needs no more than its id."""
+
+
+class CorrectionRequest(WaitFields):
+    """What a unit should have said."""
+
+    text = Text()
+
+
 class PoliciesRequest(WaitFields):
     """Policies of a session by their names: the flags of a chat request, and `grounding`; null takes one back."""
 

@@ -188,6 +188,15 @@ class UnitStep(serializers.Serializer):
     created_at = Time()
 
 
+class UnitChange(serializers.Serializer):
+    """What was done about a unit, and how many units the session knows of its own now."""
+
+    session_id = Str()
+    unit_id = Str()
+    change = serializers.ChoiceField(("retracted", "restored", "corrected"))
+    session_context_unit_count = Int()
+
+
 class UnitWithSteps(UnitObject):
     """A unit and its ledger."""
 

@@ -149,6 +149,22 @@ unit_list = _operation(
 unit_read = _operation(
     "read_unit", "sessions", "Reads one unit with the newest steps of its life.", {200: responses.UnitWithSteps}, 404
 )
+unit_retract = _operation(
+    "retract_unit", "sessions",
+    "Takes a unit out of what the session knows: one of its own is retracted, one of its base or draft is hidden from "
+    "this session alone. Turns that saw it can still be run again.",
+    {200: responses.UnitChange}, 404, 409, 410, request=requests.UnitChangeRequest,
+)  # fmt: skip
+unit_restore = _operation(
+    "restore_unit", "sessions", "Takes a retraction back: the session uses the unit again.",
+    {200: responses.UnitChange}, 404, 409, 410, request=requests.UnitChangeRequest,
+)  # fmt: skip
+unit_correct = _operation(
+    "correct_unit", "sessions",
+    "Puts what `text` says in the unit's place, for this session alone. A text in which nothing is said is refused, "
+    "and so is one that the session knows already; nothing is changed then.",
+    {200: responses.UnitChange}, 404, 409, 410, 422, request=requests.CorrectionRequest,
+)  # fmt: skip
 mount_list = _operation(
     "list_mounts",
     "sessions",
@@ -368,6 +384,15 @@ kb_read = _operation(
     "Reads a knowledge base; `default` is an alias for the project's default one.",
     {200: knowledge_responses.Repository},
     404,
+)
+kb_delete = _operation(
+    "delete_kb", "knowledge",
+    "Takes the base out of all lists; forks and the turns that saw it keep what they hold. One that sessions have "
+    "mounted, and the default base, are refused. Deleting one that is gone already is fine.",
+    {204: None}, 400, 409,
+)  # fmt: skip
+kb_undelete = _operation(
+    "undelete_kb", "knowledge", "Brings a deleted base back as it was.", {200: knowledge_responses.Repository}, 404
 )
 workspace_read = _operation(
     "read_workspace", "knowledge",
