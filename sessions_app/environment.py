@@ -5,6 +5,7 @@ problem, goes on with the default, and `sessions_app.checks` stops the start wit
 """
 
 import importlib.util
+import math
 import os
 import re
 import secrets
@@ -92,6 +93,22 @@ class Environment:
     def name_list(self, name: str) -> list[str]:
         """Return the parts of a comma-separated list."""
         return [part.strip() for part in self.text(name).split(",") if part.strip()]
+
+    def model_prices(self, name: str) -> dict[str, tuple[float, float]]:
+        """Return by model what a million tokens cost, taken and written: `model=1.25/10, other=0.1/0.4`."""
+        prices: dict[str, tuple[float, float]] = {}
+        for part in self.name_list(name):
+            model, _, price = part.rpartition("=")
+            taken, _, written = price.partition("/")
+            try:
+                pair = float(taken), float(written)
+            except ValueError:
+                pair = (-1.0, -1.0)
+            if not model or not all(0 <= number < math.inf for number in pair):
+                self.refuse(name, "model=price/price for each model, such as small=0.1/0.4, separated by commas")
+                return {}
+            prices[model.strip()] = pair
+        return prices
 
     def web_address(self, name: str) -> str:
         """Return an http(s) address, empty when unset."""

@@ -28,7 +28,7 @@ from sessions_app.admin.settings import (
 )
 from sessions_app.admin.shell.index import models_by_subject
 from sessions_app.admin.shell.login import go_to_login
-from sessions_app.admin.turns import imported_spans, turn_ratings, turns
+from sessions_app.admin.turns import imported_spans, turn_counts, turn_ratings, turns
 
 __all__ = [
     "api_keys",
@@ -51,6 +51,7 @@ __all__ = [
     "quarantine",
     "session_memories",
     "sessions",
+    "turn_counts",
     "turn_ratings",
     "turns",
 ]

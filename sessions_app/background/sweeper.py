@@ -18,6 +18,7 @@ from sessions_app.actions.sessions.memory import sweep_memories
 from sessions_app.actions.sessions.session import delete_old_archives, expire_sessions, purge_deleted_sessions
 from sessions_app.actions.settings.kept_answers import sweep_kept_answers
 from sessions_app.actions.settings.plugin_failures import sweep_failures
+from sessions_app.actions.turns.counting import count_ended_turns
 from sessions_app.actions.turns.payloads import remove_old_payloads
 from sessions_app.actions.upkeep.compaction import compact_long_chains
 from sessions_app.actions.upkeep.copies import make_daily_copy
@@ -66,6 +67,7 @@ def sweep() -> dict[str, int]:
         "forgotten": sweep_memories,
         "packed": partial(pack_large_layers, pacer.pause),
         "copied": make_daily_copy,
+        "counted": partial(count_ended_turns, pacer.pause),
         "derived": partial(derive_ahead, pacer.pause),
     }
     return {name: _swept(name, part) for name, part in parts.items()}

@@ -33,6 +33,7 @@ from sessions_app.models.settings.project import ApiKey, LoginLink, Membership, 
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn, TurnEvents
 from sessions_app.models.turns.imported_span import ImportedSpan
 from sessions_app.models.turns.turn_conditions import TurnConditions
+from sessions_app.models.turns.turn_counts import CountedTurns, TurnCounts
 from sessions_app.models.turns.turn_rating import TurnRating
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "ApiKey",
     "ContextUnit",
     "ConversationPoint",
+    "CountedTurns",
     "DamagedValue",
     "DatabaseVersion",
     "Derivation",
@@ -74,6 +76,7 @@ __all__ = [
     "SourceArtifact",
     "Trial",
     "TurnConditions",
+    "TurnCounts",
     "TurnEvents",
     "TurnRating",
     "UnitArtifact",

@@ -188,11 +188,27 @@ def fill_end(
     turn.left_out_count = sum(section.get("omitted_count", 0) for section in report.get("sections", ()))
 
 
+def fill_usage(turn: ExplainabilityTurn, events: Sequence[Event]) -> None:
+    """Fill in what the turn's model calls took and wrote, nothing if there were none."""
+    turn.model_usage = [[model, *counts] for model, counts in _usage_by_model(events).items()] or None
+    turn.token_count = tokens_of(events)
+
+
 def tokens_of(events: Sequence[Event]) -> int | None:
     """Return the tokens of all model calls of a turn, None if there were none."""
-    used = [event.data.usage for event in events if isinstance(event.data, PluginFinished)]
-    counts = [usage.input_tokens + usage.output_tokens for usage in used if usage is not None]
-    return sum(counts) if counts else None
+    used = _usage_by_model(events)
+    return sum(map(sum, used.values())) if used else None
+
+
+def _usage_by_model(events: Sequence[Event]) -> dict[str, tuple[int, int]]:
+    """Return by model how many tokens its calls took and wrote."""
+    used: dict[str, tuple[int, int]] = {}
+    for event in events:
+        if isinstance(event.data, PluginFinished) and event.data.usage is not None:
+            model, usage = event.data.model or "unknown", event.data.usage
+            taken, written = used.get(model, (0, 0))
+            used[model] = taken + usage.input_tokens, written + usage.output_tokens
+    return used
 
 
 def _outcome(turn: ExplainabilityTurn) -> str:

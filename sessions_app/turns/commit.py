@@ -34,7 +34,7 @@ from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.named_sql import finish_turn, insert_rows, store_committed
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import CHAIN_BROKEN
-from sessions_app.turns.close import end_failed, fill_end, tokens_of
+from sessions_app.turns.close import end_failed, fill_end, fill_usage
 from sessions_app.turns.prepare import Prepared
 from sessions_app.turns.trace_writer import TraceWriter
 
@@ -97,7 +97,7 @@ def commit_turn(
     turn.assistant_preview = preview(outcome.answer_text)
     turn.command_result = skill_answer(call.commanded_skill, outcome.answer_text)
     turn.cited_sources = cited_sources(outcome.answer)
-    turn.token_count = tokens_of(trace.events)
+    fill_usage(turn, trace.events)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     turn.context_report = _remember(prepared, outcome.answer, report).as_record()
     if finish_reason != "stop" and turn.client_request is not None:
@@ -186,7 +186,7 @@ def fail_turn(
         return
     turn.view, turn.conditions_id = view, conditions
     turn.session, turn.context_report = session, report.as_record()
-    turn.token_count = tokens_of(trace.events)
+    fill_usage(turn, trace.events)
     trace.finish()
     end_failed(turn, session, error, used, skill_failure(call.commanded_skill, error["code"]))
     trim_registry(turn)
@@ -206,7 +206,7 @@ _ENTRY_FIELDS = (
     "planner_plugin",
     "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "command_result", "unit_changes",
     "is_grounded", "client_request", "context_report", "view", "conditions_id", "outcome", "is_rewritten",
-    "left_out_count", "token_count", "cited_sources",
+    "left_out_count", "token_count", "model_usage", "cited_sources",
 )  # fmt: skip
 """What the end of a successful turn changes in its entry."""
 

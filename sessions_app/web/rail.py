@@ -34,6 +34,9 @@ RAIL = (
         section="turns", name="Turns", url_name="turns", drawing="M2.5 4h2M7 4h6.5M2.5 8h2M7 8h6.5M2.5 12h2M7 12h6.5"
     ),
     RailEntry(
+        section="overview", name="Overview", url_name="overview", drawing="M2.5 13.5h11M4.5 11V7.5M8 11V3M11.5 11V5.5"
+    ),
+    RailEntry(
         section="search",
         name="Search",
         url_name="search",

@@ -21,6 +21,7 @@ from sessions_app.web.shell import slash_addresses as slashes
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.turns import file_views as turn_files
 from sessions_app.web.turns import list_views as turn_list
+from sessions_app.web.turns import overview_views as overview
 from sessions_app.web.turns import rating_views as ratings
 from sessions_app.web.turns import views as turns
 from sessions_app.web.turns import what_if_views as turn_choice
@@ -106,6 +107,7 @@ urlpatterns = [
     path("knowledge/<id:kb_id>/undelete", knowledge.undelete, name="knowledge-undelete"),
     path("knowledge/<id:kb_id>/compact", knowledge.compact, name="knowledge-compact"),
     path("plugins", plugins.index, name="plugins"),
+    path("overview", overview.index, name="overview"),
     path("turns", turn_list.index, name="turns"),
     path("search", search.index, name="search"),
     path("search/palette", search.palette, name="search-palette"),

@@ -14,6 +14,7 @@ from sessions_app.models import (
     ApiKey,
     ContextUnit,
     ConversationPoint,
+    CountedTurns,
     DamagedValue,
     DatabaseVersion,
     Derivation,
@@ -43,6 +44,7 @@ from sessions_app.models import (
     SourceArtifact,
     Trial,
     TurnConditions,
+    TurnCounts,
     TurnRating,
     UnitArtifact,
     UnitEvent,
@@ -65,6 +67,11 @@ def add_rows_of_every_kind(how_many: int) -> None:
         DatabaseVersion.objects.create(version=f"1.{number}", latest_migration=HOSTILE)
         PluginFailure.objects.create(plugin_id="kb-x", event="kb-loaded", error=HOSTILE, session_id=session.session_id)
         KeptAnswer.objects.create(project=project, caller="key-1", key=HOSTILE, fingerprint="0" * 64)
+        CountedTurns.objects.create(newest_turn=number)
+        TurnCounts.objects.create(
+            project=project, hour=timezone.now(), kb_id=HOSTILE, model=HOSTILE, agent=HOSTILE, turn_count=1,
+            unanswered_count=0, failed_count=0, up_count=0, down_count=0, durations={}, tokens={},
+        )  # fmt: skip
         row = PluginStatistics(project=project, plugin_type="kb-plugin", plugin_id=f"{HOSTILE} {number}")
         row.experience = Experience()
         row.save()

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from mrpvm.errors import InvalidInput
 from sessions_app import events
+from sessions_app.actions.turns.counting import mark_outdated
 from sessions_app.models import ExplainabilityTurn, TurnRating
 
 NOTE_CHARS = 2_000
@@ -18,7 +19,7 @@ def rate_turn(turn: ExplainabilityTurn, value: str, note: str = "", actor: User 
     Raises:
         InvalidInput: another value, too long a note, or a turn without an answer.
 
-    Effects: the rating's row; `turn.rated`.
+    Effects: the rating's row, its hour of the overview is counted again; `turn.rated`.
     """
     note = note.strip()
     if value not in ("", *TurnRating.Value.values):
@@ -32,4 +33,5 @@ def rate_turn(turn: ExplainabilityTurn, value: str, note: str = "", actor: User 
         TurnRating.objects.update_or_create(turn=turn, defaults=columns)
     else:
         TurnRating.objects.filter(turn=turn).delete()
+    mark_outdated(turn)
     events.append(turn.session, ("turn.rated", events.TurnRated(request_id=turn.request_id, value=value)))

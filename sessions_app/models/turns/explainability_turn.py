@@ -32,8 +32,9 @@ class ExplainabilityTurn(models.Model):
     what the server keeps; the structure stays. `view` is what the turn saw, as `TurnView` records it: with it the
     turn can be run again; `conditions` is the part that it shares with other turns. `is_rewritten` says that a
     follow-up was searched for in other words, `left_out_count` how many messages and texts its context left out,
-    `token_count` what its model calls took and gave, None without one. `cited_sources` names for each mark of the
-    answer the turn or the source that it is of. `trial_number` is the key of the trial whose trace this is, 0 for a
+    `token_count` what its model calls took and gave, None without one;
+    `model_usage` the same by model: `[model, input tokens, output tokens]` each. `cited_sources` names for each mark of
+    the answer the turn or the source that it is of. `trial_number` is the key of the trial whose trace this is, 0 for a
     turn of the conversation; a trial has the number of the turn that it tried another way.
     """
 
@@ -93,6 +94,7 @@ class ExplainabilityTurn(models.Model):
     is_rewritten = models.BooleanField(default=False)
     left_out_count = models.PositiveIntegerField(default=0)
     token_count = models.PositiveIntegerField(null=True, blank=True)
+    model_usage = models.JSONField(null=True, blank=True)
     cited_sources = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)

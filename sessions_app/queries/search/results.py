@@ -56,6 +56,8 @@ def _of_place(term: Term, prefix: str, moment: str) -> Q:
             return _time(moment, term)
         case "kb":
             return _base(prefix, term)
+        case "agent":
+            return Q(**{f"{prefix}active_agent__iexact": term.value})
         case "session":
             return Q(**{f"{prefix}session_id": term.value})
     return Q()

@@ -1,0 +1,191 @@
+"""What the overview shows: figures, each with the list of turns behind it, and the series of its charts."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from sessions_app.models import ExplainabilityTurn, PluginStatistics, Project
+from sessions_app.queries.search.filter_language import parse
+from sessions_app.queries.turns.lists import turn_page
+from sessions_app.queries.turns.overview import SPANS, Figures, Overview, Step, overview, slowest_plugins
+
+DEFAULT_SPAN = "7d"
+QUESTIONS_SHOWN = 10
+UNANSWERED_LOOKED_AT = 200
+"""Of so many of the newest unanswered turns the most frequent questions are told."""
+_QUESTION_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """One figure and the turns behind it."""
+
+    name: str
+    value: str
+    url: str
+    note: str = ""
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRow:
+    """One hour or day of the table, with its turns, the unanswered, the failed and those rated down."""
+
+    step: Step
+    turns_url: str
+    unanswered_url: str
+    failed_url: str
+    down_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What was asked in vain, how often, and the turns that did."""
+
+    text: str
+    count: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowPlugin:
+    """A plugin and the turns that it took part in."""
+
+    statistics: PluginStatistics
+    url: str
+
+
+def overview_context(project: Project, given: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the overview shows of the span, base, model and agent that an address names."""
+    span = SPANS.get(given.get("span", ""), SPANS[DEFAULT_SPAN])
+    chosen = {name: given.get(name, "") for name in ("kb_id", "model", "agent")}
+    found = overview(project, span, **chosen)
+    within = _conditions(chosen)
+    begins_at = found.steps[0].begins_at
+    since = f"after:{_moment(begins_at)}"
+    return {
+        "span": span,
+        "spans": SPANS.values(),
+        "chosen": chosen,
+        "overview": found,
+        "tiles": _tiles(found, f"{since} {within}"),
+        "rows": [_row(step, within) for step in reversed(found.steps)],
+        "series": json.dumps(_series(found.steps)),
+        "questions": _questions(project, f"status:no-answer {since} {within}"),
+        "looked_at": UNANSWERED_LOOKED_AT,
+        "slow_plugins": [
+            SlowPlugin(statistics=row, url=_turns_url(f"plugin:{row.plugin_id} {since} {within}"))
+            for row in slowest_plugins(project)
+        ],
+    }
+
+
+def _conditions(chosen: Mapping[str, str]) -> str:
+    """Return the choices in the filter language; what it cannot say is no choice of the page's own."""
+    named = {"kb": chosen["kb_id"], "model": chosen["model"], "agent": chosen["agent"]}
+    return " ".join(f'{key}:"{_unquoted(value)}"' for key, value in named.items() if value)
+
+
+def _unquoted(text: str) -> str:
+    return text.partition('"')[0]
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M}"
+
+
+def _turns_url(filters: str) -> str:
+    return f"{reverse('turns')}?{urlencode({'q': ' '.join(filters.split())})}"
+
+
+def _tiles(found: Overview, since: str) -> list[Tile]:
+    whole = found.whole
+    return [
+        Tile(name="Turns", value=f"{whole.turn_count:,}", url=_turns_url(since)),
+        Tile(
+            name="Unanswered",
+            value=f"{whole.unanswered_count:,}",
+            url=_turns_url(f"status:no-answer {since}"),
+            note=_share(whole.unanswered_count, whole),
+            tone="warn" if whole.unanswered_count else "",
+        ),
+        Tile(
+            name="Failed",
+            value=f"{whole.failed_count:,}",
+            url=_turns_url(f"status:failed {since}"),
+            note=_share(whole.failed_count, whole),
+            tone="error" if whole.failed_count else "",
+        ),
+        Tile(name="Rated up", value=f"{whole.up_count:,}", url=_turns_url(f"rating:up {since}")),
+        Tile(name="Rated down", value=f"{whole.down_count:,}", url=_turns_url(f"rating:down {since}")),
+        Tile(name="Half within", value=_milliseconds(whole.p50_ms), url=_turns_url(since), note="p50"),
+        Tile(
+            name="95 % within",
+            value=_milliseconds(whole.p95_ms),
+            url=_turns_url(f"duration:>{whole.p95_ms}ms {since}" if whole.p95_ms else since),
+            note="p95",
+        ),
+        Tile(name="Tokens", value=f"{whole.token_count:,}", url=f"{_turns_url(since)}&sort=tokens"),
+        *([Tile(name="Cost", value=f"{found.cost:,.2f}", url="#models")] if found.cost is not None else []),
+    ]
+
+
+def _share(count: int, whole: Figures) -> str:
+    return f"{count / whole.turn_count:.1%}" if whole.turn_count else ""
+
+
+def _milliseconds(value: int | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,} ms" if value < 10_000 else f"{value / 1000:,.1f} s"
+
+
+def _row(step: Step, within: str) -> StepRow:
+    bounds = f"after:{_moment(step.begins_at)} before:{_moment(step.ends_at)} {within}"
+    return StepRow(
+        step=step,
+        turns_url=_turns_url(bounds),
+        unanswered_url=_turns_url(f"status:no-answer {bounds}"),
+        failed_url=_turns_url(f"status:failed {bounds}"),
+        down_url=_turns_url(f"rating:down {bounds}"),
+    )
+
+
+def _series(steps: Sequence[Step]) -> dict[str, list[int | None]]:
+    """Return the charts' series: Unix seconds, then what each chart draws."""
+    figures = [step.figures for step in steps]
+    return {
+        "times": [int(step.begins_at.timestamp()) for step in steps],
+        "turns": [item.turn_count for item in figures],
+        "unanswered": [item.unanswered_count for item in figures],
+        "failed": [item.failed_count for item in figures],
+        "p50": [item.p50_ms for item in figures],
+        "p95": [item.p95_ms for item in figures],
+        "tokens": [item.token_count for item in figures],
+    }
+
+
+def _questions(project: Project, filters: str) -> list[Question]:
+    """Return the most frequent questions among the newest unanswered turns, whatever their case and punctuation."""
+    alike: defaultdict[str, list[ExplainabilityTurn]] = defaultdict(list)
+    for turn in turn_page(project, parse(filters), limit=UNANSWERED_LOOKED_AT).turns:
+        words = "".join(char if char.isalnum() else " " for char in turn.user_message.casefold())
+        alike[" ".join(words.split())].append(turn)
+    most = sorted(alike.values(), key=len, reverse=True)[:QUESTIONS_SHOWN]
+    return [_question(turns, filters) for turns in most]
+
+
+def _question(turns: Sequence[ExplainabilityTurn], filters: str) -> Question:
+    newest = turns[0]
+    if len(turns) == 1:
+        url = reverse("turn", args=[newest.session.session_id, newest.request_id])
+    else:
+        asked = _unquoted(newest.user_message)[:_QUESTION_CHARS].rstrip("?!. ")
+        url = _turns_url(f'{filters} "{asked}"')
+    return Question(text=newest.user_message, count=len(turns), url=url)

@@ -1,0 +1,81 @@
+// Draws the overview's charts from the series in the page; the table below them says the same to everybody.
+const place = document.querySelector("[data-charts]");
+
+const HEIGHT = 220;
+
+/** Return the page's colours as they are now. */
+function colours() {
+  const style = getComputedStyle(document.documentElement);
+  const probe = document.createElement("span");
+  document.body.append(probe);
+  const read = (name) => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const found = {
+    text: read("--text-2"), line: read("--line"), accent: read("--accent"), warn: read("--warn"), error: read("--error"),
+    active: read("--active"), font: `12px ${style.getPropertyValue("--font")}`,
+  };
+  probe.remove();
+  return found;
+}
+
+function line(label, stroke, { unit = "", dash } = {}) {
+  return { label, stroke, dash, width: 2, points: { size: 5 }, spanGaps: false, value: (_, value) => (value === null ? "–" : `${value.toLocaleString()}${unit}`) };
+}
+
+/** Return by chart what it draws. */
+function charts(series, colour) {
+  return {
+    turns: {
+      lines: [line("Turns", colour.accent), line("Unanswered", colour.warn), line("Failed", colour.error, { dash: [6, 3] })],
+      values: [series.turns, series.unanswered, series.failed],
+    },
+    time: {
+      lines: [line("p50", colour.active, { unit: " ms" }), line("p95", colour.warn, { unit: " ms" })],
+      values: [series.p50, series.p95],
+    },
+    tokens: { lines: [line("Tokens", colour.accent)], values: [series.tokens] },
+  };
+}
+
+/** Return the labels of points in time: the hour within a day, the date beyond. */
+function moments(ticks, times) {
+  const isOneDay = times.at(-1) - times[0] <= 86_400;
+  return ticks.map((tick) => {
+    const written = new Date(tick * 1000).toISOString();
+    return isOneDay ? written.slice(11, 16) : written.slice(5, 10);
+  });
+}
+
+function draw() {
+  const series = JSON.parse(place.dataset.charts);
+  const colour = colours();
+  const axis = { stroke: colour.text, font: colour.font, grid: { stroke: colour.line, width: 1 }, ticks: { stroke: colour.line, width: 1 } };
+  const drawn = charts(series, colour);
+  for (const target of place.querySelectorAll("[data-chart]")) {
+    const { lines, values } = drawn[target.dataset.chart];
+    target.replaceChildren();
+    const chart = new uPlot(
+      {
+        width: target.clientWidth,
+        height: HEIGHT,
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
+        series: [{ label: "From (UTC)", value: "{YYYY}-{MM}-{DD} {HH}:{mm}" }, ...lines],
+        axes: [{ ...axis, values: (_, ticks) => moments(ticks, series.times) }, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => tick.toLocaleString()) }],
+        scales: { y: { range: (_, least, most) => [0, Math.max(most ?? 0, 1) * 1.05] } },
+        cursor: { drag: { x: false, y: false } },
+      },
+      [series.times, ...values],
+      target,
+    );
+    new ResizeObserver(() => chart.setSize({ width: target.clientWidth, height: HEIGHT })).observe(target);
+  }
+}
+
+if (place) {
+  draw();
+  // Canvases do not follow a change of theme by themselves.
+  new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+}
