@@ -19,7 +19,7 @@ from django.db.models import F
 
 from sessions_app.metrics import meters
 from sessions_app.models import Session, SessionEvent
-from sessions_app.models.named_sql import insert_rows
+from sessions_app.models.named_sql import Write, insertions, write_all
 
 logger = logging.getLogger(__name__)
 
@@ -224,14 +224,22 @@ def append_counted(session: Session, news: Sequence[News]) -> None:
 
     Effects: those of `append_all`, without a query for the number.
     """
+    write_all(announce_counted(session, news))
+
+
+def announce_counted(session: Session, news: Sequence[News]) -> list[Write]:
+    """Return the writes of events that the session's `event_sequence` counts already, for the running transaction.
+
+    Effects: a message each to the group after the commit.
+    """
     first = session.event_sequence - len(news) + 1
     rows = [
         SessionEvent(session=session, sequence=first + place, kind=kind, payload=dict(payload))
         for place, (kind, payload) in enumerate(news)
     ]
-    insert_rows(rows)
     messages = [message_of(row) for row in rows]
     transaction.on_commit(lambda: send(session.pk, messages), robust=True)
+    return insertions(rows)
 
 
 def message_of(event: SessionEvent) -> EventMessage:

@@ -12,6 +12,7 @@ from mrpvm.wire import to_wire
 from sessions_app.experiments.recorded import RecordedTurn
 from sessions_app.experiments.trial import TrialOutcome
 from sessions_app.models import ExplainabilityTurn, Trial
+from sessions_app.models.named_sql import write_all
 from sessions_app.turns.close import fill_end
 from sessions_app.turns.trace_writer import TraceWriter
 
@@ -76,5 +77,5 @@ def _stored_trace(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -
     writer = TraceWriter(turn)
     for event in outcome.events:
         writer.add(event)
-    writer.finish(with_ledger=is_answered)
+    write_all(writer.finish(with_ledger=is_answered))
     return turn

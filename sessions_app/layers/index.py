@@ -25,6 +25,8 @@ UNKNOWN: Mapping[str, IndexEntry] = MappingProxyType({})
 """No entries: they are made from the units."""
 _COLUMNS = ("layer_id", "origin_id", "stretch", "place", "length", "is_evidence", "is_guidance", *UNIT_COLUMNS)
 _ROWS_A_QUERY = 10_000
+_POSTINGS_AT_ONCE = 150
+"""So few, as those of what a turn was told, are written together with the layer's counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +90,17 @@ def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: Knowledge
     keys = named_sql.insert_values(LayerUnit, _COLUMNS, rows, with_keys=True)
     if layer.kind != KnowledgeLayer.Kind.JOURNAL:  # which no page searches by words until it is saved
         insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, found.entries, strict=True))
-    insert_postings(layer_pk, keys, found.entries)
     if origin is not None:
         origin.text_byte_count = F("text_byte_count") + sum(map(text_byte_count, found.units))
         origin.save(update_fields=["text_byte_count"])  # reads the sum back
     note_derivations(layer_pk, keys, found.units)
     settled = settle(layer, (unit.hash for unit in found.units), added=set(keys))
-    shift_counts(layer, settled.after - settled.before, own=len(keys))
+    postings = _postings(layer_pk, keys, found.entries)
+    is_small = len(postings) <= _POSTINGS_AT_ONCE
+    if not is_small:
+        named_sql.insert_postings(postings)
+    along = named_sql.posting_insertions(postings) if is_small else []
+    shift_counts(layer, settled.after - settled.before, own=len(keys), along=along)
     return keys
 
 
@@ -219,9 +225,14 @@ def _check_unsealed(layer: KnowledgeLayer) -> None:
 
 def insert_postings(layer_pk: int, keys: Iterable[int], entries: Iterable[IndexEntry]) -> None:
     """Add the postings of stored units, under the key of their layer or of the row that holds them for it."""
-    rows = sorted(
+    named_sql.insert_postings(_postings(layer_pk, keys, entries))
+
+
+def _postings(
+    layer_pk: int, keys: Iterable[int], entries: Iterable[IndexEntry]
+) -> list[tuple[int, int, int, int, int]]:
+    return sorted(
         (layer_pk, term, key, frequency, entry.length)
         for key, entry in zip(keys, entries, strict=True)
         for term, frequency in entry.postings
     )
-    named_sql.insert_postings(rows)

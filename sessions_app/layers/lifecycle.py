@@ -17,7 +17,7 @@ from sessions_app.models import (
     Session,
     UnitArtifact,
 )
-from sessions_app.models.named_sql import add_to_counts, insert_rows
+from sessions_app.models.named_sql import Write, add_to_counts, insert_rows, write_all
 
 _COUNTS = ("unit_count", "evidence_count", "term_count")
 
@@ -156,8 +156,10 @@ def relink_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     layer.save(update_fields=["parent", "ancestry", "source_count"])
 
 
-def shift_counts(layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: int = 0) -> None:
-    """Add to the layer's counts, then bring what a session has above it up to date."""
+def shift_counts(
+    layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: int = 0, along: Sequence[Write] = ()
+) -> None:
+    """Add to the layer's counts, with whatever is written along, then bring what a session has above it up to date."""
     changes = {
         "unit_count": by.units,
         "evidence_count": by.evidence,
@@ -167,7 +169,9 @@ def shift_counts(layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: in
     }
     changed = {name: change for name, change in changes.items() if change}
     if changed:
-        add_to_counts(layer, **changed)
+        add_to_counts(layer, along=along, **changed)
+    elif along:
+        write_all(along)
     if layer.kind in (KnowledgeLayer.Kind.DRAFT, KnowledgeLayer.Kind.CONTEXT):
         restack_above(layer)
 

@@ -12,8 +12,8 @@ from mrpvm.commands.skill_envelope import skill_answer, skill_failure
 from mrpvm.conversation.answers import cited_sources, response_document
 from mrpvm.conversation.context import ContextReport, MemoryReport
 from mrpvm.conversation.rewriting import term_of
-from mrpvm.conversation.session_memory import ResolvedTerm, after_turn
-from mrpvm.errors import TurnCancelled, TurnInterrupted
+from mrpvm.conversation.session_memory import Memory, ResolvedTerm, after_turn
+from mrpvm.errors import MRPError, TurnCancelled, TurnInterrupted
 from mrpvm.llm.redaction import without_secrets
 from mrpvm.preview import preview
 from mrpvm.values import Answer, Selection, TurnOutcome
@@ -27,11 +27,11 @@ from sessions_app.actions.sessions.context_units import (
     promote_units,
 )
 from sessions_app.actions.sessions.conversation_points import mark_conversation
-from sessions_app.actions.sessions.memory import keep_memory
+from sessions_app.actions.sessions.memory import insert_memory, memory_write
 from sessions_app.actions.sessions.session import set_preferences, trim_registry
 from sessions_app.actions.sessions.slots import refusal_of
 from sessions_app.models import ExplainabilityTurn, Message, Session
-from sessions_app.models.named_sql import finish_turn, insert_rows, store_committed
+from sessions_app.models.named_sql import insertions, store_committed, turn_end, write_all
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import CHAIN_BROKEN
 from sessions_app.turns.close import end_failed, fill_end, fill_usage
@@ -89,9 +89,9 @@ def commit_turn(
     touch(session)
     news = _news_of_success(turn, outcome, promotion, changed)
     # The session first, as whoever else changes its rows does: else two could wait for each other.
-    if not store_committed(session, (*_SESSION_FIELDS, *changed), len(news)):
-        raise refusal_of(session.pk)
-    promote_units(turn, session, promotion)
+    if not store_committed(turn, (*_SESSION_FIELDS, *changed), len(news)):
+        raise _refusal(turn)
+    promoted = promote_units(turn, session, promotion)
     turn.unit_changes = promotion.as_record()
     turn.response_document = response_document(outcome.answer, session.session_id)
     turn.assistant_preview = preview(outcome.answer_text)
@@ -99,30 +99,41 @@ def commit_turn(
     turn.cited_sources = cited_sources(outcome.answer)
     fill_usage(turn, trace.events)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
-    turn.context_report = _remember(prepared, outcome.answer, report).as_record()
+    memory, report = _remember(prepared, outcome.answer, report)
+    turn.context_report = report.as_record()
     if finish_reason != "stop" and turn.client_request is not None:
         turn.client_request = {**turn.client_request, "finish_reason": finish_reason}
     fill_end(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used, outcome.answer.basis)
-    _store_success(turn)
-    insert_rows(
+    messages = [
+        Message(session=session, turn=turn, sequence=sequence, role=role, content=content)
+        for sequence, (role, content) in enumerate(said, start=session.message_sequence - len(said) + 1)
+    ]
+    remembered = [memory_write(session, memory, prepared.flags.session_memory_ttl_hours)] if memory else []
+    ended, *kept = write_all(
         [
-            Message(session=session, turn=turn, sequence=sequence, role=role, content=content)
-            for sequence, (role, content) in enumerate(said, start=session.message_sequence - len(said) + 1)
+            turn_end(turn, _ENTRY_FIELDS),
+            *remembered,
+            *promoted,
+            *insertions(messages),
+            *trace.finish(with_ledger=True),
+            *events.announce_counted(session, news),
         ]
     )
+    if not ended:
+        raise _refusal(turn)
+    if memory and not kept[0]:
+        insert_memory(session, memory, prepared.flags.session_memory_ttl_hours)
     if call.chain is not None:
         mark_conversation(session, call.chain, call.sent or call.message, outcome.answer_text)
-    trace.finish(with_ledger=True)
-    events.append_counted(session, news)
     trim_registry(turn)
     announce_promotion(session, promotion)
 
 
-def _remember(prepared: Prepared, answer: Answer, report: ContextReport) -> ContextReport:
-    """Store what the turn adds to the session's memory and return the report with it."""
+def _remember(prepared: Prepared, answer: Answer, report: ContextReport) -> tuple[Memory | None, ContextReport]:
+    """Return what the session remembers after the turn, None if it is not to, and the report with what was added."""
     turn, flags, known = prepared.turn, prepared.flags, prepared.memory
     if not flags.enable_session_memory:
-        return report
+        return None, report
     try:
         memory = after_turn(
             known,
@@ -133,8 +144,7 @@ def _remember(prepared: Prepared, answer: Answer, report: ContextReport) -> Cont
         )
     except Exception:
         logger.warning("turn %s was not remembered", turn.request_id, exc_info=True)
-        return report.with_warning(MEMORY_FAILED)
-    keep_memory(turn.session, memory, flags.session_memory_ttl_hours)
+        return None, report.with_warning(MEMORY_FAILED)
     known_terms = set(known.resolved_terms) if known else set[ResolvedTerm]()
     left: MemoryReport = {
         "turn_count": memory.turn_count,
@@ -143,7 +153,7 @@ def _remember(prepared: Prepared, answer: Answer, report: ContextReport) -> Cont
         "resolved_terms": [item.term for item in memory.resolved_terms if item not in known_terms],
         "expires_at": memory.expires_at(flags.session_memory_ttl_hours).isoformat(),
     }
-    return replace(report, memory={**(report.memory or {}), **left})
+    return memory, replace(report, memory={**(report.memory or {}), **left})
 
 
 def _news_of_success(
@@ -187,18 +197,18 @@ def fail_turn(
     turn.view, turn.conditions_id = view, conditions
     turn.session, turn.context_report = session, report.as_record()
     fill_usage(turn, trace.events)
-    trace.finish()
+    write_all(trace.finish())
     end_failed(turn, session, error, used, skill_failure(call.commanded_skill, error["code"]))
     trim_registry(turn)
 
 
-def _store_success(turn: ExplainabilityTurn) -> None:
-    """Write the finished entry if the turn still holds its slot and nobody stopped it."""
-    if finish_turn(turn, _ENTRY_FIELDS):
-        return
+def _refusal(turn: ExplainabilityTurn) -> MRPError:
+    """Return why a turn cannot be committed: it was stopped, has lost its slot, or its session takes none any more."""
+    if not Session.objects.filter(pk=turn.session_id, deleted_at=None, expired_at=None).exists():
+        return refusal_of(turn.session_id)
     if ExplainabilityTurn.objects.filter(pk=turn.pk, status=Status.RUNNING).exists():
-        raise TurnCancelled("The turn was stopped.")
-    raise TurnInterrupted("The turn took longer than its lease and was closed by another process.")
+        return TurnCancelled("The turn was stopped.")
+    return TurnInterrupted("The turn took longer than its lease and was closed by another process.")
 
 
 _ENTRY_FIELDS = (

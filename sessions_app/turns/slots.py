@@ -153,10 +153,9 @@ def _insert_turn(
         client_request=call.client_request,
     )
     turn.trace_id = trace_id_of(turn.request_id)
-    insert_rows([turn], with_keys=True)
+    started = events.TurnFacts(request_id=turn.request_id, turn_index=turn.turn_index)
+    insert_rows([turn], with_keys=True, along=events.announce_counted(session, [("turn.started", started)]))
     take_place()
     if has_leftovers:
         session.context_units.filter(state=ContextUnit.State.PENDING).delete()
-    started = events.TurnFacts(request_id=turn.request_id, turn_index=turn.turn_index)
-    events.append_counted(session, [("turn.started", started)])
     return turn

@@ -15,7 +15,7 @@ from mrpvm.wire import WireWriter
 from sessions_app.actions.turns.payloads import Judged, batch, judged_step, payload
 from sessions_app.events import announce_progress
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.models.named_sql import insert_rows
+from sessions_app.models.named_sql import Write, insertions, write_all
 from sessions_app.models.turns.payload_frames import Payload
 
 
@@ -60,10 +60,10 @@ class TraceWriter:
 
     def flush(self) -> None:
         """Write what is new; must run inside a transaction, and is undone with it."""
-        self._write(self.events, self.events[self._written_count :])
+        write_all(self._writes(self.events, self.events[self._written_count :]))
 
-    def finish(self, *, with_ledger: bool = False) -> None:
-        """Write what is new of an ended turn; must run inside a transaction, and is undone with it.
+    def finish(self, *, with_ledger: bool = False) -> list[Write]:
+        """Return the writes of what is new of an ended turn, for the running transaction; they are undone with it.
 
         The events of frames that ran side by side are put frame by frame, as a sequential run gives them, so that equal
         turns leave equal rows. What was written in another order meanwhile is written again.
@@ -77,17 +77,18 @@ class TraceWriter:
             self._turn.event_batches.update(events=[])  # their payloads stay where they are
             new = ordered
         ledger = sorted(self._ledger, key=lambda row: path_key(row[0])) if with_ledger else []
-        self._write(ordered, new, [judged_step(execution_id, row) for execution_id, row in ledger])
+        return self._writes(ordered, new, [judged_step(execution_id, row) for execution_id, row in ledger])
 
-    def _write(self, events: list[Event], new: list[Event], judged: Sequence[Judged] = ()) -> None:
-        """Write a batch; `events` are then all that there are."""
-        if new or judged:
-            # As `record_of` gives them, without its copy: they are written as JSON next.
-            records: list[Record] = [[event.name, event.at_ms, event.data] for event in new]
-            insert_rows([batch(self._turn, self._written_count, records, self._whole, judged)])
+    def _writes(self, events: list[Event], new: list[Event], judged: Sequence[Judged] = ()) -> list[Write]:
+        """Return the write of a batch, none without news; `events` are then all that there are."""
         payload_count = len(self._whole)
         self._flushed_at = time.monotonic()
         transaction.on_commit(lambda: self._settle(events, len(events), payload_count))
+        if not new and not judged:
+            return []
+        # As `record_of` gives them, without its copy: they are written as JSON next.
+        records: list[Record] = [[event.name, event.at_ms, event.data] for event in new]
+        return insertions([batch(self._turn, self._written_count, records, self._whole, judged)])
 
     def _settle(self, events: list[Event], event_count: int, payload_count: int) -> None:
         self.events, self._written_count = events, event_count

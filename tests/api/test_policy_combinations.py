@@ -29,7 +29,7 @@ PARTS = {
         f"{PREPARATION}.told_terms",
         f"{STATE}.usable_memory",
         f"{COMMIT}.after_turn",
-        f"{COMMIT}.keep_memory",
+        f"{COMMIT}.memory_write",
     ),
     "enable_history_summarization": (f"{PREPARATION}.summarise",),
 }
@@ -51,7 +51,7 @@ def without_what_is_off(flags: dict[str, bool], monkeypatch: pytest.MonkeyPatch)
         for name in (part for flag, parts in PARTS.items() if not flags[flag] for part in parts):
             removed.setattr(name, untouchable)
         if not flags["enable_session_memory"]:
-            removed.setattr(f"{COMMIT}._remember", lambda prepared, answer, report: report)
+            removed.setattr(f"{COMMIT}._remember", lambda prepared, answer, report: (None, report))
             removed.setattr(f"{STATE}._may_remember", lambda *given: False)
         if not flags["enable_query_rewriting"] and not flags["enable_session_memory"]:
             removed.setattr(f"{PREPARATION}._recall", lambda *given: (Recall(), None, ()))

@@ -29,12 +29,15 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.models.named_sql import (
+    Write,
     add_to_counts,
     insert_rows,
+    insertions,
     look_up,
     read_related,
     select_counted_session,
     select_default_base,
+    write_all,
 )
 from sessions_app.queries.sessions.lookups import sessions, with_counts
 from sessions_app.turns.call import TurnCall
@@ -91,6 +94,24 @@ def test_rows_come_in_order_by_one_statement_with_keys(session):
     assert session.events.get(kind="y").sequence == 50
     with pytest.raises(IntegrityError), transaction.atomic():
         insert_rows([SessionEvent(session=session, sequence=50, kind="x")])
+
+
+def test_writes_are_carried_out_together_or_not_at_all(session):
+    def events(*sequences: int) -> list[Write]:
+        return insertions([SessionEvent(session=session, sequence=number, kind=TEXT) for number in sequences], ("id",))
+
+    renamed = "UPDATE sessions_app_session SET title = %s WHERE id = %s"
+    writes = [*events(50, 51), Write(renamed, [TEXT, session.pk]), Write(renamed, ["-", -1], ("id", "title"))]
+    with CaptureQueriesContext(connection) as queries:
+        keys, *rest = write_all(writes)
+    assert [pk for (pk,) in keys] == list(session.events.filter(kind=TEXT).order_by("pk").values_list("pk", flat=True))
+    assert [list(found) for found in rest] == [[], []]
+    assert Session.objects.get(pk=session.pk).title == TEXT
+    assert sum("UPDATE" in query["sql"] for query in queries) == {"sqlite": 2, "postgresql": 1}[connection.vendor]
+    with pytest.raises(IntegrityError):
+        write_all([Write(renamed, ["undone", session.pk]), *events(51)])
+    assert Session.objects.get(pk=session.pk).title == TEXT
+    assert write_all([]) == []
 
 
 def test_counts_are_added_to_what_the_row_holds(session):

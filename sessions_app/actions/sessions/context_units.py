@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import batched
 
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.contracts import LifecycleEvent
@@ -17,7 +16,7 @@ from sessions_app.actions.knowledge.notifications import notify, notify_on_commi
 from sessions_app.layers.index import hide_units, index_units, remove_units
 from sessions_app.layers.lifecycle import own_layers
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
-from sessions_app.models.named_sql import commit_pending, insert_rows, look_up
+from sessions_app.models.named_sql import Write, insertions, look_up, pending_commitment, write_all
 from sessions_app.plugin_threads import Patience, unhurried
 
 Step = UnitEvent.Step
@@ -36,9 +35,8 @@ def stage_units(
     the turn runs; afterwards `units.pending`, and `session-kus-added` with scope current-turn, within the turn's time.
     """
     session = turn.session
-    with transaction.atomic():
-        insert_rows([ContextUnit.from_value(unit, session=session, turn=turn) for unit in units])
-        insert_rows(_steps(turn, Step.STAGED, units, execution_id=execution_id))
+    rows = [ContextUnit.from_value(unit, session=session, turn=turn) for unit in units]
+    write_all([*insertions(rows), *insertions(_steps(turn, Step.STAGED, units, execution_id=execution_id))])
     events.announce_pending(session.pk, turn.request_id, len(units))
     notify(added_event(session, units, "current-turn", "seed-detection"), patience)
 
@@ -88,25 +86,26 @@ def judge_units(turn: ExplainabilityTurn, session: Session, staged: Sequence[Kno
     )
 
 
-def promote_units(turn: ExplainabilityTurn, session: Session, promotion: Promotion) -> None:
-    """Commit or drop the turn's pending units; must run inside the transaction that has locked the session.
+def promote_units(turn: ExplainabilityTurn, session: Session, promotion: Promotion) -> list[Write]:
+    """Drop or index the turn's pending units; return the writes that commit those that are kept, and of the ledger.
 
-    Effects: unit rows, journal index, ledger.
+    Must run, and the writes be carried out, inside the transaction that has locked the session.
+
+    Effects: unit rows, journal index.
     """
     dropped = (*promotion.deduplicated, *promotion.discarded)
     if dropped:
         pending = ContextUnit.objects.filter(turn=turn, state=State.PENDING)
         pending.filter(unit_id__in=[unit.id for unit in dropped]).delete()
     if promotion.added:
-        commit_pending(turn.pk, timezone.now())
         index_units(session.journal, promotion.added)
-    insert_rows(
-        [
-            *_steps(turn, Step.COMMITTED, promotion.added),
-            *_steps(turn, Step.DEDUPLICATED, promotion.deduplicated, reason="the session knows it already"),
-            *_steps(turn, Step.DISCARDED, promotion.discarded, reason="guidance for this turn only"),
-        ]
-    )
+    steps = [
+        *_steps(turn, Step.COMMITTED, promotion.added),
+        *_steps(turn, Step.DEDUPLICATED, promotion.deduplicated, reason="the session knows it already"),
+        *_steps(turn, Step.DISCARDED, promotion.discarded, reason="guidance for this turn only"),
+    ]
+    committed = [pending_commitment(turn.pk, timezone.now())] if promotion.added else []
+    return [*committed, *insertions(steps)]
 
 
 def announce_promotion(session: Session, promotion: Promotion) -> None:

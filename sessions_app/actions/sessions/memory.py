@@ -1,5 +1,7 @@
 """Keeping, clearing and sweeping what sessions remember of their earlier turns."""
 
+from typing import Any
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -7,24 +9,32 @@ from mrpvm.conversation.session_memory import Memory
 from sessions_app import events
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.models import Project, Session, SessionMemory
-from sessions_app.models.named_sql import update_memory
+from sessions_app.models.named_sql import Write, memory_change
 
 _DROPPED_AT_ONCE = 500
 """So many at most when a limit was lowered; later turns drop the others."""
 
 
-def keep_memory(session: Session, memory: Memory, ttl_hours: float) -> None:
-    """Store the memory of a locked session; must run inside the transaction of the turn it comes from.
+def memory_write(session: Session, memory: Memory, ttl_hours: float) -> Write:
+    """Return the write of a memory that the session has had before; without a row of it, it returns no key."""
+    return memory_change(session, _columns(memory, ttl_hours))
 
-    Effects: one row, updated or inserted; for an inserted one the project's limit is kept.
+
+def insert_memory(session: Session, memory: Memory, ttl_hours: float) -> None:
+    """Store the first memory of a locked session; must run inside the transaction of the turn it comes from.
+
+    Effects: one row; the project's limit is kept.
     """
-    changes = {
+    columns = _columns(memory, ttl_hours)
+    SessionMemory.objects.create(project_id=session.project_id, owner=session.session_id, **columns)
+    _drop_oldest(session.project)
+
+
+def _columns(memory: Memory, ttl_hours: float) -> dict[str, Any]:
+    return {
         "record": memory.as_record(), "turn_count": memory.turn_count, "created_at": memory.created_at,
         "last_accessed_at": memory.last_accessed_at, "expires_at": memory.expires_at(ttl_hours),
     }  # fmt: skip
-    if not update_memory(session, changes):
-        SessionMemory.objects.create(project_id=session.project_id, owner=session.session_id, **changes)
-        _drop_oldest(session.project)
 
 
 def _drop_oldest(project: Project) -> None:

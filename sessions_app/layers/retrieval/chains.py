@@ -21,6 +21,7 @@ from django.db import connection
 from mrpvm.knowledge import indexing
 from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit, PackedLayer
 from sessions_app.models.knowledge.packed_layer import packing_version
+from sessions_app.models.named_sql import open_cursor
 
 _HIDDEN = HiddenUnit._meta.db_table
 _LAYERS = KnowledgeLayer._meta.db_table
@@ -105,7 +106,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
     """Read what is hidden, said and packed in the layers of a chain, the highest first; one query."""
     known, below = _remembered.highest(chain)
     above = chain[:known]
-    with connection.cursor() as cursor:
+    with open_cursor() as cursor:
         cursor.execute(_statement(len(above), len(chain), _GUIDANCE[connection.vendor]), [*above, *chain, *chain])
         rows = cursor.fetchall()
     place = {layer: number for number, layer in enumerate(chain)}

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import batched
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from mrpvm.contracts import ScoredUnit
 from mrpvm.knowledge.indexing import speaker_term, term_id
-from mrpvm.values import Store
+from mrpvm.values import KnowledgeUnit, Store
 from sessions_app.layers.retrieval.artifacts import Keep, PluginKnowledge
 from sessions_app.layers.retrieval.chains import NOTHING_YET, Hidden, Marks, Packing, resolve_chain
 from sessions_app.layers.retrieval.ranking import Ranked, Scale
@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 
 _IDS_A_QUERY = 10_000
 _LEVEL_READ_ALONG = 16
-_GIVEN = ("pk", "layer_id", "origin_id", "unit_id", *UNIT_COLUMNS)
+_GIVEN = ("pk", "layer_id", "origin_id", *UNIT_COLUMNS)
+type _Posting = tuple[tuple[int, int, int], bool]
+"""A unit's key, its frequency of a term and its length; and whether it may be an utterance."""
+
+
+class _StoredUnit(NamedTuple):
+    unit: KnowledgeUnit
+    store: Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +108,8 @@ class EffectiveView:
 class SessionKnowledge:
     """`mrpvm.knowledge.port.TurnKnowledge` over one resolved view; safe to use from several threads at once.
 
-    The view never changes, so what was found once is found again without asking the database: the KB plugins of a
-    turn put the same questions.
+    The view never changes, so what was found or read once is not asked of the database again: the KB plugins of a turn
+    put the same questions, or others about the same words.
     """
 
     def __init__(self, view: EffectiveView, keep: Keep | None = None) -> None:
@@ -111,6 +118,8 @@ class SessionKnowledge:
         """Keys of the units that were given, by unit id."""
         self._keep = keep
         self._found: dict[tuple[object, ...], tuple[ScoredUnit, ...]] = {}
+        self._read_postings: dict[int, Sequence[_Posting]] = {}
+        self._read_units: dict[int, _StoredUnit] = {}
 
     @classmethod
     def of(cls, session: Session, keep: Keep | None = None) -> Self:
@@ -227,23 +236,31 @@ class SessionKnowledge:
         Args:
             said: what packed layers have of them, by the numbers of the terms.
         """
-        by_id: dict[int, TermPostings] = {term_id(term): [] for term in terms}
+        ids = {term: term_id(term) for term in terms}
+        self._read([number for number in dict.fromkeys(ids.values()) if number not in self._read_postings])
+        by_id: dict[int, TermPostings] = {}
+        uttered: set[int] = set()
+        for number in ids.values():
+            read = self._read_postings[number]
+            by_id[number] = [posting for posting, _ in read]
+            uttered.update(posting[0] for posting, is_said in read if is_said)
+        for number, postings in said.items():
+            by_id[number] += postings
+            uttered.update(unit for unit, _, _ in postings)
+        return {term: by_id[number] for term, number in ids.items()}, uttered
+
+    def _read(self, terms: Sequence[int]) -> None:
+        """Read the visible postings of terms by their numbers, of the layers that are read row by row."""
         view = self.view
         layers = {view.moved.get(layer, layer): layer for layer in self._unpacked}
         hidden = {key: view.hidden.of(layer) for key, layer in layers.items()}
         conversations = {key for key, layer in layers.items() if layer in view.conversations}
         columns = ("layer_id", "term", "unit_id", "frequency", "length")
-        uttered: set[int] = set()
-        found = look_up(Posting, columns, {"term": by_id}, layer_id=layers)
-        for key, term, unit, frequency, length in found:
+        found: dict[int, list[_Posting]] = {term: [] for term in terms}
+        for key, term, unit, frequency, length in look_up(Posting, columns, {"term": terms}, layer_id=layers):
             if unit not in hidden[key]:
-                by_id[term].append((unit, frequency, length))
-                if key in conversations:
-                    uttered.add(unit)
-        for term, postings in said.items():
-            by_id[term] += postings
-            uttered.update(unit for unit, _, _ in postings)
-        return {term: by_id[term_id(term)] for term in terms}, uttered
+                found[term].append(((unit, frequency, length), key in conversations))
+        self._read_postings.update(found)
 
     def _scored(
         self,
@@ -255,14 +272,16 @@ class SessionKnowledge:
     ) -> list[ScoredUnit]:
         if not pks:
             return []
-        rows = {row[0]: row for row in look_up(LayerUnit, _GIVEN, {"pk": pks})}
+        read = self._read_units
+        for pk, layer, origin, *columns in look_up(LayerUnit, _GIVEN, {"pk": [pk for pk in pks if pk not in read]}):
+            read[pk] = _StoredUnit(unit_of(columns), self.view.store_of(layer, origin))
         if limit is not None and len(pks) > limit:
-            pks = heapq.nsmallest(limit, pks, key=lambda pk: (-scores[pk], rows[pk][3]))
+            pks = heapq.nsmallest(limit, pks, key=lambda pk: (-scores[pk], read[pk].unit.id))
         found = [
             ScoredUnit(
-                unit=unit_of(rows[pk][4:]),
+                unit=read[pk].unit,
                 score=scores.get(pk, 0.0),
-                store=self.view.store_of(rows[pk][1], rows[pk][2]),
+                store=read[pk].store,
                 term_scores=parts.get(pk, {}),
                 highest_score=highest_score,
             )
