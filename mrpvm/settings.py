@@ -333,6 +333,16 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "SessionStatusEnum": ["active", "running", "failed", "expired"],
         "SourceStatusEnum": ["ready", "dirty"],
+        "ForgettingKindEnum": ["message", "unit", "source", "session", "text", "words"],
+        "ForgettingStatusEnum": [
+            "planning",
+            "planned",
+            "running",
+            "finished",
+            "incomplete",
+            "failed",
+            "cancelled",
+        ],
         "ExperimentStatusEnum": ["running", "finished", "failed", "cancelled", "interrupted"],
         "TrialStatusEnum": [
             "waiting",

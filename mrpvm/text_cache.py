@@ -72,6 +72,12 @@ class TextCache[**Given, Result]:
             self._count(-self.held_bytes)
 
 
+def clear_all() -> None:
+    """Drop what all caches of the process hold."""
+    for each in _caches:
+        each.cache_clear()
+
+
 def held_bytes() -> int:
     """Return how much all caches of texts hold together."""
     return _held_bytes

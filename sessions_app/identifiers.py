@@ -29,3 +29,8 @@ def new_request_id() -> str:
 def new_experiment_id() -> str:
     """Return the id of an experiment."""
     return new_id("exp")
+
+
+def new_forgetting_id() -> str:
+    """Return the id of an act of forgetting."""
+    return new_id("forget")

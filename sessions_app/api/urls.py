@@ -4,6 +4,7 @@ from django.urls import path, re_path
 
 from sessions_app import addresses  # noqa: F401 (registers `id`)
 from sessions_app.api.experiments import endpoints as experiments
+from sessions_app.api.experiments import forgetting
 from sessions_app.api.knowledge import endpoints as knowledge
 from sessions_app.api.knowledge import session_knowledge, workspace
 from sessions_app.api.sessions import bundles, memory, policies, remedies, skills
@@ -62,6 +63,10 @@ urlpatterns = [
     path("experiments/<id:experiment_id>", experiments.OneExperiment.as_view(), name="experiment"),
     path("experiments/<id:experiment_id>/trials", experiments.ExperimentTrials.as_view(), name="experiment-trials"),
     path("experiments/<id:experiment_id>/cancel", experiments.CancelExperiment.as_view(), name="experiment-cancel"),
+    path("forget", forgetting.Forgettings.as_view(), name="forgettings"),
+    path("forget/plan", forgetting.Plans.as_view(), name="forget-plan"),
+    path("forget/<id:forgetting_id>", forgetting.OneForgetting.as_view(), name="forgetting"),
+    path("forget/<id:forgetting_id>/cancel", forgetting.CancelForgetting.as_view(), name="forgetting-cancel"),
     path("turns", turn_list.Turns.as_view(), name="turns"),
     path("kbs", knowledge.KnowledgeBases.as_view(), name="kbs"),
     path("kbs/<id:kb_id>", knowledge.OneKnowledgeBase.as_view(), name="kb"),

@@ -26,6 +26,8 @@ from sessions_app.actions.upkeep.packing import pack_large_layers
 from sessions_app.actions.upkeep.staging import sweep_staged
 from sessions_app.background.precompute import derive_ahead
 from sessions_app.database import living_connection
+from sessions_app.experiments.forgetting.files import clear_caches_if_due
+from sessions_app.experiments.forgetting.work import take_up_abandoned
 from sessions_app.models.damage import damaged_columns
 from sessions_app.pacing import Pacer
 from sessions_app.turns.recovery import recover_abandoned
@@ -54,6 +56,8 @@ def sweep() -> dict[str, int]:
         "mended": partial(mend_noted_columns, pacer.pause),
         "recovered": recover_abandoned,
         "abandoned": close_abandoned_experiments,
+        "forgetting": take_up_abandoned,
+        "caches": clear_caches_if_due,
         "expired": expire_sessions,
         "outdated": delete_old_archives,
         "purged": purge_deleted_sessions,

@@ -10,6 +10,7 @@ from sessions_app.experiments.pool import pool
 from sessions_app.experiments.recorded import recorded_turn
 from sessions_app.experiments.search import Bounds, Expectation
 from sessions_app.experiments.unsent import unsent_turn
+from sessions_app.experiments.work import run_experiment
 from sessions_app.models import Experiment, ExplainabilityTurn, KnowledgeBase, Session
 
 
@@ -97,6 +98,6 @@ def _check_asked(session: Session, turn: ExplainabilityTurn | None, message: str
 
 
 def _started(experiment: Experiment, wait_ms: int) -> Experiment:
-    wait([pool.start(experiment)], timeout=wait_ms / 1000)
+    wait([pool.start(run_experiment, experiment)], timeout=wait_ms / 1000)
     experiment.refresh_from_db()
     return experiment

@@ -1,7 +1,9 @@
 """The threads that run experiments: so many at a time, further ones wait, too many are refused."""
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
 from threading import Lock
 
 from django.conf import settings
@@ -10,8 +12,6 @@ from django.db import connections
 from mrpvm.errors import Unavailable
 from sessions_app import shutdown
 from sessions_app.database import living_connection
-from sessions_app.experiments.work import run_experiment
-from sessions_app.models import Experiment
 
 WAITING_A_PLACE = 10
 """So many experiments wait for each that may run."""
@@ -37,19 +37,19 @@ class ExperimentPool:
                 f"{self._count} experiments run or wait. Try again when some of them have ended.", code="SERVER_BUSY"
             )
 
-    def start(self, experiment: Experiment) -> Future[None]:
-        """Run an experiment when there is a place for it; the future ends with it."""
+    def start[**Given](self, run: Callable[Given, None], *args: Given.args, **kwargs: Given.kwargs) -> Future[None]:
+        """Run an experiment, or what takes as long, when there is a place for it; the future ends with it."""
         with self._lock:
             self._count += 1
             if self._threads is None:
                 size = settings.MRPVM_MAX_RUNNING_EXPERIMENTS
                 self._threads = ThreadPoolExecutor(size, thread_name_prefix="experiment")
-            return self._threads.submit(copy_context().run, self._run, experiment)
+            return self._threads.submit(copy_context().run, self._run, partial(run, *args, **kwargs))
 
-    def _run(self, experiment: Experiment) -> None:
+    def _run(self, run: Callable[[], None]) -> None:
         try:
             with living_connection():
-                run_experiment(experiment)
+                run()
         finally:
             connections.close_all()  # such a thread is seldom used: it keeps none
             with self._lock:

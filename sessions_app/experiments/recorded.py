@@ -20,6 +20,7 @@ from sessions_app.layers.retrieval.past import LayersGone, SeenLayers, past_view
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
 from sessions_app.models.sessions.session import ForkReason
+from sessions_app.queries.experiments.forgettings import took_payloads
 from sessions_app.queries.turns import registry as turn_queries
 from sessions_app.turns.state import stored_message
 from sessions_app.turns.view import TurnView
@@ -106,6 +107,8 @@ def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
     if turn.kind == ExplainabilityTurn.Kind.COMMAND:
         raise NotReplayable("A command was answered without the machine: there is nothing to run again.", "machine")
     if turn.payloads_removed_at is not None:
+        if took_payloads(turn):
+            raise forgotten(turn.payloads_removed_at)
         raise NotReplayable(
             f"The payloads of this turn were removed on {turn.payloads_removed_at:%Y-%m-%d}, as the server's retention"
             " says. It cannot be run again.",
@@ -121,6 +124,12 @@ def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
     return RecordedTurn(
         turn=turn, view=TurnView.of_record(turn.view), conditions=turn.conditions.content, records=records
     )
+
+
+def forgotten(since: datetime) -> NotReplayable:
+    """Return the refusal of a turn that saw what was forgotten at a moment."""
+    told = f"Something that this turn saw was forgotten on {since:%Y-%m-%d}. It cannot be run again."
+    return NotReplayable(told, "forgotten", since)
 
 
 def message_of(turn: ExplainabilityTurn, view: TurnView) -> str:

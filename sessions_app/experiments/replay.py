@@ -20,9 +20,10 @@ from mrpvm.wire import WireWriter, from_wire
 from mrpvm.wrappers.wrapper import Help
 from sessions_app.actions.turns.payloads import judged_step
 from sessions_app.experiments.models import models_of, recorded_exchanges
-from sessions_app.experiments.recorded import NotReplayable, RecordedTurn, recorded_turn
+from sessions_app.experiments.recorded import NotReplayable, RecordedTurn, forgotten, recorded_turn
 from sessions_app.experiments.run import Rerun, Setup, rerun
 from sessions_app.models import ExplainabilityTurn
+from sessions_app.queries.experiments.forgettings import forgotten_since
 from sessions_app.queries.turns.registry import answer_of
 from sessions_app.turns.running_turns import running_turns
 from sessions_app.turns.view import plugin_versions, product_version
@@ -74,6 +75,9 @@ def replay(turn: ExplainabilityTurn, *, live_plugins: bool = False) -> ReplayRes
     recorded = recorded_turn(turn)
     again = rerun_unchanged(recorded, live_plugins=live_plugins)
     difference = _difference(recorded, again)
+    since = forgotten_since(turn) if difference else None
+    if since is not None:  # rarer words weigh more: what is gone changes the scores of what is left
+        raise forgotten(since)
     divergence = None if difference is None else _explained(recorded, difference, live_plugins=live_plugins)
     return ReplayResult(
         request_id=turn.request_id, duration_ms=round((time.monotonic() - started) * 1000), divergence=divergence

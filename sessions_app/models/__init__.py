@@ -3,6 +3,7 @@
 from sessions_app.models.damage import DamagedValue
 from sessions_app.models.database_version import DatabaseVersion
 from sessions_app.models.experiments.experiment import Experiment, Trial
+from sessions_app.models.experiments.forgetting import Forgetting
 from sessions_app.models.knowledge.bases import (
     HiddenUnit,
     KnowledgeBase,
@@ -47,6 +48,7 @@ __all__ = [
     "Derivation",
     "Experiment",
     "ExplainabilityTurn",
+    "Forgetting",
     "FrozenContent",
     "HiddenUnit",
     "ImportedSpan",

@@ -75,6 +75,13 @@ RAIL = (
         role="admin",
     ),
     RailEntry(
+        section="forget",
+        name="Forget",
+        url_name="forget",
+        drawing="M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.6 9h5.8l.6-9M6.8 7v4M9.2 7v4",
+        role="admin",
+    ),
+    RailEntry(
         section="api-docs",
         name="API docs",
         url_name="api:docs",

@@ -4,6 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
 from sessions_app import addresses  # noqa: F401 (registers `id`)
+from sessions_app.web.experiments import forgetting
 from sessions_app.web.experiments import views as experiments
 from sessions_app.web.knowledge import unit_views as units
 from sessions_app.web.knowledge import views as knowledge
@@ -94,6 +95,11 @@ urlpatterns = [
     path("experiments/<id:experiment_id>", experiments.show, name="experiment"),
     path("experiments/<id:experiment_id>/stop", experiments.stop, name="experiment-stop"),
     path("experiments/<id:experiment_id>/delete", experiments.delete, name="experiment-delete"),
+    path("forget", forgetting.index, name="forget"),
+    path("forget/plan", forgetting.plan, name="forget-plan"),
+    path("forget/<id:forgetting_id>", forgetting.show, name="forgetting"),
+    path("forget/<id:forgetting_id>/run", forgetting.run, name="forgetting-run"),
+    path("forget/<id:forgetting_id>/cancel", forgetting.cancel, name="forgetting-cancel"),
     path("knowledge", knowledge.index, name="knowledge"),
     path("knowledge/<id:kb_id>", knowledge.show, name="knowledge-base"),
     path("knowledge/<id:kb_id>/news", knowledge.news, name="knowledge-news"),

@@ -18,7 +18,7 @@ from schemathesis import Case, GenerationMode, checks
 from mrpvm.conversation.flags import NAMES
 from sessions_app.api.shell.docs import openapi_document
 from sessions_app.api.urls import urlpatterns
-from sessions_app.models import Session
+from sessions_app.models import Forgetting, Session
 from tests.api.conftest import Caller
 from tests.live import LiveServer
 
@@ -107,6 +107,9 @@ def test_generated_requests_get_answers_as_described(
             "/api/experiments",
             {"session_id": talked.session_id, "request_id": turn.request_id, "trials": [{}], "wait_ms": 30_000},
         ).json()["experiment_id"],
+        "forgetting_id": Forgetting.objects.create(
+            project=talked.project, kind="text", status="cancelled", created_by_name="anna"
+        ).forgetting_id,
     }
 
     def ask(path: str, method: str) -> None:

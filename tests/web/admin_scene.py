@@ -20,6 +20,7 @@ from sessions_app.models import (
     Derivation,
     Experiment,
     ExplainabilityTurn,
+    Forgetting,
     HiddenUnit,
     ImportedSpan,
     KBRevision,
@@ -116,6 +117,7 @@ def _add_conversation(session: Session) -> None:
     experiment = Experiment.objects.create(
         project=turn.session.project, session=turn.session, turn=turn, kind="trials", created_by_name=HOSTILE
     )
+    Forgetting.objects.create(project=session.project, kind="text", work={"name": HOSTILE}, created_by_name=HOSTILE)
     Trial.objects.create(experiment=experiment, position=1, turn=turn, answer=HOSTILE)
     ImportedSpan.objects.create(
         project=session.project, turn=turn, trace_id="0" * 32, span_id=secrets.token_hex(8), span={"name": HOSTILE}

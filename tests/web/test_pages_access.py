@@ -13,7 +13,7 @@ from pytest_django import Settings
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.settings.projects import set_member
-from sessions_app.models import Membership, Project
+from sessions_app.models import Forgetting, Membership, Project
 from sessions_app.queries.settings.projects import shown_projects
 from sessions_app.web.urls import urlpatterns
 from tests.web.page_scene import add_turns, check_html, member_client, new_session
@@ -198,6 +198,10 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     found.append((reverse("knowledge-undelete", args=[base.kb_id]), reverse("knowledge")))
     found.append((reverse("project-choose", args=["other"]), reverse("projects")))
     found.append((reverse("session-import"), "/"))
+    found.append((reverse("forget-plan"), reverse("forget")))
+    act = Forgetting.objects.create(project=project, kind="text", created_by_name="anna")
+    of_act = (reverse(name, args=[act.forgetting_id]) for name in ("forgetting-run", "forgetting-cancel"))
+    found += [(address, reverse("forgetting", args=[act.forgetting_id])) for address in of_act]
     found.append((reverse("api-key-revoke", args=[1]), reverse("api-keys")))
     return [*found, (reverse("session-skills-reload", args=of_session), skills), (reverse("logout"), "/")]
 
@@ -207,7 +211,7 @@ def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     tested = {"logout", "api-key-revoke", "session-skills-reload", "turn-cancel", "turn-rate", "turn-continue"}
     tested |= {"turn-try-run", "turn-diagnose", "session-bisect-run", "experiment-stop", "experiment-delete"}
     tested |= {"knowledge-undelete", "project-choose"}
-    tested |= {"session-import"}
+    tested |= {"session-import", "forget-plan", "forgetting-run", "forgetting-cancel"}
     tested |= {*WRITES, *FORMS_OF_SESSION, *(f"knowledge-{name}" for name in OF_BASE)}
     assert listed == tested
     views = Path("sessions_app/web")

@@ -332,6 +332,12 @@ def purge_deleted_sessions() -> int:
     return sum(_purge(pk) for pk in list(gone.values_list("pk", flat=True)))
 
 
+def purge_session(session: Session) -> bool:
+    """Remove a session for good, with all its rows; a turn of it may not commit any more."""
+    delete_session(session)
+    return _purge(session.pk)
+
+
 def _purge(session_pk: int) -> bool:
     """Remove a deleted session, a batch of rows a transaction: SQLite's one writer is never held for long."""
     while _purge_batch(session_pk):

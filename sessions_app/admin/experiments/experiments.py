@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
-from sessions_app.models import Experiment, Trial
+from sessions_app.models import Experiment, Forgetting, Trial
 
 
 @admin.register(Experiment)
@@ -27,3 +27,15 @@ class TrialAdmin(ReadOnlyAdmin):
     deferred = ("findings", "missing_request")
     search_fields = ("=experiment__experiment_id",)
     ordering = ("-experiment_id", "position")
+
+
+@admin.register(Forgetting)
+class ForgettingAdmin(ReadOnlyAdmin):
+    """Who had what forgotten, without the text."""
+
+    list_display = ("forgetting_id", "kind", "status", "created_by_name", "created_at", "finished_at")
+    list_filter = ("kind", "status")
+    search_fields = ("=forgetting_id",)
+    ordering = ("-id",)
+    exclude = ("work",)
+    deferred = ("work", "before", "after", "notes")

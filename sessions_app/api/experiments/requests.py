@@ -96,6 +96,29 @@ class BisectRequest(ExpectationFields, WaitsFields):
     kb_id = Text(required=False, allow_null=True)
 
 
+class PlanRequest(WaitsFields):
+    """What shall be forgotten: one message, unit, source or session by its ids, or a text.
+
+    A unit or source is that of `session_id` or of `kb_id`. `text` is looked for as it is, whatever its case; with
+    `words` every sentence that holds all its words is meant, which is how a person is forgotten by name.
+    """
+
+    kind = serializers.ChoiceField(("message", "unit", "source", "session", "text", "words"))
+    session_id = Text(required=False, default="", max_length=128)
+    sequence = WholeNumber(required=False, default=0, min_value=0, help_text="Place of the message in its session.")
+    unit_id = Text(required=False, default="", max_length=400)
+    kb_id = Text(required=False, default="", max_length=64)
+    source_id = Text(required=False, default="", max_length=128)
+    text = Text(required=False, default="", max_length=EXPECTED_CHARS)
+
+
+class ForgetRequest(WaitsFields):
+    """A plan that is to be carried out, and its name, typed again because nothing brings back what is forgotten."""
+
+    forgetting_id = Text()
+    confirm = Text()
+
+
 class ExperimentListQuery(PageQuery):
     """A page of experiments."""
 

@@ -95,6 +95,48 @@ class ExperimentCancelled(serializers.Serializer):
     status = serializers.ChoiceField(("cancelling",))
 
 
+class ListedForgetting(serializers.Serializer):
+    """An act of forgetting, without a word of what was forgotten once it has ended."""
+
+    forgetting_id = Str()
+    kind = serializers.ChoiceField(("message", "unit", "source", "session", "text", "words"))
+    status = serializers.ChoiceField(
+        ("planning", "planned", "running", "finished", "incomplete", "failed", "cancelled")
+    )
+    subject = Anything(help_text="The ids that it began from; empty for a text.")
+    created_by = Str()
+    created_at = serializers.DateTimeField()
+    began_at = nullable(serializers.DateTimeField, help_text="When removing began.")
+    finished_at = nullable(serializers.DateTimeField)
+    stage = Str(help_text="What is being done.")
+    row_count = Int(help_text="How many rows were looked at.")
+    error = nullable(Anything)
+
+
+class PlaceObject(serializers.Serializer):
+    """One table: how many of its rows are meant, what becomes of them, how many were found at the end."""
+
+    place = Str()
+    before = Int()
+    afterwards = Str()
+    after = nullable(Int)
+
+
+class ForgettingObject(ListedForgetting):
+    """An act with its plan and, once it has ended, its certificate."""
+
+    name = Str(help_text="What has to be typed in to have the plan carried out; empty once it was.")
+    places = PlaceObject(many=True)
+    notes = serializers.ListField(child=serializers.CharField())
+
+
+class ForgettingList(serializers.Serializer):
+    """A page of acts."""
+
+    forgettings = ListedForgetting(many=True)
+    next_cursor = nullable(Str)
+
+
 class LinkObject(serializers.Serializer):
     """What a finding speaks of."""
 

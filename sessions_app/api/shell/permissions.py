@@ -9,7 +9,7 @@ from sessions_app.queries.settings.projects import is_at_least
 
 
 class RolePermission(BasePermission):
-    """Lets a caller in whose role is at least that of the view: `viewer` to read, `view.write_role` to write."""
+    """Lets a caller in whose role is at least the view's: its `read_role` to read, its `write_role` to write."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         """Return whether the request may go on; False for nobody gives 401, for somebody 403."""
@@ -22,4 +22,5 @@ class RolePermission(BasePermission):
 
     def needed_role(self, request: Request, view: APIView) -> str:
         """Return the least role that may do this."""
-        return "viewer" if request.method in SAFE_METHODS else getattr(view, "write_role", "editor")
+        name, usual = ("read_role", "viewer") if request.method in SAFE_METHODS else ("write_role", "editor")
+        return str(getattr(view, name, usual))

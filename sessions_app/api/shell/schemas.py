@@ -364,6 +364,49 @@ experiment_cancel = _operation(
     409,
 )
 
+forget_plan = _operation(
+    "plan_forgetting",
+    "forgetting",
+    "Looks for everything that came from a message, a unit, a source or a session, or that holds a text; nothing is"
+    " removed. For admins.",
+    {201: experiment_responses.ForgettingObject},
+    404,
+    410,
+    request=experiment_requests.PlanRequest,
+)
+forget_run = _operation(
+    "forget",
+    "forgetting",
+    "Carries out a plan: removes everything that it names and searches every table and file again. It cannot be undone."
+    " For admins.",
+    {202: experiment_responses.ForgettingObject},
+    404,
+    409,
+    request=experiment_requests.ForgetRequest,
+)
+forget_list = _operation(
+    "list_forgettings",
+    "forgetting",
+    "Lists the project's acts of forgetting, the newest first. For admins.",
+    {200: experiment_responses.ForgettingList},
+    query=requests.PageQuery,
+)
+forget_read = _operation(
+    "read_forgetting",
+    "forgetting",
+    "Reads an act with its plan and its certificate. For admins.",
+    {200: experiment_responses.ForgettingObject},
+    404,
+)
+forget_cancel = _operation(
+    "cancel_forgetting",
+    "forgetting",
+    "Drops a plan, or stops an act between two steps; what it has removed stays removed. For admins.",
+    {202: experiment_responses.ForgettingObject},
+    404,
+    409,
+)
+
 kb_list = _operation(
     "list_kbs",
     "knowledge",

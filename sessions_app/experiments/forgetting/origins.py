@@ -1,0 +1,355 @@
+"""What came from a message, a unit, a source or a session: the rows that name it, and the texts to look for.
+
+Rows are followed by what the server recorded when they were made: the turn that staged a unit, what a unit was derived
+from, what a fork copied. Texts find what came of it without a record.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import batched
+from typing import Any, Self
+
+from django.db.models import Model, Q
+
+from mrpvm.errors import InvalidInput, NotFound, TooLarge
+from mrpvm.wire import from_wire, to_wire
+from sessions_app.experiments.forgetting.phrases import Phrase, Phrases, phrases_of, words_of
+from sessions_app.experiments.forgetting.tables import Reach, Row, table_of
+from sessions_app.models import (
+    ContextUnit,
+    Derivation,
+    ExplainabilityTurn,
+    Forgetting,
+    KnowledgeSource,
+    LayerUnit,
+    Message,
+    Project,
+    QuarantinedChunk,
+    Session,
+    UnitEvent,
+)
+from sessions_app.models.knowledge.unit_fields import UnitFields
+from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.queries.sessions.lookups import session as session_of
+
+MOST_PHRASES = 50_000
+_ROWS_A_QUERY = 500
+_UNIT_TEXTS = ("title", "claim", "procedure", "condition", "text_body")
+_MOST_ROUNDS = 8
+Kind = Forgetting.Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What somebody wants forgotten: one message, unit, source or session by its ids, or a text."""
+
+    kind: str
+    session_id: str = ""
+    sequence: int = 0
+    unit_id: str = ""
+    kb_id: str = ""
+    source_id: str = ""
+    text: str = ""
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the ids that are given; never the text."""
+        return {name: value for name, value in to_wire(self).items() if value and name not in ("kind", "text")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What is to go: phrases, rows by their keys, units by hash and id. `name` has to be typed in to have it done."""
+
+    name: str
+    phrases: frozenset[Phrase] = frozenset()
+    together: frozenset[Phrase] = frozenset()
+    turns: frozenset[int] = frozenset()
+    messages: frozenset[int] = frozenset()
+    sources: frozenset[int] = frozenset()
+    hashes: frozenset[str] = frozenset()
+    unit_ids: frozenset[str] = frozenset()
+    session: int | None = None
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as stored data."""
+        return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in self._members()}
+
+    def _members(self) -> Iterator[tuple[str, Any]]:
+        return ((name, getattr(self, name)) for name in self.__slots__)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return stored work."""
+        told: dict[str, Any] = {name: frozenset(map(tuple, record[name])) for name in ("phrases", "together")}
+        sets: dict[str, Any] = {
+            name: frozenset(value) for name, value in record.items() if isinstance(value, list) and name not in told
+        }
+        return cls(name=record["name"], session=record["session"], **told, **sets)
+
+    def looked_for(self) -> Phrases:
+        """Return the texts as what finds them."""
+        return Phrases(self.phrases, self.together)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What has been gathered so far."""
+
+    phrases: set[Phrase] = field(default_factory=set)
+    turns: set[int] = field(default_factory=set)
+    messages: set[int] = field(default_factory=set)
+    sources: set[int] = field(default_factory=set)
+    hashes: set[str] = field(default_factory=set)
+    unit_ids: set[str] = field(default_factory=set)
+
+    def add_units(self, units: Iterable[Any]) -> None:
+        for unit in units:
+            self.hashes.add(unit.hash)
+            self.unit_ids.add(unit.unit_id)
+            for name in _UNIT_TEXTS:
+                self.add_text(getattr(unit, name) or "")
+
+    def add_text(self, text: str) -> None:
+        self.phrases |= phrases_of(text)
+
+
+def check_subject(project: Project, subject: Subject) -> None:
+    """Refuse a subject that there is not.
+
+    Raises:
+        NotFound: there is no such row in the project.
+        InvalidInput: the text says too little to be looked for.
+    """
+    if subject.kind in (Kind.TEXT, Kind.WORDS):
+        words = words_of(subject.text)
+        if sum(map(len, words)) < _FEWEST_LETTERS:
+            raise InvalidInput(f"A text to forget has at least {_FEWEST_LETTERS} letters or digits.")
+    elif subject.kind == Kind.SOURCE:
+        _sources(project, subject)
+    elif subject.kind == Kind.UNIT:
+        _units(project, subject)
+    elif subject.kind == Kind.MESSAGE:
+        _message(project, subject)
+    else:
+        session_of(project, subject.session_id)
+
+
+_FEWEST_LETTERS = 3
+
+
+def work_of(project: Project, subject: Subject) -> Work:
+    """Return everything that came from a subject, as far as rows say so, and the texts that find the rest.
+
+    Raises:
+        NotFound: as for `check_subject`.
+        TooLarge: it has more texts than one act looks for.
+    """
+    if subject.kind == Kind.TEXT:
+        return _with_units(project, Work(name=subject.text, phrases=frozenset([words_of(subject.text)])))
+    if subject.kind == Kind.WORDS:
+        return _with_units(project, Work(name=subject.text, together=frozenset([words_of(subject.text)])))
+    found, session_pk = _Found(), None
+    if subject.kind == Kind.MESSAGE:
+        name = _gather_message(project, subject, found)
+    elif subject.kind == Kind.UNIT:
+        units = _units(project, subject)
+        found.add_units(units)
+        name = units[0].text
+    elif subject.kind == Kind.SOURCE:
+        rows, loaded = _sources(project, subject)
+        _gather_sources(rows, loaded, found)
+        name = rows[0].name if rows else subject.source_id
+    else:
+        session = session_of(project, subject.session_id)
+        _gather_session(session, found)
+        name, session_pk = session.label, session.pk
+    if len(found.phrases) > MOST_PHRASES:
+        raise TooLarge(
+            f"This has {len(found.phrases)} texts; at most {MOST_PHRASES} are looked for at once. Forget parts of it.",
+            details={"limit": MOST_PHRASES},
+        )
+    work = Work(
+        name=" ".join(name.split())[:200],
+        phrases=frozenset(found.phrases),
+        turns=frozenset(found.turns),
+        messages=frozenset(found.messages),
+        sources=frozenset(found.sources),
+        hashes=frozenset(found.hashes),
+        unit_ids=frozenset(found.unit_ids),
+        session=session_pk,
+    )
+    return _with_units(project, work)
+
+
+def _message(project: Project, subject: Subject) -> Message:
+    session = session_of(project, subject.session_id)
+    found = session.messages.select_related("turn").filter(sequence=subject.sequence).first()
+    if found is None:
+        raise NotFound(f"The session has no message {subject.sequence}.", code="NOT_FOUND")
+    found.session = session
+    return found
+
+
+def _gather_message(project: Project, subject: Subject, found: _Found) -> str:
+    """Gather an exchange: a message, its answer, and what the turn between them left; return the message."""
+    message = _message(project, subject)
+    originals = {copy.turn_id for copy in copies_of([message]) if copy.turn_id is not None}
+    _gather_turns(originals, found)
+    if message.role == Message.Speaker.USER or not originals:
+        found.add_text(message.content)
+    found.messages |= {copy.pk for copy in copies_of([message])}
+    return message.content
+
+
+def _gather_turns(turns: Collection[int], found: _Found) -> None:
+    found.turns |= set(turns)
+    said = list(Message.objects.filter(turn__in=turns))
+    found.messages |= {copy.pk for copy in copies_of(said)}
+    for turn in ExplainabilityTurn.objects.filter(pk__in=turns).only("user_message"):
+        found.add_text(turn.user_message)
+    for message in said:
+        if message.role == Message.Speaker.USER:
+            found.add_text(message.content)
+    found.add_units(ContextUnit.objects.filter(turn__in=turns))
+    staged = UnitEvent.objects.filter(turn__in=turns, step=UnitEvent.Step.STAGED)
+    for unit_id, text in staged.values_list("unit_id", "text"):
+        found.unit_ids.add(unit_id)
+        found.add_text(text)
+
+
+def copies_of(messages: Collection[Message]) -> list[Message]:
+    """Return these messages with those that forks copied of them, or that they are copies of."""
+    if not messages:
+        return []
+    family = _family({message.session_id for message in messages})
+    times = {message.created_at for message in messages}
+    said = {(message.role, message.content, message.created_at) for message in messages}
+    rows = Message.objects.filter(session__in=family, created_at__in=times)
+    return [row for row in rows if (row.role, row.content, row.created_at) in said]
+
+
+def _family(sessions: Collection[int]) -> set[int]:
+    """Return the sessions with those that they go on from, and those that go on from them."""
+    family, new = set(sessions), set(sessions)
+    while new:
+        rows = Session.objects.filter(Q(pk__in=new) | Q(forked_from__in=new)).values_list("pk", "forked_from_id")
+        new = {int(pk) for row in rows for pk in row if pk} - family
+        family |= new
+    return family
+
+
+def _units(project: Project, subject: Subject) -> Sequence[UnitFields]:
+    """Return the rows of a unit that a session or a base shows.
+
+    Raises:
+        NotFound: UNIT_NOT_FOUND.
+    """
+    if subject.kb_id:
+        own: list[ContextUnit] = []
+        chain = knowledge_base(project, subject.kb_id).head.chain
+    else:
+        session = session_of(project, subject.session_id)
+        own = list(session.context_units.filter(unit_id=subject.unit_id))
+        chain = session.journal.chain
+    found = [*own, *LayerUnit.objects.filter(layer_id__in=chain, unit_id=subject.unit_id)]
+    if not found:
+        raise NotFound(f"There is no unit '{subject.unit_id}' here.", code="UNIT_NOT_FOUND")
+    return found
+
+
+def _sources(project: Project, subject: Subject) -> tuple[list[KnowledgeSource], list[ContextUnit]]:
+    """Return the rows of a source of a base, or of what was loaded into a session, with the session's units of it.
+
+    A base that was forked or folded holds copies of a source's row, known by their text.
+
+    Raises:
+        NotFound: SOURCE_NOT_FOUND.
+    """
+    if subject.kb_id:
+        base = knowledge_base(project, subject.kb_id)
+        chains = [row.layer.chain for row in base.revisions.select_related("layer")]
+        layers, loaded = {layer for chain in (base.head.chain, *chains) for layer in chain}, []
+    else:
+        session = session_of(project, subject.session_id)
+        layers = set(session.journal.chain)
+        loaded = list(session.context_units.filter(source_id=subject.source_id))
+    of_id = KnowledgeSource.objects.filter(source_id=subject.source_id)
+    rows = list(of_id.filter(layer_id__in=layers))
+    if not rows and not loaded:
+        raise NotFound(f"There is no source '{subject.source_id}' here.", code="SOURCE_NOT_FOUND")
+    reach = Reach(project)
+    copies = of_id.filter(hash__in={row.hash for row in rows}).exclude(pk__in=[row.pk for row in rows])
+    return [*rows, *(row for row in copies if reach.holds((), [row.layer_id]))], loaded
+
+
+def _gather_sources(rows: Collection[KnowledgeSource], loaded: Iterable[ContextUnit], found: _Found) -> None:
+    found.sources |= {row.pk for row in rows}
+    found.add_units(LayerUnit.objects.filter(origin__in=found.sources))
+    found.add_units(loaded)
+    for row in rows:
+        found.add_text(row.content)
+        if row.kind == KnowledgeSource.Kind.LISTED:
+            found.add_text(row.name)
+    for text in QuarantinedChunk.objects.filter(origin__in=found.sources).values_list("text", flat=True):
+        found.add_text(text)
+
+
+def _gather_session(session: Session, found: _Found) -> None:
+    _gather_turns(session.turns.values_list("pk", flat=True), found)
+    said = list(session.messages.all())
+    found.messages |= {copy.pk for copy in copies_of(said)}
+    for message in said:
+        if message.role == Message.Speaker.USER:
+            found.add_text(message.content)
+    for text in (*session.remembered_texts.values_list("content", flat=True), session.system_prompt or ""):
+        found.add_text(text)
+    found.add_units(session.context_units.all())
+    own_layers = session.journal.chain[: session.journal.chain.index(session.mounted_layer_id)]
+    own = Q(layer_id__in=own_layers) | Q(source_id=session.journal_source_id)
+    reach = Reach(session.project)
+    rows = [row for row in KnowledgeSource.objects.filter(own) if reach.holds((), [row.layer_id])]
+    _gather_sources(rows, (), found)
+
+
+def _with_units(project: Project, work: Work) -> Work:
+    """Return the work with every unit of the project that its texts find, and what was derived from those."""
+    hashes, unit_ids = set(work.hashes), set(work.unit_ids)
+    reach, looked_for = Reach(project), work.looked_for()
+    for model in (LayerUnit, ContextUnit):
+        for row in _rows(model, reach):
+            if is_unit_meant(row, work, looked_for):
+                hashes.add(row["hash"])
+                unit_ids.add(row["unit_id"])
+    new = set(unit_ids)
+    for _ in range(_MOST_ROUNDS):
+        derived = list(_derived(new, reach))
+        new = {unit.unit_id for unit in derived} - unit_ids
+        unit_ids |= new
+        hashes |= {unit.hash for unit in derived}
+        if not new:
+            break
+    members = {name: value for name, value in work._members() if name not in ("hashes", "unit_ids")}
+    return Work(**members, hashes=frozenset(hashes), unit_ids=frozenset(unit_ids))
+
+
+def _rows(model: type[Model], reach: Reach) -> Iterator[Row]:
+    return (row for batch in table_of(model).batches(reach) for row in batch)
+
+
+def is_unit_meant(row: Row, work: Work, looked_for: Phrases) -> bool:
+    """Return whether a unit's row is to go: it says the same as one that came from the subject, or holds its words."""
+    if row["hash"] in work.hashes or row.get("origin_id") in work.sources or row.get("turn_id") in work.turns:
+        return True
+    columns = table_of(LayerUnit).columns
+    return any(looked_for.are_in_value(row[name]) for name in columns if name in row)
+
+
+def _derived(origins: Collection[str], reach: Reach) -> Iterator[LayerUnit]:
+    for batch in batched(origins, _ROWS_A_QUERY, strict=False):
+        rows = Derivation.objects.filter(origin_unit_id__in=batch).select_related("unit")
+        yield from (row.unit for row in rows if reach.holds((), [row.unit.layer_id]))
+
+
+def subject_of(act: Forgetting) -> Subject:
+    """Return what an act began from; its text is not stored with it."""
+    return from_wire(Subject, {"kind": act.kind, **act.subject})

@@ -1,0 +1,182 @@
+"""One act from its plan to its proof: planned by a search that changes nothing, carried out, looked for again.
+
+A process that ends leaves an act running; another takes it up from its beginning once its lease is over, which does no
+harm: what is gone already is not found again.
+"""
+
+import logging
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from mrpvm.errors import MRPError, TurnCancelled, TurnInterrupted
+from sessions_app import shutdown
+from sessions_app.database import as_unavailable
+from sessions_app.experiments.forgetting.files import (
+    clear_caches,
+    end_logins,
+    files_holding,
+    overwrite_free_space,
+    renew_copies,
+    unused_index_rows,
+)
+from sessions_app.experiments.forgetting.origins import Subject, Work, work_of
+from sessions_app.experiments.forgetting.phrases import FEWEST_WORDS
+from sessions_app.experiments.forgetting.rows import Removal
+from sessions_app.experiments.forgetting.tables import text_tables
+from sessions_app.models import Forgetting
+from sessions_app.pacing import Pacer
+
+logger = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=60)
+KEEP_PLANS = timedelta(days=1)
+"""How long a plan that nobody carries out is kept: it holds the text."""
+_PASSES = 3
+"""So often rows are removed: turns that ran meanwhile may have written something again."""
+_LOOK_SECONDS = 0.5
+FILES, INDEX_ROWS = "files of the data directory", "full-text index rows without a unit"
+Status = Forgetting.Status
+
+
+class Watch:
+    """An act's sign of life: how far it has come, and whether somebody stops it."""
+
+    def __init__(self, act: Forgetting) -> None:
+        self._act, self._pacer = act, Pacer(apart=True)
+        self._looked_at = 0.0
+        self._row_count = act.row_count
+
+    def __call__(self, stage: str, row_count: int) -> None:
+        """Note the stage and so many more rows, and let turns go first.
+
+        Raises:
+            TurnInterrupted: the server ends.
+            TurnCancelled: somebody stopped or removed the act.
+        """
+        self._row_count += row_count
+        if shutdown.remaining_seconds() is not None:
+            raise TurnInterrupted("The server was stopped while this ran.")
+        self._pacer.pause()
+        if time.monotonic() - self._looked_at >= _LOOK_SECONDS:
+            self._looked_at = time.monotonic()
+            wanted = Forgetting.objects.filter(pk=self._act.pk, cancel_requested_at__isnull=True)
+            seen = {"stage": stage[:60], "row_count": self._row_count, "lease_until": timezone.now() + LEASE}
+            if not wanted.update(**seen):
+                raise TurnCancelled("Forgetting was stopped.")
+
+
+def plan(act: Forgetting, subject: Subject) -> None:
+    """Gather what came from a subject and count where it is; nothing is changed but the act's own row."""
+    with_errors(act, lambda watch: _plan(act, subject, watch))
+
+
+def _plan(act: Forgetting, subject: Subject, watch: Watch) -> None:
+    work = work_of(act.project, subject)
+    counts = Removal(act, work, watch).count()
+    _end(act, Status.PLANNED, work=work.as_record(), before=dict(counts), notes=_planned_notes(work))
+
+
+def _planned_notes(work: Work) -> list[str]:
+    notes = [f"{len(work.phrases) + len(work.together)} texts are looked for in every table of the project."]
+    if not work.phrases and not work.together:
+        notes = [
+            f"The text has fewer than {FEWEST_WORDS} words, which says too little to look for it: only rows that came"
+            " from it by record are removed."
+        ]
+    return notes
+
+
+def carry_out(act: Forgetting) -> None:
+    """Remove what an act's plan names, search for it everywhere, and end the act with the counts of that search."""
+    with_errors(act, lambda watch: _carry_out(act, watch))
+
+
+def _carry_out(act: Forgetting, watch: Watch) -> None:
+    work = Work.of_record(act.work)
+    left: Mapping[str, int] = {}
+    for _ in range(_PASSES):
+        removal = Removal(act, work, watch)
+        removal.remove()
+        left = removal.count_left()
+        if not _is_anything_left(left):
+            break
+    notes = [*act.notes, *_prove_elsewhere(work, left := dict(left))]
+    status = Status.INCOMPLETE if _is_anything_left(left) else Status.FINISHED
+    subject = work.looked_for().masked_value(act.subject)  # an id may be made of the text
+    _end(act, status, after=left, notes=notes, subject=subject, work=None)
+    # Last, so that the plan's own text is overwritten too.
+    told, renewed = overwrite_free_space(), renew_copies()
+    held_count, held = files_holding(work.looked_for())
+    left[FILES] = len(held)
+    more = [told, f"{held_count} files of the data directory were searched."]
+    if renewed:
+        more.append(f"{renewed} daily copies of the database were removed, and a new one was made.")
+    if held:
+        more.append(f"Still held by {', '.join(held[:10])}: edit or remove them by hand.")
+    status = Status.INCOMPLETE if _is_anything_left(left) else Status.FINISHED
+    Forgetting.objects.filter(pk=act.pk).update(after=left, notes=[*notes, *more], status=status)
+
+
+def _prove_elsewhere(work: Work, left: dict[str, int]) -> list[str]:
+    clear_caches()
+    ended = end_logins(work.looked_for())
+    left[INDEX_ROWS] = unused_index_rows()
+    notes = [f"{len(text_tables())} tables were searched in all their text, JSON and binary columns."]
+    if ended:
+        notes.append(f"{ended} browser sessions that kept the text were ended.")
+    if settings.MRPVM_WORKER_COUNT > 1:
+        notes.append("Other processes of the server empty their caches with their next sweep.")
+    return notes
+
+
+def _is_anything_left(left: Mapping[str, int]) -> bool:
+    accounts = {table.name for table in text_tables() if table.is_of_accounts}
+    return any(count for name, count in left.items() if name not in accounts)
+
+
+def with_errors(act: Forgetting, run: Any) -> None:
+    """Run a part of an act and close it however that ends; an interrupted one is left to whoever takes it up."""
+    try:
+        run(Watch(act))
+    except TurnCancelled:
+        _end(act, Status.CANCELLED, work=None)
+    except TurnInterrupted:
+        Forgetting.objects.filter(pk=act.pk).update(lease_until=timezone.now())
+    except Exception as defect:
+        error = as_unavailable(defect)
+        if not isinstance(error, MRPError):
+            logger.error("forgetting %s failed on a defect", act.forgetting_id, exc_info=defect)
+            error = MRPError(f"The server has a defect ({type(defect).__name__}).")
+        _end(act, Status.FAILED, error=error.as_record(), work=act.work if act.began_at else None)
+
+
+def _end(act: Forgetting, status: str, **columns: Any) -> None:
+    ended = {"status": status, "lease_until": None, "stage": "", **columns}
+    if status != Status.PLANNED:
+        ended["finished_at"] = timezone.now()
+    for name, value in ended.items():
+        setattr(act, name, value)
+    act.save(update_fields=list(ended))
+
+
+def take_up_abandoned() -> int:
+    """Carry on with acts whose process went away, and drop plans that nobody carried out; returns how many.
+
+    A plan that was broken off is not taken up: its text was never stored.
+    """
+    now = timezone.now()
+    abandoned = Forgetting.objects.filter(lease_until__lt=now)
+    count = abandoned.filter(status=Status.PLANNING).update(status=Status.CANCELLED, lease_until=None, finished_at=now)
+    old = Forgetting.objects.filter(status=Status.PLANNED, created_at__lt=now - KEEP_PLANS)
+    count += old.update(status=Status.CANCELLED, work=None, finished_at=now)
+    for act in abandoned.filter(status=Status.RUNNING).select_related("project"):
+        taken = Forgetting.objects.filter(pk=act.pk, lease_until=act.lease_until)
+        if taken.update(lease_until=now + LEASE):
+            carry_out(act)
+            count += 1
+    return count

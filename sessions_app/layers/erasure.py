@@ -1,0 +1,133 @@
+"""Taking units and sources out of layers for good, out of sealed ones too, and out of every count of them.
+
+A sealed layer never changes but for this. What a layer hid, or was found by, goes with the unit. Processes remember
+what sealed layers hide by the moment of the seal, so that moment is moved.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+
+from mrpvm.knowledge.units import text_byte_count
+from sessions_app.layers.index import delete_units
+from sessions_app.layers.retrieval.visibility import Totals
+from sessions_app.models import HiddenUnit, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, PackedLayer
+
+Kind = KnowledgeLayer.Kind
+_UNCOUNTED = (Kind.REMOVED, Kind.INDEX)
+type Chains = Mapping[int, Sequence[int]]
+
+
+@transaction.atomic
+def erase_units(keys: Collection[int]) -> int:
+    """Delete units by their keys, whatever layers hold them and whoever sees those; return how many there were.
+
+    Give all units that say the same together: no twin is shown in the place of one that is erased.
+
+    Effects: unit rows with everything that hangs on them; the counts of each layer that shows them; packed postings.
+    """
+    units = {unit.pk: unit for unit in LayerUnit.objects.filter(pk__in=keys)}
+    if not units:
+        return 0
+    hidings: defaultdict[int, dict[int, str]] = defaultdict(dict)
+    rows = HiddenUnit.objects.filter(unit_id__in=units).values_list("layer_id", "unit_id", "change")
+    for layer, unit, change in rows:
+        hidings[unit][layer] = change
+    chains = _chains({unit.layer_id for unit in units.values()})
+    for layer, chain in chains.items():
+        held = set(chain)
+        shown = [unit for unit in units.values() if unit.layer_id in held and _is_shown(hidings[unit.pk], chain)]
+        _subtract(layer, _totals(shown))
+    own = Counter(unit.layer_id for unit in units.values())
+    gone = Counter(layer for changes in hidings.values() for layer, change in changes.items() if change in _GONE)
+    for layer in own | gone:
+        KnowledgeLayer.objects.filter(pk=layer).update(own_unit_count=F("own_unit_count") - own[layer])
+        counted = KnowledgeLayer.objects.filter(pk=layer).exclude(kind__in=_UNCOUNTED)
+        counted.update(removed_unit_count=F("removed_unit_count") - gone[layer])
+    for origin, of_source in _by_origin(units.values()).items():
+        KnowledgeSource.objects.filter(pk=origin).update(
+            unit_count=F("unit_count") - len(of_source),
+            text_byte_count=F("text_byte_count") - sum(text_byte_count(unit.to_value()) for unit in of_source),
+        )
+    PackedLayer.objects.filter(layer_id__in=own).delete()
+    delete_units(list(units))
+    move_seals({*own, *chains})
+    return len(units)
+
+
+_GONE = frozenset(HiddenUnit.GONE)
+
+
+def _is_shown(changes: Mapping[int, str], chain: Sequence[int]) -> bool:
+    topmost = next((changes[layer] for layer in chain if layer in changes), None)
+    return topmost is None or topmost == HiddenUnit.Change.REVEALED
+
+
+def _totals(shown: Sequence[LayerUnit]) -> Totals:
+    evidence = [unit for unit in shown if unit.is_evidence]
+    return Totals(len(shown), len(evidence), sum(unit.length for unit in evidence))
+
+
+def _subtract(layer: int, by: Totals) -> None:
+    if by.units:
+        KnowledgeLayer.objects.filter(pk=layer).update(
+            unit_count=F("unit_count") - by.units,
+            evidence_count=F("evidence_count") - by.evidence,
+            term_count=F("term_count") - by.terms,
+        )
+
+
+def _by_origin(units: Collection[LayerUnit]) -> Mapping[int, list[LayerUnit]]:
+    found: defaultdict[int, list[LayerUnit]] = defaultdict(list)
+    for unit in units:
+        if unit.origin_id is not None:
+            found[unit.origin_id].append(unit)
+    return found
+
+
+def _chains(layers: set[int]) -> Chains:
+    """Return the chain of each layer that shows what these hold, by its key."""
+    rows = KnowledgeLayer.objects.exclude(kind__in=_UNCOUNTED).values_list("pk", "ancestry")
+    return {pk: (pk, *ancestry) for pk, ancestry in rows.iterator() if pk in layers or not layers.isdisjoint(ancestry)}
+
+
+def move_seals(layers: Collection[int]) -> None:
+    """Have every process read again what these sealed layers hide."""
+    for layer in KnowledgeLayer.objects.filter(pk__in=layers, sealed_at__isnull=False).only("sealed_at"):
+        if layer.sealed_at is not None:
+            layer.sealed_at += timedelta(microseconds=1)
+            layer.save(update_fields=["sealed_at"])
+
+
+@transaction.atomic
+def erase_source(source: KnowledgeSource, name: str) -> None:
+    """Leave of a source a row that says that there is none of its id any more, under another name.
+
+    Effects: the row, what plugins derived from it, its parts in quarantine, the counts of layers and bases.
+    """
+    chains = _chains({source.layer_id})
+    before = {layer: _listed_count(chain) for layer, chain in chains.items()}
+    KnowledgeSource.objects.filter(pk=source.pk).update(
+        kind=KnowledgeSource.Kind.REMOVED, name=name, content="", hash=text_hash(""), chunk_count=0
+    )
+    source.artifacts.all().delete()
+    source.quarantined.all().delete()
+    for layer, chain in chains.items():
+        lost = before[layer] - _listed_count(chain)
+        if lost:
+            KnowledgeLayer.objects.filter(pk=layer).update(source_count=F("source_count") - lost)
+            KnowledgeBase.objects.filter(head_id=layer).update(source_count=F("source_count") - lost)
+
+
+def _listed_count(chain: Sequence[int]) -> int:
+    rows = KnowledgeSource.objects.filter(layer_id__in=chain).latest_of_each()
+    return rows.filter(kind=KnowledgeSource.Kind.LISTED).count()
+
+
+def text_hash(text: str) -> str:
+    """Return the hash that a source with this text has."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

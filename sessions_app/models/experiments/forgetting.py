@@ -1,0 +1,86 @@
+"""Acts of forgetting: what somebody wanted gone, how far that has come, and the proof that it is."""
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.identifiers import new_forgetting_id
+from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.settings.project import Project
+
+
+class Forgetting(models.Model):
+    """One act of forgetting. It stays as the record of the act, without a word of what was forgotten.
+
+    `subject` names what it began from by ids alone; it is empty for a text. `work` holds the texts and rows that are to
+    go, as `Work` gives them, and is emptied when the act ends. `before` counts what was found by table when it was
+    planned, `after` what a search of every table and file found at the end; `notes` are sentences about both. While
+    somebody works on it, `lease_until` says when that counts as broken off. The payloads of turns that lost something
+    are marked as removed at `began_at`, so that a turn tells which act took them.
+    """
+
+    class Kind(models.TextChoices):
+        """What it begins from; `WORDS` are sentences that hold all of some words."""
+
+        MESSAGE = "message"
+        UNIT = "unit"
+        SOURCE = "source"
+        SESSION = "session"
+        TEXT = "text"
+        WORDS = "words"
+
+    class Status(models.TextChoices):
+        """How it stands; an incomplete one has found something again at its end."""
+
+        PLANNING = "planning"
+        PLANNED = "planned"
+        RUNNING = "running"
+        FINISHED = "finished"
+        INCOMPLETE = "incomplete"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="forgettings")
+    forgetting_id = models.CharField(max_length=64, unique=True, default=new_forgetting_id, editable=False)
+    kind = models.CharField(max_length=7, choices=Kind)
+    status = models.CharField(max_length=10, choices=Status, default=Status.PLANNING)
+    subject = StoredJSONField(default=dict)
+    work = StoredJSONField(null=True, blank=True)
+    before = StoredJSONField(default=dict)
+    after = StoredJSONField(null=True, blank=True)
+    notes = StoredJSONField(default=list)
+    error = StoredJSONField(null=True, blank=True)
+    stage = models.CharField(max_length=60, default="", blank=True)
+    row_count = models.PositiveBigIntegerField(default=0)
+    created_by = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, blank=True, db_index=False, related_name="+"
+    )
+    created_by_name = models.CharField(max_length=150)
+    created_at = models.DateTimeField(default=timezone.now)
+    began_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["project", "-id"], name="forgetting_of_project"),
+            models.Index(
+                fields=["lease_until"], condition=models.Q(status__in=["planning", "running"]), name="forgetting_lease"
+            ),
+            models.Index(fields=["began_at"], condition=models.Q(began_at__isnull=False), name="forgetting_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return self.forgetting_id
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether somebody works on it, on its plan or on carrying it out."""
+        return self.status in (self.Status.PLANNING, self.Status.RUNNING)
+
+    @property
+    def found_count(self) -> int:
+        """Return how many rows the plan found."""
+        return sum(self.before.values())

@@ -1,0 +1,41 @@
+"""Acts of forgetting, and what turns say of them."""
+
+from datetime import datetime
+
+from mrpvm.errors import NotFound
+from sessions_app.models import ExplainabilityTurn, Forgetting, Project
+from sessions_app.queries.paging import Page, number, page
+
+
+def forgetting(project: Project, forgetting_id: str) -> Forgetting:
+    """Return one act of the project.
+
+    Raises:
+        NotFound: FORGETTING_NOT_FOUND.
+    """
+    found = Forgetting.objects.filter(project=project, forgetting_id=forgetting_id).first()
+    if found is None:
+        raise NotFound(f"There is no act of forgetting '{forgetting_id}'.", code="FORGETTING_NOT_FOUND")
+    found.project = project
+    return found
+
+
+def forgetting_page(project: Project, limit: int, cursor: str | None = None) -> Page[Forgetting]:
+    """Return a page of the project's acts, the newest first.
+
+    Raises:
+        InvalidInput: the cursor is not one of ours.
+    """
+    return page(Forgetting.objects.filter(project=project), [("-id", number)], limit, cursor)
+
+
+def took_payloads(turn: ExplainabilityTurn) -> bool:
+    """Return whether the turn's payloads went with something that was forgotten."""
+    removed_at = turn.payloads_removed_at
+    return removed_at is not None and Forgetting.objects.filter(began_at=removed_at).exists()
+
+
+def forgotten_since(turn: ExplainabilityTurn) -> datetime | None:
+    """Return when something of the turn's project was first forgotten after the turn, None if nothing was."""
+    later = Forgetting.objects.filter(project_id=turn.session.project_id, began_at__gte=turn.created_at)
+    return later.order_by("began_at").values_list("began_at", flat=True).first()

@@ -1,0 +1,119 @@
+"""Pages of forgetting: what is to go is chosen, looked for, confirmed by its name, removed, and proved to be gone."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from mrpvm.errors import InvalidInput, MRPError
+from sessions_app.actions.experiments.experiments import Author
+from sessions_app.experiments.forgetting.acts import cancel_act, name_of, start_plan, start_removal
+from sessions_app.experiments.forgetting.certificate import places_of
+from sessions_app.experiments.forgetting.origins import Subject
+from sessions_app.models import Forgetting
+from sessions_app.queries.experiments.forgettings import forgetting, forgetting_page
+from sessions_app.queries.search.row_numbers import whole_number
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.form_addresses import form_of
+from sessions_app.web.shell.pages import page, tell, tell_error
+
+TEXT_CHARS = 2_000
+PAGE_ROWS = 50
+AT_ONCE_MS = 500
+_FIELDS = ("kind", "session_id", "sequence", "unit_id", "kb_id", "source_id", "text")
+_TONES = {"finished": "ok", "planned": "idle", "planning": "active", "running": "active"}
+
+
+@require_safe
+@member_view("admin")
+def index(request: HttpRequest, member: Member) -> HttpResponse:
+    """Show the form, filled in with what the address names, and the acts of the project."""
+    try:
+        found = forgetting_page(member.project, PAGE_ROWS, request.GET.get("cursor") or None)
+    except MRPError:  # an address that was cut
+        found = forgetting_page(member.project, PAGE_ROWS)
+    rows = [{"act": act, "tone": _TONES.get(act.status, "warn")} for act in found.rows]
+    context = {"given": _subject(request.GET), "rows": rows, "next_cursor": found.next_cursor}
+    return page(request, "forgetting/index.html", member, context, section="forget")
+
+
+@form_of("forget")
+@member_view("admin")
+def plan(request: HttpRequest, member: Member) -> HttpResponse:
+    """Look for what is to go; leads to the page that shows what was found."""
+    subject = _subject(request.POST)
+    try:
+        if not subject.kind:
+            raise InvalidInput("Say what shall be forgotten.")
+        act = start_plan(member.project, subject, _author(member), wait_ms=AT_ONCE_MS)
+    except MRPError as refused:
+        tell_error(request, refused)
+        asked = {name: value for name in _FIELDS if name != "text" and (value := getattr(subject, name))}
+        return HttpResponseRedirect(f"{reverse('forget')}?{urlencode(asked)}")
+    return HttpResponseRedirect(reverse("forgetting", args=[act.forgetting_id]))
+
+
+@require_safe
+@member_view("admin")
+def show(request: HttpRequest, member: Member, forgetting_id: str) -> HttpResponse:
+    """Show an act: its plan, how far it is, its certificate; for HTMX the part that changes while it runs."""
+    act = forgetting(member.project, forgetting_id)
+    context: dict[str, Any] = {
+        "act": act,
+        "tone": _TONES.get(act.status, "warn"),
+        "name": name_of(act),
+        "places": places_of(act),
+    }
+    template = "forgetting/show.html" + ("#news" if "HX-Request" in request.headers else "")
+    return page(request, template, member, context, section="forget")
+
+
+@form_of("forgetting", "forgetting_id")
+@member_view("admin")
+def run(request: HttpRequest, member: Member, forgetting_id: str) -> HttpResponse:
+    """Carry out a plan whose name was typed in."""
+    act = forgetting(member.project, forgetting_id)
+    try:
+        start_removal(act, request.POST.get("confirm", ""), wait_ms=AT_ONCE_MS)
+    except MRPError as refused:
+        tell_error(request, refused)
+    return _to(act)
+
+
+@form_of("forgetting", "forgetting_id")
+@member_view("admin")
+def cancel(request: HttpRequest, member: Member, forgetting_id: str) -> HttpResponse:
+    """Drop a plan or stop an act."""
+    act = forgetting(member.project, forgetting_id)
+    try:
+        cancel_act(act)
+        tell(request, "It is stopped. What was removed by then stays removed.")
+    except MRPError as refused:
+        tell_error(request, refused)
+    return _to(act)
+
+
+def _to(act: Forgetting) -> HttpResponse:
+    return HttpResponseRedirect(reverse("forgetting", args=[act.forgetting_id]))
+
+
+def _author(member: Member) -> Author:
+    return Author(name=member.user.get_username(), user=member.user)
+
+
+def _subject(given: QueryDict) -> Subject:
+    def text(name: str, limit: int = 400) -> str:
+        return given.get(name, "").replace("\0", "").strip()[:limit]
+
+    kind = text("kind")
+    return Subject(
+        kind=kind if kind in Forgetting.Kind.values else "",
+        session_id=text("session_id"),
+        sequence=whole_number(given.get("sequence")) or 0,
+        unit_id=text("unit_id"),
+        kb_id=text("kb_id"),
+        source_id=text("source_id"),
+        text=text("text", TEXT_CHARS),
+    )

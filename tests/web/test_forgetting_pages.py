@@ -1,0 +1,62 @@
+"""The pages of forgetting: from a message's link to the certificate, for admins alone."""
+
+import re
+import time
+
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.models import Forgetting, Project
+from tests.web.page_scene import check_html, member_client, session_html
+from tests.web.test_turn_panels import talk
+
+
+def settled(client: Client, address: str) -> str:
+    """Return a page once what it shows has ended."""
+    ended_by = time.monotonic() + 60
+    while 'hx-trigger="every' in (html := client.get(address).text) and time.monotonic() < ended_by:
+        time.sleep(0.1)
+    return html
+
+
+def test_a_message_is_looked_for_confirmed_and_gone(live_project: Project) -> None:
+    client = member_client(live_project)
+    session = create_session(live_project)
+    talk(session, "The ferry to Nore leaves from gate <b>A</b>.")
+    talk(session, "Which gate does the ferry to Nore leave from?")
+    link = re.search(r'href="(/forget\?kind=message&amp;[^"]+sequence=2)"', session_html(client, session))
+    assert link is not None
+    form = client.get(link[1].replace("&amp;", "&")).text
+    check_html(form)
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
+    planned = client.post(reverse("forget-plan"), {**fields, "csrfmiddlewaretoken": ""})
+    html = settled(client, planned["Location"])
+    check_html(html)
+    assert "What would be forgotten" in html
+    assert "layer units" in html
+    act = Forgetting.objects.get()
+    client.post(reverse("forgetting-run", args=[act.forgetting_id]), {"confirm": "something else"})
+    assert "Nothing was forgotten" in client.get(planned["Location"]).text
+    act.refresh_from_db()
+    client.post(reverse("forgetting-run", args=[act.forgetting_id]), {"confirm": act.work["name"]})
+    html = settled(client, planned["Location"])
+    check_html(html)
+    assert "Certificate" in html
+    listed = client.get(reverse("forget")).text
+    check_html(listed)
+    for shown in (html, listed, session_html(client, session)):
+        assert "leaves from gate" not in shown
+    for turn in session.turns.all():
+        page = client.get(reverse("turn", args=[session.session_id, turn.request_id]))
+        assert page.status_code == 200
+        check_html(page.text)
+        for tab in ("context", "state", "choice", "timeline"):
+            found = client.get(reverse(f"turn-{tab}", args=[session.session_id, turn.request_id]))
+            assert found.status_code == 200, tab
+
+
+def test_a_member_who_is_no_admin_finds_no_way_there(live_project: Project) -> None:
+    client = member_client(live_project, "editor")
+    assert client.get(reverse("forget")).status_code == 403
+    assert reverse("forget") not in client.get(reverse("sessions")).text
