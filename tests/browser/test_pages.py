@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.settings.api_keys import create_key
+from sessions_app.actions.turns.counting import count_ended_turns
 from tests.browser.barriers import problems
 from tests.browser.browsing import Browser, answer, new_session, ready
 
@@ -33,11 +34,13 @@ def addresses(browser: Browser) -> dict[str, str]:
         answer(session, message)
     fork_base(session.mounted_kb, "A fork")
     create_key(browser.project, "A key")
+    count_ended_turns(lambda: None)
     turns = list(session.turns.order_by("turn_index"))
     of = session.session_id
     return {
         "sessions": "/",
         "start": reverse("start"),
+        "overview": reverse("overview"),
         "turns": reverse("turns"),
         "slowest turns": reverse("turns") + "?sort=time",
         "projects": reverse("projects"),
@@ -84,6 +87,19 @@ def test_no_page_has_a_serious_barrier(browser: Browser, addresses: dict[str, st
         browser.page.goto(browser.url + address)
         ready(browser.page)
         assert problems(browser) == [], name
+
+
+def test_the_overview_draws_charts_that_fit_a_phone(browser: Browser, addresses: dict[str, str]) -> None:
+    page = browser.page
+    for width in (1400, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(browser.url + addresses["overview"])
+        expect(ready(page).locator("[data-chart] canvas")).to_have_count(2)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_text("The figures as a table").click()
+    expect(page.get_by_role("table").last.get_by_role("link").first).to_be_visible()
+    page.get_by_role("link", name="3", exact=True).first.click()
+    expect(page.locator("tr[data-row]")).to_have_count(3)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
