@@ -432,7 +432,7 @@ kb_delete = _operation(
     "delete_kb", "knowledge",
     "Takes the base out of all lists; forks and the turns that saw it keep what they hold. One that sessions have "
     "mounted, and the default base, are refused. Deleting one that is gone already is fine.",
-    {204: None}, 400, 409,
+    {204: None}, 400, 404, 409,
 )  # fmt: skip
 kb_undelete = _operation(
     "undelete_kb", "knowledge", "Brings a deleted base back as it was.", {200: knowledge_responses.Repository}, 404
