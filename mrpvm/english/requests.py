@@ -176,7 +176,8 @@ def _chain(topic: str) -> Request:
     found = _ENDS.match(topic)
     if found is None:
         of_event = re.match(r"how\s+(?P<event>.+)", topic, re.IGNORECASE)
-        return Request(kind="chain", wanted=senses_of(topic), things=("", of_event["event"]) if of_event else ())
+        things = ("", of_event["event"]) if of_event else ()
+        return Request(kind="chain", wanted=senses_of(topic) - _WHOLE, things=things)
     about = senses_of(found["about"] or "") - _WHOLE
     start, end = found["start"] or found["cause"] or "", found["end"] or found["effect"] or found["last"]
     return Request(kind="chain", wanted=about, things=(start, end))

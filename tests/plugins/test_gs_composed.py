@@ -3,6 +3,7 @@
 import pytest
 
 from tests.plugins.conversation import Conversation
+from tests.plugins.document import answer
 
 BELL = (
     "The church of Harrow had a bell that weighed two tonnes. The bell had been cast in Bremen in 1790. One night in "
@@ -26,13 +27,14 @@ def told() -> Conversation:
         ("Describe the new bell.", ["could not pay", "800 kilos", "higher note"]),
         ("Trace how the frame burned through.", ["lightning struck", "on fire"]),
         ("Trace the story of the bell from its beginning to its end.", ["two tonnes", "three floors", "the Kettle"]),
+        ("Trace the history of the bell.", ["two tonnes", "three floors", "the Kettle"]),
         ("Tell me everything about the lightning", ["struck the tower", "set the wooden frame on fire"]),
     ],
 )
 def test_what_belongs_together_is_told_in_order(told: Conversation, request_: str, facts: list[str]) -> None:
-    answer = told.say(request_)
-    assert answer.groups[0].basis == "composed"
-    places = [answer.groups[0].answer_markdown.find(fact) for fact in facts]
+    [group] = told.say(request_).groups
+    assert group.basis == "composed"
+    places = [group.answer_markdown.find(fact) for fact in facts]
     assert places == sorted(places)
     assert -1 not in places
 
@@ -43,11 +45,18 @@ def test_a_comparison_has_a_heading_for_each_thing(told: Conversation) -> None:
     assert "two tonnes" in old
     assert new.startswith("- **the new bell**: ")
     assert "800 kilos" in new
+    assert "It has a higher note" in new
 
 
 def test_a_summary_has_as_many_sentences_as_asked_for(told: Conversation) -> None:
     assert (told.ask(f"Summarise this: {BELL}") or "").count("[") <= 8
     assert (told.ask("Give me a summary of the bell in three sentences.") or "").count("[") == 3
+
+
+def test_a_summary_leaves_titles_out() -> None:
+    summary = answer(f"The bell of Harrow.\n\n{BELL}", "Summarise the text.")
+    assert summary is not None
+    assert summary.startswith("The church of Harrow had a bell")
 
 
 @pytest.mark.parametrize(

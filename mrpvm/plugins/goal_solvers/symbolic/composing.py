@@ -29,6 +29,7 @@ _ON_TOPIC = 2.0
 _NEXT, _LINKED = 0.7, 0.9
 """How much neighbours hang together, and statements that share a rare word or go on from one another."""
 _LOOKING_AHEAD = 0.7
+_TITLE_WORDS = 6
 _LEAST_STRENGTH = 0.2
 _ROOT_CHARS = 5
 _LOOKING_BACK_REACH = 6
@@ -72,6 +73,7 @@ class _Text:
     def __init__(self, discourse: Discourse) -> None:
         self.items = [told.statement for told in discourse.told]
         self.said = [_said(told) for told in discourse.told]
+        self._parsed = [told.parsed for told in discourse.told]
         self._counts = Counter(word for said in self.said for word in said)
 
     def weight(self, word: str) -> float:
@@ -114,11 +116,21 @@ class _Text:
         """Return whether a statement hangs together with a later one."""
         if not _is_one_source(self.items[one], self.items[other]):
             return False
-        if other == one + 1 and _GOES_ON.match(self.items[other].text):
+        if other == one + 1 and self.goes_on(other):
             return True
         rare = max(_COMMON * len(self.items), 2)
         shared = self.said[one] & self.said[other]
         return other - one <= _LINK_REACH and any(self._counts[word] <= rare for word in shared)
+
+    def is_title(self, place: int) -> bool:
+        """Return whether a statement is a title that stands in the text: a few words without a verb."""
+        parsed = self._parsed[place]
+        return len(parsed.tokens) <= _TITLE_WORDS and not any(clause.verb for clause in parsed.clauses)
+
+    def goes_on(self, place: int) -> bool:
+        """Return whether a statement goes on from the one before it."""
+        is_next = 0 < place < len(self.items) and _is_one_source(self.items[place - 1], self.items[place])
+        return is_next and _GOES_ON.match(self.items[place].text) is not None
 
     def link(self, one: int, other: int) -> float:
         """Return how much a statement hangs together with a later one, in [0, 1]."""
@@ -200,7 +212,8 @@ def _comparison(request: Request, text: _Text) -> dict[str, list[Statement]]:
                 place for place in text.naming(wanted & shared) if not any(own & text.said[place] for own in others)
             ]
         leading = [place for place in alone if wanted & _first_words(text.items[place])]
-        ranked = dict.fromkeys((*leading, *alone, *spoken_of))
+        going_on = [place + 1 for place in alone if text.goes_on(place + 1) and place + 1 not in spoken_of]
+        ranked = dict.fromkeys((*leading, *alone, *going_on, *spoken_of))
         groups[name] = text.told(list(ranked)[:limit])
     return groups if len(groups) >= 2 and all(groups.values()) else {}
 
@@ -250,7 +263,7 @@ def _summary(request: Request, text: _Text) -> list[Statement]:
     own = [place for place in places if text.items[place].entry.unit.source_id in sources]
     if len(sources) != 1 or not own:
         return []
-    return text.told(_digest(own, request, text))
+    return text.told(_digest([place for place in own if not text.is_title(place)] or own, request, text))
 
 
 def _digest(places: Sequence[int], request: Request, text: _Text) -> list[int]:
@@ -318,7 +331,7 @@ def _manner(request: Request, text: _Text) -> list[Statement]:
 def _chain(request: Request, text: _Text) -> list[Statement]:
     """Return what leads from one end to the other, each statement linked to one before it and one behind it."""
     if not request.things:
-        return _account(request, text)
+        return _history(request, text)
     first, last = (senses_of(thing) for thing in request.things)
     places = range(len(text.items))
     if last and not first:
@@ -333,6 +346,20 @@ def _chain(request: Request, text: _Text) -> list[Statement]:
     if start is None or end is None or start > end or not _is_one_source(text.items[start], text.items[end]):
         return []
     return text.told(_digest(range(start, end + 1), request, text))
+
+
+def _history(request: Request, text: _Text) -> list[Statement]:
+    """Return what is told from the first statement that names a thing to the last one that speaks of it."""
+    if not request.wanted:
+        return _summary(request, text)
+    naming = text.naming(request.wanted)
+    if not naming:
+        return []
+    first = naming[0]
+    own = [place for place in range(first, len(text.items)) if _is_one_source(text.items[first], text.items[place])]
+    last = max((place for place in own if request.wanted & text.said[place]), default=first)
+    sentences = [place for place in own if place <= last and not text.is_title(place)]
+    return text.told(_digest(sentences or [first], request, text))
 
 
 def _steps(wanted: frozenset[str], text: _Text) -> list[Statement]:
