@@ -90,6 +90,8 @@ MRPVM_MAX_EXPLAINABILITY_ENTRIES = ENVIRONMENT.whole_number("MRPVM_MAX_EXPLAINAB
 MRPVM_DAILY_COPIES = ENVIRONMENT.whole_number("MRPVM_DAILY_COPIES", 7, highest=366)  # of SQLite's database; 0 is off
 MRPVM_KEEP_PAYLOADS_DAYS = ENVIRONMENT.whole_number("MRPVM_KEEP_PAYLOADS_DAYS", 0, highest=36_500)  # 0 is for ever
 MRPVM_KEEP_TRIALS_DAYS = ENVIRONMENT.whole_number("MRPVM_KEEP_TRIALS_DAYS", 30, highest=36_500)  # 0 is for ever
+MRPVM_REQUIRE_TESTS = ENVIRONMENT.flag("MRPVM_REQUIRE_TESTS", default=False)  # before saves and restores
+MRPVM_TRIAL_BUDGET = ENVIRONMENT.whole_number("MRPVM_TRIAL_BUDGET", 200_000)  # tokens
 MRPVM_MAX_RUNNING_EXPERIMENTS = ENVIRONMENT.whole_number("MRPVM_MAX_RUNNING_EXPERIMENTS", 2, lowest=1)  # a process
 MRPVM_INLINE_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_INLINE_DETAIL_BYTES", 65_536, lowest=1)  #
 MRPVM_MAX_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_DETAIL_BYTES", 8_388_608, lowest=1)  #
@@ -123,6 +125,8 @@ MRPVM_LLM_BASE_URL = ENVIRONMENT.web_address("MRPVM_LLM_BASE_URL")
 MRPVM_LLM_API_KEY = ENVIRONMENT.text("MRPVM_LLM_API_KEY")
 MRPVM_LLM_MODEL = ENVIRONMENT.text("MRPVM_LLM_MODEL")
 MRPVM_LLM_API = ENVIRONMENT.choice("MRPVM_LLM_API", ("chat", "responses"))
+MRPVM_LLM_INPUT_PRICE = ENVIRONMENT.whole_number("MRPVM_LLM_INPUT_PRICE", 0)  # hundredths a million tokens
+MRPVM_LLM_OUTPUT_PRICE = ENVIRONMENT.whole_number("MRPVM_LLM_OUTPUT_PRICE", 0)  #
 MRPVM_LLM_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_LLM_TIMEOUT_MS", 30_000, lowest=1)  # one attempt
 MRPVM_LLM_MAX_RETRIES = ENVIRONMENT.whole_number("MRPVM_LLM_MAX_RETRIES", 2)  # of the transport
 MRPVM_LLM_CHAIN = ENVIRONMENT.flag("MRPVM_LLM_CHAIN", default=True)  #
@@ -354,7 +358,8 @@ SPECTACULAR_SETTINGS = {
             "interrupted",
         ],
         "StoppingStatusEnum": ["cancelling"],
-        "ExperimentKindEnum": ["trials", "diagnosis", "bisect"],
+        "ExperimentKindEnum": ["trials", "diagnosis", "bisect", "suite"],
+        "AnswerStatusEnum": ["answered", "no-context", "failed"],
         "AnswerBasisEnum": ["stated", "composed", "quoted", "none"],
     },
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -34,3 +34,13 @@ def new_experiment_id() -> str:
 def new_forgetting_id() -> str:
     """Return the id of an act of forgetting."""
     return new_id("forget")
+
+
+def new_suite_id() -> str:
+    """Return the id of a suite of tests."""
+    return new_id("suite")
+
+
+def new_test_id() -> str:
+    """Return the id of a test."""
+    return new_id("test")

@@ -7,7 +7,7 @@ Rows are read-only here; what may be changed is an object action with a page of 
 from django.contrib import admin
 
 from sessions_app.admin import damaged_values, database_versions
-from sessions_app.admin.experiments import experiments
+from sessions_app.admin.experiments import experiments, suites
 from sessions_app.admin.knowledge import kb_mounts, knowledge_bases, quarantine
 from sessions_app.admin.knowledge import layers as knowledge_layers
 from sessions_app.admin.sessions import (
@@ -51,6 +51,7 @@ __all__ = [
     "quarantine",
     "session_memories",
     "sessions",
+    "suites",
     "turn_counts",
     "turn_ratings",
     "turns",

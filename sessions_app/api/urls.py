@@ -4,7 +4,7 @@ from django.urls import path, re_path
 
 from sessions_app import addresses  # noqa: F401 (registers `id`)
 from sessions_app.api.experiments import endpoints as experiments
-from sessions_app.api.experiments import forgetting
+from sessions_app.api.experiments import forgetting, suites
 from sessions_app.api.knowledge import endpoints as knowledge
 from sessions_app.api.knowledge import session_knowledge, workspace
 from sessions_app.api.sessions import bundles, memory, policies, remedies, skills
@@ -60,6 +60,7 @@ urlpatterns = [
     path("sessions/<id:session_id>/skills/difference", skills.SkillsDifference.as_view(), name="skills-difference"),
     path("sessions/<id:session_id>/skills/reload", skills.ReloadSkills.as_view(), name="skills-reload"),
     path("experiments", experiments.Experiments.as_view(), name="experiments"),
+    path("experiments/estimate", experiments.ExperimentEstimate.as_view(), name="experiment-estimate"),
     path("experiments/<id:experiment_id>", experiments.OneExperiment.as_view(), name="experiment"),
     path("experiments/<id:experiment_id>/trials", experiments.ExperimentTrials.as_view(), name="experiment-trials"),
     path("experiments/<id:experiment_id>/cancel", experiments.CancelExperiment.as_view(), name="experiment-cancel"),
@@ -67,6 +68,14 @@ urlpatterns = [
     path("forget/plan", forgetting.Plans.as_view(), name="forget-plan"),
     path("forget/<id:forgetting_id>", forgetting.OneForgetting.as_view(), name="forgetting"),
     path("forget/<id:forgetting_id>/cancel", forgetting.CancelForgetting.as_view(), name="forgetting-cancel"),
+    path("suites", suites.Suites.as_view(), name="suites"),
+    path("suites/import", suites.SuiteImport.as_view(), name="suite-import"),
+    path("suites/<id:suite_id>", suites.OneSuite.as_view(), name="suite"),
+    path("suites/<id:suite_id>/file", suites.SuiteExport.as_view(), name="suite-file"),
+    path("suites/<id:suite_id>/tests", suites.Tests.as_view(), name="tests"),
+    path("suites/<id:suite_id>/tests/<id:test_id>", suites.OneTest.as_view(), name="test"),
+    path("suites/<id:suite_id>/runs", suites.Runs.as_view(), name="suite-runs"),
+    path("suites/<id:suite_id>/runs/<id:run_id>", suites.OneRun.as_view(), name="suite-run"),
     path("turns", turn_list.Turns.as_view(), name="turns"),
     path("kbs", knowledge.KnowledgeBases.as_view(), name="kbs"),
     path("kbs/<id:kb_id>", knowledge.OneKnowledgeBase.as_view(), name="kb"),
@@ -74,6 +83,7 @@ urlpatterns = [
     path("kbs/<id:kb_id>/revisions", knowledge.Revisions.as_view(), name="kb-revisions"),
     path("kbs/<id:kb_id>/restore", knowledge.Restore.as_view(), name="kb-restore"),
     path("kbs/<id:kb_id>/compaction", knowledge.Compaction.as_view(), name="kb-compaction"),
+    path("kbs/<id:kb_id>/tests", suites.BaseTests.as_view(), name="kb-tests"),
     path("kbs/<id:kb_id>/sources", knowledge.Sources.as_view(), name="sources"),
     path("kbs/<id:kb_id>/quarantine", knowledge.Quarantine.as_view(), name="kb-quarantine"),
     path("plugins", plugins.Plugins.as_view(), name="plugins"),

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
+from django.db.models import Count, Sum
+
 from mrpvm import registry
 from mrpvm.assistants.personas import STYLES
 from mrpvm.conversation.flags import Flags, flags_in
@@ -18,11 +20,13 @@ from sessions_app.experiments.recorded import RecordedTurn, messages_before
 from sessions_app.layers.retrieval.chains import Hidden, Marks
 from sessions_app.layers.retrieval.past import SeenLayers, past_view
 from sessions_app.layers.retrieval.port import EffectiveView
-from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit, Session
 from sessions_app.queries.sessions.frozen_content import agents_of, personas_of
 
 MOST_LEFT_OUT = 200
 """So many units or sources a trial leaves out at most, or names as the only ones."""
+MOST_SUPPOSED, SUPPOSED_CHARS = 20, 2_000
+"""So many texts a trial supposes at most, and how long each may be."""
 MOST_HIDDEN = 50_000
 """Units of a view of which a trial may choose the only ones."""
 
@@ -32,9 +36,11 @@ class Changes:
     """What is different from the recorded turn; None and nothing leave it as it was.
 
     `history_through` is the place of the last message that is seen, 0 for none. `base` is the id of another base that
-    is mounted at `revision`, its present one when None. `without_preferences` lets the planner choose as in a new
-    session. Of `only_units` alone there is evidence, if there are any. `persona`, `agent`, `style` and `sampling` reach
-    models alone: where none is configured they have no effect.
+    is mounted at `revision`, its present one when None; `draft` the id of a session whose base is mounted as a save
+    would make it, with what the conversation told or, by `without_told`, without. `without_preferences` lets the
+    planner choose as in a new session. Of `only_units` alone there is evidence, if there are any; `with_units` are
+    texts that are supposed beside it. `persona`, `agent`, `style` and `sampling` reach models alone: where none is
+    configured they have no effect.
     """
 
     message: str | None = None
@@ -42,8 +48,11 @@ class Changes:
     without_units: tuple[str, ...] = ()
     without_sources: tuple[str, ...] = ()
     only_units: tuple[str, ...] = ()
+    with_units: tuple[str, ...] = ()
     base: str | None = None
     revision: int | None = None
+    draft: str | None = None
+    without_told: bool = False
     pins: Selection = field(default_factory=Selection)
     without_preferences: bool = False
     deliberation_level: int | None = None
@@ -81,8 +90,14 @@ def check_changes(changes: Changes) -> None:
         raise InvalidInput(f"At most {MOST_LEFT_OUT} units and sources can be left out.")
     if len(changes.only_units) > MOST_LEFT_OUT:
         raise InvalidInput(f"At most {MOST_LEFT_OUT} units can be named.")
+    if len(changes.with_units) > MOST_SUPPOSED or any(len(text) > SUPPOSED_CHARS for text in changes.with_units):
+        raise InvalidInput(f"At most {MOST_SUPPOSED} texts of {SUPPOSED_CHARS} characters can be supposed.")
+    if not all(text.strip() for text in changes.with_units):
+        raise InvalidInput("A supposed text is empty.")
     if changes.style is not None and changes.style not in STYLES:
         raise InvalidInput(f"style must be one of {', '.join(STYLES)}.")
+    if changes.grounding not in (None, "strict", "open"):
+        raise InvalidInput("grounding must be strict or open.")
     if changes.deliberation_level is not None and not 0 <= changes.deliberation_level <= 3:
         raise InvalidInput("deliberation_level must be a number from 0 to 3.")
     flags_in(changes.flags)
@@ -138,8 +153,9 @@ def changed_state(recorded: RecordedTurn, changes: Changes) -> ConversationState
     guidance = _guidance(recorded, changes)
     if guidance is not None:
         state = replace(state, guidance=guidance)
-    if changes.base is not None:
-        base = _base(recorded, changes.base)
+    mounted = _mounted(recorded, changes)
+    if mounted is not None:
+        base, _ = mounted
         session = replace(state.session, mounted_kb_id=base.kb_id, mounted_kb_name=base.name)
         state = replace(state, session=session)
     return replace(state, asked=asked)
@@ -154,17 +170,24 @@ def _guidance(recorded: RecordedTurn, changes: Changes) -> Guidance | None:
     guidance, session = recorded.state.guidance, recorded.turn.session
     if guidance is None:
         return None
+    check_guidance(session, changes)
     if changes.persona is not None:
-        persona = personas_of(session).get(changes.persona)
-        if persona is None:
-            raise NotFound(f"The session has no persona '{changes.persona}'.")
-        guidance = replace(guidance, persona=persona)
+        guidance = replace(guidance, persona=personas_of(session).get(changes.persona) or guidance.persona)
     if changes.agent is not None:
-        agent = agents_of(session).get(changes.agent)
-        if agent is None:
-            raise NotFound(f"The session has no agent '{changes.agent}'.")
-        guidance = replace(guidance, agent=agent)
+        guidance = replace(guidance, agent=agents_of(session).get(changes.agent))
     return guidance if changes.style is None else replace(guidance, style=changes.style)
+
+
+def check_guidance(session: Session, changes: Changes) -> None:
+    """Refuse a persona or an agent that a session does not have.
+
+    Raises:
+        NotFound: with its name.
+    """
+    if changes.persona is not None and personas_of(session).get(changes.persona) is None:
+        raise NotFound(f"The session has no persona '{changes.persona}'.")
+    if changes.agent is not None and agents_of(session).get(changes.agent) is None:
+        raise NotFound(f"The session has no agent '{changes.agent}'.")
 
 
 _PINS = {"planner": "planner", "seedDetector": "seed_detector", "kb": "kb", "goalSolver": "goal_solver"}
@@ -183,7 +206,8 @@ def changed_knowledge(recorded: RecordedTurn, changes: Changes) -> EffectiveView
     Raises:
         NotFound: KB_NOT_FOUND, the project has no such base or revision.
     """
-    view = recorded.knowledge if changes.base is None else _over_other_base(recorded, changes)
+    mounted = _mounted(recorded, changes)
+    view = recorded.knowledge if mounted is None else _over_layer(recorded, mounted[1])
     if changes.only_units:
         view = _hiding(view, _others(view, changes.only_units))
     if changes.without_units or changes.without_sources:
@@ -191,33 +215,51 @@ def changed_knowledge(recorded: RecordedTurn, changes: Changes) -> EffectiveView
     return view
 
 
-def _base(recorded: RecordedTurn, kb_id: str) -> KnowledgeBase:
+def _mounted(recorded: RecordedTurn, changes: Changes) -> tuple[KnowledgeBase, KnowledgeLayer] | None:
+    """Return the base that is mounted in place of the recorded one, and which of its layers; None for no other."""
     project_pk = recorded.turn.session.project_id
-    base = KnowledgeBase.objects.filter(project_id=project_pk, kb_id=kb_id).select_related("head").first()
+    if changes.draft is not None:
+        sessions = Session.objects.filter(project_id=project_pk, deleted_at__isnull=True, session_id=changes.draft)
+        session = sessions.select_related("mounted_kb", "journal", "draft").first()
+        if session is None:
+            raise NotFound(f"There is no session '{changes.draft}'.", code="SESSION_NOT_FOUND")
+        return session.mounted_kb, session.draft if changes.without_told else session.journal
+    if changes.base is None:
+        return None
+    base = KnowledgeBase.objects.filter(project_id=project_pk, kb_id=changes.base).select_related("head").first()
     if base is None:
-        raise NotFound(f"There is no knowledge base '{kb_id}'.", code="KB_NOT_FOUND")
-    return base
+        raise NotFound(f"There is no knowledge base '{changes.base}'.", code="KB_NOT_FOUND")
+    if changes.revision is None or changes.revision == base.revision:
+        return base, base.head
+    earlier = base.revisions.filter(revision=changes.revision).select_related("layer").first()
+    if earlier is None:
+        raise NotFound(f"'{base.name}' has no revision {changes.revision}.", code="KB_NOT_FOUND")
+    return base, earlier.layer
 
 
-def _over_other_base(recorded: RecordedTurn, changes: Changes) -> EffectiveView:
-    """Return what the session's own layers show over another base; what they add to the counts stays the same."""
-    base = _base(recorded, changes.base or "")
-    head = base.head
-    if changes.revision is not None and changes.revision != base.revision:
-        earlier = base.revisions.filter(revision=changes.revision).select_related("layer").first()
-        if earlier is None:
-            raise NotFound(f"'{base.name}' has no revision {changes.revision}.", code="KB_NOT_FOUND")
-        head = earlier.layer
+def _over_layer(recorded: RecordedTurn, layer: KnowledgeLayer) -> EffectiveView:
+    """Return what the session's own layers show over another one.
+
+    Those that have been saved into it since are part of it already.
+    """
     view = recorded.view
     *own, mounted_pk = view.layers
-    mounted = KnowledgeLayer.objects.get(pk=mounted_pk)
+    kept = tuple(pk for pk in own if pk not in layer.chain)
+    if len(kept) == len(own):
+        mounted = KnowledgeLayer.objects.get(pk=mounted_pk)
+        evidence_count = view.evidence_count - mounted.evidence_count
+        term_count = view.term_count - mounted.term_count
+    else:
+        evidence = LayerUnit.objects.filter(layer_id__in=kept, pk__lte=view.marks[0], is_evidence=True)
+        counted = evidence.aggregate(evidence=Count("pk"), terms=Sum("length", default=0))
+        evidence_count, term_count = counted["evidence"], counted["terms"]
     seen = SeenLayers(
-        own=tuple(own),
-        drafts=tuple(own[len(own) - view.draft_count :]),
-        mounted=head.pk,
+        own=kept,
+        drafts=tuple(pk for pk in own[len(own) - view.draft_count :] if pk in kept),
+        mounted=layer.pk,
         marks=Marks(*view.marks),
-        evidence_count=view.evidence_count - mounted.evidence_count + head.evidence_count,
-        term_count=view.term_count - mounted.term_count + head.term_count,
+        evidence_count=evidence_count + layer.evidence_count,
+        term_count=term_count + layer.term_count,
     )
     return past_view(recorded.turn.session, seen)
 

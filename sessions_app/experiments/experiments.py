@@ -6,8 +6,9 @@ from concurrent.futures import wait
 from mrpvm.wire import to_wire
 from sessions_app.actions.experiments.experiments import Author, add_trials, begin_experiment
 from sessions_app.experiments.changes import Changes, check_changes
+from sessions_app.experiments.live import Estimate, check_allowed, estimate
 from sessions_app.experiments.pool import pool
-from sessions_app.experiments.recorded import recorded_turn
+from sessions_app.experiments.recorded import RecordedTurn, recorded_turn
 from sessions_app.experiments.search import Bounds, Expectation
 from sessions_app.experiments.unsent import unsent_turn
 from sessions_app.experiments.work import run_experiment
@@ -21,29 +22,44 @@ def start_trials(
     author: Author,
     *,
     message: str = "",
+    allow_model: bool = False,
     wait_ms: int = 0,
 ) -> Experiment:
     """Begin an experiment of chosen trials; without a turn `message` is asked of the session as it stands.
 
     Args:
+        allow_model: a model may be asked what the turn did not ask.
         wait_ms: how long to wait for its end.
 
     Raises:
         InvalidInput: as for `check_changes`, or the message is none that a turn takes.
-        Conflict: TURN_IN_PROGRESS, NOT_REPLAYABLE.
+        Conflict: TURN_IN_PROGRESS, NOT_REPLAYABLE; as for `check_allowed`.
         Unavailable: SERVER_BUSY, SERVER_SHUTTING_DOWN.
     """
     for each in changes:
         check_changes(each)
-    _check_asked(session, turn, message)
+    asked = _asked(session, turn, message)
+    if allow_model:
+        check_allowed(estimate([asked] * len(changes)))
     pool.refuse_if_full()
     records = [each.as_record() for each in changes]
-    experiment = begin_experiment(session, turn, Experiment.Kind.TRIALS, author, message=message, changes=records)
+    experiment = begin_experiment(
+        session, turn, Experiment.Kind.TRIALS, author, message=message, changes=records, asks_models=allow_model
+    )
     return _started(experiment, wait_ms)
 
 
+def estimate_trials(session: Session, turn: ExplainabilityTurn | None, message: str, count: int) -> Estimate:
+    """Return what so many trials are likely to take from a model, if they may ask one.
+
+    Raises:
+        InvalidInput, Conflict: as for `start_trials`.
+    """
+    return estimate([_asked(session, turn, message)] * count)
+
+
 def start_more_trials(experiment: Experiment, changes: Sequence[Changes], *, wait_ms: int = 0) -> Experiment:
-    """Add trials to an experiment that has ended.
+    """Add trials to an experiment that has ended; they may ask a model if its first ones might.
 
     Raises:
         InvalidInput, Unavailable: as for `start_trials`.
@@ -51,6 +67,8 @@ def start_more_trials(experiment: Experiment, changes: Sequence[Changes], *, wai
     """
     for each in changes:
         check_changes(each)
+    if experiment.asks_models:
+        check_allowed(estimate_trials(experiment.session, experiment.turn, experiment.message, len(changes)))
     pool.refuse_if_full()
     return _started(add_trials(experiment, [each.as_record() for each in changes]), wait_ms)
 
@@ -90,11 +108,8 @@ def start_bisect(
     return _started(experiment, wait_ms)
 
 
-def _check_asked(session: Session, turn: ExplainabilityTurn | None, message: str) -> None:
-    if turn is None:
-        unsent_turn(session, message)
-    else:
-        recorded_turn(turn)
+def _asked(session: Session, turn: ExplainabilityTurn | None, message: str) -> RecordedTurn:
+    return unsent_turn(session, message) if turn is None else recorded_turn(turn)
 
 
 def _started(experiment: Experiment, wait_ms: int) -> Experiment:

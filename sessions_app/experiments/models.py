@@ -4,7 +4,7 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from threading import Event, Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mrpvm.errors import BudgetExceeded, ModelFailed, ModelTimeout, MRPError
 from mrpvm.llm.absent import AbsentModel
@@ -19,6 +19,9 @@ from mrpvm.values import HistoryMessage, Usage
 from mrpvm.wire import from_wire
 from sessions_app.experiments.recorded import RecordedTurn
 from sessions_app.turns.preparation_model import KEPT_CALLS
+
+if TYPE_CHECKING:
+    from sessions_app.experiments.live import LiveModel
 
 _OF_THE_CONNECTION = ("previous_response_id", "store")
 """What of a request says where in a provider's thread it stands, and nothing of what is asked."""
@@ -39,7 +42,7 @@ class NeedsModel(MRPError):
 class RecordedExchanges:
     """What models answered in a turn, by the content of the request; equal ones are answered in their order.
 
-    `missing` are the requests that were not there.
+    `missing` are the requests that were not there and were not made.
     """
 
     def __init__(self, exchanges: Iterable[Mapping[str, Any]]) -> None:
@@ -56,10 +59,12 @@ class RecordedExchanges:
         """Return the next recorded exchange with this content, None where there is none."""
         with self._lock:
             waiting = self._answers.get(_canonical(body))
-            if waiting:
-                return waiting.popleft()
+            return waiting.popleft() if waiting else None
+
+    def miss(self, body: Mapping[str, Any]) -> None:
+        """Note a request that was not made."""
+        with self._lock:
             self.missing.append(redacted(dict(body), ()))
-            return None
 
 
 def _canonical(body: Mapping[str, Any]) -> str:
@@ -70,7 +75,7 @@ def _canonical(body: Mapping[str, Any]) -> str:
 class RecordedEndpoint(Endpoint):
     """A provider that answers what it answered in a recorded turn, and asks `live` what it was not asked then."""
 
-    def __init__(self, config: EndpointConfig, exchanges: RecordedExchanges, live: Endpoint | None = None) -> None:
+    def __init__(self, config: EndpointConfig, exchanges: RecordedExchanges, live: "LiveModel | None" = None) -> None:
         super().__init__(config, pause=lambda seconds: None)
         self._exchanges = exchanges
         self._live = live
@@ -90,8 +95,9 @@ class RecordedEndpoint(Endpoint):
         """
         exchange = self._exchanges.answer_to(body)
         if exchange is None:
-            if self._live is not None:
+            if self._live is not None and self._live.is_allowed:
                 return self._live.send(body, timeout_ms, on_text, is_over, headers)
+            self._exchanges.miss(body)
             raise NeedsModel(body)
         response = exchange.get("response")
         if response is None or "error" in response:
@@ -117,10 +123,15 @@ def _failure(response: Mapping[str, Any] | None) -> ModelFailed:
 
 def recorded_exchanges(recorded: RecordedTurn) -> RecordedExchanges:
     """Return what models were asked in the turn, in preparing it and in its calls."""
-    return RecordedExchanges(_exchanges(recorded))
+    return RecordedExchanges(recorded_requests(recorded))
 
 
-def _exchanges(recorded: RecordedTurn) -> Iterator[Mapping[str, Any]]:
+def recorded_requests(recorded: RecordedTurn) -> list[Mapping[str, Any]]:
+    """Return each request of the turn to a model, with its answer."""
+    return list(_requests(recorded))
+
+
+def _requests(recorded: RecordedTurn) -> Iterator[Mapping[str, Any]]:
     yield from (recorded.turn.context_report or {}).get("requests", ())
     if recorded.conditions["models"] is not None:
         for record in recorded.records:
@@ -129,14 +140,23 @@ def _exchanges(recorded: RecordedTurn) -> Iterator[Mapping[str, Any]]:
 
 
 def models_of(
-    recorded: RecordedTurn, exchanges: RecordedExchanges, sampling: Sampling | None = None, live: Endpoint | None = None
+    recorded: RecordedTurn,
+    exchanges: RecordedExchanges,
+    sampling: Sampling | None = None,
+    live: "LiveModel | None" = None,
 ) -> ModelSource:
-    """Return the models of the turn; `live` is asked what the turn did not ask, where calls are allowed."""
+    """Return the models of the turn; `live` is asked what the turn did not ask, where calls are allowed.
+
+    A turn that had no model gets that one, with the roles of its session.
+    """
     told = recorded.conditions["models"]
     if told is None:
-        return AbsentModel() if live is None else ConfiguredModel(live, model_config_of({}), sampling or Sampling())
+        if live is None:
+            return AbsentModel()
+        roles = model_config_of(recorded.turn.session.model_config)
+        return ConfiguredModel(RecordedEndpoint(live.config, exchanges, live), roles, sampling or Sampling())
     config = EndpointConfig(base_url=told["baseUrl"], model=told["model"], api=told["api"], max_retries=0)
-    endpoint = RecordedEndpoint(config, exchanges, live)
+    endpoint = RecordedEndpoint(config if live is None else live.config, exchanges, live)
     if sampling is None:
         sampling = from_wire(Sampling, told["sampling"])
     return ConfiguredModel(endpoint, model_config_of(told["config"]), sampling)

@@ -29,6 +29,7 @@ def fill_trial(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> T
     trial.cited_unit_ids = list(outcome.cited_unit_ids)
     trial.plugins = to_wire(outcome.used)
     trial.token_count, trial.duration_ms = outcome.token_count, outcome.duration_ms
+    trial.cost = outcome.cost
     trial.has_effect = outcome.has_effect
     trial.error = dict(outcome.error) if outcome.error else None
     trial.missing_request = dict(outcome.missing_request) if outcome.missing_request else None

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from mrpvm.conversation.answers import cited_units
@@ -15,9 +16,11 @@ from sessions_app.experiments.changes import (
     changed_state,
     plugins_without,
 )
+from sessions_app.experiments.live import LiveModel
 from sessions_app.experiments.models import models_of, recorded_exchanges
 from sessions_app.experiments.recorded import RecordedTurn
 from sessions_app.experiments.run import Setup, StartedClock, rerun
+from sessions_app.experiments.supposing import supposing
 from sessions_app.turns.close import tokens_of
 from sessions_app.turns.commit import report_after
 
@@ -50,31 +53,39 @@ class TrialOutcome:
     events: Sequence[Event]
     document: Answer | None = None
     token_count: int | None = None
+    cost: Decimal | None = None
     error: Mapping[str, Any] | None = None
     missing_request: Mapping[str, Any] | None = None
     has_effect: bool = True
 
 
-def run_trial(recorded: RecordedTurn, changes: Changes, tick: Tick = unstopped) -> TrialOutcome:
+def run_trial(
+    recorded: RecordedTurn, changes: Changes, tick: Tick = unstopped, live: LiveModel | None = None
+) -> TrialOutcome:
     """Run a recorded turn again with changes; nothing is written.
 
+    Args:
+        live: a model that may be asked what the turn did not ask.
+
     Raises:
+        InvalidInput: a supposed text states nothing.
         NotFound, Conflict: as for `changed_knowledge` and `recorded_turn`.
         TurnCancelled: `tick` raised it.
     """
     exchanges = recorded_exchanges(recorded)
-    state, knowledge = changed_state(recorded, changes), changed_knowledge(recorded, changes)
-    setup = Setup(
-        state=state,
-        knowledge=knowledge,
-        models=models_of(recorded, exchanges, changes.sampling),
-        clock=StartedClock(recorded.turn.created_at),
-        plugins=plugins_without(changes.without_plugins),
-        tick=tick,
-    )
-    started = time.perf_counter()
-    again = rerun(recorded, setup)
-    duration_ms = round((time.perf_counter() - started) * 1000)
+    state = changed_state(recorded, changes)
+    with supposing(recorded, changes, changed_knowledge(recorded, changes)) as knowledge:
+        setup = Setup(
+            state=state,
+            knowledge=knowledge,
+            models=models_of(recorded, exchanges, changes.sampling, live),
+            clock=StartedClock(recorded.turn.created_at),
+            plugins=plugins_without(changes.without_plugins),
+            tick=tick,
+        )
+        started = time.perf_counter()
+        again = rerun(recorded, setup)
+        duration_ms = round((time.perf_counter() - started) * 1000)
     outcome = again.outcome
     missing = exchanges.missing[0] if exchanges.missing else None
     return TrialOutcome(
@@ -92,12 +103,14 @@ def run_trial(recorded: RecordedTurn, changes: Changes, tick: Tick = unstopped) 
         events=again.events,
         document=outcome.answer,
         token_count=tokens_of(again.events),
+        cost=None if live is None else live.cost,
         error=outcome.error,
         missing_request=missing,
         has_effect=(
             state != recorded.state
             or knowledge != recorded.knowledge
             or bool(changes.without_plugins)
+            or live is not None
             or (changes.sampling is not None and recorded.conditions["models"] is not None)
         ),
     )

@@ -4,23 +4,32 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from mrpvm.errors import MRPError, TurnCancelled, TurnInterrupted, Unavailable
+from django.conf import settings
+
+from mrpvm.errors import Conflict, MRPError, TurnCancelled, TurnInterrupted, Unavailable
 from mrpvm.wire import from_wire, to_wire
 from sessions_app import shutdown
 from sessions_app.actions.experiments.experiments import INTERRUPTED, end_experiment, is_wanted
 from sessions_app.database import as_unavailable
 from sessions_app.experiments.bisect import Step, bisect, moments_of_base, moments_of_session, told_by
 from sessions_app.experiments.changes import Changes, check_changes
+from sessions_app.experiments.expected import Expected, failures_of
+from sessions_app.experiments.judging import judge
+from sessions_app.experiments.live import Allowance, LiveModel
+from sessions_app.experiments.questions import Target, answered_by, question_of
 from sessions_app.experiments.recorded import RecordedTurn, recorded_turn
 from sessions_app.experiments.replay import Divergence, replay
 from sessions_app.experiments.search import Bounds, Expectation, Finding, Search
 from sessions_app.experiments.storing import fill_trial, store_trial, store_without_traces
 from sessions_app.experiments.trial import TrialOutcome, run_trial
 from sessions_app.experiments.unsent import unsent_turn
-from sessions_app.models import Experiment, KnowledgeBase, Trial
+from sessions_app.language_model import endpoint
+from sessions_app.models import Experiment, KnowledgeBase, TestCase, TestResult, Trial
 from sessions_app.pacing import Pacer
+from sessions_app.queries.experiments.suites import outcome_counts, waiting_results
 from sessions_app.queries.turns.registry import answer_of
 from sessions_app.turns.running_turns import running_turns
 
@@ -40,6 +49,7 @@ class Watch:
         self._looked_at = 0.0
         self._pacer = Pacer()
         self._is_stopped = False
+        self._allowance = Allowance(settings.MRPVM_TRIAL_BUDGET if experiment.asks_models else 0)
         self.tried_count = 0
 
     def look(self) -> None:
@@ -56,6 +66,11 @@ class Watch:
             self._is_stopped = not is_wanted(self._experiment, self.tried_count)
         if self._is_stopped:
             raise TurnCancelled("The experiment was stopped.")
+
+    def live_model(self) -> LiveModel | None:
+        """Return the model for one trial, None where none may be asked or none is configured."""
+        provider = endpoint() if self._experiment.asks_models else None
+        return LiveModel(provider, self._allowance) if provider is not None else None
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -119,21 +134,79 @@ def changes_of_record(record: Mapping[str, Any]) -> Changes:
 def _run_trials(experiment: Experiment, watch: Watch) -> Result | None:
     recorded = asked_turn(experiment)
     for trial in experiment.trials.filter(status=Trial.Status.WAITING).order_by("position"):
-        with watch.place():
-            try:
-                changes = changes_of_record(trial.changes)
-                check_changes(changes)
-                outcome = run_trial(recorded, changes, watch.look)
-            except (TurnCancelled, TurnInterrupted):
-                raise
-            except MRPError as refused:
-                trial.status, trial.error = Trial.Status.REFUSED, refused.as_record()
-                trial.save()
-                continue
-            watch.look()
+        with watch.place(), _refusing(trial):
+            outcome = _run(recorded, changes_of_record(trial.changes), watch)
             store_trial(trial, recorded, outcome)
         watch.tried_count += 1
     return None
+
+
+def _run(recorded: RecordedTurn, changes: Changes, watch: Watch) -> TrialOutcome:
+    check_changes(changes)
+    outcome = run_trial(recorded, changes, watch.look, watch.live_model())
+    watch.look()
+    return outcome
+
+
+@contextmanager
+def _refusing(trial: Trial) -> Iterator[None]:
+    """Store why a trial cannot be run, in its place."""
+    try:
+        yield
+    except (TurnCancelled, TurnInterrupted):
+        raise
+    except MRPError as refused:
+        trial.status, trial.error = Trial.Status.REFUSED, refused.as_record()
+        trial.save()
+
+
+def _run_suite(experiment: Experiment, watch: Watch) -> Result:
+    target = Target.of_record(experiment.suite_run.target)
+    for result in waiting_results(experiment.suite_run):
+        with watch.place(), _refusing(result.trial):
+            # Counts as an error until it has been run.
+            result.outcome, result.failures = TestResult.Outcome.ERROR, []
+            if result.test is None:
+                raise Conflict("The test was removed before it ran.")
+            recorded, changes = question_of(result.test, target, experiment.session)
+            outcome = _run(recorded, changes, watch)
+            expected = Expected.of_record(result.test.expected)
+            failures = failures_of(expected, answered_by(outcome))
+            if expected.judged is not None and not failures:
+                failures = _judged(result, expected.judged, outcome, watch)
+            result.outcome = TestResult.Outcome.FAILED if failures else TestResult.Outcome.PASSED
+            result.failures = failures
+            result.breaks = bool(failures) and target.may_come and _passes_now(result.test, target, experiment, watch)
+            store_trial(result.trial, recorded, outcome)
+        result.save()
+        watch.tried_count += 1
+    return outcome_counts(experiment.suite_run)
+
+
+def _judged(result: TestResult, criterion: str, outcome: TrialOutcome, watch: Watch) -> list[str]:
+    """Return what a model says against an answer, and note its words with the result.
+
+    Raises:
+        Conflict: MODEL_NOT_RECORDED, no model may be asked.
+    """
+    live = watch.live_model()
+    if live is None:
+        raise Conflict("A model has to judge this answer, and none may be asked.", code="MODEL_NOT_RECORDED")
+    verdict = judge(live, criterion, outcome.message, outcome.answer)
+    result.verdict = verdict.words
+    return [] if verdict.holds else [f"A model judged: {verdict.words}"]
+
+
+def _passes_now(test: TestCase, target: Target, experiment: Experiment, watch: Watch) -> bool:
+    """Return whether a test passes on the present state of its base; one that cannot be run there does not."""
+    present = replace(target, base=None, revision=None, draft=None, heads=True)
+    try:
+        outcome = _run(*question_of(test, present, experiment.session), watch)
+    except (TurnCancelled, TurnInterrupted):
+        raise
+    except MRPError:
+        return False
+    return not failures_of(Expected.of_record(test.expected), answered_by(outcome))
 
 
 def _run_diagnosis(experiment: Experiment, watch: Watch) -> Result:
@@ -251,4 +324,5 @@ _RUNS: Mapping[str, Callable[[Experiment, Watch], Result | None]] = {
     Experiment.Kind.TRIALS: _run_trials,
     Experiment.Kind.DIAGNOSIS: _run_diagnosis,
     Experiment.Kind.BISECT: _run_bisect,
+    Experiment.Kind.SUITE: _run_suite,
 }

@@ -5,7 +5,7 @@ on meanwhile.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ from mrpvm.sources.limits import ChunkingLimits, IngestLimits
 from mrpvm.sources.normalisers import runs_apart
 from mrpvm.sources.process import ReadingProcess
 from mrpvm.sources.source import IngestedSource, SourceFile, finish_source, read_source
+from mrpvm.values import KnowledgeUnit
 from sessions_app import events, shutdown
 from sessions_app.actions.knowledge.bases import add_source, free_source_id
 from sessions_app.actions.knowledge.drafts import stage_source
@@ -145,14 +146,25 @@ def correct_unit(session: Session, unit_id: str, text: str, actor: User | None =
         raise InvalidInput("Write what the unit should say.")
     session = _idle(session.pk)
     name = f"correction by {actor.get_username()}" if actor else "correction"
-    upload = Upload(data=text.encode(), name=name, declared_type="text/plain")
-    source_id = new_context_id()
-    work = _Work(upload, source_id, session.model_config, _untold, session.project, session)
-    found = work.ingested()
+    units = stated_units(session, text, name)
+    return replace_unit(session, unit_id, units, actor)
+
+
+def stated_units(session: Session, text: str, name: str, detector: str | None = None) -> Sequence[KnowledgeUnit]:
+    """Return what a text states as units of a session; nothing is stored.
+
+    Args:
+        detector: the id of the one that reads it; the session's when None.
+
+    Raises:
+        InvalidInput: nothing in it says anything.
+    """
+    upload = Upload(data=text.encode(), name=name, declared_type="text/plain", seed_detector=detector)
+    found = _Work(upload, new_context_id(), session.model_config, _untold, session.project, session).ingested()
     if not found.units:
         reasons = "; ".join(rejection.message for rejection in found.rejections)
-        raise InvalidInput(f"No statement was found in the correction. {reasons}".strip())
-    return replace_unit(session, unit_id, found.units, actor)
+        raise InvalidInput(f"No statement was found in the {name}. {reasons}".strip())
+    return found.units
 
 
 def _untold(stage: str, done: int, of: int) -> None:

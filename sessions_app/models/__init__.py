@@ -4,6 +4,7 @@ from sessions_app.models.damage import DamagedValue
 from sessions_app.models.database_version import DatabaseVersion
 from sessions_app.models.experiments.experiment import Experiment, Trial
 from sessions_app.models.experiments.forgetting import Forgetting
+from sessions_app.models.experiments.suite import Suite, SuiteRun, TestCase, TestResult
 from sessions_app.models.knowledge.bases import (
     HiddenUnit,
     KnowledgeBase,
@@ -76,6 +77,10 @@ __all__ = [
     "SessionEvent",
     "SessionMemory",
     "SourceArtifact",
+    "Suite",
+    "SuiteRun",
+    "TestCase",
+    "TestResult",
     "Trial",
     "TurnConditions",
     "TurnCounts",

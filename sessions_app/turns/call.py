@@ -34,7 +34,8 @@ class TurnCall:
     `flags` are the request's own choices of policies. `skill_choice` is what a model was offered and chose, where it
     was asked. `continues_at` is the place of the last message that the request goes on from, where it
     goes on from a certain one: if the session holds more by the time of the turn, that runs in a fork. Without
-    `remembers_choices` the session's preferences stay as they are, whatever answered.
+    `remembers_choices` the session's preferences stay as they are, whatever answered. `limits` are names of
+    `mrpvm.values.Limits` with values below the server's.
     """
 
     message: str
@@ -55,6 +56,7 @@ class TurnCall:
     skill_choice: SkillChoice | None = None
     continues_at: int | None = None
     remembers_choices: bool = True
+    limits: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def remembered_choices(self) -> Choices:

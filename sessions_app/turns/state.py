@@ -1,7 +1,8 @@
 """What a turn reads of its session before it runs: rows in, one frozen value out."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from django.conf import settings
 from django.utils import timezone
@@ -83,7 +84,7 @@ def _turn_input(turn: ExplainabilityTurn, call: TurnCall, flags: Flags) -> TurnI
         model=choices.model,
         grounding=grounding_of(turn.session, choices.grounding),
         is_streamed=call.is_streamed,
-        limits=turn_limits(),
+        limits=replace(turn_limits(), **cast(Any, call.limits)) if call.limits else turn_limits(),
         max_history_chars=settings.MRPVM_MAX_HISTORY_CHARS,
     )
 

@@ -49,6 +49,12 @@ RAIL = (
         drawing="M6 2.5h4M7 2.5v4L3.2 12.6a.9.9 0 0 0 .8 1.4h8a.9.9 0 0 0 .8-1.4L9 6.5v-4M5 10h6",
     ),
     RailEntry(
+        section="tests",
+        name="Tests",
+        url_name="suites",
+        drawing="M2.5 4.2l1.2 1.2L6 3M8.5 4.5h5M2.5 11.2l1.2 1.2L6 10M8.5 11.5h5",
+    ),
+    RailEntry(
         section="knowledge",
         name="Knowledge",
         url_name="knowledge",

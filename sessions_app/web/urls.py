@@ -5,6 +5,7 @@ from django.urls import path, re_path
 
 from sessions_app import addresses  # noqa: F401 (registers `id`)
 from sessions_app.web.experiments import forgetting
+from sessions_app.web.experiments import suite_views as suites
 from sessions_app.web.experiments import views as experiments
 from sessions_app.web.knowledge import unit_views as units
 from sessions_app.web.knowledge import views as knowledge
@@ -53,6 +54,7 @@ urlpatterns = [
     path(f"{_SESSION}/kb/mounting", session_knowledge.mounting, name="session-kb-mounting"),
     path(f"{_SESSION}/kb/unmount", session_knowledge.unmount, name="session-kb-unmount"),
     path(f"{_SESSION}/kb/save", session_knowledge.save, name="session-kb-save"),
+    path(f"{_SESSION}/kb/test", suites.run_before_save, name="session-kb-test"),
     path(f"{_SESSION}/kb/fork", session_knowledge.fork, name="session-kb-fork"),
     path(f"{_SESSION}/completion", session_skills.completion, name="session-completion"),
     path(f"{_SESSION}/ask", session.ask, name="session-ask"),
@@ -82,6 +84,7 @@ urlpatterns = [
     path(f"{_TURN}/try/continue", experiments.continuation, name="turn-continue"),
     path(f"{_TURN}/diagnosis", experiments.diagnosis, name="turn-diagnosis"),
     path(f"{_TURN}/diagnosis/run", experiments.diagnose, name="turn-diagnose"),
+    path(f"{_TURN}/keep", suites.keep, name="turn-keep"),
     path(f"{_TURN}/replay", experiments.replay, name="turn-replay"),
     path(f"{_TURN}/state", turns.state, name="turn-state"),
     path(f"{_TURN}/compare", turns.compare, name="turn-compare"),
@@ -100,8 +103,21 @@ urlpatterns = [
     path("forget/<id:forgetting_id>", forgetting.show, name="forgetting"),
     path("forget/<id:forgetting_id>/run", forgetting.run, name="forgetting-run"),
     path("forget/<id:forgetting_id>/cancel", forgetting.cancel, name="forgetting-cancel"),
+    path("tests", suites.index, name="suites"),
+    path("tests/import", suites.upload, name="suite-import"),
+    path("tests/<id:suite_id>", suites.show, name="suite"),
+    path("tests/<id:suite_id>/suite.yaml", suites.download, name="suite-file"),
+    path("tests/<id:suite_id>/run", suites.run, name="suite-run-start"),
+    path("tests/<id:suite_id>/rename", suites.rename, name="suite-rename"),
+    path("tests/<id:suite_id>/delete", suites.delete, name="suite-delete"),
+    path("tests/<id:suite_id>/new", suites.new_test, name="test-new"),
+    path("tests/<id:suite_id>/tests/<id:test_id>", suites.edit_test, name="test"),
+    path("tests/<id:suite_id>/tests/<id:test_id>/delete", suites.delete_test, name="test-delete"),
+    path("tests/<id:suite_id>/runs/<id:run_id>", suites.show_run, name="suite-run"),
     path("knowledge", knowledge.index, name="knowledge"),
     path("knowledge/<id:kb_id>", knowledge.show, name="knowledge-base"),
+    path("knowledge/<id:kb_id>/tests", suites.base_tests, name="knowledge-tests"),
+    path("knowledge/<id:kb_id>/tests/run", suites.run_before_restore, name="knowledge-test"),
     path("knowledge/<id:kb_id>/news", knowledge.news, name="knowledge-news"),
     path("knowledge/<id:kb_id>/tree", knowledge.tree, name="knowledge-tree"),
     path("knowledge/<id:kb_id>/upload", knowledge.upload, name="knowledge-upload"),

@@ -16,14 +16,25 @@ from sessions_app.actions.settings import api_keys
 from sessions_app.actions.settings.api_keys import KNOWN_SECONDS, create_key, ensure_key, find_key, revoke_key
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.api.urls import urlpatterns
-from sessions_app.models import ApiKey, Experiment, KnowledgeSource, Membership, Project, Session
+from sessions_app.models import (
+    ApiKey,
+    Experiment,
+    KnowledgeSource,
+    Membership,
+    Project,
+    Session,
+    Suite,
+    SuiteRun,
+    TestCase,
+)
 from tests.api.conftest import Caller
 from tests.payloads import stored_payloads
 
 PUBLIC = {"health", "ready", "unknown"}
 PAGES = {"docs"}
 CANNOT_NOW = {
-    "TURN_NOT_RUNNING", "EXPERIMENT_NOT_RUNNING", "KB_REVISION_CONFLICT", "WORKSPACE_DIRTY", "KB_IS_DEFAULT",
+    "TURN_NOT_RUNNING", "EXPERIMENT_NOT_RUNNING", "EXPERIMENT_RUNNING", "KB_REVISION_CONFLICT", "WORKSPACE_DIRTY",
+    "TEST_EXISTS", "KB_IS_DEFAULT",
 }  # fmt: skip
 METHODS = ("get", "post", "put", "patch", "delete")
 ROUTES = [pattern for pattern in urlpatterns if isinstance(pattern, URLPattern) and pattern.name not in PUBLIC | PAGES]
@@ -37,9 +48,14 @@ def talked(talked: Session, editor: Caller) -> Session:
     staged = editor.post(path, {"name": "decks.md", "content": "Old."})
     assert staged.status_code == 200
     turn = talked.turns.get(turn_index=2)
-    Experiment.objects.create(
-        project=talked.project, session=talked, turn=turn, kind="trials", status="finished", created_by_name="ann"
+    _, ran = Experiment.objects.bulk_create(
+        Experiment(project=talked.project, session=talked, kind=kind, status="finished", created_by_name="ann", **over)
+        for kind, over in (("trials", {"turn": turn}), ("suite", {"message": "Suite"}))
     )
+    suite = Suite.objects.create(project=talked.project, name="Suite", created_by_name="ann")
+    expected = {"contains": ["Rex"]}
+    TestCase.objects.create(suite=suite, position=1, name="Rex", message="Rex?", turn=turn, expected=expected)
+    SuiteRun.objects.create(suite=suite, experiment=ran)
     return talked
 
 
@@ -56,7 +72,10 @@ def address(pattern: URLPattern, session: Session) -> str:
         "ref": next(iter(stored_payloads(turn))),
         "kb_id": session.mounted_kb.kb_id,
         "source_id": KnowledgeSource.objects.get(name="decks.md").source_id,
-        "experiment_id": Experiment.objects.get().experiment_id,
+        "experiment_id": Experiment.objects.get(kind="trials").experiment_id,
+        "suite_id": Suite.objects.get().suite_id,
+        "test_id": TestCase.objects.get().test_id,
+        "run_id": Experiment.objects.get(kind="suite").experiment_id,
     }
     return "/api/" + re.sub(r"<id:(\w+)>", lambda match: ids[match[1]], str(pattern.pattern))
 
@@ -84,6 +103,8 @@ def call(client: Client, method: str, path: str, headers: dict[str, str], kb_id:
         "name": "n",
         "kb_id": kb_id,
         "revision": 1,
+        "message": "c",
+        "expect": {"contains": ["c"]},
         "trials": [{"deliberation_level": 1}],
         "messages": [{"role": "user", "content": "c"}],
     }
@@ -129,8 +150,8 @@ def test_lists_show_the_own_project_alone(path: str, talked: Session, editor: Ca
     assert talked.mounted_kb.kb_id not in others
 
 
-TRIES = ("/replay", "/diagnosis", "/bisect")
-"""Ends of paths that run a recorded turn again, which a viewer may."""
+TRIES = re.compile(r"/(replay|diagnosis|bisect|runs)$|^/api/kbs/[^/]+/tests$")
+"""Ends of paths that run recorded turns and tests again, which a viewer may."""
 EXPERIMENTS = "/api/experiments"
 """Where a viewer may begin what needs a session to be named, and change what the viewer began."""
 
@@ -140,9 +161,9 @@ def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[...
     headers = caller("viewer").headers
     for method, path in calls(ROUTES, talked):
         answer = call(Client(), method, path, headers, talked.mounted_kb.kb_id)
-        if method == "get" or path.endswith(TRIES):
-            assert answer.status_code == 200, (path, answer.content)
-        elif path == EXPERIMENTS:
+        if method == "get" or TRIES.search(path):
+            assert answer.status_code in (200, 201), (path, answer.content)
+        elif path in (EXPERIMENTS, f"{EXPERIMENTS}/estimate"):
             assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_INPUT")
         else:
             assert answer.status_code == 403, (method, path)

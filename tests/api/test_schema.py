@@ -111,6 +111,11 @@ def test_generated_requests_get_answers_as_described(
             project=talked.project, kind="text", status="cancelled", created_by_name="anna"
         ).forgetting_id,
     }
+    there["suite_id"] = editor.post("/api/suites", {"name": "Suite"}).json()["suite_id"]
+    suite = f"/api/suites/{there['suite_id']}"
+    kept = {"session_id": talked.session_id, "request_id": turn.request_id}
+    there["test_id"] = editor.post(f"{suite}/tests", kept).json()["test_id"]
+    there["run_id"] = editor.post(f"{suite}/runs", {"wait_ms": 30_000}).json()["run_id"]
 
     def ask(path: str, method: str) -> None:
         operation = schema[path][method.upper()]

@@ -22,7 +22,16 @@ from sessions_app.experiments import work
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.experiments import start_bisect, start_more_trials, start_trials
 from sessions_app.experiments.search import Expectation
-from sessions_app.models import Experiment, ExplainabilityTurn, Message, PluginStatistics, Session, TurnEvents
+from sessions_app.models import (
+    Experiment,
+    ExplainabilityTurn,
+    KnowledgeLayer,
+    LayerUnit,
+    Message,
+    PluginStatistics,
+    Session,
+    TurnEvents,
+)
 from sessions_app.queries.experiments.dependence import dependences
 from sessions_app.queries.experiments.experiments import trials
 from sessions_app.queries.turns.registry import cited_unit_ids, events
@@ -78,6 +87,17 @@ def test_a_trial_with_some_units_alone_finds_no_others(talk: Talk) -> None:
     alone, without = tried(turn, Changes(only_units=(dog,)), Changes(only_units=(tea,)))
     assert alone.answer == "My dog is called Rex. [1]"
     assert without.answer_status == "no-context"
+
+
+def test_what_a_trial_supposes_is_found_and_leaves_nothing(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    layers, units = KnowledgeLayer.objects.count(), LayerUnit.objects.count()
+    supposed = Changes(message="What is my cat called?", with_units=("My cat is called Tom.",))
+    with_it, without, again = tried(turn, supposed, Changes(message=supposed.message), Changes())
+    assert with_it.answer == "My cat is called Tom. [1]"
+    assert without.answer_status == "no-context"
+    assert again.answer == "My dog is called Rex. [1]"
+    assert (KnowledgeLayer.objects.count(), LayerUnit.objects.count()) == (layers, units)
 
 
 def test_what_reaches_models_alone_has_no_effect_without_one(talk: Talk) -> None:

@@ -43,6 +43,10 @@ from sessions_app.models import (
     Session,
     SessionMemory,
     SourceArtifact,
+    Suite,
+    SuiteRun,
+    TestCase,
+    TestResult,
     Trial,
     TurnConditions,
     TurnCounts,
@@ -118,7 +122,11 @@ def _add_conversation(session: Session) -> None:
         project=turn.session.project, session=turn.session, turn=turn, kind="trials", created_by_name=HOSTILE
     )
     Forgetting.objects.create(project=session.project, kind="text", work={"name": HOSTILE}, created_by_name=HOSTILE)
-    Trial.objects.create(experiment=experiment, position=1, turn=turn, answer=HOSTILE)
+    trial = Trial.objects.create(experiment=experiment, position=1, turn=turn, answer=HOSTILE)
+    suite = Suite.objects.create(project=session.project, name=f"{HOSTILE} {turn.pk}", created_by_name=HOSTILE)
+    test = TestCase.objects.create(suite=suite, position=1, name=HOSTILE, message=HOSTILE, tags=[HOSTILE], turn=turn)
+    run = SuiteRun.objects.create(suite=suite, experiment=experiment, target={"base": HOSTILE})
+    TestResult.objects.create(run=run, test=test, trial=trial, position=1, name=HOSTILE, failures=[HOSTILE])
     ImportedSpan.objects.create(
         project=session.project, turn=turn, trace_id="0" * 32, span_id=secrets.token_hex(8), span={"name": HOSTILE}
     )

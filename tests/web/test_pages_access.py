@@ -169,9 +169,11 @@ def test_the_address_of_a_form_leads_to_its_page(project: Project) -> None:
 
 
 FORMS_OF_SESSION = (
+    "session-kb-test",
     "session-take-models", "session-memory-clear", "session-kb-unmount", "session-policies", "session-clear-preference",
 )  # fmt: skip
-OF_BASE = ("upload", "restore", "compact", "rename", "fork", "delete")
+OF_SUITE = ("run-start", "rename", "delete")
+OF_BASE = ("test", "upload", "restore", "compact", "rename", "fork", "delete")
 
 
 def form_addresses(project: Project) -> list[tuple[str, str]]:
@@ -194,6 +196,10 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     found.append((reverse("session-bisect-run", args=of_session), reverse("session-bisect", args=of_session)))
     experiment = reverse("experiment", args=["exp-1"])
     found += [(reverse(f"experiment-{name}", args=["exp-1"]), experiment) for name in ("stop", "delete")]
+    suite = reverse("suite", args=["suite-1"])
+    found += [(reverse(f"suite-{name}", args=["suite-1"]), suite) for name in OF_SUITE]
+    found.append((reverse("test-delete", args=["suite-1", "test-1"]), suite))
+    found.append((reverse("suite-import"), reverse("suites")))
     found += [(reverse(f"knowledge-{name}", args=[base.kb_id]), base_page) for name in OF_BASE]
     found.append((reverse("knowledge-undelete", args=[base.kb_id]), reverse("knowledge")))
     found.append((reverse("project-choose", args=["other"]), reverse("projects")))
@@ -212,6 +218,7 @@ def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     tested |= {"turn-try-run", "turn-diagnose", "session-bisect-run", "experiment-stop", "experiment-delete"}
     tested |= {"knowledge-undelete", "project-choose"}
     tested |= {"session-import", "forget-plan", "forgetting-run", "forgetting-cancel"}
+    tested |= {"suite-import", "test-delete", *(f"suite-{name}" for name in OF_SUITE)}
     tested |= {*WRITES, *FORMS_OF_SESSION, *(f"knowledge-{name}" for name in OF_BASE)}
     assert listed == tested
     views = Path("sessions_app/web")

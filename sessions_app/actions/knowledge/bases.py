@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -28,6 +29,7 @@ from sessions_app.actions.upkeep.staging import Watch, fill, hide_in_batches, st
 from sessions_app.layers.index import UNKNOWN, hide_units
 from sessions_app.layers.lifecycle import create_layer, seal_layer
 from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
+from sessions_app.queries.experiments.suites import untested_suites
 from sessions_app.queries.knowledge.bases import deleted_bases, text_byte_count
 
 DEFAULT_BASE_NAME = "Default KB"
@@ -61,6 +63,23 @@ def ensure_default_base(project: Project) -> KnowledgeBase:
         return create_base(project, DEFAULT_BASE_NAME, is_default=True)
     except IntegrityError:
         return KnowledgeBase.objects.get(project=project, is_default=True)
+
+
+def require_tests(base: KnowledgeBase, state: str) -> None:
+    """Refuse a state that the tests of a base were not run against, or that breaks some, where the server wants that.
+
+    Raises:
+        Conflict: TESTS_REQUIRED, with the suites.
+    """
+    if not settings.MRPVM_REQUIRE_TESTS:
+        return
+    missing = untested_suites(base, state)
+    if missing:
+        raise Conflict(
+            f"Run the tests of '{base.name}' first: {', '.join(missing)}. What breaks none of them may be saved.",
+            code="TESTS_REQUIRED",
+            details={"kb_id": base.kb_id, "suites": missing},
+        )
 
 
 @transaction.atomic

@@ -11,7 +11,14 @@ from django.db import transaction
 
 from mrpvm.errors import Conflict
 from sessions_app import events
-from sessions_app.actions.knowledge.bases import MAX_NAME_CHARS, base_name, lock_base, move_head, note_revision
+from sessions_app.actions.knowledge.bases import (
+    MAX_NAME_CHARS,
+    base_name,
+    lock_base,
+    move_head,
+    note_revision,
+    require_tests,
+)
 from sessions_app.actions.knowledge.journals import prepare_journal, seal_journal
 from sessions_app.actions.knowledge.lifecycle import kb_forked, kb_loaded, kb_saved
 from sessions_app.actions.knowledge.mounts import draft_facts, follow_fold, mounted_facts, point_at
@@ -28,6 +35,7 @@ from sessions_app.layers.lifecycle import (
     seal_layer,
 )
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Session
+from sessions_app.queries.experiments.suites import state_of_draft
 
 _FORK_SUFFIX = " fork"
 
@@ -111,7 +119,7 @@ def save_session_kb(
     Raises:
         Conflict: KB_REVISION_CONFLICT, the target holds what neither the session nor the caller has seen: it has
             changed since it was mounted, or was never mounted, is not empty, and the caller has not named its
-            revision. The draft stays as it is; TURN_IN_PROGRESS.
+            revision. The draft stays as it is; TURN_IN_PROGRESS; TESTS_REQUIRED, as for `require_tests`.
         InvalidInput: as for `create_base`.
         NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND.
         Expired: SESSION_EXPIRED.
@@ -127,6 +135,8 @@ def save_session_kb(
             return _fork_session(locked, name, actor, with_journal=include_conversation_units, reason="save-fork")
         base = lock_base(target or locked.mounted_kb, project_id=locked.project_id)
         _check_revision(locked, base, expected_revision)
+        if base.pk == locked.mounted_kb_id:
+            require_tests(base, state_of_draft(locked, with_told=include_conversation_units))
         return _save_session(locked, base, name, actor, with_journal=include_conversation_units)
 
     if include_conversation_units:

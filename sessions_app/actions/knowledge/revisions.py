@@ -5,10 +5,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, NotFound
-from sessions_app.actions.knowledge.bases import lock_base, move_head
+from sessions_app.actions.knowledge.bases import lock_base, move_head, require_tests
 from sessions_app.actions.knowledge.lifecycle import kb_saved
 from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.models import KBRevision, KnowledgeBase
+from sessions_app.queries.experiments.suites import state_of_revision
 
 
 @transaction.atomic
@@ -24,7 +25,8 @@ def restore_revision(
 
     Raises:
         NotFound: KB_NOT_FOUND, KB_REVISION_NOT_FOUND.
-        Conflict: KB_REVISION_CONFLICT, the base has another revision than `expected`, or is at `revision` already.
+        Conflict: KB_REVISION_CONFLICT, the base has another revision than `expected`, or is at `revision` already;
+            TESTS_REQUIRED, as for `require_tests`.
 
     Effects: the base's head and revision, a revision row; `kb-saved` after the commit.
     """
@@ -40,6 +42,7 @@ def restore_revision(
         raise NotFound(
             f"'{locked.name}' has no revision {revision} that could be restored.", code="KB_REVISION_NOT_FOUND"
         )
+    require_tests(locked, state_of_revision(locked, revision))
     move_head(locked, kept.layer, reason=f"restore-{revision}", actor=actor)
     notify_on_commit(kb_saved(locked, session=None, reason="restore"))
     return locked

@@ -241,6 +241,18 @@ def change_session(session: Session, named: Mapping[str, Any]) -> None:
         rename_session(session, named["title"])
 
 
+def choose_guidance(
+    session: Session, *, agent: str | None = None, persona: str | None = None, style: str | None = None
+) -> None:
+    """Let another agent act, or another persona or style talk, from the session's first turn on."""
+    named = {"active_agent": agent, "active_persona": persona, "active_style": style}
+    chosen = {name: value for name, value in named.items() if value is not None}
+    for name, value in chosen.items():
+        setattr(session, name, value)
+    if chosen:
+        session.save(update_fields=list(chosen))
+
+
 @transaction.atomic
 def note_metadata(session: Session, metadata: Mapping[str, str]) -> Session:
     """Replace the client's own notes on the session, which no turn reads."""

@@ -31,6 +31,7 @@ SUBJECTS: dict[str, tuple[type[Model], ...]] = {
         models.UnitEvent,
         models.Experiment,
         models.Forgetting,
+        models.Suite,
         models.PluginStatistics,
         models.PluginFailure,
         models.ImportedSpan,

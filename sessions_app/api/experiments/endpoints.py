@@ -1,10 +1,10 @@
 """A recorded turn run again: replay, experiments of trials with changes, the searches for causes and through time.
 
-from contextlib import suppress
 All of it reads the conversation and changes nothing of it, so a viewer may ask for it. Experiments are kept with who
 ran them; whoever ran one may remove it, and so may editors.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -19,6 +19,7 @@ from sessions_app.api.experiments.progress import experiment_stream
 from sessions_app.api.experiments.records import (
     bisect_record,
     diagnosis_record,
+    estimate_record,
     experiment_record,
     listed_experiment,
     replay_record,
@@ -29,17 +30,23 @@ from sessions_app.api.experiments.requests import (
     ExperimentListQuery,
     ExperimentRequest,
     TrialsRequest,
-    changes_of,
     expectation_of,
 )
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.authentication import KeyHolder
 from sessions_app.api.shell.requests import StreamQuery
 from sessions_app.api.shell.views import ApiView
-from sessions_app.experiments.experiments import start_bisect, start_diagnosis, start_more_trials, start_trials
+from sessions_app.experiments.documents import changes_of
+from sessions_app.experiments.experiments import (
+    estimate_trials,
+    start_bisect,
+    start_diagnosis,
+    start_more_trials,
+    start_trials,
+)
 from sessions_app.experiments.replay import replay_turn
 from sessions_app.experiments.search import Bounds
-from sessions_app.models import Experiment
+from sessions_app.models import Experiment, ExplainabilityTurn, Session
 from sessions_app.queries.experiments import experiments
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.sessions.lookups import session as session_of
@@ -62,6 +69,30 @@ class ExperimentView(ApiView):
         if user is not None or not isinstance(holder, KeyHolder):
             return Author(name=holder.get_username(), user=user)
         return Author(name=f"API key {holder.name}")
+
+    def check_may_ask(self, body: Mapping[str, Any]) -> None:
+        """Refuse a viewer who would have a model asked.
+
+        Raises:
+            PermissionDenied: FORBIDDEN.
+        """
+        if body["allow_model"] and not is_at_least(self.access.role, "editor"):
+            raise PermissionDenied("Only an editor may have a model asked.")
+
+    def asked(self, body: Mapping[str, Any]) -> tuple[Session, ExplainabilityTurn | None, str]:
+        """Return what trials are over: a session with its turn, or with a message that was never sent.
+
+        Raises:
+            InvalidInput: both are named.
+            NotFound: SESSION_NOT_FOUND, TURN_NOT_FOUND.
+        """
+        self.session_id, message = body["session_id"], body.get("message") or ""
+        if not body.get("request_id"):
+            return session_of(self.project, body["session_id"]), None, message
+        if message:
+            raise InvalidInput("An experiment is over a turn or over a message, not both.")
+        turn = turns.turn(self.project, body["session_id"], body["request_id"])
+        return turn.session, turn, ""
 
     def check_may_change(self, experiment: Experiment) -> None:
         """Refuse who neither ran the experiment nor is an editor.
@@ -136,22 +167,34 @@ class Experiments(ExperimentView):
     def post(self, request: Request) -> Response:
         """Begin trials of a turn, or of a message that was never sent."""
         body = self.body(ExperimentRequest)
-        self.session_id = body["session_id"]
-        turn, message = None, body.get("message") or ""
-        if body.get("request_id"):
-            if message:
-                raise InvalidInput("An experiment is over a turn or over a message, not both.")
-            turn = turns.turn(self.project, body["session_id"], body["request_id"])
-            session = turn.session
-        else:
-            session = session_of(self.project, body["session_id"])
+        session, turn, message = self.asked(body)
+        self.check_may_ask(body)
         changes = [changes_of(item) for item in body["trials"]]
-        made = start_trials(session, turn, changes, self.author, message=message, wait_ms=body["wait_ms"])
+        made = start_trials(
+            session,
+            turn,
+            changes,
+            self.author,
+            message=message,
+            allow_model=body["allow_model"],
+            wait_ms=body["wait_ms"],
+        )
         return Response(self._record(made.experiment_id), status=201)
 
     def _record(self, experiment_id: str) -> dict[str, Any]:
         found = experiments.experiment(self.project, experiment_id)
         return experiment_record(found, experiments.trials(found))
+
+
+class ExperimentEstimate(ExperimentView):
+    """What an experiment would take from a model."""
+
+    @schemas.experiment_estimate
+    def post(self, request: Request) -> Response:
+        """Estimate it; nothing is run."""
+        body = self.body(ExperimentRequest)
+        session, turn, message = self.asked(body)
+        return Response(estimate_record(estimate_trials(session, turn, message, len(body["trials"]))))
 
 
 class OneExperiment(ExperimentView):
@@ -185,6 +228,7 @@ class ExperimentTrials(ExperimentView):
         body = self.body(TrialsRequest)
         found = experiments.experiment(self.project, experiment_id)
         self.check_may_change(found)
+        self.check_may_ask({"allow_model": found.asks_models})
         start_more_trials(found, [changes_of(item) for item in body["trials"]], wait_ms=body["wait_ms"])
         again = experiments.experiment(self.project, experiment_id)
         return Response(experiment_record(again, experiments.trials(again)), status=201)

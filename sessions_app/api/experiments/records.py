@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sessions_app.experiments.live import Estimate
 from sessions_app.experiments.replay import ReplayResult
 from sessions_app.experiments.work import divergence_record
 from sessions_app.models import Experiment, Trial
@@ -16,6 +17,17 @@ def replay_record(result: ReplayResult) -> dict[str, Any]:
         "result": result.result,
         "divergence": divergence_record(result.divergence) if result.divergence else None,
         "duration_ms": result.duration_ms,
+    }
+
+
+def estimate_record(found: Estimate) -> dict[str, Any]:
+    """Return an estimate."""
+    return {
+        "calls": found.call_count,
+        "tokens": found.token_count,
+        "cost": None if found.cost is None else float(found.cost),
+        "budget": found.budget,
+        "allowed": found.is_allowed,
     }
 
 

@@ -5,21 +5,17 @@ from typing import Any
 
 from rest_framework import serializers
 
-from mrpvm.llm.port import Sampling
-from mrpvm.values import Selection
-from sessions_app.api.shell.fields import Text, Truth, WholeNumber
+from sessions_app.api.shell.fields import Number, Text, Truth, WholeNumber
 from sessions_app.api.shell.requests import REVISION_MAX, ChoicesFields, Coded, PageQuery
-from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.search import Expectation
 
 MOST_TRIALS, MOST_MS, MOST_AT_ONCE = 200, 60_000, 50
 EXPECTED_CHARS = 2_000
 
 
-class TrialRequest(ChoicesFields):
-    """What is different from the recorded turn; what is absent stays as it was."""
+class TestChoices(ChoicesFields):
+    """What is chosen for a test or a trial; what is absent stays as it was."""
 
-    message = Text(required=False, allow_null=True)
     system_prompt = Text(required=False, allow_null=True, allow_blank=True)
     history_through = WholeNumber(
         required=False, allow_null=True, min_value=0, help_text="Place of the last message that is seen; 0 for none."
@@ -29,13 +25,17 @@ class TrialRequest(ChoicesFields):
     only_units = serializers.ListField(
         child=Text(max_length=400), required=False, help_text="The only units that are found."
     )
+    with_units = serializers.ListField(
+        child=Text(max_length=2_000),
+        required=False,
+        max_length=20,
+        help_text="Texts that are supposed: found like what the session knows.",
+    )
     persona = Text(required=False, allow_null=True)
     agent = Text(required=False, allow_null=True)
     style = Text(required=False, allow_null=True)  # type: ignore[assignment]  # a field's name, no field's style
-    temperature = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=2)
+    temperature = Number(required=False, allow_null=True, min_value=0, max_value=2)
     max_tokens = WholeNumber(required=False, allow_null=True, min_value=1)
-    base = Text(required=False, allow_null=True, help_text="Id of the knowledge base that is mounted in its place.")
-    revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
     without_preferences = Truth(required=False, help_text="Let the planner choose as in a new session.")
     without_plugins = serializers.ListField(child=Text(max_length=100), required=False)
     flags = serializers.DictField(required=False, help_text="Policies, as in a chat request.")
@@ -46,11 +46,29 @@ class TrialRequest(ChoicesFields):
     )
 
 
+class TrialRequest(TestChoices):
+    """What is different from the recorded turn; what is absent stays as it was."""
+
+    message = Text(required=False, allow_null=True)
+    base = Text(required=False, allow_null=True, help_text="Id of the knowledge base that is mounted in its place.")
+    revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
+
+
 class WaitsFields(Coded):
     """How long the request waits for the end of what it begins."""
 
     wait_ms = WholeNumber(
         required=False, default=0, min_value=0, max_value=MOST_MS, help_text="How long to wait for the end."
+    )
+
+
+class ModelFields(Coded):
+    """Whether a model may be asked."""
+
+    allow_model = Truth(
+        required=False,
+        default=False,
+        help_text="Ask the configured model what was not recorded; needs the role editor.",
     )
 
 
@@ -60,7 +78,7 @@ class TrialsRequest(WaitsFields):
     trials = serializers.ListField(child=TrialRequest(), min_length=1, max_length=MOST_AT_ONCE)
 
 
-class ExperimentRequest(TrialsRequest):
+class ExperimentRequest(TrialsRequest, ModelFields):
     """Trials of a turn, or of a message that was never sent to the session."""
 
     session_id = Text()
@@ -122,49 +140,11 @@ class ForgetRequest(WaitsFields):
 class ExperimentListQuery(PageQuery):
     """A page of experiments."""
 
-    kind = serializers.ChoiceField(("trials", "diagnosis", "bisect"), required=False)
+    kind = serializers.ChoiceField(("trials", "diagnosis", "bisect", "suite"), required=False)
 
 
 def expectation_of(body: Mapping[str, Any]) -> Expectation:
     """Return the expectation of a validated body."""
     return Expectation(
         should_contain=body.get("should_contain") or "", should_not_contain=body.get("should_not_contain") or ""
-    )
-
-
-def changes_of(body: Mapping[str, Any]) -> Changes:
-    """Return the changes of a validated body."""
-    return Changes(
-        message=body.get("message"),
-        history_through=body.get("history_through"),
-        without_units=tuple(body.get("without_units") or ()),
-        without_sources=tuple(body.get("without_sources") or ()),
-        only_units=tuple(body.get("only_units") or ()),
-        persona=body.get("persona"),
-        agent=body.get("agent"),
-        style=body.get("style"),
-        sampling=_sampling(body),
-        base=body.get("base"),
-        revision=body.get("revision"),
-        pins=Selection(
-            planner=body.get("planner_plugin"),
-            seed_detector=body.get("seed_detector_plugin"),
-            kb=body.get("kb_plugin"),
-            goal_solver=body.get("goal_solver_plugin"),
-        ),
-        without_preferences=bool(body.get("without_preferences")),
-        deliberation_level=body.get("deliberation_level"),
-        grounding=body.get("grounding"),
-        flags=body.get("flags") or {},
-        limits=body.get("limits") or {},
-        without_plugins=tuple(body.get("without_plugins") or ()),
-        system_prompt=body.get("system_prompt"),
-        model=body.get("model"),
-    )
-
-
-def _sampling(body: Mapping[str, Any]) -> Sampling | None:
-    temperature, max_tokens = body.get("temperature"), body.get("max_tokens")
-    return (
-        None if temperature is None and max_tokens is None else Sampling(temperature=temperature, max_tokens=max_tokens)
     )

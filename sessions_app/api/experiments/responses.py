@@ -35,6 +35,16 @@ class ReplayObject(serializers.Serializer):
     duration_ms = Int()
 
 
+class EstimateObject(serializers.Serializer):
+    """What trials are likely to take from a model if they may ask one."""
+
+    calls = Int()
+    tokens = Int()
+    cost = nullable(serializers.FloatField, help_text="Null where no price is set.")
+    budget = Int(help_text="Tokens that one experiment may take.")
+    allowed = Bool()
+
+
 class TrialObject(serializers.Serializer):
     """A turn run again with changes, and what it answers."""
 
@@ -61,7 +71,7 @@ class ListedExperiment(serializers.Serializer):
     """An experiment in a list."""
 
     experiment_id = Str()
-    kind = serializers.ChoiceField(("trials", "diagnosis", "bisect"))
+    kind = serializers.ChoiceField(("trials", "diagnosis", "bisect", "suite"))
     status = serializers.ChoiceField(STATUSES)
     session_id = Str()
     request_id = nullable(Str, help_text="The turn that is tried; null for a message that was never sent.")

@@ -42,6 +42,16 @@ class WholeNumber(serializers.IntegerField):
         return super().to_internal_value(int(data))
 
 
+class Number(serializers.FloatField):
+    """A JSON number."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """Return the number."""
+        if isinstance(data, bool) or not isinstance(data, int | float):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
 class Truth(serializers.BooleanField):
     """`true` or `false`."""
 

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from sessions_app.api.experiments import requests as experiment_requests
 from sessions_app.api.experiments import responses as experiment_responses
+from sessions_app.api.experiments import suite_requests, suite_responses
 from sessions_app.api.knowledge import responses as knowledge_responses
 from sessions_app.api.sessions import skill_responses
 from sessions_app.api.shell import requests, responses
@@ -316,11 +317,21 @@ experiment_create = _operation(
     "create_experiment",
     "experiments",
     "Runs an ended turn again with changes, or a message that was never sent: several trials side by side. No model is"
-    " asked what it was not asked in the recorded turn.",
+    " asked what it was not asked in the recorded turn, unless `allow_model` is set.",
     {201: experiment_responses.ExperimentObject},
     404,
     409,
     410,
+    request=experiment_requests.ExperimentRequest,
+)
+experiment_estimate = _operation(
+    "estimate_experiment",
+    "experiments",
+    "Says how many calls and tokens trials are likely to take from a model with `allow_model`, and what that costs"
+    " where a price is set. Nothing is run.",
+    {200: experiment_responses.EstimateObject},
+    404,
+    409,
     request=experiment_requests.ExperimentRequest,
 )
 _TRIAL_EVENTS = OpenApiResponse(
@@ -405,6 +416,104 @@ forget_cancel = _operation(
     {202: experiment_responses.ForgettingObject},
     404,
     409,
+)
+suite_list = _operation(
+    "list_suites",
+    "suites",
+    "Lists the project's suites of tests by name, each with its newest run.",
+    {200: suite_responses.SuiteList},
+)
+suite_create = _operation(
+    "create_suite",
+    "suites",
+    "Makes an empty suite; its name is unique in the project.",
+    {201: suite_responses.SuiteObject},
+    409,
+    request=suite_requests.SuiteRequest,
+)
+suite_import = _operation(
+    "import_suite",
+    "suites",
+    "Makes a suite as a YAML file gives it; one with its name gets the file's tests in place of its own.",
+    {201: suite_responses.SuiteObject},
+    409,
+    request=suite_requests.SuiteFileRequest,
+)
+suite_read = _operation(
+    "read_suite", "suites", "Reads a suite with its tests in order.", {200: suite_responses.SuiteObject}, 404
+)
+suite_change = _operation(
+    "change_suite",
+    "suites",
+    "Renames a suite, or puts its tests in another order.",
+    {200: suite_responses.SuiteObject},
+    404,
+    409,
+    request=suite_requests.SuitePatchRequest,
+)
+suite_delete = _operation("delete_suite", "suites", "Removes a suite with its tests and runs.", {204: None}, 404)
+suite_export = _operation(
+    "export_suite",
+    "suites",
+    "Reads a suite as YAML, the same text for the same tests.",
+    {200: suite_responses.SuiteFile},
+    404,
+)
+test_add = _operation(
+    "add_test",
+    "suites",
+    "Adds a test: of a turn, held to what it answered unless `expect` says otherwise, or of a knowledge base.",
+    {201: suite_responses.TestObject},
+    404,
+    409,
+    request=suite_requests.TestRequest,
+)
+test_change = _operation(
+    "change_test",
+    "suites",
+    "Replaces the fields of a test that are named.",
+    {200: suite_responses.TestObject},
+    404,
+    409,
+    request=suite_requests.TestPatchRequest,
+)
+test_delete = _operation(
+    "delete_test", "suites", "Removes a test; earlier runs keep what came of it.", {204: None}, 404
+)
+kb_tests = _operation(
+    "test_kb",
+    "suites",
+    "Runs the tests of a base, in all suites, against what a save of a session would make or against a revision, and"
+    " says which of them it would break: those that pass on the present state.",
+    {201: suite_responses.BaseTests},
+    404,
+    request=suite_requests.BaseTestsRequest,
+)
+run_list = _operation(
+    "list_runs",
+    "suites",
+    "Lists the runs of a suite, the newest first.",
+    {200: suite_responses.RunList},
+    404,
+    query=requests.PageQuery,
+)
+run_start = _operation(
+    "run_suite",
+    "suites",
+    "Runs a suite in the background, each test as a trial: against a base, a revision, what a save of a session would"
+    " make, or with other plugins or another model.",
+    {201: suite_responses.RunObject},
+    404,
+    409,
+    request=suite_requests.RunRequest,
+)
+run_read = _operation(
+    "read_run",
+    "suites",
+    "Reads what came of each test of a run, and what has changed since the run before, or since `against`.",
+    {200: suite_responses.RunObject},
+    404,
+    query=suite_requests.RunQuery,
 )
 
 kb_list = _operation(

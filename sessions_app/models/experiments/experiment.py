@@ -12,19 +12,21 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
 class Experiment(models.Model):
-    """A number of trials over one turn, chosen by a person or by a search.
+    """A number of trials over one turn, chosen by a person or by a search, or one for each test of a suite.
 
-    `turn` is null for a `message` that was never sent: it is asked of the session as it stood when each trial ran.
-    `question` holds what a search looks for: expectation and bounds. `result` is what a search came to. While it is
-    running, `lease_until` says when it counts as abandoned. `created_by_name` is the user's name or the API key's.
+    `turn` is null for a `message` that was never sent: it is asked of the session as it stood when each trial ran. Of a
+    suite's run the `message` is the suite's name. `question` holds what a search looks for: expectation and bounds.
+    `result` is what it came to. While it is running, `lease_until` says when it counts as abandoned. `created_by_name`
+    is the user's name or the API key's.
     """
 
     class Kind(models.TextChoices):
-        """Who chooses the trials: a person, the search for causes, or the search through time."""
+        """Who chooses the trials: a person, the search for causes, the search through time, or a suite of tests."""
 
         TRIALS = "trials"
         DIAGNOSIS = "diagnosis"
         BISECT = "bisect"
+        SUITE = "suite"
 
     class Status(models.TextChoices):
         """How the experiment stands."""

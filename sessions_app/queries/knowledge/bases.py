@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from django.db.models import Prefetch, Q, QuerySet, Sum
 
-from mrpvm.errors import NotFound
+from mrpvm.errors import InvalidInput, NotFound
 from mrpvm.knowledge import indexing
 from sessions_app.models import (
     Derivation,
@@ -63,6 +63,21 @@ def knowledge_base(project: Project, kb_id: str) -> KnowledgeBase:
     if found is None:
         raise NotFound(f"There is no knowledge base '{kb_id}'.", code="KB_NOT_FOUND")
     return found
+
+
+def base_by_name(project: Project, name: str) -> KnowledgeBase:
+    """Return the one base of the project with this name.
+
+    Raises:
+        NotFound: KB_NOT_FOUND.
+        InvalidInput: several have it.
+    """
+    found = list(knowledge_bases(project).filter(name=name)[:2])
+    if not found:
+        raise NotFound(f"There is no knowledge base with the name '{name}'.", code="KB_NOT_FOUND")
+    if len(found) > 1:
+        raise InvalidInput(f"Several knowledge bases have the name '{name}': name one by its id.")
+    return found[0]
 
 
 def revisions(base: KnowledgeBase) -> QuerySet[KBRevision]:

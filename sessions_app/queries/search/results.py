@@ -21,7 +21,7 @@ OF_TURNS = frozenset({"is", "plugin", "level", "duration", "rating", "error", "m
 
 def found_sessions(project: Project, wanted: Filter) -> QuerySet[Session]:
     """Return sessions whose title, beginning or id hold the words, latest activity first."""
-    alive = Session.objects.filter(project=project, deleted_at__isnull=True).select_related("mounted_kb")
+    alive = Session.objects.filter(project=project, deleted_at=None, suite=None).select_related("mounted_kb")
     found = _narrowed(alive, wanted, _of_session, Q(session=OuterRef("pk")))
     return found.order_by("-last_activity_at", "-id")
 

@@ -35,6 +35,11 @@ def sessions(project: Project) -> QuerySet[Session]:
     )
 
 
+def listed_sessions(project: Project) -> QuerySet[Session]:
+    """Return the project's sessions without those in which suites ask."""
+    return sessions(project).filter(suite=None)
+
+
 def session(project: Project, session_id: str) -> Session:
     """Return one session of the project, with its journal too.
 
@@ -147,7 +152,7 @@ def filtered_sessions(
         status: active, running, failed (how its latest turn ended), or expired.
         kb_id: the mounted knowledge base; `default` is an alias.
     """
-    found = with_counts(sessions(project))
+    found = with_counts(listed_sessions(project))
     if words:
         found = found.filter(
             Q(title__icontains=words) | Q(first_message__icontains=words) | Q(session_id__startswith=words)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from mrpvm.trace.events import Event
 from mrpvm.trace.verdict import MountedBase, RecordedTurn, Verdict, verdict_of
-from sessions_app.models import ExplainabilityTurn, KBMount
+from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase
 from sessions_app.queries.turns.outcomes import outcome
 
 
@@ -40,5 +40,23 @@ def mounted_bases(turns: Collection[ExplainabilityTurn]) -> dict[int, MountedBas
     found: dict[int, MountedBase | None] = {}
     for turn in turns:
         seen = [row for row in mounts if row[0] == turn.session_id and row[1] <= turn.created_at]
-        found[turn.pk] = MountedBase(*seen[-1][2:]) if seen else None
+        found[turn.pk] = _tried_base(turn) or (MountedBase(*seen[-1][2:]) if seen else None)
     return found
+
+
+def _tried_base(turn: ExplainabilityTurn) -> MountedBase | None:
+    """Return the base that a trial mounted in place of the recorded one; None where it mounted no other."""
+    changes = turn.trial.changes if turn.is_trial else {}
+    if not changes.keys() & {"base", "draft"}:
+        return None
+    bases = KnowledgeBase.objects.filter(project_id=turn.session.project_id).select_related("head")
+    if "draft" in changes:
+        base, told = bases.filter(mounted_in__session_id=changes["draft"]).first(), ", as a save would make it"
+    else:
+        base, told = bases.filter(kb_id=changes["base"]).first(), ""
+    if base is None:
+        return None
+    revision = changes.get("revision") or base.revision
+    kept = base.revisions.filter(revision=revision).select_related("layer").first()
+    unit_count = kept.layer.unit_count if kept is not None else base.head.unit_count
+    return MountedBase(kb_id=base.kb_id, name=f"{base.name}{told}", revision=revision, unit_count=unit_count)

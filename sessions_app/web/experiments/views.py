@@ -12,10 +12,18 @@ from django.views.decorators.http import require_safe
 from mrpvm.errors import MRPError
 from sessions_app.actions.experiments.experiments import Author, cancel_experiment, delete_experiment
 from sessions_app.experiments.continuation import continue_from
-from sessions_app.experiments.experiments import start_bisect, start_diagnosis, start_more_trials, start_trials
+from sessions_app.experiments.experiments import (
+    estimate_trials,
+    start_bisect,
+    start_diagnosis,
+    start_more_trials,
+    start_trials,
+)
+from sessions_app.experiments.live import Estimate
 from sessions_app.experiments.replay import replay_turn
 from sessions_app.experiments.search import Bounds, Expectation
 from sessions_app.experiments.work import changes_of_record
+from sessions_app.language_model import is_configured
 from sessions_app.models import Experiment, ExplainabilityTurn
 from sessions_app.queries.experiments import experiments
 from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
@@ -40,7 +48,7 @@ AT_ONCE_MS = 1_000
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the project's experiments, the newest first."""
     kind = request.GET.get("kind", "")
-    kind = kind if kind in ("trials", "diagnosis", "bisect") else ""
+    kind = kind if kind in Experiment.Kind else ""
     try:
         found = experiments.experiment_page(member.project, PAGE_ROWS, request.GET.get("cursor") or None, kind)
     except MRPError:  # an address that was cut
@@ -54,8 +62,10 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 def show(request: HttpRequest, member: Member, experiment_id: str) -> HttpResponse:
     """Show an experiment: its trials side by side; for HTMX the part that changes while it runs."""
     found = experiments.experiment(member.project, experiment_id)
+    if found.kind == Experiment.Kind.SUITE:
+        return HttpResponseRedirect(reverse("suite-run", args=[found.suite_run.suite.suite_id, experiment_id]))
     template = "experiments/show.html" + ("#news" if "HX-Request" in request.headers else "")
-    context = experiment_context(found, may_change=_may_change(member, found))
+    context = experiment_context(found, may_change=may_change(member, found))
     return page(request, template, member, context, section="experiments")
 
 
@@ -94,7 +104,7 @@ def diagnosis(request: HttpRequest, member: Member, session_id: str, request_id:
     }
     if request.GET.get("experiment"):
         found = experiments.experiment(member.project, request.GET["experiment"])
-        context |= experiment_context(found, may_change=_may_change(member, found))
+        context |= experiment_context(found, may_change=may_change(member, found))
         question = found.question
         context["expected"] = Expectation(
             should_contain=question.get("shouldContain", ""), should_not_contain=question.get("shouldNotContain", "")
@@ -112,7 +122,7 @@ def diagnose(request: HttpRequest, member: Member, session_id: str, request_id: 
     expected = _expected(request.POST)
     try:
         bounds = Bounds(exhaustive="exhaustive" in request.POST)
-        made = start_diagnosis(turn, expected, bounds, _author(member), wait_ms=AT_ONCE_MS // 2)
+        made = start_diagnosis(turn, expected, bounds, author_of(member), wait_ms=AT_ONCE_MS // 2)
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(f"{address}?{urlencode(_asked(expected))}")
@@ -139,11 +149,13 @@ def trial(request: HttpRequest, member: Member, session_id: str, request_id: str
         "left_out_units": "\n".join(changes.without_units),
         "left_out_sources": "\n".join(changes.without_sources),
         "only_units": "\n".join(changes.only_units),
+        "with_units": "\n".join(changes.with_units),
         "selectors": plugin_selectors(changes.pins),
         "bases": offered_bases(member.project, changes.base or "")[0],
         "whole_history": "history_max_turns" in changes.flags,
         "rewriting": changes.flags.get("enable_query_rewriting"),
         "earlier": experiments.experiments_of(turn, 10, "trials"),
+        "estimate": _estimate(turn) if member.can_write and is_configured() else None,
     }
     return page(request, "experiments/trial.html", member, context, section="sessions")
 
@@ -157,9 +169,14 @@ def try_turn(request: HttpRequest, member: Member, session_id: str, request_id: 
     try:
         if request.POST.get("experiment"):
             found = _changeable(member, request.POST["experiment"])
+            if found.asks_models:
+                member.check("editor")
             made = start_more_trials(found, [changes], wait_ms=AT_ONCE_MS)
         else:
-            made = start_trials(turn.session, turn, [changes], _author(member), wait_ms=AT_ONCE_MS)
+            allow_model = "allow_model" in request.POST and member.can_write
+            made = start_trials(
+                turn.session, turn, [changes], author_of(member), allow_model=allow_model, wait_ms=AT_ONCE_MS
+            )
     except MRPError as refused:
         tell_error(request, refused)
         address = reverse("turn-try", args=[session_id, request_id])
@@ -191,7 +208,7 @@ def search_time(request: HttpRequest, member: Member, session_id: str) -> HttpRe
     kb_id = request.POST.get("base", "")
     try:
         base = knowledge_base(member.project, kb_id) if kb_id else None
-        made = start_bisect(turn, _expected(request.POST), _author(member), base, wait_ms=AT_ONCE_MS)
+        made = start_bisect(turn, _expected(request.POST), author_of(member), base, wait_ms=AT_ONCE_MS)
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(reverse("session-bisect", args=[session_id]))
@@ -221,25 +238,34 @@ def continuation(request: HttpRequest, member: Member, session_id: str, request_
     """Go on from before the turn in a fork, with the trial's message and choices; leads to the fork's turn."""
     turn = turns.turn(member.project, session_id, request_id)
     try:
-        made = continue_from(turn, changes_of(request.POST, turn.user_message))
+        changes, tells = changes_of(request.POST, turn.user_message), "tell_supposed" in request.POST
+        made = continue_from(turn, changes, tells_supposed=tells)
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(reverse("turn-try", args=[session_id, request_id]))
     return HttpResponseRedirect(reverse("turn", args=[made.session.session_id, made.request_id]))
 
 
-def _author(member: Member) -> Author:
+def _estimate(turn: ExplainabilityTurn) -> Estimate | None:
+    try:
+        return estimate_trials(turn.session, turn, "", 1)
+    except MRPError:  # the page says why it cannot be run
+        return None
+
+
+def author_of(member: Member) -> Author:
+    """Return the member as who runs an experiment."""
     return Author(name=member.user.get_username(), user=member.user)
 
 
-def _may_change(member: Member, experiment: Experiment) -> bool:
+def may_change(member: Member, experiment: Experiment) -> bool:
     """Return whether the member ran the experiment, or may change what others ran."""
     return member.can_write or experiment.created_by_id == member.user.pk
 
 
 def _changeable(member: Member, experiment_id: str) -> Experiment:
     found = experiments.experiment(member.project, experiment_id)
-    if not _may_change(member, found):
+    if not may_change(member, found):
         raise PermissionDenied("Only an editor may change an experiment of somebody else.")
     return found
 

@@ -9,6 +9,7 @@ from sessions_app.actions.knowledge.forks import fork_name
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.layers.retrieval.words import ASKED_WORDS, asked_for, units_holding
 from sessions_app.models import KnowledgeBase, LayerUnit
+from sessions_app.queries.experiments.suites import suites_using
 from sessions_app.queries.knowledge.bases import outdated_layers, revision_of, revisions, sources, stale_source_keys
 from sessions_app.queries.knowledge.pages import (
     SESSIONS_LOOKED_AT,
@@ -77,6 +78,7 @@ def base_context(
         "sessions_left_out": len(mounting) > SESSIONS_SHOWN,
         "picture": lineage_picture(family, base),
         "revisions": kept[:REVISIONS_SHOWN],
+        "test_suites": suites_using(base),
         "revisions_left_out": len(kept) > REVISIONS_SHOWN,
         "by_rank": by_rank,
         "looked_for": f"{ASKED_CHARS:,} characters" if len(asked) > ASKED_CHARS else "",

@@ -12,7 +12,7 @@ from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.knowledge.bases import offered_bases
 from sessions_app.queries.search.reach import latest_active, stretch_of
 from sessions_app.queries.search.row_numbers import whole_number
-from sessions_app.queries.sessions.lookups import filtered_sessions, sessions, status_of
+from sessions_app.queries.sessions.lookups import filtered_sessions, listed_sessions, status_of
 from sessions_app.queries.sessions.pages import SESSIONS_SHOWN, SESSIONS_SHOWN_MAX, after_session
 from sessions_app.queries.turns.lists import Figures, figures_of, latest_figures, latest_turns
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
@@ -138,7 +138,7 @@ def list_context(project: Project, query: ListQuery) -> dict[str, Any]:
         "more": query.address(after=place) if place else "",
         "further": query.address(back=str(2 * query.back)) if looked_at and not place else "",
         "looked_at": f"{looked_at:,}",
-        "has_any": bool(rows) or (query.is_filtered and sessions(project).exists()),
+        "has_any": bool(rows) or (query.is_filtered and listed_sessions(project).exists()),
     }
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from sessions_app.actions.knowledge.forks import fork_name
 from sessions_app.models import Session
+from sessions_app.queries.experiments.suites import count_of_tests
 from sessions_app.queries.knowledge.bases import draft_sources, told_counts, told_units, unsaved
 from sessions_app.queries.sessions.lookups import mounts
 from sessions_app.queries.sessions.pages import MOUNTS_SHOWN
@@ -41,6 +42,7 @@ def saving_context(session: Session, *, names_told: bool = True) -> dict[str, An
         "seen_revision": seen,
         "is_behind": is_behind,
         "ways": _ways(bool(changes), bool(told_count or forgotten_count), is_behind),
+        "test_count": 0 if is_behind or not names_told else count_of_tests(session.mounted_kb),
         "fork_name": fork_name(session.mounted_kb),
         "would_change": None
         if is_behind or not names_told

@@ -1,0 +1,195 @@
+"""Suites of tests: made, filled, changed, removed, and their runs begun. `sessions_app.experiments` runs them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from mrpvm.errors import Conflict, InvalidInput
+from sessions_app.actions.experiments.experiments import MOST_TRIALS, Author, begin_experiment, delete_experiment
+from sessions_app.actions.sessions.session import create_session, delete_session
+from sessions_app.models import (
+    Experiment,
+    ExplainabilityTurn,
+    KnowledgeBase,
+    Project,
+    Session,
+    Suite,
+    SuiteRun,
+    TestCase,
+    TestResult,
+)
+
+MOST_SUITES, MOST_TESTS = 200, MOST_TRIALS
+"""Suites of a project, tests of a suite."""
+NAME_CHARS, TEST_NAME_CHARS = 120, 200
+MOST_TAGS, TAG_CHARS = 20, 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestFields:
+    """What a test is made of; see `TestCase`."""
+
+    __test__ = False  # no class of tests for pytest
+
+    name: str
+    message: str
+    turn: ExplainabilityTurn | None = None
+    base: KnowledgeBase | None = None
+    revision: int | None = None
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    expected: Mapping[str, Any] = field(default_factory=dict)
+    tags: Sequence[str] = ()
+
+
+def create_suite(project: Project, name: str, author: Author) -> Suite:
+    """Return a new, empty suite.
+
+    Raises:
+        InvalidInput: a bad name.
+        Conflict: SUITE_EXISTS; the project has too many.
+    """
+    checked = _name(name, NAME_CHARS)
+    if project.suites.count() >= MOST_SUITES:
+        raise Conflict(f"A project has at most {MOST_SUITES} suites.")
+    try:
+        with transaction.atomic():
+            return Suite.objects.create(project=project, name=checked, created_by_name=author.name[:150])
+    except IntegrityError:
+        raise _suite_exists(checked) from None
+
+
+def rename_suite(suite: Suite, name: str) -> Suite:
+    """Return the suite under its new name.
+
+    Raises:
+        InvalidInput: a bad name.
+        Conflict: SUITE_EXISTS.
+    """
+    suite.name = _name(name, NAME_CHARS)
+    try:
+        with transaction.atomic():
+            suite.save(update_fields=["name"])
+    except IntegrityError:
+        raise _suite_exists(suite.name) from None
+    return suite
+
+
+def _suite_exists(name: str) -> Conflict:
+    return Conflict(f"There is a suite '{name}' already.", code="SUITE_EXISTS")
+
+
+def _name(name: str, most: int) -> str:
+    checked = " ".join(name.split())
+    if not checked or len(checked) > most:
+        raise InvalidInput(f"A name has 1 to {most} characters.")
+    return checked
+
+
+def delete_suite(suite: Suite) -> None:
+    """Remove a suite with its tests, runs and their traces; a run that is going on ends within a second."""
+    for run in suite.runs.select_related("experiment"):
+        delete_experiment(run.experiment)
+    with transaction.atomic():
+        Suite.objects.filter(pk=suite.pk).delete()
+        if suite.session is not None:
+            delete_session(suite.session)
+
+
+@transaction.atomic
+def add_test(suite: Suite, fields: TestFields, author: Author) -> TestCase:
+    """Return a new test, the suite's last.
+
+    Raises:
+        InvalidInput: a bad name, message or tags; neither a turn nor a base.
+        Conflict: TEST_EXISTS; the suite has too many.
+    """
+    locked = Suite.objects.select_for_update().get(pk=suite.pk)
+    if locked.tests.count() >= MOST_TESTS:
+        raise Conflict(f"A suite has at most {MOST_TESTS} tests.")
+    last = locked.tests.aggregate(last=Max("position"))["last"] or 0
+    test = TestCase(suite=locked, position=last + 1, created_by_name=author.name[:150])
+    return _saved(test, fields)
+
+
+@transaction.atomic
+def change_test(test: TestCase, fields: TestFields) -> TestCase:
+    """Return the test with all its fields replaced.
+
+    Raises:
+        InvalidInput, Conflict: as for `add_test`.
+    """
+    return _saved(TestCase.objects.select_for_update().get(pk=test.pk), fields)
+
+
+def _saved(test: TestCase, fields: TestFields) -> TestCase:
+    test.name = _name(fields.name, TEST_NAME_CHARS)
+    if not fields.message.strip():
+        raise InvalidInput("The message is empty.", code="INVALID_CONTENT")
+    if fields.turn is None and fields.base is None:
+        raise InvalidInput("A test asks over what a turn saw, or a knowledge base: name one.")
+    if fields.revision is not None and fields.base is None:
+        raise InvalidInput("A revision needs its base.")
+    tags = list(dict.fromkeys(" ".join(tag.split()) for tag in fields.tags))
+    if len(tags) > MOST_TAGS or not all(0 < len(tag) <= TAG_CHARS for tag in tags):
+        raise InvalidInput(f"A test has at most {MOST_TAGS} tags of 1 to {TAG_CHARS} characters.")
+    test.message, test.turn, test.base, test.revision = fields.message, fields.turn, fields.base, fields.revision
+    test.choices, test.expected, test.tags = dict(fields.choices), dict(fields.expected), tags
+    taken = TestCase.objects.filter(suite=test.suite, name=test.name).exclude(pk=test.pk)
+    if taken.exists():
+        raise Conflict(f"The suite has a test '{test.name}' already.", code="TEST_EXISTS")
+    test.save()
+    return test
+
+
+def remove_test(test: TestCase) -> None:
+    """Remove a test; what came of it in earlier runs stays."""
+    test.delete()
+
+
+@transaction.atomic
+def order_tests(suite: Suite, test_ids: Sequence[str]) -> None:
+    """Put the tests in this order; those that are not named follow in theirs."""
+    wanted = {test_id: place for place, test_id in enumerate(test_ids)}
+    tests = list(suite.tests.select_for_update().order_by("position", "id"))
+    tests.sort(key=lambda test: wanted.get(test.test_id, len(wanted)))
+    for place, test in enumerate(tests, start=1):
+        test.position = place
+    TestCase.objects.bulk_update(tests, ["position"])
+
+
+def begin_run(
+    suite: Suite, tests: Sequence[TestCase], target: Mapping[str, Any], author: Author, *, asks_models: bool = False
+) -> SuiteRun:
+    """Return a running run of these tests, each of which waits.
+
+    Effects: the suite's own session if it has none; experiment, run, and a trial and result for each test.
+    """
+    session = _own_session(suite)
+    with transaction.atomic():
+        experiment = begin_experiment(
+            session,
+            None,
+            Experiment.Kind.SUITE,
+            author,
+            message=suite.name,
+            changes=[{} for _ in tests],
+            asks_models=asks_models,
+        )
+        run = SuiteRun.objects.create(suite=suite, experiment=experiment, target=dict(target))
+        trials = experiment.trials.order_by("position")
+        TestResult.objects.bulk_create(
+            TestResult(run=run, test=test, trial=trial, position=trial.position, name=test.name)
+            for test, trial in zip(tests, trials, strict=True)
+        )
+    return run
+
+
+def _own_session(suite: Suite) -> Session:
+    if suite.session is not None and suite.session.deleted_at is None:
+        return suite.session
+    suite.session = create_session(suite.project, title=f"Tests: {suite.name}")
+    suite.save(update_fields=["session"])
+    return suite.session

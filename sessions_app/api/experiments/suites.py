@@ -1,0 +1,279 @@
+"""Suites of tests: made, filled, run, compared. Runs are experiments: by their id they are followed and stopped."""
+
+from contextlib import suppress
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mrpvm.errors import NotFound
+from sessions_app.actions.experiments.suites import (
+    add_test,
+    change_test,
+    create_suite,
+    delete_suite,
+    order_tests,
+    remove_test,
+    rename_suite,
+)
+from sessions_app.api.experiments.endpoints import ExperimentView
+from sessions_app.api.experiments.records import trial_record
+from sessions_app.api.experiments.suite_requests import (
+    BaseTestsRequest,
+    RunQuery,
+    RunRequest,
+    SuiteFileRequest,
+    SuitePatchRequest,
+    SuiteRequest,
+    TestPatchRequest,
+    TestRequest,
+)
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.requests import PageQuery
+from sessions_app.experiments.documents import (
+    document_of,
+    fields_given,
+    fields_of,
+    target_document,
+    target_for,
+    target_of,
+)
+from sessions_app.experiments.questions import Target
+from sessions_app.experiments.suite_files import import_suite, suite_text
+from sessions_app.experiments.suites import check_test, start_base_tests, start_run
+from sessions_app.models import Suite, SuiteRun, TestCase, TestResult
+from sessions_app.queries.experiments import suites
+from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.queries.paging import number, page
+
+
+class SuiteView(ExperimentView):
+    """What endpoints of suites share: editors write, viewers read."""
+
+    write_role = "editor"
+
+
+def listed_run(run: SuiteRun) -> dict[str, Any]:
+    """Return a run as it stands in lists."""
+    experiment = run.experiment
+    return {
+        "run_id": experiment.experiment_id,
+        "status": experiment.status,
+        "target": target_document(Target.of_record(run.target)),
+        "counts": {each.value: getattr(run, f"{each.value}_count") for each in TestResult.Outcome},
+        "created_by": experiment.created_by_name,
+        "created_at": experiment.created_at,
+        "finished_at": experiment.finished_at,
+        "error": experiment.error,
+    }
+
+
+def run_record(run: SuiteRun, against: SuiteRun | None) -> dict[str, Any]:
+    """Return a run with its results, and what has changed since another one."""
+    found = suites.difference(against, run) if against is not None else None
+    return {
+        **listed_run(run),
+        "results": [
+            {
+                "test_id": result.test.test_id if result.test else None,
+                "name": result.name,
+                "outcome": result.outcome,
+                "failures": result.failures,
+                "verdict": result.verdict,
+                "breaks": result.breaks,
+                "trial": trial_record(result.trial),
+            }
+            for result in suites.results(run)
+        ],
+        "difference": found
+        and {
+            "against": against.experiment.experiment_id,  # type: ignore[union-attr]  # there is none without it
+            "fixed": found.fixed,
+            "broken": found.broken,
+            "same": found.same_count,
+        },
+    }
+
+
+def record_of(test: TestCase) -> dict[str, Any]:
+    """Return a test."""
+    return {"test_id": test.test_id, **document_of(test)}
+
+
+def suite_record(suite: Suite) -> dict[str, Any]:
+    """Return a suite with its tests."""
+    return {
+        "suite_id": suite.suite_id,
+        "name": suite.name,
+        "created_by": suite.created_by_name,
+        "created_at": suite.created_at,
+        "tests": [record_of(test) for test in suites.tests_of(suite)],
+    }
+
+
+class Suites(SuiteView):
+    """The project's suites."""
+
+    @schemas.suite_list
+    def get(self, request: Request) -> Response:
+        """List suites by name."""
+        return Response(
+            {
+                "suites": [
+                    {
+                        "suite_id": listed.suite.suite_id,
+                        "name": listed.suite.name,
+                        "test_count": listed.test_count,
+                        "created_by": listed.suite.created_by_name,
+                        "created_at": listed.suite.created_at,
+                        "last_run": listed_run(listed.last_run) if listed.last_run else None,
+                    }
+                    for listed in suites.listed_suites(self.project)
+                ]
+            }
+        )
+
+    @schemas.suite_create
+    def post(self, request: Request) -> Response:
+        """Make an empty suite."""
+        made = create_suite(self.project, self.body(SuiteRequest)["name"], self.author)
+        return Response(suite_record(made), status=201)
+
+
+class SuiteImport(SuiteView):
+    """A suite from a file."""
+
+    @schemas.suite_import
+    def post(self, request: Request) -> Response:
+        """Make a suite as a file gives it, or replace the tests of the one with its name."""
+        body = self.body(SuiteFileRequest)
+        made = import_suite(self.project, body["content"], self.author, name=body.get("name"))
+        return Response(suite_record(made), status=201)
+
+
+class OneSuite(SuiteView):
+    """One suite."""
+
+    @schemas.suite_read
+    def get(self, request: Request, suite_id: str) -> Response:
+        """Read it with its tests."""
+        return Response(suite_record(suites.suite(self.project, suite_id)))
+
+    @schemas.suite_change
+    def patch(self, request: Request, suite_id: str) -> Response:
+        """Rename it, put its tests in another order."""
+        found, body = suites.suite(self.project, suite_id), self.body(SuitePatchRequest)
+        if "name" in body:
+            rename_suite(found, body["name"])
+        if "order" in body:
+            order_tests(found, body["order"])
+        return Response(suite_record(found))
+
+    @schemas.suite_delete
+    def delete(self, request: Request, suite_id: str) -> Response:
+        """Remove it with its tests and runs. One that is not there is gone."""
+        with suppress(NotFound):
+            delete_suite(suites.suite(self.project, suite_id))
+        return Response(status=204)
+
+
+class SuiteExport(SuiteView):
+    """A suite as a file."""
+
+    @schemas.suite_export
+    def get(self, request: Request, suite_id: str) -> Response:
+        """Read its YAML form, the same for the same tests."""
+        found = suites.suite(self.project, suite_id)
+        return Response({"name": found.name, "content": suite_text(found)})
+
+
+class Tests(SuiteView):
+    """Tests of a suite."""
+
+    @schemas.test_add
+    def post(self, request: Request, suite_id: str) -> Response:
+        """Add a test: of a turn as it was answered, or of a base."""
+        suite = suites.suite(self.project, suite_id)
+        fields = fields_given(self.project, self.body(TestRequest))
+        check_test(fields)
+        return Response(record_of(add_test(suite, fields, self.author)), status=201)
+
+
+class OneTest(SuiteView):
+    """One test."""
+
+    @schemas.test_change
+    def patch(self, request: Request, suite_id: str, test_id: str) -> Response:
+        """Replace the fields that are named."""
+        test = suites.one_test(suites.suite(self.project, suite_id), test_id)
+        fields = fields_given(self.project, self.body(TestPatchRequest), fields_of(test))
+        check_test(fields)
+        return Response(record_of(change_test(test, fields)))
+
+    @schemas.test_delete
+    def delete(self, request: Request, suite_id: str, test_id: str) -> Response:
+        """Remove it; earlier runs keep what came of it. One that is not there is gone."""
+        with suppress(NotFound):
+            remove_test(suites.one_test(suites.suite(self.project, suite_id), test_id))
+        return Response(status=204)
+
+
+class BaseTests(SuiteView):
+    """The tests of a knowledge base, before it is given another state."""
+
+    write_role = "viewer"
+
+    @schemas.kb_tests
+    def post(self, request: Request, kb_id: str) -> Response:
+        """Run them against what a save would make, or against a revision."""
+        base, body = knowledge_base(self.project, kb_id), self.body(BaseTestsRequest)
+        target = target_for(base, body)
+        runs = start_base_tests(base, target, self.author, wait_ms=body["wait_ms"])
+        found = suites.runs_named(self.project, [run.experiment.experiment_id for run in runs])
+        listed = [
+            {
+                **listed_run(run),
+                "suite_id": run.suite.suite_id,
+                "name": run.suite.name,
+                "breaks": suites.broken_by(run),
+            }
+            for run in found
+        ]
+        counted = {
+            "tests": sum(sum(row["counts"].values()) for row in listed),
+            "breaks": sum(len(row["breaks"]) for row in listed),
+        }
+        return Response({**counted, "runs": listed}, status=201)
+
+
+class Runs(SuiteView):
+    """A suite's runs."""
+
+    write_role = "viewer"
+
+    @schemas.run_list
+    def get(self, request: Request, suite_id: str) -> Response:
+        """List runs, the newest first."""
+        query, found = self.parameters(PageQuery), suites.suite(self.project, suite_id)
+        shown = page(suites.runs(found), [("-id", number)], query["limit"], query.get("cursor"))
+        return self.listed("runs", shown, listed_run)
+
+    @schemas.run_start
+    def post(self, request: Request, suite_id: str) -> Response:
+        """Run the suite against a target."""
+        found, body = suites.suite(self.project, suite_id), self.body(RunRequest)
+        self.check_may_ask(body)
+        made = start_run(found, target_of(body), self.author, wait_ms=body["wait_ms"])
+        run = suites.run_of(found, made.experiment.experiment_id)
+        return Response(run_record(run, suites.earlier_run(run)), status=201)
+
+
+class OneRun(SuiteView):
+    """One run."""
+
+    @schemas.run_read
+    def get(self, request: Request, suite_id: str, run_id: str) -> Response:
+        """Read what came of each test, and what has changed since another run."""
+        suite, against = suites.suite(self.project, suite_id), self.parameters(RunQuery).get("against")
+        run = suites.run_of(suite, run_id)
+        return Response(run_record(run, suites.run_of(suite, against) if against else suites.earlier_run(run)))

@@ -1,0 +1,195 @@
+"""Choices, expectations and tests in the form that clients and suite files give them, and back."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from mrpvm.errors import InvalidInput
+from mrpvm.llm.port import Sampling
+from mrpvm.values import Selection
+from mrpvm.wire import from_wire
+from sessions_app.actions.experiments.suites import TestFields
+from sessions_app.experiments.changes import Changes
+from sessions_app.experiments.expected import Expected
+from sessions_app.experiments.questions import Target
+from sessions_app.experiments.suites import kept_turn
+from sessions_app.models import KnowledgeBase, Project, TestCase
+from sessions_app.queries.knowledge.bases import base_by_name, knowledge_base
+from sessions_app.queries.sessions.lookups import session as session_of
+from sessions_app.queries.turns import registry as turns
+
+_PINS = {
+    "planner_plugin": "planner",
+    "seed_detector_plugin": "seed_detector",
+    "kb_plugin": "kb",
+    "goal_solver_plugin": "goal_solver",
+}
+_SAMPLING = ("temperature", "max_tokens")
+_LISTS = ("without_units", "without_sources", "only_units", "with_units", "without_plugins")
+_SIMPLE = (
+    "message", "history_through", "base", "revision", "deliberation_level", "grounding", "system_prompt", "model",
+    "persona", "agent", "style",
+)  # fmt: skip
+
+
+def changes_of(given: Mapping[str, Any]) -> Changes:
+    """Return the changes of a trial, or a test's choices, as a client names them."""
+    temperature, max_tokens = given.get("temperature"), given.get("max_tokens")
+    sampling = None
+    if temperature is not None or max_tokens is not None:
+        sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
+    named: dict[str, Any] = {name: given.get(name) for name in _SIMPLE}
+    named |= {name: tuple(given.get(name) or ()) for name in _LISTS}
+    return Changes(
+        **named,
+        pins=Selection(**{name: given.get(key) for key, name in _PINS.items()}),
+        sampling=sampling,
+        without_preferences=bool(given.get("without_preferences")),
+        flags=given.get("flags") or {},
+        limits=given.get("limits") or {},
+    )
+
+
+def choices_of(changes: Changes) -> dict[str, Any]:
+    """Return changes as `changes_of` takes them; what is not changed is left out."""
+    named: dict[str, Any] = {key: getattr(changes.pins, name) for key, name in _PINS.items()}
+    named |= {name: getattr(changes, name) for name in _SIMPLE}
+    named |= {name: list(getattr(changes, name)) for name in _LISTS}
+    named |= {name: getattr(changes.sampling, name) if changes.sampling else None for name in _SAMPLING}
+    named |= {"flags": dict(changes.flags), "limits": dict(changes.limits)}
+    named["without_preferences"] = changes.without_preferences or None
+    return {name: value for name, value in named.items() if value not in (None, [], {})}
+
+
+def expected_of(given: Mapping[str, Any]) -> Expected:
+    """Return what a client expects."""
+    named: dict[str, Any] = {
+        item.name: tuple(value) if isinstance(value, list) else value
+        for item in fields(Expected)
+        if (value := given.get(item.name)) is not None
+    }
+    return Expected(**named)
+
+
+def expected_document(expected: Expected) -> dict[str, Any]:
+    """Return expectations as `expected_of` takes them; what is not expected is left out."""
+    named = {item.name: getattr(expected, item.name) for item in fields(Expected)}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in named.items()
+        if value not in (None, (), False)
+    }
+
+
+def document_of(test: TestCase) -> dict[str, Any]:
+    """Return a test as `fields_given` takes it, in an order that is always the same."""
+    document: dict[str, Any] = {"name": test.name, "message": test.message}
+    if test.turn is not None:
+        document |= {"session_id": test.turn.session.session_id, "request_id": test.turn.request_id}
+    elif test.base is not None:
+        document |= {"kb_id": test.base.kb_id}
+        if test.revision is not None:
+            document["revision"] = test.revision
+    choices = choices_of(from_wire(Changes, test.choices))
+    if choices:
+        document["choices"] = choices
+    document["expect"] = expected_document(Expected.of_record(test.expected))
+    if test.tags:
+        document["tags"] = list(test.tags)
+    return document
+
+
+def fields_given(project: Project, given: Mapping[str, Any], kept: TestFields | None = None) -> TestFields:
+    """Return the fields of a test as a client or file gives it.
+
+    `request_id` with `session_id` name a turn; without it `kb_id`, or `kb` by its name, the base that is asked. What is
+    left out is as `kept` has it, else as the turn was answered.
+
+    Raises:
+        InvalidInput: a turn and a base are named; a name that several bases have.
+        NotFound: KB_NOT_FOUND, TURN_NOT_FOUND.
+        Conflict: NOT_REPLAYABLE.
+    """
+    turn, base, revision = (kept.turn, kept.base, kept.revision) if kept else (None, None, None)
+    named_base = given.get("kb_id") or given.get("kb")
+    if given.get("request_id"):
+        if named_base:
+            raise InvalidInput("A test asks over what a turn saw, or a knowledge base, not both.")
+        if not given.get("session_id"):
+            raise InvalidInput("A turn is named by session_id and request_id.")
+        turn = turns.turn(project, given["session_id"], given["request_id"])
+        from_turn = kept_turn(turn)
+        base, revision, kept = from_turn.base, None, kept or from_turn
+    elif named_base:
+        turn, revision = None, None
+        base = knowledge_base(project, given["kb_id"]) if given.get("kb_id") else base_by_name(project, given["kb"])
+    return TestFields(
+        name=given.get("name") or (kept.name if kept else ""),
+        message=given.get("message") or (kept.message if kept else ""),
+        turn=turn,
+        base=base,
+        revision=given.get("revision") or revision,
+        choices=changes_of(given["choices"]).as_record() if given.get("choices") else (kept.choices if kept else {}),
+        expected=expected_of(given["expect"]).as_record() if given.get("expect") else (kept.expected if kept else {}),
+        tags=given["tags"] if given.get("tags") is not None else (kept.tags if kept else ()),
+    )
+
+
+def fields_of(test: TestCase) -> TestFields:
+    """Return the fields of a stored test."""
+    return TestFields(
+        name=test.name,
+        message=test.message,
+        turn=test.turn,
+        base=test.base,
+        revision=test.revision,
+        choices=test.choices,
+        expected=test.expected,
+        tags=test.tags,
+    )
+
+
+def target_of(given: Mapping[str, Any]) -> Target:
+    """Return what a client wants a suite to be run against."""
+    return Target(
+        base=given.get("kb_id"),
+        revision=given.get("revision"),
+        draft=given.get("draft_of"),
+        without_told=given.get("include_conversation_units") is False,
+        heads=bool(given.get("heads")),
+        tags=tuple(given.get("tags") or ()),
+        allow_model=bool(given.get("allow_model")),
+        choices=changes_of(given.get("choices") or {}),
+    )
+
+
+def target_for(base: KnowledgeBase, given: Mapping[str, Any]) -> Target:
+    """Return the state that a base may be given: what a save of the session `draft_of` makes, or a `revision`.
+
+    Raises:
+        InvalidInput: neither is named, or both; the session has another base mounted.
+        NotFound: SESSION_NOT_FOUND.
+    """
+    draft, revision = given.get("draft_of"), given.get("revision")
+    if (draft is None) == (revision is None):
+        raise InvalidInput("Name a session that would be saved (draft_of), or a revision.")
+    if draft is None:
+        return Target(base=base.kb_id, revision=revision)
+    if session_of(base.project, draft).mounted_kb_id != base.pk:
+        raise InvalidInput(f"The session does not have '{base.name}' mounted.")
+    return Target(draft=draft, without_told=given.get("include_conversation_units") is False)
+
+
+def target_document(target: Target) -> dict[str, Any]:
+    """Return a target as `target_of` takes it; what is not said is left out."""
+    document = {
+        "kb_id": target.base,
+        "revision": target.revision,
+        "draft_of": target.draft,
+        "include_conversation_units": False if target.without_told else None,
+        "heads": target.heads,
+        "tags": list(target.tags),
+        "allow_model": target.allow_model or None,
+        "choices": choices_of(target.choices),
+    }
+    return {name: value for name, value in document.items() if value or (value is False and name != "heads")}

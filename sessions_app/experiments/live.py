@@ -1,0 +1,158 @@
+"""Language models that trials ask live: what that is likely to take, and how much of it is allowed."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from threading import Lock
+from typing import Any
+
+from django.conf import settings
+
+from mrpvm.errors import Conflict, Unavailable
+from mrpvm.llm.dialect import Completion
+from mrpvm.llm.endpoint import Endpoint
+from mrpvm.llm.port import OnText
+from mrpvm.values import Usage
+from sessions_app.experiments.models import recorded_requests
+from sessions_app.experiments.recorded import RecordedTurn
+from sessions_app.language_model import NO_MODEL, endpoint
+
+CHARS_A_TOKEN = 4
+ANSWER_TOKENS = 500
+"""What an answer is taken to need where the turn asked no model."""
+_PRICED_TOKENS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What trials are likely to take from a model: `cost` is None where no price is set."""
+
+    call_count: int
+    token_count: int
+    cost: Decimal | None
+    budget: int
+
+    @property
+    def is_allowed(self) -> bool:
+        """Return whether it is within `MRPVM_TRIAL_BUDGET`."""
+        return self.token_count <= self.budget
+
+
+def estimate(trials: Iterable[RecordedTurn]) -> Estimate:
+    """Return what it would take to ask for each of these turns again what they asked, or what they are about."""
+    calls, used = 0, Usage(input_tokens=0, output_tokens=0)
+    for recorded in trials:
+        requests = recorded_requests(recorded)
+        chars = sum(len(str(request["body"])) for request in requests)
+        if not requests:
+            state = recorded.state
+            chars = len(recorded.message) + sum(len(said.content) for said in state.messages)
+        count = max(1, len(requests))
+        calls += count
+        used += Usage(input_tokens=chars // CHARS_A_TOKEN, output_tokens=count * ANSWER_TOKENS)
+    return Estimate(
+        call_count=calls,
+        token_count=used.input_tokens + used.output_tokens,
+        cost=cost_of(used),
+        budget=settings.MRPVM_TRIAL_BUDGET,
+    )
+
+
+def with_messages(found: Estimate, messages: Iterable[str]) -> Estimate:
+    """Return an estimate with one call more for each of these messages."""
+    asked = list(messages)
+    used = Usage(
+        input_tokens=sum(len(message) for message in asked) // CHARS_A_TOKEN, output_tokens=len(asked) * ANSWER_TOKENS
+    )
+    cost = cost_of(used)
+    return replace(
+        found,
+        call_count=found.call_count + len(asked),
+        token_count=found.token_count + used.input_tokens + used.output_tokens,
+        cost=None if found.cost is None or cost is None else found.cost + cost,
+    )
+
+
+def check_allowed(found: Estimate) -> None:
+    """Refuse trials that would ask a model for more than is allowed.
+
+    Raises:
+        Unavailable: LLM_NOT_AVAILABLE, no model is configured.
+        Conflict: TRIAL_BUDGET, with the estimate.
+    """
+    if endpoint() is None:
+        raise Unavailable(NO_MODEL, code="LLM_NOT_AVAILABLE")
+    if not found.is_allowed:
+        raise Conflict(
+            f"These trials would take about {found.token_count} tokens from the model; {found.budget} are allowed.",
+            code="TRIAL_BUDGET",
+            details={"tokens": found.token_count, "budget": found.budget},
+        )
+
+
+def cost_of(usage: Usage) -> Decimal | None:
+    """Return what tokens cost, None where no price is set."""
+    prices = settings.MRPVM_LLM_INPUT_PRICE, settings.MRPVM_LLM_OUTPUT_PRICE
+    if not any(prices):
+        return None
+    hundredths = usage.input_tokens * prices[0] + usage.output_tokens * prices[1]
+    return Decimal(hundredths) / 100 / _PRICED_TOKENS
+
+
+class Allowance:
+    """The tokens that an experiment may still take; safe to be used by several threads."""
+
+    def __init__(self, token_count: int) -> None:
+        self._lock = Lock()
+        self._left = token_count
+
+    @property
+    def is_spent(self) -> bool:
+        """Return whether nothing is left."""
+        return self._left <= 0
+
+    def take(self, usage: Usage) -> None:
+        """Count what an answer took."""
+        with self._lock:
+            self._left -= usage.input_tokens + usage.output_tokens
+
+
+class LiveModel:
+    """The configured provider as one trial asks it; `usage` is what that took."""
+
+    def __init__(self, provider: Endpoint, allowance: Allowance) -> None:
+        self.config = provider.config
+        self.usage = Usage(input_tokens=0, output_tokens=0)
+        self._provider = provider
+        self._allowance = allowance
+        self._lock = Lock()
+
+    @property
+    def is_allowed(self) -> bool:
+        """Return whether it may be asked once more."""
+        return not self._allowance.is_spent
+
+    @property
+    def cost(self) -> Decimal | None:
+        """Return what was taken in the currency of the price, None where none is set."""
+        return cost_of(self.usage)
+
+    def send(
+        self,
+        body: Mapping[str, Any],
+        timeout_ms: float,
+        on_text: OnText | None,
+        is_over: Callable[[], bool],
+        headers: Mapping[str, str] | None = None,
+    ) -> Completion:
+        """Return the answer; see `Endpoint.send`."""
+        completion = self._provider.send(body, timeout_ms, on_text, is_over, headers)
+        usage = completion.usage or Usage(
+            input_tokens=len(str(body)) // CHARS_A_TOKEN,
+            output_tokens=len(completion.text) // CHARS_A_TOKEN,
+            is_estimated=True,
+        )
+        self._allowance.take(usage)
+        with self._lock:
+            self.usage += usage
+        return completion

@@ -1,0 +1,166 @@
+"""Suites as YAML files: the same text for the same tests, and read back with every field checked."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from django.db import transaction
+
+from mrpvm.errors import InvalidInput, MRPError
+from sessions_app.actions.experiments.experiments import Author
+from sessions_app.actions.experiments.suites import MOST_TESTS, TestFields, add_test, create_suite, remove_test
+from sessions_app.experiments.documents import document_of, fields_given
+from sessions_app.experiments.suites import check_test
+from sessions_app.models import Project, Suite
+from sessions_app.queries.experiments.suites import suite_named, tests_of
+from sessions_app.queries.knowledge.bases import knowledge_bases
+
+_WHOLE_MAX = 2_000_000_000
+FILE_CHARS = 1_000_000
+"""How large a suite's file may be."""
+_TEXTS, _TEXT, _TRUTH = "list of texts", "text", "true or false"
+_WHOLE, _NUMBER, _MAPPING, _WHOLES = "whole number", "number", "mapping", "mapping of whole numbers"
+_TEST: Mapping[str, str] = {
+    "name": _TEXT, "message": _TEXT, "session_id": _TEXT, "request_id": _TEXT, "kb_id": _TEXT, "kb": _TEXT,
+    "revision": _WHOLE, "choices": _MAPPING, "expect": _MAPPING, "tags": _TEXTS,
+}  # fmt: skip
+_EXPECT: Mapping[str, str] = {
+    "contains": _TEXTS, "does_not_contain": _TEXTS, "equals": _TEXT, "matches": _TEXT, "status": _TEXT, "basis": _TEXT,
+    "cites": _TEXTS, "cites_sources": _TEXTS, "cites_nothing_else": _TRUTH, "uses": _TEXTS, "max_tokens": _WHOLE,
+    "max_cost": _NUMBER, "reference_ms": _WHOLE, "max_times": _NUMBER, "judged": _TEXT,
+}  # fmt: skip
+_CHOICES: Mapping[str, str] = {
+    "planner_plugin": _TEXT, "seed_detector_plugin": _TEXT, "kb_plugin": _TEXT, "goal_solver_plugin": _TEXT,
+    "deliberation_level": _WHOLE, "model": _TEXT, "grounding": _TEXT, "system_prompt": _TEXT,
+    "history_through": _WHOLE, "without_units": _TEXTS, "without_sources": _TEXTS, "only_units": _TEXTS,
+    "with_units": _TEXTS, "persona": _TEXT, "agent": _TEXT, "style": _TEXT, "temperature": _NUMBER,
+    "max_tokens": _WHOLE,
+    "without_preferences": _TRUTH, "without_plugins": _TEXTS, "flags": _MAPPING, "limits": _WHOLES,
+}  # fmt: skip
+
+
+def suite_text(suite: Suite) -> str:
+    """Return a suite as YAML; a base is named by its name if no other has it, so that the file fits other servers."""
+    named = list(knowledge_bases(suite.project).values_list("kb_id", "name"))
+    counts = Counter(name for _, name in named)
+    names = {kb_id: name for kb_id, name in named if counts[name] == 1}
+    document = {"suite": suite.name, "tests": [_by_name(document_of(test), names) for test in tests_of(suite)]}
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _by_name(document: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a test's document with the name of its base in place of the id, if it is among these."""
+    if document.get("kb_id") not in names:
+        return document
+    return {"kb" if key == "kb_id" else key: names[item] if key == "kb_id" else item for key, item in document.items()}
+
+
+def import_suite(project: Project, text: str, author: Author, *, name: str | None = None) -> Suite:
+    """Return the suite that a file gives; one with its name gets the file's tests in place of its own.
+
+    All or nothing.
+
+    Args:
+        name: in place of the name that the file gives.
+
+    Raises:
+        InvalidInput: the text is no suite, or a test that could never be run; the message names it.
+        Conflict: too many suites or tests.
+    """
+    document = read_suite(text)
+    name = name or document["suite"]
+    with transaction.atomic():
+        suite = suite_named(project, name) or create_suite(project, name, author)
+        for test in tests_of(suite):
+            remove_test(test)
+        for number, given in enumerate(document["tests"], start=1):
+            try:
+                add_test(suite, _checked(project, given), author)
+            except MRPError as refused:
+                label = given.get("name") or number
+                raise InvalidInput(f"Test '{label}': {refused.message}", details={"code": refused.code}) from None
+    return suite
+
+
+def _checked(project: Project, given: Mapping[str, Any]) -> TestFields:
+    fields = fields_given(project, given)
+    check_test(fields)
+    return fields
+
+
+def read_suite(text: str) -> dict[str, Any]:
+    """Return a file's `suite`, its name, and `tests`, each with fields of the types that tests have.
+
+    Raises:
+        InvalidInput: what cannot be read, by its place or field.
+    """
+    if len(text) > FILE_CHARS:
+        raise InvalidInput(f"The file has {len(text)} characters; {FILE_CHARS} are allowed.")
+    try:
+        document = yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InvalidInput(f"The file is no YAML that can be read: {' '.join(str(error).split())}") from None
+    if not _is_storable(document):
+        raise InvalidInput("The file holds a NUL or half of a surrogate pair: no text that could be stored.")
+    if not isinstance(document, dict):
+        raise InvalidInput("The file is no mapping with `suite` and `tests`.")
+    _check(document, {"suite": _TEXT, "tests": "list"}, "The file")
+    if not document.get("suite") or not document.get("tests"):
+        raise InvalidInput("The file lacks `suite`, its name, or `tests`.")
+    if len(document["tests"]) > MOST_TESTS:
+        raise InvalidInput(f"A suite has at most {MOST_TESTS} tests.")
+    for number, test in enumerate(document["tests"], start=1):
+        if not isinstance(test, dict):
+            raise InvalidInput(f"Test {number} is no mapping.")
+        where = f"Test '{test.get('name') or number}'"
+        _check(test, _TEST, where)
+        _check(test.get("expect") or {}, _EXPECT, f"{where}, expect")
+        _check(test.get("choices") or {}, _CHOICES, f"{where}, choices")
+    return document
+
+
+def _check(given: Mapping[Any, Any], kinds: Mapping[str, str], where: str) -> None:
+    for name, value in given.items():
+        if name not in kinds:
+            raise InvalidInput(f"{where}: there is no field '{name}'.")
+        if value is not None and not _is(value, kinds[name]):
+            raise InvalidInput(f"{where}: {name} must be a {kinds[name]}.")
+
+
+def _is(value: Any, kind: str) -> bool:
+    match kind:
+        case "text":
+            return isinstance(value, str)
+        case "whole number":
+            return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _WHOLE_MAX
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "true or false":
+            return isinstance(value, bool)
+        case "mapping of whole numbers":
+            return isinstance(value, dict) and all(_is(item, _WHOLE) for item in value.values())
+        case "list":
+            return isinstance(value, list)
+        case "list of texts":
+            return isinstance(value, list) and all(isinstance(item, str) for item in value)
+        case _:
+            return isinstance(value, dict)
+
+
+def _is_storable(value: Any) -> bool:
+    """Return whether both databases take the texts in a value."""
+    if isinstance(value, str):
+        return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
+    if isinstance(value, dict):
+        return all(map(_is_storable, (*value.keys(), *value.values())))
+    return not isinstance(value, list) or all(map(_is_storable, value))
+
+
+class _Loader(yaml.SafeLoader):
+    """Without aliases: a small file with them can stand for a huge one."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not allowed")
+        return super().compose_node(parent, index)

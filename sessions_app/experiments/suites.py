@@ -1,0 +1,156 @@
+"""Suites of tests: what a test may be, how a turn is kept as one, and runs begun."""
+
+from collections.abc import Sequence
+from concurrent.futures import wait
+from dataclasses import replace
+
+from mrpvm.conversation.answers import words_told
+from mrpvm.errors import InvalidInput
+from mrpvm.wire import from_wire
+from sessions_app.actions.experiments.experiments import Author
+from sessions_app.actions.experiments.suites import TestFields, begin_run
+from sessions_app.experiments.changes import Changes, check_changes
+from sessions_app.experiments.expected import Expected, check_expected
+from sessions_app.experiments.live import Estimate, check_allowed, estimate, with_messages
+from sessions_app.experiments.pool import pool
+from sessions_app.experiments.questions import Target
+from sessions_app.experiments.recorded import recorded_turn
+from sessions_app.experiments.work import run_experiment
+from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Suite, SuiteRun, TestCase
+from sessions_app.queries.experiments.suites import state_of_draft, state_of_revision, suites_using, tests_of
+from sessions_app.queries.sessions.lookups import session as session_of
+from sessions_app.queries.turns.registry import answer_of, cited_unit_ids
+
+_OF_PLACE = ("base", "revision", "draft", "message")
+
+
+def check_test(fields: TestFields) -> None:
+    """Refuse a test that could never be run.
+
+    Raises:
+        InvalidInput: as for `check_expected` and `check_changes`; the choices name a place or another message.
+        Conflict: NOT_REPLAYABLE, the turn.
+    """
+    check_expected(Expected.of_record(fields.expected))
+    choices = from_wire(Changes, fields.choices)
+    check_changes(choices)
+    if any(getattr(choices, name) is not None for name in _OF_PLACE):
+        raise InvalidInput("The message and the base of a test are fields of its own, not choices.")
+    if fields.turn is not None:
+        recorded_turn(fields.turn)
+
+
+def kept_turn(turn: ExplainabilityTurn) -> TestFields:
+    """Return the test that holds a turn to what it answered: its answer, status, basis and citations.
+
+    Raises:
+        Conflict: NOT_REPLAYABLE.
+    """
+    recorded = recorded_turn(turn)
+    status = turn.answer_status or "failed"
+    answer = words_told(answer_of(turn)).strip()
+    expected = Expected(
+        contains=(answer,) if status == "answered" and answer else (),
+        status=status,
+        basis=turn.answer_basis or None,
+        cites=tuple(dict.fromkeys(cited_unit_ids(turn))),
+    )
+    mounted = recorded.state.session.mounted_kb_id
+    return TestFields(
+        name=recorded.message.strip()[:200],
+        message=recorded.message,
+        turn=turn,
+        base=KnowledgeBase.objects.filter(project_id=turn.session.project_id, kb_id=mounted).first(),
+        expected=expected.as_record(),
+    )
+
+
+def start_run(suite: Suite, target: Target, author: Author, *, wait_ms: int = 0) -> SuiteRun:
+    """Begin a run of a suite; each test is a trial of its experiment.
+
+    Args:
+        wait_ms: how long to wait for its end.
+
+    Raises:
+        InvalidInput: as for `check_changes`; the target names several places; no test would run.
+        Unavailable: SERVER_BUSY, SERVER_SHUTTING_DOWN.
+        NotFound: SESSION_NOT_FOUND.
+    """
+    pool.refuse_if_full()
+    run = _begun(suite, target, author)
+    wait([pool.start(run_experiment, run.experiment)], timeout=wait_ms / 1000)
+    run.experiment.refresh_from_db()
+    return run
+
+
+def run_now(suite: Suite, target: Target, author: Author) -> SuiteRun:
+    """Run a suite on the calling thread and return the ended run.
+
+    Raises:
+        InvalidInput, NotFound: as for `start_run`.
+    """
+    run = _begun(suite, target, author)
+    run_experiment(run.experiment)
+    run.experiment.refresh_from_db()
+    return run
+
+
+def start_base_tests(base: KnowledgeBase, target: Target, author: Author, *, wait_ms: int = 0) -> list[SuiteRun]:
+    """Begin a run of each suite that has tests of a base; of each only those tests run.
+
+    Args:
+        wait_ms: how long to wait for the end of all of them.
+
+    Raises:
+        InvalidInput, Unavailable, NotFound: as for `start_run`.
+    """
+    pool.refuse_if_full()
+    target = replace(target, only_of=base.kb_id, state=_state(base, target))
+    runs = [_begun(suite, target, author) for suite in suites_using(base)]
+    wait([pool.start(run_experiment, run.experiment) for run in runs], timeout=wait_ms / 1000)
+    for run in runs:
+        run.experiment.refresh_from_db()
+    return runs
+
+
+def _state(base: KnowledgeBase, target: Target) -> str | None:
+    if target.draft is not None:
+        return state_of_draft(session_of(base.project, target.draft), with_told=not target.without_told)
+    return None if target.revision is None else state_of_revision(base, target.revision)
+
+
+def _begun(suite: Suite, target: Target, author: Author) -> SuiteRun:
+    check_changes(target.choices)
+    if sum((target.base is not None, target.draft is not None, target.heads)) > 1:
+        raise InvalidInput("A suite is run against one base, one draft, or the present states of its own bases.")
+    if target.revision is not None and target.base is None:
+        raise InvalidInput("A revision needs its base.")
+    tests = _meant(suite, target)
+    if not tests:
+        raise InvalidInput("The suite has no such tests.")
+    if target.allow_model:
+        check_allowed(estimate_tests(tests))
+    return begin_run(suite, tests, target.as_record(), author, asks_models=target.allow_model)
+
+
+def estimate_tests(tests: Sequence[TestCase]) -> Estimate:
+    """Return what the tests are likely to take from a model if they may ask one; of those of bases the message counts.
+
+    Raises:
+        Conflict: NOT_REPLAYABLE.
+    """
+    of_turns = estimate([recorded_turn(test.turn) for test in tests if test.turn is not None])
+    return with_messages(of_turns, [test.message for test in tests if test.turn is None])
+
+
+def _meant(suite: Suite, target: Target) -> Sequence[TestCase]:
+    """Return the tests that the target means."""
+    found = tests_of(suite)
+    if target.tags:
+        found = [test for test in found if set(target.tags) & set(test.tags)]
+    of_base = target.only_of
+    if target.draft is not None:
+        of_base = session_of(suite.project, target.draft).mounted_kb.kb_id
+    if of_base is not None:
+        found = [test for test in found if test.base is not None and test.base.kb_id == of_base]
+    return found

@@ -1,0 +1,132 @@
+"""A test as a form shows it, and back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.http import QueryDict
+
+from mrpvm.errors import InvalidInput
+from mrpvm.values import BASES, Selection
+from mrpvm.wire import from_wire
+from sessions_app.actions.experiments.suites import TestFields
+from sessions_app.experiments.changes import Changes
+from sessions_app.experiments.expected import STATUSES, Expected
+from sessions_app.experiments.questions import Target
+from sessions_app.models import Project
+from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
+from sessions_app.web.turns.choice import plugin_selectors
+
+_LISTS = ("contains", "does_not_contain", "cites", "cites_sources", "uses")
+_TEXTS = ("equals", "matches", "status", "basis", "judged")
+_WHOLE = ("max_tokens", "reference_ms")
+_NUMBERS = ("max_cost", "max_times")
+_PINS = {"planner": "planner", "seedDetector": "seed_detector", "kb": "kb", "goalSolver": "goal_solver"}
+_LEVELS = ("0", "1", "2", "3")
+
+
+def fields_given(project: Project, form: QueryDict, kept: TestFields | None = None) -> TestFields:
+    """Return the fields of a test as the form gives them; the turn and choices without a field are as `kept` has them.
+
+    Raises:
+        InvalidInput: a number that is none.
+        NotFound: KB_NOT_FOUND.
+    """
+    kb_id = _text(form, "kb_id")
+    turn = kept.turn if kept is not None and not kb_id else None
+    own = kept.base if kept is not None and turn is not None else None
+    choices = from_wire(Changes, kept.choices if kept else {})
+    return TestFields(
+        name=_text(form, "name"),
+        message=_text(form, "message"),
+        turn=turn,
+        base=knowledge_base(project, kb_id) if kb_id else own,
+        revision=_whole(form, "revision") if kb_id else None,
+        choices=_chosen(form, choices).as_record(),
+        expected=_expected(form).as_record(),
+        tags=[tag for tag in (part.strip() for part in _text(form, "tags").split(",")) if tag],
+    )
+
+
+def target_given(form: QueryDict) -> Target:
+    """Return what the form wants a suite to be run against.
+
+    Raises:
+        InvalidInput: a revision that is none.
+    """
+    place = _text(form, "over")
+    is_base = place not in ("", "heads")
+    return Target(
+        base=place if is_base else None,
+        revision=_whole(form, "revision") if is_base else None,
+        heads=place == "heads",
+        allow_model="allow_model" in form,
+        tags=tuple(tag for tag in form.getlist("tag") if tag),
+        choices=_chosen(form, Changes()),
+    )
+
+
+def form_context(project: Project, fields: TestFields) -> dict[str, Any]:
+    """Return what the form of a test shows."""
+    expected, choices = Expected.of_record(fields.expected), from_wire(Changes, fields.choices)
+    asked = fields.base.kb_id if fields.base is not None and fields.turn is None else ""
+    return {
+        "fields": fields,
+        "expected": {name: getattr(expected, name) for name in (*_TEXTS, *_WHOLE, *_NUMBERS, "cites_nothing_else")}
+        | {name: "\n".join(getattr(expected, name)) for name in _LISTS},
+        "asked_base": asked,
+        "bases": offered_bases(project, asked)[0],
+        "statuses": STATUSES,
+        "answer_bases": BASES,
+        "tags": ", ".join(fields.tags),
+        **choices_context(choices),
+    }
+
+
+def choices_context(choices: Changes) -> dict[str, Any]:
+    """Return what the fields of choices show."""
+    return {"selectors": plugin_selectors(choices.pins), "level": choices.deliberation_level}
+
+
+def _chosen(form: QueryDict, choices: Changes) -> Changes:
+    level = _text(form, "level")
+    return replace(
+        choices,
+        pins=Selection(**{name: _text(form, parameter) or None for parameter, name in _PINS.items()}),
+        deliberation_level=int(level) if level in _LEVELS else None,
+    )
+
+
+def _expected(form: QueryDict) -> Expected:
+    named: dict[str, Any] = {name: _lines(form, name) for name in _LISTS}
+    named |= {name: _text(form, name) or None for name in _TEXTS}
+    named |= {name: _whole(form, name) for name in _WHOLE}
+    named |= {name: _number(form, name) for name in _NUMBERS}
+    if named["max_times"] is None:
+        named["reference_ms"] = None
+    return Expected(**named, cites_nothing_else="cites_nothing_else" in form)
+
+
+def _text(form: Mapping[str, Any], name: str) -> str:
+    return str(form.get(name, "")).replace("\0", "").strip()
+
+
+def _lines(form: Mapping[str, Any], name: str) -> Sequence[str]:
+    return tuple(line.strip() for line in _text(form, name).splitlines() if line.strip())
+
+
+def _whole(form: Mapping[str, Any], name: str) -> int | None:
+    given = _text(form, name)
+    if not given:
+        return None
+    if not (given.isascii() and given.isdigit()) or len(given) > 9:
+        raise InvalidInput(f"{name.replace('_', ' ')} must be a whole number.")
+    return int(given)
+
+
+def _number(form: Mapping[str, Any], name: str) -> float | None:
+    given = _text(form, name)
+    try:
+        return float(given) if given else None
+    except ValueError:
+        raise InvalidInput(f"{name.replace('_', ' ')} must be a number.") from None

@@ -1,0 +1,98 @@
+"""Trials and tests that may ask a model: by estimate, within a budget, with what it cost."""
+
+from decimal import Decimal
+
+import pytest
+from pytest_django import Settings
+
+from mrpvm.errors import Conflict, Unavailable
+from sessions_app.actions.experiments.suites import add_test, create_suite
+from sessions_app.experiments.changes import Changes
+from sessions_app.experiments.expected import Expected
+from sessions_app.experiments.experiments import estimate_trials, start_more_trials, start_trials
+from sessions_app.experiments.questions import Target
+from sessions_app.experiments.suites import kept_turn, start_run
+from sessions_app.models import ExplainabilityTurn, Trial
+from sessions_app.queries.experiments import suites
+from sessions_app.queries.experiments.experiments import trials
+from tests.experiments.conftest import ANNA, Talk, ran
+from tests.llm.provider import Provider, say
+
+pytestmark = pytest.mark.django_db(transaction=True)
+OTHER = Changes(message="What is the name of my dog?")
+
+
+@pytest.fixture
+def turn(provider: Provider, talk: Talk, settings: Settings) -> ExplainabilityTurn:
+    settings.MRPVM_LLM_INPUT_PRICE, settings.MRPVM_LLM_OUTPUT_PRICE = 100, 400
+    return talk("My dog is called Rex.", "What is my dog called?")
+
+
+def live(turn: ExplainabilityTurn, *changes: Changes) -> list[Trial]:
+    """Return trials that might ask a model, after their end."""
+    made = start_trials(turn.session, turn, changes, ANNA, allow_model=True, wait_ms=30_000)
+    assert made.asks_models
+    return trials(ran(made))
+
+
+def test_a_model_is_asked_what_was_not_recorded(provider: Provider, turn: ExplainabilityTurn) -> None:
+    asked_count = len(provider.asked)
+    same, other = live(turn, Changes(), OTHER)
+    assert (same.status, same.cost, other.status) == ("succeeded", Decimal(0), "succeeded")
+    assert len(provider.asked) > asked_count
+    assert other.cost is not None
+    assert other.cost > 0
+    assert other.token_count
+
+
+def test_an_estimate_comes_before_and_bounds_the_trials(
+    provider: Provider, turn: ExplainabilityTurn, settings: Settings
+) -> None:
+    found = estimate_trials(turn.session, turn, "", 2)
+    assert found.is_allowed
+    assert found.call_count >= 2
+    assert found.cost is not None
+    asked_count = len(provider.asked)
+    settings.MRPVM_TRIAL_BUDGET = found.token_count - 1
+    with pytest.raises(Conflict) as refused:
+        start_trials(turn.session, turn, [OTHER, OTHER], ANNA, allow_model=True)
+    assert refused.value.code == "TRIAL_BUDGET"
+    assert len(provider.asked) == asked_count
+    assert not Trial.objects.exists()
+
+
+def test_nothing_is_asked_once_the_budget_is_spent(
+    provider: Provider, turn: ExplainabilityTurn, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MRPVM_TRIAL_BUDGET = 1
+    monkeypatch.setattr("sessions_app.experiments.experiments.check_allowed", lambda found: None)
+    first, second = live(turn, OTHER, Changes(message="How is my dog called, please?"))
+    assert second.status == "needs-model"
+    assert second.missing_request is not None
+    made = first.experiment
+    again = ran(start_more_trials(made, [Changes(message="Who is Rex?")], wait_ms=30_000))
+    assert again.asks_models
+
+
+def test_without_a_model_none_may_be_asked(talk: Talk) -> None:
+    turn = talk("My dog is called Rex.", "What is my dog called?")
+    with pytest.raises(Unavailable) as refused:
+        start_trials(turn.session, turn, [OTHER], ANNA, allow_model=True)
+    assert refused.value.code == "LLM_NOT_AVAILABLE"
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome"), [("YES, it names the dog.", "passed"), ("**No**: no dog.", "failed"), ("Well.", "error")]
+)
+def test_a_model_judges_an_answer(provider: Provider, turn: ExplainabilityTurn, words: str, outcome: str) -> None:
+    suite = create_suite(turn.session.project, "Judged", ANNA)
+    kept = kept_turn(turn)
+    expected = Expected(judged="It names the dog.").as_record()
+    add_test(suite, type(kept)(name="dog", message=kept.message, turn=turn, expected=expected), ANNA)
+    [result] = suites.results(start_run(suite, Target(), ANNA, wait_ms=30_000))
+    assert (result.outcome, (result.trial.error or {})["code"]) == ("error", "MODEL_NOT_RECORDED")
+    provider.script.append(say(words))
+    run = start_run(suite, Target(allow_model=True), ANNA, wait_ms=30_000)
+    [result] = suites.results(run)
+    assert result.outcome == outcome
+    assert result.verdict == (words if outcome != "error" else "")

@@ -1,0 +1,169 @@
+"""The pages of tests: a turn is kept, a suite is run, and what came of it is one click from its trial."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.actions.experiments.experiments import Author
+from sessions_app.actions.experiments.suites import add_test, create_suite
+from sessions_app.experiments.suites import kept_turn
+from sessions_app.models import ExplainabilityTurn, Project, Suite, TestCase, TestResult
+from tests.web.page_scene import HOSTILE, check_html, member_client
+from tests.web.test_experiment_pages import Links, address, settled, turn
+
+__all__ = ["turn"]
+
+ANNA = Author(name="anna")
+
+
+@pytest.fixture
+def suite(live_project: Project, turn: ExplainabilityTurn) -> Suite:
+    """Return a suite that holds the turn to its answer."""
+    made = create_suite(live_project, "Ferries", ANNA)
+    add_test(made, kept_turn(turn), ANNA)
+    return made
+
+
+def page_of(suite: Suite, name: str = "suite", *more: str) -> str:
+    return reverse(name, args=[suite.suite_id, *more])
+
+
+def filled(client: Client, url: str) -> dict[str, Any]:
+    """Return what a form of a test would send as it is shown."""
+    context = client.get(url).context
+    fields, expected = context["fields"], context["expected"]
+    sent = {"name": fields.name, "message": fields.message, "tags": context["tags"], "kb_id": context["asked_base"]}
+    return sent | {name: "" if value is None else value for name, value in expected.items() if value is not False}
+
+
+def test_a_turn_is_kept_and_its_run_leads_to_the_trial(live_project: Project, turn: ExplainabilityTurn) -> None:
+    client = member_client(live_project)
+    keep = Links(client.get(address(turn, "turn")).text).to("Keep as test")
+    sent = filled(client, keep)
+    assert "gate" in sent["contains"]
+    made = client.post(keep, {**sent, "new_suite": "Ferries"}, follow=True)
+    check_html(made.text)
+    assert "The test stands in “Ferries”." in made.text
+    suite = Suite.objects.get(name="Ferries")
+    started = client.post(page_of(suite, "suite-run-start"), {"over": "heads"})
+    found = settled(client, started["Location"])
+    check_html(found)
+    assert "1 passed" in found
+    assert "Run against the bases as they are" in found
+    assert "<svg" in client.get(Links(found).to("Open")).text
+    again = client.get(page_of(suite)).text
+    check_html(again)
+    assert "#result-1" in again
+    assert "1 passed" in client.get(reverse("suites")).text
+    experiment = client.get(reverse("experiment", args=[started["Location"].rsplit("/", 1)[1]]))
+    assert experiment["Location"] == started["Location"]
+
+
+def test_a_test_that_breaks_is_told_since_the_run_before(live_project: Project, suite: Suite) -> None:
+    client = member_client(live_project)
+    settled(client, client.post(page_of(suite, "suite-run-start"))["Location"])
+    edit = page_of(suite, "test", TestCase.objects.get().test_id)
+    sent = filled(client, edit)
+    assert client.post(edit, {**sent, "contains": "gate Z"})["Location"] == page_of(suite)
+    found = settled(client, client.post(page_of(suite, "suite-run-start"))["Location"])
+    assert "0 fixed, 1 broken, 0 as before." in found
+    assert "The answer does not contain “gate Z”." in found
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"contains": "", "cites": "", "status": "", "basis": ""}, "The test expects nothing"),
+        ({"matches": "("}, "The pattern cannot be read"),
+        ({"max_tokens": "many"}, "max tokens must be a whole number"),
+        ({"name": " "}, "A name has 1 to 200 characters"),
+    ],
+)
+def test_a_test_that_cannot_be_kept_keeps_what_was_written(
+    live_project: Project, suite: Suite, changed: dict[str, str], told: str
+) -> None:
+    client = member_client(live_project)
+    edit = page_of(suite, "test", TestCase.objects.get().test_id)
+    refused = client.post(edit, {**filled(client, edit), "message": "Which gate?", **changed})
+    assert refused.status_code == 400
+    assert told in refused.text
+
+
+def test_a_base_is_asked_by_a_test_written_by_hand(live_project: Project, suite: Suite) -> None:
+    client = member_client(live_project)
+    new = page_of(suite, "test-new")
+    check_html(client.get(new).text)
+    sent = {"name": HOSTILE, "message": HOSTILE, "does_not_contain": "zebra", "tags": "a, b"}
+    sent["kb_id"] = client.get(new).context["bases"][0].kb_id
+    shown = client.post(new, sent, follow=True).text
+    check_html(shown)
+    assert HOSTILE not in shown
+    made = TestCase.objects.get(turn=None)
+    assert (made.tags, made.expected) == (["a", "b"], {"doesNotContain": ["zebra"]})
+    found = settled(client, client.post(page_of(suite, "suite-run-start"), {"tag": ["b"]})["Location"])
+    check_html(found)
+    assert HOSTILE not in found
+    assert list(TestResult.objects.values_list("name", "outcome")) == [(HOSTILE, "passed")]
+
+
+def test_a_suite_goes_out_and_comes_in_as_a_file(live_project: Project, suite: Suite) -> None:
+    client = member_client(live_project)
+    file = client.get(page_of(suite, "suite-file"))
+    assert file["Content-Disposition"] == 'attachment; filename="suite.yaml"'
+    upload = SimpleUploadedFile("suite.yaml", file.content.replace(b"Ferries", b"Copy"))
+    assert (
+        "The suite “Copy” is as the file says."
+        in client.post(reverse("suite-import"), {"file": upload}, follow=True).text
+    )
+    bad = SimpleUploadedFile("suite.yaml", b"suite: X\ntests: [{message: a, colour: red}]")
+    assert (
+        "there is no field &#x27;colour&#x27;" in client.post(reverse("suite-import"), {"file": bad}, follow=True).text
+    )
+    renamed = client.post(page_of(suite, "suite-rename"), {"name": "Boats"}, follow=True)
+    assert "<h1>Boats</h1>" in renamed.text
+    client.post(page_of(suite, "suite-delete"))
+    assert [each.name for each in Suite.objects.all()] == ["Copy"]
+
+
+def test_a_viewer_runs_tests_and_writes_none(live_project: Project, suite: Suite, turn: ExplainabilityTurn) -> None:
+    client = member_client(live_project, "viewer")
+    shown = client.get(page_of(suite)).text
+    check_html(shown)
+    assert page_of(suite, "test-new") not in shown
+    assert client.post(page_of(suite, "suite-run-start")).status_code == 302
+    for refused in (page_of(suite, "suite-delete"), page_of(suite, "test-new"), reverse("suite-import")):
+        assert client.post(refused).status_code == 403
+    assert client.get(address(turn, "turn-keep")).status_code == 403
+    assert client.post(reverse("suites"), {"name": "x"}).status_code == 403
+
+
+def test_the_empty_list_teaches_what_a_test_is(live_project: Project) -> None:
+    shown = member_client(live_project).get(reverse("suites")).text
+    check_html(shown)
+    assert "No suite yet" in shown
+
+
+def test_a_save_says_what_it_breaks_before_it_is_made(
+    live_project: Project, suite: Suite, turn: ExplainabilityTurn
+) -> None:
+    client = member_client(live_project)
+    session = turn.session
+    shown = client.get(reverse("session-kb-saving", args=[session.session_id])).text
+    assert "1 test asks this base" in shown
+    save = reverse("session-kb-test", args=[session.session_id])
+    found = settled(client, client.post(save, {"include_conversation_units": "yes"})["Location"])
+    check_html(found)
+    assert "This save breaks 0 of 1 test." in found
+    assert "Save</button>" in found
+    base = reverse("knowledge-base", args=[session.mounted_kb.kb_id])
+    assert "Ferries" in client.get(base).text
+    client.post(reverse("session-kb-save", args=[session.session_id]), {"include_conversation_units": "yes"})
+    asked = {"name": "saved", "message": turn.user_message, "kb_id": session.mounted_kb.kb_id, "contains": "gate"}
+    client.post(page_of(suite, "test-new"), asked)
+    revision = reverse("knowledge-test", args=[session.mounted_kb.kb_id])
+    told = settled(client, client.post(revision, {"revision": "1"})["Location"])
+    check_html(told)
+    assert "Restoring revision 1 breaks 1 of 2 tests." in told
