@@ -46,7 +46,7 @@ class StepRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What was asked in vain, how often, and the turns that did."""
+    """A question that got no answer, how often, and the turns that asked it."""
 
     text: str
     count: int
@@ -124,12 +124,11 @@ def _tiles(found: Overview, since: str) -> list[Tile]:
         ),
         Tile(name="Rated up", value=f"{whole.up_count:,}", url=_turns_url(f"rating:up {since}")),
         Tile(name="Rated down", value=f"{whole.down_count:,}", url=_turns_url(f"rating:down {since}")),
-        Tile(name="Half within", value=_milliseconds(whole.p50_ms), url=_turns_url(since), note="p50"),
+        Tile(name="Latency p50", value=_milliseconds(whole.p50_ms), url=_turns_url(since)),
         Tile(
-            name="95 % within",
+            name="Latency p95",
             value=_milliseconds(whole.p95_ms),
             url=_turns_url(f"duration:>{whole.p95_ms}ms {since}" if whole.p95_ms else since),
-            note="p95",
         ),
         Tile(name="Tokens", value=f"{whole.token_count:,}", url=f"{_turns_url(since)}&sort=tokens"),
         *([Tile(name="Cost", value=f"{found.cost:,.2f}", url="#models")] if found.cost is not None else []),
