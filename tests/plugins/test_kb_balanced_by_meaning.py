@@ -135,9 +135,9 @@ def test_few_units_are_encoded_while_a_question_waits() -> None:
     many = [unit(f"dog-{place}", f"Dog {place} has a house.") for place in range(60)]
     encoder, context = SynonymEncoder(), call_context(InMemoryKnowledge(many, "kb"))
     found = find("Which dog has a home?", encoder, context)
-    assert len(encoder.texts) == 9  # the question is one
+    assert len(encoder.texts) == 5  # the question is one
     assert found.evidence[0].entries[0].likeness is not None
-    assert "intent 1: 52 units have no vector yet" in found.notes
+    assert "intent 1: 56 units have no vector yet" in found.notes
     context.knowledge.keep_artifacts(encoder.version, BalancedKBRetriever(lambda: encoder).artifacts_of(many))
     assert "no vector" not in " ".join(find("Which dog has a home?", encoder, context).notes)
 
@@ -159,7 +159,9 @@ def test_an_utterance_is_like_what_is_said_around_it() -> None:
         said(1, "Since when?"),
         *(said(place, "Well.") for place in range(6, 12)),
     ]
-    offered = rows(find("Is the hound sick?", SynonymEncoder(), units=talk), "offered")
+    encoder, context = SynonymEncoder(), call_context(InMemoryKnowledge(talk, "kb"))
+    context.knowledge.keep_artifacts(encoder.version, BalancedKBRetriever(lambda: encoder).artifacts_of(talk))
+    offered = rows(find("Is the hound sick?", encoder, context), "offered")
     assert list(offered)[:2] == ["said-0", "said-1"]
 
 

@@ -7,7 +7,6 @@ what the session was told last. The policy's least score is the bar for it: like
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import batched
 
 from mrpvm.contracts import CallContext, RetrieveInput, ScoredUnit
 from mrpvm.english.dialogue import UTTERANCE
@@ -28,9 +27,8 @@ WHOLE_MATCH = 0.5
 word of the question, as in a handful of short facts, words tell less than likeness does."""
 NEIGHBOUR_SHARES = (1.0, 0.5, 0.3, 0.2, 0.1)
 """What an utterance means lies in what is said around it too, less with distance."""
-_ENCODED_MAX = 8
+_ENCODED_MAX = 4
 """So many units are encoded while a question waits, the best by words first; the others are in the background."""
-_ENCODED_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +146,11 @@ def _vectors(encoder: Encoder, hits: Sequence[ScoredUnit], context: CallContext)
     units = {hit.unit.id: hit.unit for hit in hits}
     kept = context.knowledge.artifacts(encoder.version, list(units))
     vectors = {unit_id: Vector.of(content) for unit_id, content in kept.items()}
-    missing = [unit for unit_id, unit in units.items() if unit_id not in vectors]
-    for batch in batched(missing[:_ENCODED_MAX], _ENCODED_AT_ONCE, strict=False):
+    missing = [unit for unit_id, unit in units.items() if unit_id not in vectors][:_ENCODED_MAX]
+    if missing:
         if context.stopped():
             return None
-        made = unit_vectors(encoder, batch)
+        made = unit_vectors(encoder, missing)
         context.knowledge.keep_artifacts(encoder.version, made)
         vectors.update((unit_id, Vector.of(content)) for unit_id, content in made.items())
     return vectors
