@@ -2,9 +2,9 @@
 
 Provenance: SQuAD 2.0 development set (Rajpurkar et al., CC BY-SA 4.0), nothing of it is kept but weights and in how
 many paragraphs a stem stood. Each question is asked of its paragraph and of its whole article: the weights are learned
-from both, the cut is chosen for articles. The printed figures, how sure the scorer was against how often it was right
-among them, are of articles that the weights were not learned from (five folds). All vectors are there before the first
-question, so the same data and grammar give the same file.
+from both, and the cut keeps within the risk in both. The printed figures, how sure the scorer was against how often it
+was right among them, are of articles that the weights were not learned from (five folds). All vectors are there before
+the first question, so the same data and grammar give the same file.
 """
 
 import argparse
@@ -30,7 +30,7 @@ LEAST_COUNT = 4
 ENCODED_SAMPLE = 16
 """Paragraphs of an article whose questions the model with vectors is learned from."""
 RANK_PENALTY, SURE_PENALTY = 3.0, 10.0
-MOST_WRONG, MOST_MISLED = 0.015, 0.083
+MOST_WRONG, MOST_MISLED = 0.015, 0.088
 """The risk that the cut is chosen for, grammar and scorer together: of the answerable questions stated wrongly, and of
 the unanswerable ones stated at all."""
 BANDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.01)
@@ -180,8 +180,9 @@ def learn(examples: Sequence[Example]) -> Model:
     """Return what is learned from the examples; prints how it does on held-out articles."""
     judged = list(held_out(examples))
     whole = [item for item in judged if item.example.is_whole]
-    cut = chosen_cut(whole)
-    for name, items in (("articles", whole), ("paragraphs", [item for item in judged if not item.example.is_whole])):
+    alone = [item for item in judged if not item.example.is_whole]
+    cut = max(chosen_cut(whole), chosen_cut(alone))
+    for name, items in (("articles", whole), ("paragraphs", alone)):
         print(name)
         for line in (*report(items, cut), *calibration(items)):
             print(line, flush=True)
@@ -252,7 +253,8 @@ def main() -> None:
         known = {name: count for name, count in sorted(counts.items()) if count >= LEAST_COUNT}
         learned = Weights(words=empty, meaning=empty, quoted=LEAST_SHARED, counts=known, paragraph_count=len(texts))
         models = {}
-        for name, count in (("words", given.sample), ("meaning", min(given.sample, ENCODED_SAMPLE))):
+        # Those with vectors first: what is mounted for words alone needs none.
+        for name, count in (("meaning", min(given.sample, ENCODED_SAMPLE)), ("words", given.sample)):
             print(name, flush=True)
             models[name] = learn(examples_of(given.directory, count, learned, embeds=name == "meaning"))
     learned = replace(learned, **models)
