@@ -19,6 +19,7 @@ from sessions_app.api.urls import urlpatterns
 from sessions_app.models import (
     ApiKey,
     Experiment,
+    Forgetting,
     KnowledgeSource,
     Membership,
     Project,
@@ -34,7 +35,7 @@ PUBLIC = {"health", "ready", "unknown"}
 PAGES = {"docs"}
 CANNOT_NOW = {
     "TURN_NOT_RUNNING", "EXPERIMENT_NOT_RUNNING", "EXPERIMENT_RUNNING", "KB_REVISION_CONFLICT", "WORKSPACE_DIRTY",
-    "TEST_EXISTS", "KB_IS_DEFAULT",
+    "TEST_EXISTS", "KB_IS_DEFAULT", "FORGETTING_NOT_RUNNING",
 }  # fmt: skip
 METHODS = ("get", "post", "put", "patch", "delete")
 ROUTES = [pattern for pattern in urlpatterns if isinstance(pattern, URLPattern) and pattern.name not in PUBLIC | PAGES]
@@ -56,6 +57,7 @@ def talked(talked: Session, editor: Caller) -> Session:
     expected = {"contains": ["Rex"]}
     TestCase.objects.create(suite=suite, position=1, name="Rex", message="Rex?", turn=turn, expected=expected)
     SuiteRun.objects.create(suite=suite, experiment=ran)
+    Forgetting.objects.create(project=talked.project, kind="text", status="cancelled", created_by_name="ann")
     return talked
 
 
@@ -73,6 +75,7 @@ def address(pattern: URLPattern, session: Session) -> str:
         "kb_id": session.mounted_kb.kb_id,
         "source_id": KnowledgeSource.objects.get(name="decks.md").source_id,
         "experiment_id": Experiment.objects.get(kind="trials").experiment_id,
+        "forgetting_id": Forgetting.objects.get().forgetting_id,
         "suite_id": Suite.objects.get().suite_id,
         "test_id": TestCase.objects.get().test_id,
         "run_id": Experiment.objects.get(kind="suite").experiment_id,
@@ -135,9 +138,10 @@ def test_what_belongs_to_another_project_is_not_there(talked: Session, stranger:
 
 
 @pytest.mark.rule("API-9")
-def test_what_belongs_to_the_project_is_there(talked: Session, editor: Caller) -> None:
+def test_what_belongs_to_the_project_is_there(talked: Session, caller: Callable[..., Caller]) -> None:
+    headers = caller("admin").headers
     for method, path in calls(KEYED, talked):
-        answer = call(Client(), method, path, editor.headers, talked.mounted_kb.kb_id)
+        answer = call(Client(), method, path, headers, talked.mounted_kb.kb_id)
         is_done = answer.status_code < 300
         assert is_done or answer.json()["error"]["code"] in CANNOT_NOW, (method, path, answer.content)
 
@@ -152,6 +156,8 @@ def test_lists_show_the_own_project_alone(path: str, talked: Session, editor: Ca
 
 TRIES = re.compile(r"/(replay|diagnosis|bisect|runs)$|^/api/kbs/[^/]+/tests$")
 """Ends of paths that run recorded turns and tests again, which a viewer may."""
+FORGET = "/api/forget"
+"""Where only admins may even look."""
 EXPERIMENTS = "/api/experiments"
 """Where a viewer may begin what needs a session to be named, and change what the viewer began."""
 
@@ -161,7 +167,7 @@ def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[...
     headers = caller("viewer").headers
     for method, path in calls(ROUTES, talked):
         answer = call(Client(), method, path, headers, talked.mounted_kb.kb_id)
-        if method == "get" or TRIES.search(path):
+        if (method == "get" and not path.startswith(FORGET)) or TRIES.search(path):
             assert answer.status_code in (200, 201), (path, answer.content)
         elif path in (EXPERIMENTS, f"{EXPERIMENTS}/estimate"):
             assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_INPUT")
@@ -171,7 +177,7 @@ def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[...
             assert error["code"] == "FORBIDDEN"
             if path.startswith(EXPERIMENTS):
                 continue
-            needed = "admin" if path.endswith("llm-roles") else "editor"
+            needed = "admin" if path.endswith("llm-roles") or path.startswith(FORGET) else "editor"
             assert error["message"] == f"Your role here is viewer; this needs the role {needed}."
 
 
