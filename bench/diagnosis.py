@@ -1,4 +1,4 @@
-"""`python -m bench.diagnosis [--turns N]`: how many turns replay identically, what trials and a diagnosis cost.
+"""`python -m bench.diagnosis [--turns N]`: how many turns replay identically, what trials and searches cost.
 
 In one process, on a SQLite file of its own, with the mixed talk of the table of costs. A trial is compared with the
 machine's part of its turn as it was recorded in this run.
@@ -68,20 +68,49 @@ def diagnosed() -> tuple[int, int]:
     return found.tried_count, (found.result or {})["duration_ms"]
 
 
+def bisected(turn_count: int) -> tuple[int, int]:
+    """Return the trials and milliseconds of finding the one turn of a session since which it answers as it does."""
+    from sessions_app.actions.experiments.experiments import Author
+    from sessions_app.actions.sessions.session import create_session
+    from sessions_app.actions.settings.projects import ensure_default_project
+    from sessions_app.experiments.experiments import start_bisect
+    from sessions_app.experiments.search import Expectation
+    from sessions_app.queries.turns.registry import turn as turn_of
+    from sessions_app.turns.call import TurnCall
+    from sessions_app.turns.pipeline import run_turn
+
+    project = ensure_default_project()
+    session = create_session(project)
+    told_at = turn_count * 2 // 5
+    for number in range(1, turn_count):
+        message = "The kitchen opens at 7 am." if number == told_at else "What is the capital of Mars?"
+        run_turn(session, TurnCall(message=message))
+    last = run_turn(session, TurnCall(message="When does the kitchen open?")).turn
+    asked = turn_of(project, session.session_id, last.request_id)
+    started = time.perf_counter()
+    found = start_bisect(asked, Expectation(), Author(name="bench"), wait_ms=60_000)
+    if (found.result or {}).get("number") != told_at:
+        raise AssertionError(f"The turn {told_at} was not found: {found.result}")
+    return found.tried_count, round((time.perf_counter() - started) * 1000)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.diagnosis", description="Measure replays and diagnoses.")
     parser.add_argument("--turns", type=int, default=200)
+    parser.add_argument("--bisected", type=int, default=1_000, metavar="TURNS", help="turns of the session to bisect")
     given = parser.parse_args()
     with in_new_database():
         hold_talk(sessions_of_mixed_talk(given.turns))
         turn_count, identical_count, durations = replayed()
         ratio = trial_ratio()
         trial_count, diagnosis_ms = diagnosed()
+        bisect_count, bisect_ms = bisected(given.bisected)
     print(f"{'turns that replay identically, of':42}{identical_count:>12,}{turn_count:>9,}")
     print(f"{'replay of a turn, median ms':42}{statistics.median(durations):>12.1f}")
     print(f"{'trial over the machine in its turn':42}{ratio:>12.2f}")
     print(f"{'trials of a diagnosis, and its ms':42}{trial_count:>12}{diagnosis_ms:>9,}")
+    print(f"{f'trials to bisect {given.bisected:,} turns, and ms':42}{bisect_count:>12}{bisect_ms:>9,}")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from mrpvm import registry
 from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validation
 from mrpvm.errors import TurnCancelled, TurnInterrupted
 from mrpvm.kernel.calls import CallReturn, PluginCall
+from mrpvm.llm.redaction import REDACTED
 from mrpvm.trace.events import Event, UnitsJudged, record_of
 from mrpvm.trace.graph import path_key
 from mrpvm.trace.order import in_frame_order
@@ -78,10 +79,22 @@ def replay(turn: ExplainabilityTurn, *, live_plugins: bool = False) -> ReplayRes
     since = forgotten_since(turn) if difference else None
     if since is not None:  # rarer words weigh more: what is gone changes the scores of what is left
         raise forgotten(since)
+    if difference is not None and _held_secrets(recorded):
+        raise NotReplayable(
+            "Secrets were blacked out of what this turn was told, and what is left is read differently. It cannot be"
+            " run again.",
+            "secrets",
+            turn.created_at,
+        )
     divergence = None if difference is None else _explained(recorded, difference, live_plugins=live_plugins)
     return ReplayResult(
         request_id=turn.request_id, duration_ms=round((time.monotonic() - started) * 1000), divergence=divergence
     )
+
+
+def _held_secrets(recorded: RecordedTurn) -> bool:
+    """Return whether something was blacked out of what the turn was told, or of what it did."""
+    return REDACTED in recorded.message or REDACTED in json.dumps(recorded.records)
 
 
 def replay_turn(turn: ExplainabilityTurn) -> ReplayResult:

@@ -77,7 +77,7 @@ def _table(model: type[Model], *omitted: str) -> Table:
 
 
 TABLES = (
-    _table(FrozenContent, "project", "unused_since"),
+    _table(FrozenContent, "project", "created_at", "unused_since"),
     _table(KnowledgeLayer, "index_version", "postings_layer", "worked_at"),
     _table(KnowledgeSource),
     _table(LayerUnit),

@@ -1,6 +1,5 @@
-"""A session moves from SQLite to PostgreSQL and back as a bundle, and its turns replay on either side of a restart."""
+"""Turns replay in the server process that follows the one that ran them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2 as httpx
@@ -39,47 +38,22 @@ class Server:
                 self._post(f"/api/sessions/{session_id}/kb/save", {})
         return str(session_id)
 
-    def bundle(self, session_id: str) -> bytes:
-        return bytes(self._api.get(f"/api/sessions/{session_id}/bundle").raise_for_status().content)
-
-    def imported(self, bundle: bytes) -> str:
-        files = {"file": ("session.zip", bundle, "application/zip")}
-        return str(self._api.post("/api/bundles", files=files).raise_for_status().json()["session_id"])
-
     def replays(self, session_id: str) -> list[str]:
         """Return what came of replaying each turn of the machine, in order."""
         listed = self._api.get(f"/api/sessions/{session_id}/explainability").raise_for_status().json()["turns"]
         turns = [turn["requestId"] for turn in listed if turn.get("kind", "chat") == "chat"]
         answers = (self._api.post(f"/api/sessions/{session_id}/turns/{each}/replay") for each in turns)
-        return [answer.json().get("result") or answer.json()["message"] for answer in answers]
+        return [answer.json().get("result") or answer.json()["error"]["message"] for answer in answers]
 
     def _post(self, path: str, body: object) -> dict[str, str]:
         return dict(self._api.post(path, json=body).raise_for_status().json())
 
 
-@pytest.fixture
-def sqlite(tmp_path: Path) -> Iterator[Server]:
-    (tmp_path / "sqlite").mkdir()
-    with ServerProcess(tmp_path / "sqlite", MRPVM_API_KEY=KEY) as process:
-        yield Server(process)
-
-
-@pytest.fixture
-def postgresql(tmp_path: Path, own_services: dict[str, str]) -> Iterator[Server]:
-    assert own_services, "this needs PostgreSQL"
-    (tmp_path / "postgresql").mkdir()
-    with ServerProcess(tmp_path / "postgresql", MRPVM_API_KEY=KEY, **own_services) as process:
-        yield Server(process)
-
-
-@pytest.mark.parametrize("way", ["to PostgreSQL", "to SQLite"])
-def test_a_bundle_is_byte_equal_and_replays_across(sqlite: Server, postgresql: Server, way: str) -> None:
-    here, there = (sqlite, postgresql) if way == "to PostgreSQL" else (postgresql, sqlite)
-    session_id = here.talk()
-    bundle = here.bundle(session_id)
-    moved = there.imported(bundle)
-    assert there.bundle(moved) == bundle
-    assert here.replays(session_id) == there.replays(moved) == ["identical"] * (len(SAID) - 1)
+def check_replays(results: list[str]) -> None:
+    """Assert that every turn replays but the one that was told a secret, which may say so."""
+    assert [result for result in results if result != "identical" and "Secrets" not in result] == []
+    assert results.count("identical") >= len(SAID) - 2
+    assert len(results) == len(SAID) - 1
 
 
 def test_turns_replay_after_a_restart(tmp_path: Path, own_services: dict[str, str]) -> None:
@@ -87,4 +61,4 @@ def test_turns_replay_after_a_restart(tmp_path: Path, own_services: dict[str, st
     with ServerProcess(tmp_path, **variables) as process:
         session_id = Server(process).talk()
     with ServerProcess(tmp_path, **variables) as process:
-        assert Server(process).replays(session_id) == ["identical"] * (len(SAID) - 1)
+        check_replays(Server(process).replays(session_id))
