@@ -1,15 +1,18 @@
 """`python -m tests.faults.crashing_server N serve ...`: the server, killed at the Nth edge of a turn's transactions.
 
-An edge is the moment before an outermost transaction of a turn begins, or after it ended. Counted from 0 over the
-turns of one process; SIGKILL leaves no time for anything.
+An edge is the moment before an outermost transaction of a turn begins, or after it ended; several writes that
+PostgreSQL carries out as one statement, where no transaction runs, are one too. Counted from 0 over the turns of one
+process; SIGKILL leaves no time for anything.
 """
 
 import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from typing import Any
 
+import django
 from django.core.management import execute_from_command_line
 from django.db import transaction
 
@@ -31,6 +34,8 @@ class Edges:
 
 def install(fatal: int) -> None:
     """Wrap transactions and turns so that the process dies at edge `fatal`."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
+    django.setup()
     edges = Edges(fatal)
     count_edges(edges)
     _mark_turns(edges)
@@ -38,7 +43,10 @@ def install(fatal: int) -> None:
 
 def count_edges(edges: Edges) -> None:
     """Wrap transactions so that `edges` counts those of threads that it follows."""
+    from sessions_app.models import named_sql
+
     enter, leave = transaction.Atomic.__enter__, transaction.Atomic.__exit__
+    write_together = named_sql._written_together
 
     def counting_enter(self: transaction.Atomic) -> None:
         if getattr(edges.of_thread, "in_turn", False):
@@ -54,15 +62,21 @@ def count_edges(edges: Edges) -> None:
             if edges.of_thread.depth == 0:
                 edges.pass_one()
 
+    def counting_write(writes: Sequence[named_sql.Write]) -> Any:
+        is_alone = getattr(edges.of_thread, "in_turn", False) and edges.of_thread.depth == 0
+        if is_alone:
+            edges.pass_one()
+        written = write_together(writes)
+        if is_alone:
+            edges.pass_one()
+        return written
+
+    named_sql._written_together = counting_write
     transaction.Atomic.__enter__ = counting_enter  # type: ignore[method-assign]
     transaction.Atomic.__exit__ = counting_leave  # type: ignore[method-assign]
 
 
 def _mark_turns(edges: Edges) -> None:
-    import django
-
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
-    django.setup()
     from sessions_app.turns import pipeline
 
     run_turn = pipeline.run_turn
