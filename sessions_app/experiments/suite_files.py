@@ -46,7 +46,12 @@ def suite_text(suite: Suite) -> str:
     counts = Counter(name for _, name in named)
     names = {kb_id: name for kb_id, name in named if counts[name] == 1}
     document = {"suite": suite.name, "tests": [_by_name(document_of(test), names) for test in tests_of(suite)]}
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    return yaml_of(document)
+
+
+def yaml_of(document: Mapping[str, Any]) -> str:
+    """Return a document as YAML, its keys in their order."""
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 def _by_name(document: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -155,6 +160,17 @@ def _is_storable(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(_is_storable, (*value.keys(), *value.values())))
     return not isinstance(value, list) or all(map(_is_storable, value))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Escapes the one line break that is read back as another when it is written as it is."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        """Return the node of a text."""
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style='"' if "\x85" in text else None)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
 
 
 class _Loader(yaml.SafeLoader):

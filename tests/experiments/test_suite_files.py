@@ -18,7 +18,7 @@ from sessions_app.actions.experiments.suites import add_test
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.documents import changes_of, choices_of, expected_document, expected_of
 from sessions_app.experiments.expected import Expected
-from sessions_app.experiments.suite_files import import_suite, read_suite, suite_text
+from sessions_app.experiments.suite_files import import_suite, read_suite, suite_text, yaml_of
 from sessions_app.experiments.suites import kept_turn
 from sessions_app.models import KnowledgeBase, Suite, TestCase
 from tests.experiments.conftest import ANNA, Talk
@@ -45,7 +45,7 @@ lists = st.lists(texts, max_size=3).map(tuple)
 )  # fmt: skip
 def test_what_a_file_holds_is_read_back(expected: Expected, changes: Changes) -> None:
     document = {"expect": expected_document(expected), "choices": choices_of(changes)}
-    read = yaml.safe_load(yaml.safe_dump(document, allow_unicode=True))
+    read = yaml.safe_load(yaml_of(document))
     assert (expected_of(read["expect"]), changes_of(read["choices"])) == (expected, changes)
 
 
