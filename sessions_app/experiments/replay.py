@@ -94,7 +94,8 @@ def replay(turn: ExplainabilityTurn, *, live_plugins: bool = False) -> ReplayRes
 
 def _held_secrets(recorded: RecordedTurn) -> bool:
     """Return whether something was blacked out of what the turn was told, or of what it did."""
-    return REDACTED in recorded.message or REDACTED in json.dumps(recorded.records)
+    told = (recorded.message, json.dumps(recorded.records), *(item.text for item in recorded.payloads.values()))
+    return any(REDACTED in text for text in told)
 
 
 def replay_turn(turn: ExplainabilityTurn) -> ReplayResult:
