@@ -90,6 +90,7 @@ MRPVM_MAX_EXPLAINABILITY_ENTRIES = ENVIRONMENT.whole_number("MRPVM_MAX_EXPLAINAB
 MRPVM_DAILY_COPIES = ENVIRONMENT.whole_number("MRPVM_DAILY_COPIES", 7, highest=366)  # of SQLite's database; 0 is off
 MRPVM_KEEP_PAYLOADS_DAYS = ENVIRONMENT.whole_number("MRPVM_KEEP_PAYLOADS_DAYS", 0, highest=36_500)  # 0 is for ever
 MRPVM_KEEP_TRIALS_DAYS = ENVIRONMENT.whole_number("MRPVM_KEEP_TRIALS_DAYS", 30, highest=36_500)  # 0 is for ever
+MRPVM_KEEP_AUDIT_DAYS = ENVIRONMENT.whole_number("MRPVM_KEEP_AUDIT_DAYS", 0, highest=36_500)  # 0 is for ever
 MRPVM_REQUIRE_TESTS = ENVIRONMENT.flag("MRPVM_REQUIRE_TESTS", default=False)  # before saves and restores
 MRPVM_TRIAL_BUDGET = ENVIRONMENT.whole_number("MRPVM_TRIAL_BUDGET", 200_000)  # tokens
 MRPVM_MAX_RUNNING_EXPERIMENTS = ENVIRONMENT.whole_number("MRPVM_MAX_RUNNING_EXPERIMENTS", 2, lowest=1)  # a process
@@ -205,6 +206,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "sessions_app.acting.ActingUser",
     "sessions_app.web.shell.form_addresses.LoginRequired",  # a view is public only if it says so
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -360,6 +362,7 @@ SPECTACULAR_SETTINGS = {
         "StoppingStatusEnum": ["cancelling"],
         "ExperimentKindEnum": ["trials", "diagnosis", "bisect", "suite"],
         "AnswerStatusEnum": ["answered", "no-context", "failed"],
+        "MemberRoleEnum": ["viewer", "editor", "admin"],
         "AnswerBasisEnum": ["stated", "composed", "quoted", "none"],
     },
     "SWAGGER_UI_DIST": "SIDECAR",

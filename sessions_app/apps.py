@@ -11,11 +11,13 @@ class SessionsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the system checks, name what nobody may read, and fill the machine's registry."""
+        """Register the system checks, name what nobody may read, watch users, and fill the machine's registry."""
         from mrpvm.llm.redaction import name_secrets
         from sessions_app import checks  # noqa: F401 (checks register when imported, after the settings)
+        from sessions_app.actions.settings.users import watch_users
         from sessions_app.logs import configured_secrets
         from sessions_app.turns.machine import install_plugins
 
         name_secrets(configured_secrets())
+        watch_users()
         install_plugins()

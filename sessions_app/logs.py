@@ -52,6 +52,11 @@ def logging_with(**known: str | None) -> Iterator[None]:
         _context.reset(token)
 
 
+def logged_request_id() -> str:
+    """Return the id by which the log names the request that this thread serves, empty for none."""
+    return _context.get().request_id or ""
+
+
 class PlainFormatter(logging.Formatter):
     """Writes `time level logger message`, secrets left out, also of tracebacks."""
 

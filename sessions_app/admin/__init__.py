@@ -20,6 +20,8 @@ from sessions_app.admin.sessions import (
 )
 from sessions_app.admin.settings import (
     api_keys,
+    audit,
+    invitations,
     kept_answers,
     model_roles,
     plugin_failures,
@@ -32,6 +34,7 @@ from sessions_app.admin.turns import imported_spans, turn_counts, turn_ratings, 
 
 __all__ = [
     "api_keys",
+    "audit",
     "context_units",
     "conversation_points",
     "damaged_values",
@@ -39,6 +42,7 @@ __all__ = [
     "experiments",
     "frozen_contents",
     "imported_spans",
+    "invitations",
     "kb_mounts",
     "kept_answers",
     "knowledge_bases",

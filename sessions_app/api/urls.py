@@ -10,8 +10,8 @@ from sessions_app.api.knowledge import session_knowledge, workspace
 from sessions_app.api.sessions import bundles, memory, policies, remedies, skills
 from sessions_app.api.sessions import contents as session_contents
 from sessions_app.api.sessions import endpoints as sessions
+from sessions_app.api.settings import audit, members, plugins
 from sessions_app.api.settings import models as model_settings
-from sessions_app.api.settings import plugins
 from sessions_app.api.shell import docs, health
 from sessions_app.api.shell.views import UnknownPath
 from sessions_app.api.turns import endpoints as turns
@@ -90,6 +90,12 @@ urlpatterns = [
     path("models", plugins.Models.as_view(), name="models"),
     path("eval-sources", plugins.EvaluationSources.as_view(), name="eval-sources"),
     path("settings/llm-roles", model_settings.ModelRolesSettings.as_view(), name="llm-roles"),
+    path("members", members.Members.as_view(), name="members"),
+    path("members/<id:name>", members.OneMember.as_view(), name="member"),
+    path("invitations", members.Invitations.as_view(), name="invitations"),
+    path("invitations/<int:invitation_id>", members.OneInvitation.as_view(), name="invitation"),
+    path("audit", audit.Audit.as_view(), name="audit"),
+    path("audit/export", audit.AuditExport.as_view(), name="audit-export"),
     path("health", health.health, name="health"),
     path("ready", health.ready, name="ready"),
     path("schema", docs.Schema.as_view(), name="schema"),

@@ -16,6 +16,7 @@ from sessions_app.actions.experiments.experiments import close_abandoned_experim
 from sessions_app.actions.sessions.frozen_content import remove_unused_content
 from sessions_app.actions.sessions.memory import sweep_memories
 from sessions_app.actions.sessions.session import delete_old_archives, expire_sessions, purge_deleted_sessions
+from sessions_app.actions.settings.audit import remove_old_entries
 from sessions_app.actions.settings.kept_answers import sweep_kept_answers
 from sessions_app.actions.settings.plugin_failures import sweep_failures
 from sessions_app.actions.turns.counting import count_ended_turns
@@ -66,6 +67,7 @@ def sweep() -> dict[str, int]:
         "answers": sweep_kept_answers,
         "unused": remove_unused_content,
         "payloads": partial(remove_old_payloads, pacer.pause),
+        "audit": partial(remove_old_entries, pacer.pause),
         "experiments": partial(remove_old_experiments, pacer.pause),
         "compacted": partial(compact_long_chains, pacer.pause),
         "forgotten": sweep_memories,

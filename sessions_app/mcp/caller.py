@@ -3,6 +3,7 @@
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from sessions_app.acting import Actor, holder_of
 from sessions_app.actions.settings.api_keys import find_key
 from sessions_app.models import Project
 
@@ -14,14 +15,17 @@ class Caller:
     project: Project
     role: str
     name: str
+    actor: Actor
 
 
 current_caller: ContextVar[Caller] = ContextVar("current_caller")
 """The caller of the request that the running tool serves."""
 
 
-def caller_of(authorization: str) -> Caller | None:
-    """Return the caller of an `Authorization` header; None without a key that is in force."""
+def caller_of(authorization: str, address: str) -> Caller | None:
+    """Return the caller of an `Authorization` header from an address; None without a key that is in force."""
     scheme, _, token = authorization.partition(" ")
     key = find_key(token.strip()) if scheme.lower() == "bearer" else None
-    return None if key is None else Caller(project=key.project, role=key.role, name=f"key-{key.pk}")
+    if key is None:
+        return None
+    return Caller(project=key.project, role=key.role, name=f"key-{key.pk}", actor=holder_of(key, address))

@@ -29,7 +29,8 @@ class MCPEndpoint:
         if not _is_our_host(headers.get("host", "")) or not _may_call_from(headers):
             return await _refuse(send, 403, "This address or origin may not call the server.")
         authorization = headers.get("authorization", "")
-        caller = await with_database(self._threads, lambda: caller_of(authorization))
+        address = (scope.get("client") or ("", 0))[0]
+        caller = await with_database(self._threads, lambda: caller_of(authorization, address))
         if caller is None:
             return await _refuse(send, 401, "Send an API key that is in force: Authorization: Bearer mrp_...")
         if scope["method"] != "POST":  # there is no stream of notifications to follow, and no session to end

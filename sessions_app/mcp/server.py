@@ -13,6 +13,7 @@ from mcp.server.lowlevel import Server
 from mcp.types import ToolAnnotations
 
 from mrpvm.errors import InvalidInput, MRPError
+from sessions_app.acting import acting_as
 from sessions_app.database import as_unavailable
 from sessions_app.identifiers import new_request_id
 from sessions_app.mcp import reading, writing
@@ -109,7 +110,8 @@ def _answer(tool: Callable[..., str], caller: Caller, arguments: dict[str, Any])
     try:
         if any("\0" in value for value in arguments.values() if isinstance(value, str)):
             raise InvalidInput("A text holds a NUL character.")
-        return tool(caller, **arguments)
+        with acting_as(lambda: caller.actor):
+            return tool(caller, **arguments)
     except Exception as raised:
         error = as_unavailable(raised)
         if isinstance(error, MRPError):

@@ -27,6 +27,8 @@ from sessions_app.models.sessions.message import Message
 from sessions_app.models.sessions.remembered_text import RememberedText
 from sessions_app.models.sessions.session import Session, SessionEvent
 from sessions_app.models.sessions.session_memory import SessionMemory
+from sessions_app.models.settings.audit_entry import AuditEntry, AuditKind
+from sessions_app.models.settings.invitation import Invitation
 from sessions_app.models.settings.kept_answer import KeptAnswer
 from sessions_app.models.settings.model_roles import ModelRoles
 from sessions_app.models.settings.plugin_failure import PluginFailure
@@ -41,6 +43,8 @@ from sessions_app.models.turns.turn_rating import TurnRating
 __all__ = [
     "PACKED_FROM",
     "ApiKey",
+    "AuditEntry",
+    "AuditKind",
     "ContextUnit",
     "ConversationPoint",
     "CountedTurns",
@@ -53,6 +57,7 @@ __all__ = [
     "FrozenContent",
     "HiddenUnit",
     "ImportedSpan",
+    "Invitation",
     "KBMount",
     "KBRevision",
     "KeptAnswer",

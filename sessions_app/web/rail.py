@@ -88,6 +88,21 @@ RAIL = (
         role="admin",
     ),
     RailEntry(
+        section="members",
+        name="Members",
+        url_name="members",
+        drawing="M6 3a2.3 2.3 0 1 0 0 4.6a2.3 2.3 0 1 0 0-4.6zM1.8 13.2a4.2 4.2 0 0 1 8.4 0"
+        "M10.5 3.2a2.2 2.2 0 0 1 0 4.2M11.8 9.6a4 4 0 0 1 2.4 3.6",
+        role="admin",
+    ),
+    RailEntry(
+        section="audit",
+        name="Audit log",
+        url_name="audit",
+        drawing="M3 2.5h7l3 3v8H3zM10 2.5v3h3M5.5 8h5M5.5 10.5h5M5.5 5.5h2",
+        role="admin",
+    ),
+    RailEntry(
         section="api-docs",
         name="API docs",
         url_name="api:docs",

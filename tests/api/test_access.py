@@ -14,12 +14,14 @@ from pytest_django import Settings
 
 from sessions_app.actions.settings import api_keys
 from sessions_app.actions.settings.api_keys import KNOWN_SECONDS, create_key, ensure_key, find_key, revoke_key
+from sessions_app.actions.settings.members import create_invitation
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.api.urls import urlpatterns
 from sessions_app.models import (
     ApiKey,
     Experiment,
     Forgetting,
+    Invitation,
     KnowledgeSource,
     Membership,
     Project,
@@ -58,6 +60,8 @@ def talked(talked: Session, editor: Caller) -> Session:
     TestCase.objects.create(suite=suite, position=1, name="Rex", message="Rex?", turn=turn, expected=expected)
     SuiteRun.objects.create(suite=suite, experiment=ran)
     Forgetting.objects.create(project=talked.project, kind="text", status="cancelled", created_by_name="ann")
+    Membership.objects.create(project=talked.project, user=User.objects.create_user("bea"), role="viewer")
+    create_invitation(talked.project, "viewer", "", "bo")
     return talked
 
 
@@ -79,8 +83,10 @@ def address(pattern: URLPattern, session: Session) -> str:
         "suite_id": Suite.objects.get().suite_id,
         "test_id": TestCase.objects.get().test_id,
         "run_id": Experiment.objects.get(kind="suite").experiment_id,
+        "name": "bea",
+        "invitation_id": str(Invitation.objects.get().pk),
     }
-    return "/api/" + re.sub(r"<id:(\w+)>", lambda match: ids[match[1]], str(pattern.pattern))
+    return "/api/" + re.sub(r"<\w+:(\w+)>", lambda match: ids[match[1]], str(pattern.pattern))
 
 
 def methods_of(pattern: URLPattern) -> list[str]:
@@ -108,6 +114,7 @@ def call(client: Client, method: str, path: str, headers: dict[str, str], kb_id:
         "revision": 1,
         "message": "c",
         "expect": {"contains": ["c"]},
+        "role": "editor",
         "trials": [{"deliberation_level": 1}],
         "messages": [{"role": "user", "content": "c"}],
     }
@@ -156,8 +163,8 @@ def test_lists_show_the_own_project_alone(path: str, talked: Session, editor: Ca
 
 TRIES = re.compile(r"/(replay|diagnosis|bisect|runs)$|^/api/kbs/[^/]+/tests$")
 """Ends of paths that run recorded turns and tests again, which a viewer may."""
-FORGET = "/api/forget"
-"""Where only admins may even look."""
+ADMINS = ("/api/audit", "/api/forget", "/api/invitations", "/api/members")
+"""Beginnings of what is only for admins."""
 EXPERIMENTS = "/api/experiments"
 """Where a viewer may begin what needs a session to be named, and change what the viewer began."""
 
@@ -167,7 +174,8 @@ def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[...
     headers = caller("viewer").headers
     for method, path in calls(ROUTES, talked):
         answer = call(Client(), method, path, headers, talked.mounted_kb.kb_id)
-        if (method == "get" and not path.startswith(FORGET)) or TRIES.search(path):
+        is_read = method == "get" and not path.startswith(ADMINS)
+        if is_read or TRIES.search(path):
             assert answer.status_code in (200, 201), (path, answer.content)
         elif path in (EXPERIMENTS, f"{EXPERIMENTS}/estimate"):
             assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_INPUT")
@@ -177,7 +185,7 @@ def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[...
             assert error["code"] == "FORBIDDEN"
             if path.startswith(EXPERIMENTS):
                 continue
-            needed = "admin" if path.endswith("llm-roles") or path.startswith(FORGET) else "editor"
+            needed = "admin" if path.endswith("llm-roles") or path.startswith(ADMINS) else "editor"
             assert error["message"] == f"Your role here is viewer; this needs the role {needed}."
 
 

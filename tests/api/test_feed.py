@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrpvm.errors import Unavailable
+from sessions_app.api.turns import sse
 from sessions_app.api.turns.sse import Feed, _frames, frame
 from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.turns.running_turns import RunningTurns
@@ -17,9 +19,9 @@ from sessions_app.turns.running_turns import RunningTurns
 LAST_WORDS: dict[str, Any] = {"error": {}}
 
 
-async def read(feed: Feed) -> bytes:
+async def read(feed: Feed, may_read: Callable[[], bool] = lambda: True) -> bytes:
     """Return all that the stream sends."""
-    return b"".join([part async for part in _frames(feed, lambda: [("error", LAST_WORDS)], frame)])
+    return b"".join([part async for part in _frames(feed, may_read, lambda ending: [("error", LAST_WORDS)], frame)])
 
 
 @given(before=st.integers(0, 5), after=st.integers(0, 30))
@@ -46,6 +48,15 @@ def test_the_first_event_can_be_looked_at_and_still_comes() -> None:
     assert feed.first() == ("progress", {"n": 1})
     feed.end()
     assert asyncio.run(read(feed)) == frame("progress", {"n": 1})
+
+
+@pytest.mark.django_db
+def test_a_reader_who_lost_access_gets_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "ACCESS_SECONDS", 0.0)
+    feed = Feed()
+    feed.put("progress", {"n": 1})
+    assert asyncio.run(read(feed, lambda: False)) == frame("error", LAST_WORDS)
+    assert feed.is_dropped
 
 
 def test_an_empty_feed_has_no_first() -> None:

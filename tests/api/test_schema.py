@@ -8,6 +8,7 @@ from contextlib import redirect_stderr
 
 import pytest
 import schemathesis
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 from django.urls import URLPattern
@@ -16,9 +17,10 @@ from hypothesis import HealthCheck, given, settings, strategies
 from schemathesis import Case, GenerationMode, checks
 
 from mrpvm.conversation.flags import NAMES
+from sessions_app.actions.settings.members import create_invitation
 from sessions_app.api.shell.docs import openapi_document
 from sessions_app.api.urls import urlpatterns
-from sessions_app.models import Forgetting, Session
+from sessions_app.models import Forgetting, Membership, Session
 from tests.api.conftest import Caller
 from tests.live import LiveServer
 
@@ -47,7 +49,7 @@ def test_the_document_is_valid_and_draws_no_warning() -> None:
 def test_every_route_is_described() -> None:
     described = {path.removeprefix("/api/") for path in openapi_document()["paths"]}
     routes = {
-        str(item.pattern).replace("<id:", "{").replace(">", "}")
+        str(item.pattern).replace("<id:", "{").replace("<int:", "{").replace(">", "}")
         for item in urlpatterns
         if isinstance(item, URLPattern) and item.name not in UNDOCUMENTED
     }
@@ -111,6 +113,10 @@ def test_generated_requests_get_answers_as_described(
             project=talked.project, kind="text", status="cancelled", created_by_name="anna"
         ).forgetting_id,
     }
+    member = User.objects.create_user("bea")
+    Membership.objects.create(project=talked.project, user=member, role="viewer")
+    there["name"] = member.username
+    there["invitation_id"] = create_invitation(talked.project, "viewer", "", "anna")[0].pk
     there["suite_id"] = editor.post("/api/suites", {"name": "Suite"}).json()["suite_id"]
     suite = f"/api/suites/{there['suite_id']}"
     kept = {"session_id": talked.session_id, "request_id": turn.request_id}

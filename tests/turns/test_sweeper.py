@@ -92,7 +92,7 @@ PARTS = (
     "sweep_failures", "remove_unused_content", "remove_old_payloads", "compact_long_chains", "sweep_memories",
     "pack_large_layers", "derive_ahead", "mend_noted_columns", "make_daily_copy",
     "close_abandoned_experiments", "remove_old_experiments", "sweep_kept_answers",
-    "take_up_abandoned", "clear_caches_if_due", "count_ended_turns",
+    "take_up_abandoned", "clear_caches_if_due", "remove_old_entries", "count_ended_turns",
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.layers.index import index_units
 from sessions_app.models import (
     ApiKey,
+    AuditEntry,
     ContextUnit,
     ConversationPoint,
     CountedTurns,
@@ -23,6 +24,7 @@ from sessions_app.models import (
     Forgetting,
     HiddenUnit,
     ImportedSpan,
+    Invitation,
     KBRevision,
     KeptAnswer,
     KnowledgeBase,
@@ -65,6 +67,14 @@ def add_rows_of_every_kind(how_many: int) -> None:
     for number in [next(_numbers) for _ in range(how_many)]:
         project = Project.objects.create(name=f"{HOSTILE} {number}", slug=f"project-{number}")
         ModelRoles.objects.create(project=project, config={"roles": {"goal-fast": {"model": HOSTILE}}})
+        AuditEntry.objects.create(
+            project=project,
+            kind="base.renamed",
+            actor_kind="user",
+            actor=HOSTILE,
+            subject=HOSTILE,
+            facts={"a": HOSTILE},
+        )
         session = create_session(project, title=f"{HOSTILE} {number}")
         _add_knowledge(session.mounted_kb)
         _add_people(project, number)
@@ -108,6 +118,10 @@ def _add_people(project: Project, number: int) -> None:
     ApiKey.objects.create(
         project=project, name=HOSTILE, prefix="mrp_abcdefgh", digest=f"secret-digest-key-{number}", created_by=user
     )
+    Invitation.objects.create(
+        project=project, note=HOSTILE, digest=f"secret-digest-invitation-{number}", created_by_name=HOSTILE,
+        expires_at=timezone.now(),
+    )  # fmt: skip
     LoginLink.objects.create(user=user, digest=f"secret-digest-link-{number}", expires_at=timezone.now())
 
 

@@ -20,6 +20,7 @@ from sessions_app.models import (
     ApiKey,
     ContextUnit,
     ExplainabilityTurn,
+    Invitation,
     KnowledgeBase,
     KnowledgeSource,
     LoginLink,
@@ -31,7 +32,7 @@ from sessions_app.models import (
 from tests.web.admin_scene import HOSTILE, add_rows_of_every_kind
 
 MODELS = list(apps.get_app_config("sessions_app").get_models())
-DELETABLE = {Session, LoginLink, Membership}
+DELETABLE = {Session, LoginLink, Membership, Invitation}
 MOST_LIST_QUERIES = 12
 
 

@@ -16,7 +16,7 @@ from sessions_app import events
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session, delete_session, rename_session
-from sessions_app.actions.settings.projects import ensure_default_project
+from sessions_app.actions.settings.projects import ensure_default_project, remove_member
 from sessions_app.models import KnowledgeBase, Membership, Project, Role, Session
 from sessions_app.web import consumers
 from sessions_app.web.consumers import shared
@@ -370,3 +370,19 @@ def two_projects() -> tuple[Session, User, str]:
     Membership.objects.create(project=other, user=user, role=Role.VIEWER)
     create_session(other, client_name="mine")
     return create_session(ensure_default_project(), client_name="mine"), user, cookie
+
+
+@sync_to_async
+def leave(user: User) -> None:
+    remove_member(Membership.objects.get(user=user))
+
+
+async def test_a_removed_member_s_page_closes_without_any_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "ACCESS_SECONDS", 0.05)
+    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 3_600)
+    session, user, cookie = await sync_to_async(world)()
+    communicator = socket(session, cookie, since=2)
+    await communicator.connect()
+    assert await communicator.receive_nothing(timeout=0.3)
+    await leave(user)
+    assert await closing_code(communicator) == 4403

@@ -208,6 +208,8 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     act = Forgetting.objects.create(project=project, kind="text", created_by_name="anna")
     of_act = (reverse(name, args=[act.forgetting_id]) for name in ("forgetting-run", "forgetting-cancel"))
     found += [(address, reverse("forgetting", args=[act.forgetting_id])) for address in of_act]
+    found += [(reverse(f"member-{name}", args=["ann"]), reverse("members")) for name in ("role", "remove")]
+    found.append((reverse("invitation-withdraw", args=[1]), reverse("members")))
     found.append((reverse("api-key-revoke", args=[1]), reverse("api-keys")))
     return [*found, (reverse("session-skills-reload", args=of_session), skills), (reverse("logout"), "/")]
 
@@ -219,6 +221,7 @@ def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     tested |= {"knowledge-undelete", "project-choose"}
     tested |= {"session-import", "forget-plan", "forgetting-run", "forgetting-cancel"}
     tested |= {"suite-import", "test-delete", *(f"suite-{name}" for name in OF_SUITE)}
+    tested |= {"member-role", "member-remove", "invitation-withdraw"}
     tested |= {*WRITES, *FORMS_OF_SESSION, *(f"knowledge-{name}" for name in OF_BASE)}
     assert listed == tested
     views = Path("sessions_app/web")

@@ -11,8 +11,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict
+from sessions_app.actions.settings.audit import record
 from sessions_app.events import announce_experiment
-from sessions_app.models import Experiment, ExplainabilityTurn, Session, Trial
+from sessions_app.models import AuditKind, Experiment, ExplainabilityTurn, Session, Trial
 
 Status = Experiment.Status
 LEASE = timedelta(seconds=30)
@@ -158,6 +159,7 @@ def delete_experiment(experiment: Experiment) -> None:
     with transaction.atomic():
         _traces(experiment).delete()
         Experiment.objects.filter(pk=experiment.pk).delete()
+        record(AuditKind.EXPERIMENT_DELETED, experiment.project_id, f"experiment {experiment.experiment_id}")
 
 
 def _traces(experiment: Experiment) -> Any:

@@ -25,10 +25,19 @@ from sessions_app.actions.knowledge.source_rows import (
     is_listed,
     refuse_taken,
 )
+from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.upkeep.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
 from sessions_app.layers.index import UNKNOWN, hide_units
 from sessions_app.layers.lifecycle import create_layer, seal_layer
-from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
+from sessions_app.models import (
+    AuditKind,
+    KBRevision,
+    KnowledgeBase,
+    KnowledgeLayer,
+    KnowledgeSource,
+    LayerUnit,
+    Project,
+)
 from sessions_app.queries.experiments.suites import untested_suites
 from sessions_app.queries.knowledge.bases import deleted_bases, text_byte_count
 
@@ -50,6 +59,7 @@ def create_base(project: Project, name: str, *, is_default: bool = False) -> Kno
     seal_layer(root)
     base = KnowledgeBase.objects.create(project=project, name=checked, head=root, is_default=is_default)
     note_revision(base, "create")
+    record_of_base(AuditKind.BASE_CREATED, base)
     return base
 
 
@@ -90,9 +100,11 @@ def rename_base(base: KnowledgeBase, name: str) -> KnowledgeBase:
         InvalidInput: as for `create_base`.
     """
     locked = lock_base(base)
+    earlier_name = locked.name
     locked.name = base_name(name)
     locked.updated_at = timezone.now()
     locked.save(update_fields=["name", "updated_at"])
+    record_of_base(AuditKind.BASE_RENAMED, locked, earlier_name=earlier_name)
     return locked
 
 
@@ -122,6 +134,7 @@ def delete_base(base: KnowledgeBase) -> None:
         )
     locked.deleted_at = timezone.now()
     locked.save(update_fields=["deleted_at"])
+    record_of_base(AuditKind.BASE_DELETED, locked)
 
 
 @transaction.atomic
@@ -136,6 +149,7 @@ def restore_base(project: Project, kb_id: str) -> KnowledgeBase:
         raise _no_such_base()
     base.deleted_at = None
     base.save(update_fields=["deleted_at"])
+    record_of_base(AuditKind.BASE_UNDELETED, base)
     return base
 
 
@@ -202,6 +216,9 @@ def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, rep
     check_base_size(layer)
     seal_layer(layer)
     move_head(locked, layer, reason="source-add")
+    record_of_base(
+        AuditKind.BASE_SOURCE_ADDED, locked, source_id=source.source_id, name=source.name, revision=locked.revision
+    )
     notify_on_commit(kb_saved(locked, session=None, reason="source-add"))
     source.layer = layer
     return source

@@ -24,6 +24,7 @@ from sessions_app.actions.knowledge.lifecycle import kb_forked, kb_loaded, kb_sa
 from sessions_app.actions.knowledge.mounts import draft_facts, follow_fold, mounted_facts, point_at
 from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.upkeep.staging import abandon
 from sessions_app.layers.lifecycle import (
     create_layer,
@@ -34,7 +35,7 @@ from sessions_app.layers.lifecycle import (
     relink_layer,
     seal_layer,
 )
-from sessions_app.models import KnowledgeBase, KnowledgeLayer, Session
+from sessions_app.models import AuditKind, KnowledgeBase, KnowledgeLayer, Session
 from sessions_app.queries.experiments.suites import state_of_draft
 
 _FORK_SUFFIX = " fork"
@@ -169,6 +170,7 @@ def _save_session(
         return base
     origin = None if base == previous else _mounted_revision(session)
     move_head(base, tip, reason="save", actor=actor, origin=origin)
+    record_of_base(AuditKind.BASE_SAVED, base, session_id=session.session_id, revision=base.revision)
     _finish(session, base, "kb.saved", reason="save", actor=actor, previous=previous)
     return base
 
@@ -266,6 +268,7 @@ def _create_fork(
         source_count=tip.source_count,
     )
     note_revision(fork, "fork", actor, origin)
+    record_of_base(AuditKind.BASE_FORKED, fork, parent=parent.kb_id)
     return fork
 
 

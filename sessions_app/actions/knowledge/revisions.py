@@ -8,7 +8,8 @@ from mrpvm.errors import Conflict, NotFound
 from sessions_app.actions.knowledge.bases import lock_base, move_head, require_tests
 from sessions_app.actions.knowledge.lifecycle import kb_saved
 from sessions_app.actions.knowledge.notifications import notify_on_commit
-from sessions_app.models import KBRevision, KnowledgeBase
+from sessions_app.actions.settings.audit import record_of_base
+from sessions_app.models import AuditKind, KBRevision, KnowledgeBase
 from sessions_app.queries.experiments.suites import state_of_revision
 
 
@@ -44,6 +45,7 @@ def restore_revision(
         )
     require_tests(locked, state_of_revision(locked, revision))
     move_head(locked, kept.layer, reason=f"restore-{revision}", actor=actor)
+    record_of_base(AuditKind.BASE_REVERTED, locked, restored=revision, revision=locked.revision)
     notify_on_commit(kb_saved(locked, session=None, reason="restore"))
     return locked
 
@@ -58,4 +60,5 @@ def ask_for_compaction(base: KnowledgeBase) -> KnowledgeBase:
     locked = lock_base(base)
     locked.compaction_asked_at = timezone.now()
     locked.save(update_fields=["compaction_asked_at"])
+    record_of_base(AuditKind.BASE_COMPACTED, locked)
     return locked

@@ -9,7 +9,8 @@ from sessions_app import events
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.session import Choices, create_session, note_metadata
 from sessions_app.actions.sessions.slots import lock_idle_session
-from sessions_app.models import KnowledgeBase, Message, Project, Session
+from sessions_app.actions.settings.audit import record_of_session
+from sessions_app.models import AuditKind, KnowledgeBase, Message, Project, Session
 
 
 @transaction.atomic
@@ -98,4 +99,6 @@ def remove_message(session: Session, sequence: int) -> None:
     if locked.summary and locked.summary["through"] >= sequence:
         locked.summary = None
     locked.save(update_fields=["removed_message_count", "summary"])
+    if gone:
+        record_of_session(AuditKind.MESSAGE_REMOVED, locked, sequence=sequence)
     events.append(locked, ("messages.changed", events.NoFacts()))

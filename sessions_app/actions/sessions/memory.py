@@ -8,7 +8,8 @@ from django.utils import timezone
 from mrpvm.conversation.session_memory import Memory
 from sessions_app import events
 from sessions_app.actions.sessions.slots import lock_idle_session
-from sessions_app.models import Project, Session, SessionMemory
+from sessions_app.actions.settings.audit import record_of_session
+from sessions_app.models import AuditKind, Project, Session, SessionMemory
 from sessions_app.models.named_sql import Write, memory_change
 
 _DROPPED_AT_ONCE = 500
@@ -59,6 +60,7 @@ def clear_memory(session: Session) -> bool:
     gone, _ = SessionMemory.objects.filter(project_id=locked.project_id, owner=locked.session_id).delete()
     if gone:
         events.append(locked, ("memory.cleared", events.NoFacts()))
+        record_of_session(AuditKind.MEMORY_CLEARED, locked)
     return bool(gone)
 
 

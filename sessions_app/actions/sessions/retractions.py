@@ -20,8 +20,9 @@ from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import added_event, known_hashes, remove_from_layers
 from sessions_app.actions.sessions.slots import lock_idle_session
+from sessions_app.actions.settings.audit import record_of_session
 from sessions_app.layers.index import hide_units, index_units, not_removed, show_units
-from sessions_app.models import ContextUnit, LayerUnit, Session, UnitEvent
+from sessions_app.models import AuditKind, ContextUnit, LayerUnit, Session, UnitEvent
 from sessions_app.models.knowledge.unit_fields import UnitFields
 from sessions_app.queries.knowledge.provenance import retracted_own, seen_below
 
@@ -151,6 +152,7 @@ def _finished(session: Session, unit_id: str, change: Literal["retracted", "rest
     touch(session)
     session.save(update_fields=["unit_count", *ACTIVITY_FIELDS])
     events.append(session, ("units.changed", events.UnitChanged(unit_id=unit_id, change=change)))
+    record_of_session(AuditKind(f"unit.{change}"), session, unit_id=unit_id)
     return session
 
 

@@ -24,7 +24,8 @@ from sessions_app.actions.sessions.activity import touch
 from sessions_app.actions.sessions.frozen_content import freeze_files
 from sessions_app.actions.sessions.limit import take_place
 from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
-from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
+from sessions_app.actions.settings.audit import record_of_session
+from sessions_app.models import AuditKind, ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
 from sessions_app.models.named_sql import insert_rows, select_default_base
 from sessions_app.models.settings.project import Grounding
 from sessions_app.queries.settings.model_roles import shared_config, whole_config
@@ -274,6 +275,7 @@ def delete_session(session: Session) -> None:
         session.turns.filter(status=ExplainabilityTurn.Status.RUNNING).update(cancel_requested_at=now)
         session.refresh_from_db()
         events.append(session, ("session.deleted", events.NoFacts()))
+        record_of_session(AuditKind.SESSION_DELETED, session)
 
 
 @transaction.atomic
@@ -294,6 +296,7 @@ def restore_session(session: Session) -> Session:
     locked.deleted_at = None
     locked.save(update_fields=["deleted_at"])
     events.append(locked, ("session.restored", events.NoFacts()))
+    record_of_session(AuditKind.SESSION_UNDELETED, locked)
     return locked
 
 
@@ -388,6 +391,7 @@ def _purge_rest(session_pk: int) -> bool:
         return False
     release = kb_mounts.layers_of(session)
     SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id).delete()
+    record_of_session(AuditKind.SESSION_PURGED, session, title=session.title or "")
     session.delete()
     kb_mounts.release_layers(release)
     return True

@@ -14,8 +14,10 @@ from django.db.models.signals import post_delete, post_save
 from django.utils import timezone
 
 from mrpvm.errors import InvalidInput
+from sessions_app.acting import named
+from sessions_app.actions.settings.audit import record
 from sessions_app.database import as_unavailable
-from sessions_app.models import ApiKey, Project, Role
+from sessions_app.models import ApiKey, AuditKind, Project, Role
 from sessions_app.models.settings.project import digest
 
 KEY_START = "mrp_"
@@ -29,6 +31,7 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 logger = logging.getLogger(__name__)
 
 
+@transaction.atomic
 def create_key(project: Project, name: str, role: str = Role.EDITOR, actor: User | None = None) -> tuple[ApiKey, str]:
     """Return a new key's row and the key itself, which can never be read again.
 
@@ -36,9 +39,16 @@ def create_key(project: Project, name: str, role: str = Role.EDITOR, actor: User
         InvalidInput: no name or a too long one, or an unknown role.
     """
     plain = KEY_START + secrets.token_urlsafe(32)
-    return ApiKey.objects.create(digest=digest(plain), **_columns(project, name, plain, role, actor)), plain
+    key = ApiKey.objects.create(digest=digest(plain), **_columns(project, name, plain, role, actor))
+    _record(AuditKind.KEY_CREATED, key)
+    return key, plain
 
 
+def _record(kind: AuditKind, key: ApiKey) -> None:
+    record(kind, key.project_id, f"key {named(key)}", role=key.role)
+
+
+@transaction.atomic
 def ensure_key(project: Project, name: str, plain: str, role: str = Role.EDITOR) -> ApiKey:
     """Return the row of a key that somebody else chose, making it if it is new.
 
@@ -50,7 +60,10 @@ def ensure_key(project: Project, name: str, plain: str, role: str = Role.EDITOR)
     if not plain.startswith(KEY_START) or len(plain) < len(KEY_START) + KEY_RANDOM_CHARS:
         raise InvalidInput(f"An API key is {KEY_START} and {KEY_RANDOM_CHARS} or more characters.")
     columns = _columns(project, name, plain, role, None)
-    return ApiKey.objects.get_or_create(digest=digest(plain), defaults=columns)[0]
+    key, is_new = ApiKey.objects.get_or_create(digest=digest(plain), defaults=columns)
+    if is_new:
+        _record(AuditKind.KEY_CREATED, key)
+    return key
 
 
 def _columns(project: Project, name: str, plain: str, role: str, actor: User | None) -> dict[str, Any]:
@@ -62,9 +75,11 @@ def _columns(project: Project, name: str, plain: str, role: str, actor: User | N
     return {"project": project, "name": name, "role": role, "prefix": plain[:PREFIX_CHARS], "created_by": actor}
 
 
+@transaction.atomic
 def revoke_key(key: ApiKey) -> None:
     """End the key for good; revoking again changes nothing. Other processes notice within `KNOWN_SECONDS`."""
-    ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
+    if ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()):
+        _record(AuditKind.KEY_REVOKED, key)
     forget_keys()
     key.refresh_from_db()
 

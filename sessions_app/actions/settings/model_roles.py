@@ -9,7 +9,8 @@ from mrpvm.errors import InvalidInput
 from mrpvm.llm.roles import model_config_of
 from sessions_app import events
 from sessions_app.actions.sessions.slots import lock_idle_session
-from sessions_app.models import ModelRoles, Project, Session
+from sessions_app.actions.settings.audit import record
+from sessions_app.models import AuditKind, ModelRoles, Project, Session
 from sessions_app.queries.settings.model_roles import shared_config
 
 TABLE = ("roles", "pluginOverrides", "temperature", "thinkingLevel", "verbosity")
@@ -26,6 +27,7 @@ def set_model_roles(project: Project, body: Any) -> ModelRoles:
     row, _ = ModelRoles.objects.update_or_create(
         project=project, defaults={"config": config, "updated_at": timezone.now()}
     )
+    record(AuditKind.MODELS_CHANGED, project.pk, f"models of {project}", **config)
     return row
 
 

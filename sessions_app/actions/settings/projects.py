@@ -16,7 +16,9 @@ from mrpvm.conversation.flags import ALIASES, flags_in
 from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.errors import Conflict, InvalidInput, NotFound
 from sessions_app.actions.knowledge.bases import ensure_default_base
-from sessions_app.models import LoginLink, Membership, Project, Role
+from sessions_app.actions.settings.audit import record, record_of_user
+from sessions_app.actions.settings.users import record_failed_login
+from sessions_app.models import AuditKind, LoginLink, Membership, Project, Role
 from sessions_app.models.settings.project import Grounding, digest
 
 LOGIN_LINK_LIFETIME = timedelta(hours=12)
@@ -42,8 +44,13 @@ def create_project(name: str, slug: str = "", grounding: str = "") -> Project:
     """
     project = Project()
     _write(project, name, slug or slugify(name)[:SLUG_CHARS], grounding)
+    record(AuditKind.PROJECT_CREATED, project.pk, _named(project))
     ensure_default_base(project)
     return project
+
+
+def _named(project: Project) -> str:
+    return f"project “{project.name}” ({project.slug})"
 
 
 @transaction.atomic
@@ -67,6 +74,7 @@ def change_project(
         InvalidInput, Conflict: as for `create_project`.
     """
     locked = Project.objects.select_for_update().get(pk=project.pk)
+    before = _choices(locked)
     if flags is not None:
         if session_memory_limit is not None and session_memory_limit < 1:
             raise InvalidInput("The limit of session memories is 1 or more, or none.")
@@ -74,7 +82,16 @@ def change_project(
     if redacts_conversations is not None:
         locked.redacts_conversations = redacts_conversations
     _write(locked, name, slug, grounding)
+    after = _choices(locked)
+    changed = {name: {"from": before[name], "to": after[name]} for name in after if after[name] != before[name]}
+    if changed:
+        record(AuditKind.PROJECT_CHANGED, locked.pk, _named(locked), **changed)
     return locked
+
+
+def _choices(project: Project) -> dict[str, Any]:
+    names = ("name", "slug", "grounding", "flags", "session_memory_limit", "redacts_conversations")
+    return {name: getattr(project, name) for name in names}
 
 
 def _checked_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,7 +125,20 @@ def set_member(project: Project, user: User, role: str) -> Membership:
     """
     if role not in Role.values:
         raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(Role.values)}.")
-    return Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})[0]
+    earlier = Membership.objects.select_for_update().filter(project=project, user=user).first()
+    if earlier is None:
+        return _new_member(project, user, role)
+    if earlier.role != role:
+        before, earlier.role = earlier.role, role
+        earlier.save(update_fields=["role"])
+        record(AuditKind.MEMBER_CHANGED, project.pk, f"member {user.get_username()}", **{"from": before, "to": role})
+    return earlier
+
+
+def _new_member(project: Project, user: User, role: str) -> Membership:
+    membership = Membership.objects.create(project=project, user=user, role=role)
+    record(AuditKind.MEMBER_ADDED, project.pk, f"member {user.get_username()}", role=role)
+    return membership
 
 
 @transaction.atomic
@@ -128,7 +158,8 @@ def add_member(project: Project, name: str, role: str | None = None) -> Membersh
     user, _ = User.objects.get_or_create(username=name)
     if role is not None:
         return set_member(project, user, role)
-    return Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.EDITOR})[0]
+    found = Membership.objects.filter(project=project, user=user).first()
+    return found or _new_member(project, user, Role.EDITOR)
 
 
 def show_project(user: User, slug: str) -> Project:
@@ -145,9 +176,13 @@ def show_project(user: User, slug: str) -> Project:
     return membership.project
 
 
+@transaction.atomic
 def remove_member(membership: Membership) -> None:
     """Take the user's role away; doing so again changes nothing. Open pages close with their next event."""
-    Membership.objects.filter(pk=membership.pk).delete()
+    gone, _ = Membership.objects.filter(pk=membership.pk).delete()
+    if gone:
+        subject = f"member {membership.user.get_username()}"
+        record(AuditKind.MEMBER_REMOVED, membership.project_id, subject, role=membership.role)
 
 
 @transaction.atomic
@@ -156,7 +191,8 @@ def ensure_first_admin(project: Project) -> User:
     admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if admin is None:
         admin = User.objects.create_superuser("admin")
-    Membership.objects.get_or_create(project=project, user=admin, defaults={"role": Role.ADMIN})
+    if not Membership.objects.filter(project=project, user=admin).exists():
+        _new_member(project, admin, Role.ADMIN)
     return admin
 
 
@@ -166,15 +202,18 @@ def create_login_link(user: User) -> str:
     secret = secrets.token_urlsafe(32)
     LoginLink.objects.filter(user=user, used_at__isnull=True).delete()
     LoginLink.objects.create(user=user, digest=digest(secret), expires_at=timezone.now() + LOGIN_LINK_LIFETIME)
+    record_of_user(AuditKind.LINK_CREATED, user)
     return secret
 
 
+@transaction.atomic
 def end_login_link(link: LoginLink) -> None:
     """Make a link useless and forget it; doing so again changes nothing."""
-    LoginLink.objects.filter(pk=link.pk).delete()
+    gone, _ = LoginLink.objects.filter(pk=link.pk).delete()
+    if gone:
+        record_of_user(AuditKind.LINK_ENDED, link.user)
 
 
-@transaction.atomic
 def use_login_link(secret: str) -> User:
     """Return the user whom the link logs in, once.
 
@@ -185,6 +224,7 @@ def use_login_link(secret: str) -> User:
     used = LoginLink.objects.filter(digest=digest(secret), used_at__isnull=True, expires_at__gte=now)
     link = used.select_related("user").first()
     if link is None or not used.update(used_at=now):
+        record_failed_login("", "a login link that is unknown, used or too old")
         raise InvalidInput(
             "This login link was used already or is too old. Restart the server for a new one.",
             code="LOGIN_LINK_INVALID",

@@ -36,7 +36,17 @@ SUBJECTS: dict[str, tuple[type[Model], ...]] = {
         models.PluginFailure,
         models.ImportedSpan,
     ),
-    "Access": (models.Project, models.Membership, User, Group, models.ApiKey, models.LoginLink, models.ModelRoles),
+    "Access": (
+        models.Project,
+        models.Membership,
+        User,
+        Group,
+        models.ApiKey,
+        models.LoginLink,
+        models.Invitation,
+        models.ModelRoles,
+        models.AuditEntry,
+    ),
 }
 OTHERS = "Storage internals"
 
@@ -50,6 +60,8 @@ PAGES: dict[type[Model], str] = {
     models.PluginStatistics: "plugins",
     models.ApiKey: "api-keys",
     models.ModelRoles: "settings",
+    models.AuditEntry: "audit",
+    models.Membership: "members",
 }
 
 

@@ -11,9 +11,9 @@ from rest_framework.utils.encoders import JSONEncoder
 from mrpvm.errors import NotFound
 from sessions_app import shutdown
 from sessions_app.api.experiments.records import experiment_record, listed_experiment, trial_record
-from sessions_app.api.shell.errors import body_of, error_body
+from sessions_app.api.shell.errors import access_ended, body_of, error_body
 from sessions_app.api.shell.views import ApiView
-from sessions_app.api.turns.sse import EventStream, Feed
+from sessions_app.api.turns.sse import Ending, EventStream, Feed, StreamEvent
 from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.models import Experiment
 from sessions_app.queries.experiments import experiments
@@ -34,11 +34,13 @@ def experiment_stream(view: ApiView, experiment: Experiment) -> HttpResponseBase
     feed = Feed()
     _threads.start(lambda: _follow(view, experiment, feed))
 
-    def stopped() -> list[tuple[str, dict[str, Any]]]:
+    def last_words(ending: Ending) -> list[StreamEvent]:
+        if ending is Ending.ACCESS:
+            return [("error", access_ended(view.request_id, None))]
         message = "The server was stopped. What the experiment has tried is kept."
         return [("error", error_body("SERVER_SHUTTING_DOWN", message, module="kernel", request_id=view.request_id))]
 
-    return EventStream(feed, stopped, {"X-Request-Id": view.request_id})
+    return EventStream(feed, view.access.lasts, last_words, {"X-Request-Id": view.request_id})
 
 
 def _follow(view: ApiView, experiment: Experiment, feed: Feed) -> None:

@@ -10,9 +10,9 @@ from django.http import HttpResponseBase
 from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 
-from sessions_app.api.shell.errors import body_of, error_body
+from sessions_app.api.shell.errors import access_ended, body_of, error_body
 from sessions_app.api.shell.views import ApiView
-from sessions_app.api.turns.sse import EventStream, Feed
+from sessions_app.api.turns.sse import Ending, EventStream, Feed, StreamEvent
 from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.ingest.load import OnStage
 
@@ -41,14 +41,16 @@ def source_answer(
     if feed.first() is None:
         raise refused[0]
 
-    def interrupted() -> list[tuple[str, dict[str, Any]]]:
+    def last_words(ending: Ending) -> list[StreamEvent]:
+        if ending is Ending.ACCESS:
+            return [("error", access_ended(view.request_id, view.session_id))]
         message = "The server was stopped while this source was read; nothing of it was stored."
         error = error_body(
             "TURN_INTERRUPTED", message, module="kernel", request_id=view.request_id, session_id=view.session_id
         )
         return [("error", error)]
 
-    return EventStream(feed, interrupted, {"X-Request-Id": view.request_id})
+    return EventStream(feed, view.access.lasts, last_words, {"X-Request-Id": view.request_id})
 
 
 def _run(view: ApiView, work: Callable[[OnStage], dict[str, Any]], feed: Feed, refused: list[Exception]) -> None:

@@ -9,6 +9,7 @@ from django.http import StreamingHttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from sessions_app.actions.settings.audit import record_export
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.parsers import UploadParser
 from sessions_app.api.shell.requests import BundleRequest
@@ -32,7 +33,9 @@ class SessionBundle(ApiView):
         """Return the written file, open at its beginning."""
         file = TemporaryFile()  # noqa: SIM115  closed once it is sent
         try:
-            write_bundle(session(self.project, session_id), file)
+            exported = session(self.project, session_id)
+            write_bundle(exported, file)
+            record_export(exported, "bundle")
         except BaseException:
             file.close()
             raise

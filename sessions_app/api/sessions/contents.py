@@ -4,6 +4,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from sessions_app.actions.settings.audit import record_export
 from sessions_app.api.sessions.content_payloads import (
     message_payload,
     mount_payload,
@@ -133,4 +134,7 @@ class Export(ApiView):
     def get(self, request: Request, session_id: str) -> HttpResponse:
         """Return the conversation as Markdown, or what the session holds as JSON, without the traces of its turns."""
         form = self.parameters(ExportQuery)["format"]
-        return exported_file(session(self.project, session_id), form)
+        exported = session(self.project, session_id)
+        file = exported_file(exported, form)
+        record_export(exported, form)
+        return file

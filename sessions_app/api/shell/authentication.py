@@ -7,9 +7,10 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
+from sessions_app.acting import act_with_key
 from sessions_app.actions.settings.api_keys import find_key
 from sessions_app.models import Project
-from sessions_app.queries.settings.projects import membership_of
+from sessions_app.queries.settings.projects import is_in_force, membership_of, role_of
 
 PROJECT_HEADER = "X-Project"
 """Which of their projects a logged-in member means, by its slug; without it the default one."""
@@ -26,6 +27,13 @@ class Access:
     role: str
     caller: str
     actor: User | None = None
+    key_pk: int | None = None
+
+    def lasts(self) -> bool:
+        """Return whether the caller still has access, as it is stored now; for streams, which outlive their request."""
+        if self.actor is None:
+            return self.key_pk is not None and is_in_force(self.key_pk)
+        return role_of(self.actor, self.project) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,8 @@ class ApiKeyAuthentication(BaseAuthentication):
         key = find_key(token.strip().decode("latin-1"))
         if key is None:
             raise AuthenticationFailed("The API key is unknown or was revoked.")
-        return KeyHolder(key.name), Access(project=key.project, role=key.role, caller=f"key-{key.pk}")
+        act_with_key(key, request.META.get("REMOTE_ADDR") or "")
+        return KeyHolder(key.name), Access(project=key.project, role=key.role, caller=f"key-{key.pk}", key_pk=key.pk)
 
     def authenticate_header(self, request: Request) -> str:
         """Return what a 401 asks for."""

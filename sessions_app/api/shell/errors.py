@@ -33,6 +33,7 @@ STATUS_BY_CODE: Mapping[str, int] = {
         404: (
             "NOT_FOUND", "SESSION_NOT_FOUND", "KB_NOT_FOUND", "KB_REVISION_NOT_FOUND", "TURN_NOT_FOUND",
             "EXPERIMENT_NOT_FOUND", "FORGETTING_NOT_FOUND", "SUITE_NOT_FOUND", "TEST_NOT_FOUND", "RUN_NOT_FOUND",
+            "MEMBER_NOT_FOUND", "INVITATION_NOT_FOUND",
             "SOURCE_NOT_FOUND", "DETAIL_NOT_FOUND", "UNIT_NOT_FOUND", "RESPONSE_NOT_FOUND",
         ),
         405: ("METHOD_NOT_ALLOWED",),
@@ -113,6 +114,12 @@ def error_body(
             "type": error_type(status_of(code)),
         }
     }
+
+
+def access_ended(request_id: str, session_id: str | None) -> dict[str, Any]:
+    """Return the error object of a stream whose caller may not call any more."""
+    message = "The key was revoked, or you are no member of this project any more. What was begun goes on without you."
+    return error_body("UNAUTHENTICATED", message, request_id=request_id, session_id=session_id)
 
 
 def problem_of(body: Mapping[str, Any], status: int) -> dict[str, Any]:

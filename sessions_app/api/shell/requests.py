@@ -16,6 +16,8 @@ from sessions_app.actions.knowledge.source_rows import SOURCE_NAME_CHARS
 from sessions_app.actions.sessions.session import TITLE_CHARS, Choices
 from sessions_app.api.shell.fields import ChatMessages, HistoryMessages, Text, TextOrNothing, Truth, WholeNumber
 from sessions_app.ingest.load import Upload
+from sessions_app.models import Role
+from sessions_app.queries.settings.audit import AREAS
 
 INCLUDABLE = ("response_markdown", "details")
 PAGE_LIMIT = 50
@@ -307,6 +309,39 @@ class PageQuery(serializers.Serializer):
 
     limit = serializers.IntegerField(min_value=1, max_value=PAGE_LIMIT_MAX, default=PAGE_LIMIT)
     cursor = serializers.CharField(required=False, allow_blank=True, max_length=500)
+
+
+class _AuditFilter(serializers.Serializer):
+    """Which entries of the audit log are wanted."""
+
+    area = serializers.ChoiceField(AREAS, required=False, help_text="The noun that kinds begin with.")
+    actor = serializers.CharField(required=False, allow_blank=True, max_length=200, help_text="Part of who it was.")
+    subject = serializers.CharField(required=False, allow_blank=True, max_length=200, help_text="Part of the subject.")
+    since = serializers.DateField(required=False, help_text="First day, in UTC.")
+    until = serializers.DateField(required=False, help_text="Last day, in UTC.")
+
+
+class RoleRequest(serializers.Serializer):
+    """A member's other role."""
+
+    role = serializers.ChoiceField(Role.values)
+
+
+class InvitationRequest(serializers.Serializer):
+    """Whom a link lets in."""
+
+    role = serializers.ChoiceField(Role.values, default=Role.EDITOR.value)
+    note = serializers.CharField(required=False, allow_blank=True, max_length=120, help_text="Whom it is for.")
+
+
+class AuditListQuery(PageQuery, _AuditFilter):
+    """A page of the audit log."""
+
+
+class AuditExportQuery(_AuditFilter):
+    """What goes into a file of the audit log."""
+
+    format = serializers.ChoiceField(("jsonl", "csv"), default="jsonl")
 
 
 class StreamQuery(serializers.Serializer):

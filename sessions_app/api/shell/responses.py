@@ -121,6 +121,64 @@ class Page(serializers.Serializer):
     next_cursor = nullable(Str, help_text="Give it back as `cursor` for the next page; null on the last one.")
 
 
+class MemberObject(serializers.Serializer):
+    """A user in the project."""
+
+    name = Str()
+    role = serializers.ChoiceField(("viewer", "editor", "admin"))
+    is_active = Bool()
+    last_login = nullable(Time)
+
+
+class MemberList(serializers.Serializer):
+    """Everybody who belongs to the project."""
+
+    members = MemberObject(many=True)
+
+
+class InvitationObject(serializers.Serializer):
+    """A link that lets one person join."""
+
+    id = Int()
+    role = serializers.ChoiceField(("viewer", "editor", "admin"))
+    note = Str()
+    created_by = Str()
+    created_at = Time()
+    expires_at = Time()
+
+
+class NewInvitation(InvitationObject):
+    """An invitation with its link, which is given this once."""
+
+    link = Str()
+
+
+class InvitationList(serializers.Serializer):
+    """The invitations that can still be used."""
+
+    invitations = InvitationObject(many=True)
+
+
+class AuditEntryObject(serializers.Serializer):
+    """Who changed what."""
+
+    id = Int()
+    at = Time()
+    kind = Str(help_text="The noun that was changed, a point, and what was done to it.")
+    actor_kind = serializers.ChoiceField(("user", "key", "stranger", "server"))
+    actor = Str(help_text="The user's name, or the key's with its beginning.")
+    address = Str(help_text="The caller's IP address; empty for the server.")
+    request_id = Str(help_text="As the log names the request.")
+    subject = Str()
+    facts = Anything(help_text="What else is known; secrets are blacked out.")
+
+
+class AuditPage(Page):
+    """A page of the audit log."""
+
+    entries = AuditEntryObject(many=True)
+
+
 class SessionPage(Page):
     """A page of sessions."""
 

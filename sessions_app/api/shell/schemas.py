@@ -254,6 +254,57 @@ turn_list = _operation(
     {200: turn_responses.TurnPage},
     query=requests.TurnListQuery,
 )
+member_list = _operation(
+    "list_members", "members", "Lists who belongs to the project. Needs the role admin.", {200: responses.MemberList}
+)
+member_change = _operation(
+    "change_member",
+    "members",
+    "Gives a member another role; the last admin keeps theirs. Needs the role admin.",
+    {200: responses.MemberObject},
+    404, 409,
+    request=requests.RoleRequest,
+)  # fmt: skip
+member_remove = _operation(
+    "remove_member",
+    "members",
+    "Removes a member, whose open pages and streams end within two seconds; the last admin stays. Needs admin.",
+    {204: None},
+    404,
+    409,
+)
+invitation_list = _operation(
+    "list_invitations",
+    "members",
+    "Lists the invitations that can still be used, without their links. Needs the role admin.",
+    {200: responses.InvitationList},
+)
+invitation_create = _operation(
+    "create_invitation",
+    "members",
+    "Makes a link by which one person joins the project, within seven days. Needs the role admin.",
+    {201: responses.NewInvitation},
+    409,
+    request=requests.InvitationRequest,
+)
+invitation_withdraw = _operation(
+    "withdraw_invitation", "members", "Makes an invitation useless. Needs the role admin.", {204: None}, 404
+)
+audit_list = _operation(
+    "list_audit_entries",
+    "audit",
+    "Lists who changed what in the project, the newest first: bases, keys, members, settings, deletions, logins of its"
+    " members, exports. Needs the role admin.",
+    {200: responses.AuditPage},
+    query=requests.AuditListQuery,
+)
+audit_export = _operation(
+    "export_audit_entries",
+    "audit",
+    "Sends the entries that fit as a file, the oldest first, while they are read. Needs the role admin.",
+    {(200, "application/jsonl"): OpenApiTypes.BINARY, (200, "text/csv"): OpenApiTypes.BINARY},  # type: ignore[dict-item]
+    query=requests.AuditExportQuery,
+)
 turn_read = _operation(
     "read_turn",
     "turns",

@@ -52,6 +52,7 @@ class ApiView(APIView):
     renderer_classes = (FastJSONRenderer,)
     content_negotiation_class = JSONAlways
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
+    read_role = "viewer"
     write_role = "editor"
     cursor_parameter = "cursor"
     cache_control = "no-store"

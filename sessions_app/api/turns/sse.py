@@ -3,20 +3,36 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from threading import Event, Lock
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 
+from mrpvm.errors import StorageUnavailable
 from mrpvm.wire import json_bytes
 from sessions_app import shutdown
+from sessions_app.database import living_connection
 
 PING_SECONDS = 15.0
 """How long a silence may last before a comment shows proxies that the stream lives."""
 _LOOK_SECONDS = 0.5
 _LAST_WORDS_SECONDS = 0.05
 
+ACCESS_SECONDS = 1.0
+"""How often it is read whether the caller may still call: a revoked key's streams end within two."""
+
+
+class Ending(Enum):
+    """Why a stream ends before its work does: what the error of its last words says."""
+
+    SHUTDOWN = "SERVER_SHUTTING_DOWN"
+    ACCESS = "UNAUTHENTICATED"
+
+
 StreamEvent = tuple[str, Mapping[str, Any]]
+LastWords = Callable[[Ending], Iterable[StreamEvent]]
 Encode = Callable[[str, Mapping[str, Any]], bytes]
 
 
@@ -126,20 +142,23 @@ class EventStream(StreamingHttpResponse):
     """The response that streams a feed.
 
     Args:
-        last_words: gives the events that end the stream when the server stops.
+        may_read: tells, from the database, whether the caller still has access; once not, nothing more is sent, and
+            the work goes on as when a client leaves.
+        last_words: gives the events that end the stream, of an error that says why.
         encode: how an event goes over the wire.
     """
 
     def __init__(
         self,
         feed: Feed,
-        last_words: Callable[[], Iterable[StreamEvent]],
+        may_read: Callable[[], bool],
+        last_words: LastWords,
         headers: Mapping[str, str],
         encode: Encode = frame,
     ) -> None:
         unbuffered = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
         super().__init__(
-            _frames(feed, last_words, encode),
+            _frames(feed, may_read, last_words, encode),
             content_type="text/event-stream; charset=utf-8",
             headers={**unbuffered, **headers},
         )
@@ -150,18 +169,26 @@ class EventStream(StreamingHttpResponse):
         self._feed.when_ended(lambda told: at_end(b"".join(self._encode(name, data) for name, data in told)))
 
 
-async def _frames(feed: Feed, last_words: Callable[[], Iterable[StreamEvent]], encode: Encode) -> AsyncIterator[bytes]:
+async def _frames(
+    feed: Feed, may_read: Callable[[], bool], last_words: LastWords, encode: Encode
+) -> AsyncIterator[bytes]:
     wake = asyncio.Event()
     loop = asyncio.get_running_loop()
     feed.attach(loop, wake)
-    quiet_since = loop.time()
+    quiet_since = allowed_since = loop.time()
     try:
         while not feed.is_over:
+            if loop.time() - allowed_since >= ACCESS_SECONDS:
+                if not await sync_to_async(_still)(may_read):
+                    for name, data in last_words(Ending.ACCESS):
+                        yield encode(name, data)
+                    return
+                allowed_since = loop.time()
             try:
                 await asyncio.wait_for(wake.wait(), _patience_seconds())
             except TimeoutError:
                 if _is_stopped():
-                    for name, data in last_words():
+                    for name, data in last_words(Ending.SHUTDOWN):
                         yield encode(name, data)
                     return
                 if loop.time() - quiet_since >= PING_SECONDS:
@@ -174,6 +201,15 @@ async def _frames(feed: Feed, last_words: Callable[[], Iterable[StreamEvent]], e
             quiet_since = loop.time()
     finally:
         feed.drop()
+
+
+def _still(may_read: Callable[[], bool]) -> bool:
+    """Return whether the caller may read on; True while the database cannot tell, which is asked again."""
+    try:
+        with living_connection():
+            return may_read()
+    except StorageUnavailable:
+        return True
 
 
 def _patience_seconds() -> float:

@@ -7,9 +7,9 @@ from django.conf import settings
 from django.http import StreamingHttpResponse
 
 from mrpvm.trace.events import AnswerDelta
-from sessions_app.api.shell.errors import body_of, error_body
+from sessions_app.api.shell.errors import access_ended, body_of, error_body
 from sessions_app.api.shell.views import ApiView
-from sessions_app.api.turns.sse import Encode, EventStream, Feed, StreamEvent, frame
+from sessions_app.api.turns.sse import Encode, Ending, EventStream, Feed, StreamEvent, frame
 from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
@@ -60,7 +60,7 @@ class TurnStream:
     def response(self, headers: Mapping[str, str], encode: Encode = frame) -> StreamingHttpResponse:
         """Return the response that streams the feed."""
         named = {"X-Request-Id": self._view.request_id, **headers}
-        return EventStream(self.feed, lambda: self._answer.failed(self._interrupted()), named, encode)
+        return EventStream(self.feed, self._view.access.lasts, self._last_words, named, encode)
 
     def _run(self, session: Session, call: TurnCall, wait_ms: int) -> None:
         """Put the turn's events into the feed, on the turn's thread; an error is the last of them."""
@@ -76,6 +76,11 @@ class TurnStream:
                 self._refused.append(error)
         finally:
             self.feed.end()
+
+    def _last_words(self, ending: Ending) -> Iterator[StreamEvent]:
+        if ending is Ending.ACCESS:
+            return self._answer.failed(access_ended(self._view.request_id, self._view.session_id))
+        return self._answer.failed(self._interrupted())
 
     def _interrupted(self) -> dict[str, Any]:
         return error_body(

@@ -2,14 +2,16 @@
 
 from concurrent.futures import wait
 
+from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.experiments.experiments import Author
+from sessions_app.actions.settings.audit import record
 from sessions_app.experiments.forgetting.origins import Subject, check_subject
 from sessions_app.experiments.forgetting.work import LEASE, carry_out, plan
 from sessions_app.experiments.pool import pool
-from sessions_app.models import Forgetting, Project
+from sessions_app.models import AuditKind, Forgetting, Project
 
 Status = Forgetting.Status
 
@@ -54,8 +56,10 @@ def start_removal(act: Forgetting, confirm: str, *, wait_ms: int = 0) -> Forgett
     pool.refuse_if_full()
     now = timezone.now()
     planned = Forgetting.objects.filter(pk=act.pk, status=Status.PLANNED)
-    if not planned.update(status=Status.RUNNING, began_at=now, lease_until=now + LEASE):
-        raise _not_planned()
+    with transaction.atomic():
+        if not planned.update(status=Status.RUNNING, began_at=now, lease_until=now + LEASE):
+            raise _not_planned()
+        record(AuditKind.FORGOTTEN, act.project_id, f"forgetting {act.forgetting_id}", kind=act.kind)
     act.refresh_from_db()
     wait([pool.start(carry_out, act)], timeout=wait_ms / 1000)
     act.refresh_from_db()

@@ -21,9 +21,11 @@ from sessions_app.actions.sessions.bundled_rows import (
     keys_of_conditions,
     store_shared,
 )
+from sessions_app.actions.settings.audit import record_of_session
 from sessions_app.interchange.bundle.checking import CheckedBundle, checked_bundle, frozen_value, payload_of
 from sessions_app.interchange.bundle.form import TABLES, BundleRefused, Table, row_of
 from sessions_app.models import (
+    AuditKind,
     ExplainabilityTurn,
     FrozenContent,
     HiddenUnit,
@@ -75,6 +77,7 @@ def import_bundle(project: Project, file: IO[bytes]) -> ImportedBundle:
     try:
         with transaction.atomic():
             session = _Import(project, bundle, renamed).run()
+            record_of_session(AuditKind.IMPORTED, session, form="bundle", was=bundle.manifest.session_id)
     except DatabaseError as error:
         raise BundleRefused(f"The rows of the bundle cannot be stored: {error}.") from error
     return ImportedBundle(

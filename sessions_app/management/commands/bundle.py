@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import MRPError
+from sessions_app.actions.settings.audit import record_export
 from sessions_app.interchange.bundle.checking import checked_bundle
 from sessions_app.interchange.bundle.form import Manifest
 from sessions_app.interchange.bundle.importing import import_bundle
@@ -39,6 +40,7 @@ class Command(BaseCommand):
                 with file.open("xb") as target:
                     found = session(project_named(options["project"]), options["session"])
                     self._tell(file, write_bundle(found, target))
+                record_export(found, "bundle")
                 return
             with file.open("rb") as source:
                 if what == "verify":

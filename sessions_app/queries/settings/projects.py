@@ -50,13 +50,18 @@ def api_keys(project: Project) -> QuerySet[ApiKey]:
     return project.api_keys.select_related("created_by").order_by("revoked_at", "-created_at", "-id")
 
 
+def is_in_force(key_pk: int) -> bool:
+    """Return whether a key was not revoked."""
+    return ApiKey.objects.filter(pk=key_pk, revoked_at__isnull=True).exists()
+
+
 ROLES = Role.choices
 """Each role with what it may do, in words, the least first."""
 
 
 def role_of(user: User, project: Project) -> Role | None:
-    """Return the user's role in the project."""
-    membership = Membership.objects.filter(user=user, project=project).first()
+    """Return the user's role in the project; None for a user who is no member of it, or was deactivated."""
+    membership = Membership.objects.filter(user=user, user__is_active=True, project=project).first()
     return Role(membership.role) if membership else None
 
 

@@ -16,7 +16,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
 from sessions_app import events
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
-from sessions_app.web.consumers.shared import Outgoing, Query, Result, SharedReads, Subscription, Wakeup
+from sessions_app.web.consumers.shared import AccessWatch, Outgoing, Query, Result, SharedReads, Subscription, Wakeup
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +30,7 @@ class Shared:
     def __init__(self) -> None:
         self.reads = SharedReads()
         self.subscriptions: dict[int, Subscription] = {}
+        self.access = AccessWatch()
 
 
 _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, Shared] = WeakKeyDictionary()
@@ -66,6 +67,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         # A page that shows the revision says which; what came since is news.
         self._base = (result.session.base_pk, _number(parameters.get("revision", [""])[0]) or result.session.revision)
         self._shared.subscriptions.setdefault(result.session.pk, Subscription(result.session)).join(self._wakeup)
+        self._shared.access.add(self._wakeup, self._reader)
         self._wakeup.set(None)
         self._following = asyncio.create_task(self._follow())
 
@@ -75,6 +77,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             self._following.cancel()
         if self._session_pk is None:
             return
+        self._shared.access.remove(self._wakeup)
         subscription = self._shared.subscriptions.get(self._session_pk)
         if subscription is not None and subscription.leave(self._wakeup):
             self._shared.subscriptions.pop(self._session_pk, None)

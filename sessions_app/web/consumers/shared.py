@@ -7,7 +7,7 @@ them fell seconds behind.
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -21,6 +21,9 @@ from sessions_app.queries.sessions.lookups import SeenSession, SessionReader, ev
 REJOIN_SECONDS = 3_600
 """The in-memory layer forgets after a day who is in a group."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1, 30
+
+ACCESS_SECONDS = 1.0
+"""How often it is read whether the readers of open pages still may see them: a removed one is out within two."""
 
 logger = logging.getLogger(__name__)
 
@@ -131,6 +134,47 @@ class Wakeup:
         self._event.clear()
         progress, self._progress = self._progress, []
         return progress
+
+
+class AccessWatch:
+    """Wakes the sockets of readers who may not see their session any more, whether any event tells of that or not.
+
+    It reads the tables, so it does not matter which process took the access away, or whether Redis is there.
+    """
+
+    def __init__(self) -> None:
+        self._sockets: dict[Wakeup, SessionReader] = {}
+        self._looking: asyncio.Task[None] | None = None
+
+    def add(self, wakeup: Wakeup, reader: SessionReader) -> None:
+        """Look after a socket from now on."""
+        self._sockets[wakeup] = reader
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look())
+
+    def remove(self, wakeup: Wakeup) -> None:
+        """Let a socket go; without any, nothing is read."""
+        self._sockets.pop(wakeup, None)
+        if not self._sockets and self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(ACCESS_SECONDS)
+            try:
+                visible = await _visible(set(self._sockets.values()))
+            except Exception as error:
+                logger.warning("it could not be read who may still see what: %s", error)
+                continue
+            for wakeup, reader in self._sockets.items():
+                if reader not in visible:
+                    wakeup.set(None)  # the socket reads for itself, and closes
+
+
+@database_sync_to_async
+def _visible(readers: Collection[SessionReader]) -> Collection[SessionReader]:
+    return visible_sessions(readers).keys()
 
 
 class Subscription:

@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
+from sessions_app.actions.settings.audit import record_export
 from sessions_app.queries.turns import registry as turns
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.turns.export import turn_document
@@ -17,6 +18,7 @@ def export(request: HttpRequest, member: Member, session_id: str, request_id: st
     """Return the turn as one JSON document."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     name = f'attachment; filename="turn-{turn.turn_index}.json"'
+    record_export(turn.session, "turn", turn=request_id)
     options = {"ensure_ascii": False, "indent": 2}
     return JsonResponse(turn_document(turn), json_dumps_params=options, headers={"Content-Disposition": name})
 

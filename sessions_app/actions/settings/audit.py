@@ -1,0 +1,94 @@
+"""The audit log: one entry for each change, written in the transaction of the change."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.llm.redaction import without_secrets
+from sessions_app.acting import current_actor
+from sessions_app.models import AuditEntry, AuditKind, KnowledgeBase, Membership, Session
+
+_SUBJECT_CHARS, _ACTOR_CHARS, _ADDRESS_CHARS, _REQUEST_ID_CHARS = 300, 200, 45, 128
+_ENTRIES_A_TRANSACTION = 1_000
+
+
+def record(kind: AuditKind, project_pk: int | None, subject: str, /, **facts: Any) -> None:
+    """Add who does what to what; must run inside the transaction of the change that it tells of.
+
+    Args:
+        subject: names what is changed, with the id by which it can be found.
+        facts: what else is worth knowing, small and in JSON's types.
+    """
+    _entry(kind, project_pk, subject, facts).save()
+
+
+def _entry(kind: AuditKind, project_pk: int | None, subject: str, facts: Mapping[str, Any]) -> AuditEntry:
+    actor = current_actor()
+    return AuditEntry(
+        project_id=project_pk,
+        kind=kind,
+        actor_kind=actor.kind,
+        actor=_cut(actor.name, _ACTOR_CHARS),
+        address=actor.address[:_ADDRESS_CHARS],
+        request_id=actor.request_id[:_REQUEST_ID_CHARS],
+        subject=_cut(subject, _SUBJECT_CHARS),
+        facts=dict(facts),
+    )
+
+
+def _cut(text: str, most_chars: int) -> str:
+    """Return a text of at most so many characters, with an ellipsis where it was cut."""
+    text = without_secrets(text).replace("\0", "")
+    return text if len(text) <= most_chars else f"{text[: most_chars - 1]}…"
+
+
+def record_of_user(kind: AuditKind, user: User, **facts: Any) -> None:
+    """Add what is done to a user, in each project that the user is a member of, so that its admins see it."""
+    projects: list[int | None] = list(Membership.objects.filter(user=user.pk).values_list("project_id", flat=True))
+    subject = f"user {user.get_username()}"
+    AuditEntry.objects.bulk_create(_entry(kind, project_pk, subject, facts) for project_pk in projects or [None])
+
+
+def record_of_base(kind: AuditKind, base: KnowledgeBase, **facts: Any) -> None:
+    """Add what is done to a knowledge base; see `record`."""
+    record(kind, base.project_id, f"base “{base.name}” ({base.kb_id})", **facts)
+
+
+def record_of_session(kind: AuditKind, session: Session, **facts: Any) -> None:
+    """Add what is done to a session; see `record`."""
+    record(kind, session.project_id, f"session {session.session_id}", **facts)
+
+
+def record_export(session: Session, form: str, **facts: Any) -> None:
+    """Add that a copy of a session, or of a part of it, is taken out of the server; see `record`."""
+    record_of_session(AuditKind.EXPORTED, session, form=form, **facts)
+
+
+def remove_old_entries(pause: Callable[[], None] = lambda: None) -> int:
+    """Remove entries older than `MRPVM_KEEP_AUDIT_DAYS`, oldest first, and record that; gives how many.
+
+    Args:
+        pause: called between two transactions; lets running turns go first.
+    """
+    removed = 0
+    if settings.MRPVM_KEEP_AUDIT_DAYS:
+        oldest = timezone.now() - timedelta(days=settings.MRPVM_KEEP_AUDIT_DAYS)
+        while some := _remove_some(oldest):
+            removed += some
+            pause()
+    return removed
+
+
+@transaction.atomic
+def _remove_some(oldest: datetime) -> int:
+    old = AuditEntry.objects.filter(at__lt=oldest).order_by("at")
+    keys = list(old.values_list("pk", flat=True)[:_ENTRIES_A_TRANSACTION])
+    if keys:
+        AuditEntry.objects.without(keys)
+        record(AuditKind.TRIMMED, None, "audit log", count=len(keys), before=oldest.isoformat())
+    return len(keys)

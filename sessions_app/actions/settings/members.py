@@ -1,0 +1,145 @@
+"""The people of a project, as its admins look after them: invited by a link, given another role, removed."""
+
+import secrets
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from mrpvm.errors import Conflict, InvalidInput, NotFound
+from sessions_app.actions.settings.audit import record
+from sessions_app.actions.settings.projects import remove_member, set_member
+from sessions_app.models import AuditKind, Invitation, Membership, Project, Role
+from sessions_app.models.settings.project import digest
+from sessions_app.queries.settings.members import open_invitations
+
+INVITATION_LIFETIME = timedelta(days=7)
+MOST_INVITATIONS = 100
+"""That wait to be used, in one project."""
+NOTE_CHARS = 120
+
+
+@transaction.atomic
+def create_invitation(project: Project, role: str, note: str, author: str) -> tuple[Invitation, str]:
+    """Return a new invitation and the secret of its link, which can never be read again.
+
+    Args:
+        note: whom it is for, for the list of invitations.
+        author: the name of who invites.
+
+    Raises:
+        InvalidInput: an unknown role, a note that is too long.
+        Conflict: as many wait to be used as may.
+    """
+    if role not in Role.values:
+        raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(Role.values)}.")
+    note = note.strip()
+    if len(note) > NOTE_CHARS:
+        raise InvalidInput(f"The note has at most {NOTE_CHARS} characters; this one has {len(note)}.")
+    if open_invitations(project).count() >= MOST_INVITATIONS:
+        raise Conflict(f"{MOST_INVITATIONS} invitations wait to be used, as many as may. Withdraw one first.")
+    secret = secrets.token_urlsafe(32)
+    invitation = Invitation.objects.create(
+        project=project,
+        role=role,
+        note=note,
+        digest=digest(secret),
+        created_by_name=author[:150],
+        expires_at=timezone.now() + INVITATION_LIFETIME,
+    )
+    record(AuditKind.INVITED, project.pk, f"invitation {invitation.pk}", role=role, note=note)
+    return invitation, secret
+
+
+@transaction.atomic
+def withdraw_invitation(invitation: Invitation) -> None:
+    """Make an invitation useless and forget it; doing so again changes nothing."""
+    gone, _ = Invitation.objects.filter(pk=invitation.pk).delete()
+    if gone:
+        record(AuditKind.INVITATION_WITHDRAWN, invitation.project_id, f"invitation {invitation.pk}")
+
+
+@transaction.atomic
+def join_project(secret: str, user: User) -> Membership:
+    """Use an invitation for a user who is logged in; one who is a member of at least that role stays what they are.
+
+    Raises:
+        NotFound: INVITATION_NOT_FOUND, the link is unknown, used or too old.
+    """
+    invitation = _used(secret, user.get_username())
+    member = Membership.objects.filter(project=invitation.project_id, user=user).first()
+    if member is not None and Role(member.role).rank >= Role(invitation.role).rank:
+        return member
+    return set_member(invitation.project, user, invitation.role)
+
+
+@transaction.atomic
+def join_as_new_user(secret: str, name: str, password: str) -> User:
+    """Use an invitation for somebody who has no user yet, and return the one that was made.
+
+    Raises:
+        NotFound: INVITATION_NOT_FOUND.
+        InvalidInput: the name cannot be used or is taken, the password is too weak; the invitation stays.
+    """
+    user = User(username=name.strip())
+    try:
+        user.full_clean(exclude=["password"])
+        validate_password(password, user)
+    except ValidationError as error:
+        raise InvalidInput(" ".join(error.messages)) from None
+    user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.save()
+    except IntegrityError:
+        raise InvalidInput("A user with that name is there already. Log in first, then open the link again.") from None
+    invitation = _used(secret, user.username)
+    set_member(invitation.project, user, invitation.role)
+    return user
+
+
+def _used(secret: str, name: str) -> Invitation:
+    now = timezone.now()
+    valid = Invitation.objects.filter(digest=digest(secret), used_at__isnull=True, expires_at__gte=now)
+    invitation = valid.select_related("project").first()
+    if invitation is None or not valid.update(used_at=now, used_by_name=name):
+        raise NotFound(
+            "This invitation was used or withdrawn, or is too old. Ask who sent it for a new one.",
+            code="INVITATION_NOT_FOUND",
+        )
+    record(AuditKind.INVITATION_USED, invitation.project_id, f"invitation {invitation.pk}", by=name)
+    return invitation
+
+
+@transaction.atomic
+def change_role(membership: Membership, role: str) -> Membership:
+    """Give a member another role.
+
+    Raises:
+        InvalidInput: an unknown role.
+        Conflict: the project would be left without an admin.
+    """
+    if role != Role.ADMIN:
+        _keep_an_admin(membership)
+    return set_member(membership.project, membership.user, role)
+
+
+@transaction.atomic
+def dismiss_member(membership: Membership) -> None:
+    """Take a member's role away; open pages and streams of theirs end within two seconds.
+
+    Raises:
+        Conflict: the project would be left without an admin.
+    """
+    _keep_an_admin(membership)
+    remove_member(membership)
+
+
+def _keep_an_admin(membership: Membership) -> None:
+    admins = Membership.objects.select_for_update().filter(project=membership.project_id, role=Role.ADMIN)
+    keys = list(admins.values_list("pk", flat=True))
+    if keys == [membership.pk]:
+        raise Conflict("A project needs an admin, and this is the last one. Make somebody else an admin first.")

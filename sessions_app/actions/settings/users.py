@@ -1,0 +1,97 @@
+"""What happens to users by Django's own doors (login, logout, the admin, its commands), recorded in the audit log."""
+
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
+
+from sessions_app.acting import current_actor
+from sessions_app.actions.settings.audit import record, record_of_user
+from sessions_app.call_rates import is_allowed
+from sessions_app.models import AuditKind
+
+FAILED_LOGINS_A_MINUTE = 30
+"""From one address; of further ones in that minute the log tells only that there were some."""
+
+_WATCHED = ("username", "email", "first_name", "last_name", "is_active", "is_staff", "is_superuser")
+
+
+def record_failed_login(name: str, reason: str) -> None:
+    """Record that somebody could not log in as a user of this name, which may not exist."""
+    address = current_actor().address
+    if not is_allowed(f"failed-logins:{address}", FAILED_LOGINS_A_MINUTE):
+        if not is_allowed(f"failed-logins-left-out:{address}", 1):
+            return
+        name, reason = "", "further attempts from this address within the minute are not recorded"
+    user = User.objects.filter(username=name).first() if name else None
+    if user is not None:
+        record_of_user(AuditKind.LOGIN_FAILED, user, reason=reason)
+    else:
+        record(AuditKind.LOGIN_FAILED, None, f"user {name}" if name else "", reason=reason)
+
+
+def _logged_in(user: User, **_: Any) -> None:
+    record_of_user(AuditKind.LOGIN_SUCCEEDED, user)
+
+
+def _logged_out(user: User | None, **_: Any) -> None:
+    if user is not None:
+        record_of_user(AuditKind.LOGOUT, user)
+
+
+def _login_failed(credentials: dict[str, Any], **_: Any) -> None:
+    record_failed_login(str(credentials.get("username") or "")[:150], "wrong name or password")
+
+
+def _about_to_save(instance: User, update_fields: Any = None, **_: Any) -> None:
+    """Remember what is stored of a user, unless only the time of the login is about to change."""
+    if update_fields is not None and set(update_fields) <= {"last_login"}:
+        instance._stored = None  # type: ignore[attr-defined]
+    else:
+        stored = User.objects.filter(pk=instance.pk).values(*_WATCHED, "password").first()
+        instance._stored = stored  # type: ignore[attr-defined]
+
+
+def _saved(instance: User, created: bool, **_: Any) -> None:
+    if created:
+        record_of_user(AuditKind.USER_CREATED, instance, is_superuser=instance.is_superuser)
+        return
+    stored = getattr(instance, "_stored", None)
+    if stored is None:
+        return
+    changed: dict[str, Any] = {
+        name: {"from": stored[name], "to": getattr(instance, name)}
+        for name in _WATCHED
+        if stored[name] != getattr(instance, name)
+    }
+    if stored["password"] != instance.password:
+        changed["password"] = True
+    if changed:
+        record_of_user(AuditKind.USER_CHANGED, instance, **changed)
+
+
+def _deleted(instance: User, **_: Any) -> None:
+    record(AuditKind.USER_DELETED, None, f"user {instance.get_username()}")
+
+
+def _rights_changed(instance: Any, action: str, pk_set: set[int] | None, model: type[Any], **_: Any) -> None:
+    if action in ("post_add", "post_remove", "post_clear"):
+        named = sorted(map(str, model.objects.filter(pk__in=pk_set or ())))[:50]
+        facts = {"what": str(model._meta.verbose_name_plural), "how": action.removeprefix("post_"), "named": named}
+        if isinstance(instance, User):
+            record_of_user(AuditKind.USER_CHANGED, instance, **facts)
+        else:
+            record(AuditKind.USER_CHANGED, None, f"group {instance}", **facts)
+
+
+def watch_users() -> None:
+    """Connect to Django's signals; again changes nothing."""
+    user_logged_in.connect(_logged_in, dispatch_uid="audit-login")
+    user_logged_out.connect(_logged_out, dispatch_uid="audit-logout")
+    user_login_failed.connect(_login_failed, dispatch_uid="audit-failed-login")
+    pre_save.connect(_about_to_save, sender=User, dispatch_uid="audit-user-before")
+    post_save.connect(_saved, sender=User, dispatch_uid="audit-user")
+    post_delete.connect(_deleted, sender=User, dispatch_uid="audit-user-deleted")
+    for rights in (User.groups.through, User.user_permissions.through, Group.permissions.through):
+        m2m_changed.connect(_rights_changed, sender=rights, dispatch_uid=f"audit-{rights.__name__}")

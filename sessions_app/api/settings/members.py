@@ -1,0 +1,103 @@
+"""The people of the project and who is invited, for its admins."""
+
+from typing import Any, cast
+
+from django.urls import reverse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.actions.settings.members import change_role, create_invitation, dismiss_member, withdraw_invitation
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.authentication import KeyHolder
+from sessions_app.api.shell.requests import InvitationRequest, RoleRequest
+from sessions_app.api.shell.views import ApiView
+from sessions_app.models import Invitation, Membership
+from sessions_app.queries.settings import members
+
+
+class _AdminsView(ApiView):
+    read_role = write_role = "admin"
+
+
+class Members(_AdminsView):
+    """Everybody who belongs to the project."""
+
+    @schemas.member_list
+    def get(self, request: Request) -> Response:
+        """List the members by name."""
+        return Response({"members": [_member(membership) for membership in members.members(self.project)]})
+
+
+class OneMember(_AdminsView):
+    """One member, by the user's name."""
+
+    @schemas.member_change
+    def patch(self, request: Request, name: str) -> Response:
+        """Give the member another role."""
+        found = members.member(self.project, name)
+        return Response(_member(change_role(found, self.body(RoleRequest)["role"])))
+
+    @schemas.member_remove
+    def delete(self, request: Request, name: str) -> Response:
+        """Remove the member."""
+        found = members.members(self.project).filter(user__username=name).first()
+        if found is not None:
+            dismiss_member(found)
+        return Response(status=204)
+
+
+class Invitations(_AdminsView):
+    """Links by which people join."""
+
+    @schemas.invitation_list
+    def get(self, request: Request) -> Response:
+        """List the invitations that can still be used."""
+        return Response({"invitations": [_invitation(item) for item in members.open_invitations(self.project)]})
+
+    @schemas.invitation_create
+    def post(self, request: Request) -> Response:
+        """Make one; its link is given this once."""
+        body = self.body(InvitationRequest)
+        made, secret = create_invitation(self.project, body["role"], body.get("note", ""), self.author)
+        link = request.build_absolute_uri(reverse("invitation", args=[secret]))
+        return Response({**_invitation(made), "link": link}, status=201)
+
+    @property
+    def author(self) -> str:
+        """Return the name of who invites."""
+        if self.access.actor:
+            return self.access.actor.get_username()
+        return f"API key {cast(KeyHolder, self.request.user).name}"
+
+
+class OneInvitation(_AdminsView):
+    """One invitation."""
+
+    @schemas.invitation_withdraw
+    def delete(self, request: Request, invitation_id: int) -> Response:
+        """Make it useless."""
+        found = members.open_invitations(self.project).filter(pk=invitation_id).first()
+        if found is not None:
+            withdraw_invitation(found)
+        return Response(status=204)
+
+
+def _member(membership: Membership) -> dict[str, Any]:
+    user = membership.user
+    return {
+        "name": user.get_username(),
+        "role": membership.role,
+        "is_active": user.is_active,
+        "last_login": user.last_login,
+    }
+
+
+def _invitation(invitation: Invitation) -> dict[str, Any]:
+    return {
+        "id": invitation.pk,
+        "role": invitation.role,
+        "note": invitation.note,
+        "created_by": invitation.created_by_name,
+        "created_at": invitation.created_at,
+        "expires_at": invitation.expires_at,
+    }

@@ -1,0 +1,125 @@
+"""Who changed what: rows that are added and never changed."""
+
+from collections.abc import Sequence
+from typing import Any, Never
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.redacted import RedactedCharField, RedactedJSONField
+from sessions_app.models.settings.project import Project
+
+
+class AuditKind(models.TextChoices):
+    """What was done: the noun that it was done to, and how a page says it."""
+
+    BASE_COMPACTED = "base.compaction-asked", "asked to fold a base"
+    BASE_CREATED = "base.created", "made a base"
+    BASE_DELETED = "base.deleted", "deleted a base"
+    BASE_FORKED = "base.forked", "forked a base"
+    BASE_RENAMED = "base.renamed", "renamed a base"
+    BASE_REVERTED = "base.revision-restored", "restored an earlier revision of a base"
+    BASE_SAVED = "base.saved", "saved a session into a base"
+    BASE_SOURCE_ADDED = "base.source-added", "added a source to a base"
+    BASE_UNDELETED = "base.restored", "brought a deleted base back"
+    EXPERIMENT_DELETED = "experiment.deleted", "deleted an experiment"
+    EXPORTED = "export.made", "took a copy out"
+    FORGOTTEN = "forgetting.begun", "had something forgotten"
+    IMPORTED = "import.made", "brought a copy in"
+    INVITATION_USED = "invitation.used", "accepted an invitation"
+    INVITATION_WITHDRAWN = "invitation.withdrawn", "withdrew an invitation"
+    KEY_CREATED = "key.created", "made an API key"
+    KEY_REVOKED = "key.revoked", "revoked an API key"
+    LINK_CREATED = "login-link.created", "made a login link"
+    LINK_ENDED = "login-link.ended", "ended a login link"
+    LOGIN_FAILED = "login.failed", "could not log in"
+    LOGIN_SUCCEEDED = "login.succeeded", "logged in"
+    LOGOUT = "login.ended", "logged out"
+    MEMBER_ADDED = "member.added", "added a member"
+    MEMBER_CHANGED = "member.role-changed", "changed a member's role"
+    INVITED = "invitation.created", "invited somebody"
+    MEMBER_REMOVED = "member.removed", "removed a member"
+    MEMORY_CLEARED = "memory.cleared", "cleared a session's memory"
+    MESSAGE_REMOVED = "message.removed", "removed a message"
+    MODELS_CHANGED = "models.changed", "changed which models answer"
+    PROJECT_CHANGED = "project.changed", "changed a project"
+    PROJECT_CREATED = "project.created", "made a project"
+    RESPONSE_FORGOTTEN = "response.forgotten", "forgot a response"
+    SESSION_DELETED = "session.deleted", "deleted a session"
+    SESSION_PURGED = "session.purged", "removed a deleted session for good"
+    SESSION_UNDELETED = "session.restored", "brought a deleted session back"
+    TRIMMED = "audit.trimmed", "removed entries that were too old"
+    UNIT_CORRECTED = "unit.corrected", "corrected a unit"
+    UNIT_RESTORED = "unit.restored", "took a retraction back"
+    UNIT_RETRACTED = "unit.retracted", "retracted a unit"
+    USER_CHANGED = "user.changed", "changed a user"
+    USER_CREATED = "user.created", "made a user"
+    USER_DELETED = "user.deleted", "deleted a user"
+
+
+class AddedOnly(models.QuerySet["AuditEntry"]):
+    """Rows that can be read and added."""
+
+    def update(self, **kwargs: Any) -> Never:
+        """Refuse."""
+        raise _unchangeable()
+
+    def bulk_update(self, objs: Any, fields: Any, batch_size: int | None = None) -> Never:
+        """Refuse."""
+        raise _unchangeable()
+
+    def delete(self) -> Never:
+        """Refuse."""
+        raise _unchangeable()
+
+    def without(self, keys: Sequence[int]) -> None:
+        """Remove the entries with these keys, which retention has found too old; nothing else may."""
+        models.QuerySet(self.model, using=self.db).filter(pk__in=keys)._raw_delete(self.db)
+
+
+class AuditEntry(models.Model):
+    """One change and who made it. It names what it tells of by text, so that it outlives that.
+
+    `project` is None for what belongs to none. `facts` are small and hold no secrets.
+    """
+
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+    project = models.ForeignKey(
+        Project, on_delete=models.DO_NOTHING, null=True, db_constraint=False, db_index=False, related_name="+"
+    )
+    kind = models.CharField(max_length=40)
+    actor_kind = models.CharField(max_length=10)
+    actor = RedactedCharField(max_length=200)
+    address = models.CharField(max_length=45)
+    request_id = models.CharField(max_length=128)
+    subject = RedactedCharField(max_length=300)
+    facts = RedactedJSONField(default=dict)
+
+    objects = AddedOnly.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "audit entries"
+        indexes = [models.Index(fields=["project", "id"], name="audit_entry_project")]
+
+    def __str__(self) -> str:
+        return f"{self.actor or 'somebody'} {self.words}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Store a new entry; one that is stored stays as it is."""
+        if not self._state.adding:
+            raise _unchangeable()
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> Never:
+        """Refuse."""
+        raise _unchangeable()
+
+    @property
+    def words(self) -> str:
+        """Return what was done, for a sentence that begins with who did it."""
+        return AuditKind(self.kind).label if self.kind in AuditKind.values else self.kind
+
+
+def _unchangeable() -> TypeError:
+    return TypeError("Entries of the audit log are never changed or removed.")

@@ -1,0 +1,26 @@
+"""Links by which people join a project."""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.settings.project import Project, Role
+
+
+class Invitation(models.Model):
+    """A link that lets one person join a project in a role; it is stored as a digest and works once."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
+    note = models.CharField(max_length=120, blank=True)
+    digest = models.CharField(max_length=64, unique=True)
+    created_by_name = models.CharField(max_length=150)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    used_by_name = models.CharField(max_length=150, blank=True)
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"invitation to {self.project} as {self.role}"

@@ -1,0 +1,48 @@
+"""The people of a project, and who is invited."""
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from mrpvm.errors import NotFound
+from sessions_app.models import Invitation, Membership, Project
+from sessions_app.models.settings.project import digest
+
+
+def members(project: Project) -> QuerySet[Membership]:
+    """Return the project's memberships with their users, by name."""
+    return Membership.objects.filter(project=project).select_related("user", "project").order_by("user__username")
+
+
+def member(project: Project, name: str) -> Membership:
+    """Return the membership of the user of this name.
+
+    Raises:
+        NotFound: MEMBER_NOT_FOUND.
+    """
+    found = members(project).filter(user__username=name).first()
+    if found is None:
+        raise NotFound(f"No member '{name}'.", code="MEMBER_NOT_FOUND")
+    return found
+
+
+def open_invitations(project: Project) -> QuerySet[Invitation]:
+    """Return the invitations that can still be used, the newest first."""
+    return Invitation.objects.filter(project=project, used_at__isnull=True, expires_at__gte=timezone.now())
+
+
+def open_invitation(project: Project, key: int) -> Invitation:
+    """Return an invitation that can still be used.
+
+    Raises:
+        NotFound: INVITATION_NOT_FOUND.
+    """
+    found = open_invitations(project).filter(pk=key).first()
+    if found is None:
+        raise NotFound("No such invitation.", code="INVITATION_NOT_FOUND")
+    return found
+
+
+def invitation_of(secret: str) -> Invitation | None:
+    """Return the invitation of a link while it can be used, with its project."""
+    found = Invitation.objects.filter(digest=digest(secret), used_at__isnull=True, expires_at__gte=timezone.now())
+    return found.select_related("project").first()

@@ -1,0 +1,71 @@
+"""The audit log page, for admins of the project: who changed what."""
+
+from datetime import date
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from mrpvm.errors import MRPError
+from sessions_app.queries.settings.audit import AREAS, AuditFilter, entry_page
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.pages import page
+
+TEMPLATE = "audit/index.html"
+PAGE_ROWS = 50
+_TEXT_CHARS = 200
+
+
+@require_safe
+@member_view("admin")
+def index(request: HttpRequest, member: Member) -> HttpResponse:
+    """Show the entries that fit, the newest first; for HTMX the list, or with `cursor` the rows that follow."""
+    wanted, cursor = _filter(request), request.GET.get("cursor") or None
+    try:
+        found = entry_page(member.project, wanted, PAGE_ROWS, cursor)
+    except MRPError:  # an address that was cut
+        cursor = None
+        found = entry_page(member.project, wanted, PAGE_ROWS, None)
+    query = urlencode({name: value for name, value in _fields(wanted).items() if value})
+    context = {
+        "entries": found.rows,
+        "areas": AREAS,
+        "fields": _fields(wanted),
+        "query": query,
+        "next_cursor": found.next_cursor,
+        "kept_days": settings.MRPVM_KEEP_AUDIT_DAYS,
+    }
+    part = "" if "HX-Request" not in request.headers else "#rows" if cursor else "#list"
+    return page(request, TEMPLATE + part, member, context, section="audit")
+
+
+def _filter(request: HttpRequest) -> AuditFilter:
+    """Return what the address asks for; what cannot be understood of it asks for nothing."""
+    given = {name: str(value).replace("\0", "").strip()[:_TEXT_CHARS] for name, value in request.GET.items()}
+    area = given.get("area", "")
+    return AuditFilter(
+        area=area if area in AREAS else "",
+        actor=given.get("actor", ""),
+        subject=given.get("subject", ""),
+        since=_day(given.get("since", "")),
+        until=_day(given.get("until", "")),
+    )
+
+
+def _day(text: str) -> date | None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if 1970 <= day.year < 9999 else None
+
+
+def _fields(wanted: AuditFilter) -> dict[str, str]:
+    return {
+        "area": wanted.area,
+        "actor": wanted.actor,
+        "subject": wanted.subject,
+        "since": wanted.since.isoformat() if wanted.since else "",
+        "until": wanted.until.isoformat() if wanted.until else "",
+    }

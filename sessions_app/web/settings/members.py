@@ -1,0 +1,124 @@
+"""The members page, for admins of the project, and the page that an invitation leads to."""
+
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from mrpvm.errors import MRPError
+from sessions_app.actions.settings.members import (
+    change_role,
+    create_invitation,
+    dismiss_member,
+    join_as_new_user,
+    join_project,
+    withdraw_invitation,
+)
+from sessions_app.actions.settings.projects import show_project
+from sessions_app.call_rates import is_allowed
+from sessions_app.queries.settings import members
+from sessions_app.queries.settings.projects import ROLES
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.form_addresses import form_of
+from sessions_app.web.shell.pages import page, tell, tell_error
+
+JOINS_A_MINUTE = 20
+"""From one address: an invitation's secret cannot be guessed, but each attempt hashes a password."""
+_BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view("admin")
+def index(request: HttpRequest, member: Member) -> HttpResponse:
+    """Show the members and who is invited; a POST invites, and shows the link once."""
+    context: dict[str, object] = {"roles": ROLES, "chosen_role": "editor"}
+    status = 200
+    if request.method == "POST":
+        role, note = (request.POST.get(field, "").replace("\0", "") for field in ("role", "note"))
+        try:
+            _, secret = create_invitation(member.project, role, note, member.user.get_username())
+        except MRPError as refused:
+            context |= {"error": refused.message, "note": note, "chosen_role": role}
+            status = 400
+        else:
+            context["link"] = request.build_absolute_uri(reverse("invitation", args=[secret]))
+    context["memberships"] = members.members(member.project)
+    context["invitations"] = members.open_invitations(member.project)
+    return page(request, "members/index.html", member, context, section="members", status=status)
+
+
+@form_of("members")
+@member_view("admin")
+def role(request: HttpRequest, member: Member, name: str) -> HttpResponse:
+    """Give a member another role."""
+    found = members.member(member.project, name)
+    try:
+        changed = change_role(found, request.POST.get("role", "").replace("\0", ""))
+    except MRPError as refused:
+        tell_error(request, refused)
+    else:
+        tell(request, f"{name} is {changed.role} now.")
+    return HttpResponseRedirect(reverse("members"))
+
+
+@form_of("members")
+@member_view("admin")
+def remove(request: HttpRequest, member: Member, name: str) -> HttpResponse:
+    """Take a member's role away."""
+    found = members.member(member.project, name)
+    try:
+        dismiss_member(found)
+    except MRPError as refused:
+        tell_error(request, refused)
+    else:
+        tell(request, f"{name} is no member any more.")
+        if found.user_id == member.user.pk:
+            return HttpResponseRedirect(reverse("sessions"))
+    return HttpResponseRedirect(reverse("members"))
+
+
+@form_of("members")
+@member_view("admin")
+def withdraw(request: HttpRequest, member: Member, key: int) -> HttpResponse:
+    """Make an invitation useless."""
+    withdraw_invitation(members.open_invitation(member.project, key))
+    tell(request, "The invitation is withdrawn.")
+    return HttpResponseRedirect(reverse("members"))
+
+
+@never_cache
+@login_not_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation(request: HttpRequest, secret: str) -> HttpResponse:
+    """Show what an invitation is to, and accept it: as the user who is logged in, or as a new one."""
+    found = members.invitation_of(secret)
+    context = {"invitation": found, "name": "", "error": ""}
+    status = 200 if found else 404
+    if found and request.method == "POST":
+        context["name"] = request.POST.get("name", "").replace("\0", "")
+        try:
+            if not is_allowed(f"join:{request.META.get('REMOTE_ADDR', '')}", JOINS_A_MINUTE):
+                context["error"], status = "Too many attempts. Try again in a minute.", 429
+            else:
+                return _joined(request, secret, found.project.slug, str(context["name"]))
+        except MRPError as refused:
+            context["error"], status = refused.message, 400
+    response = render(request, "registration/invitation.html", context, status=status)
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _joined(request: HttpRequest, secret: str, slug: str, name: str) -> HttpResponse:
+    if isinstance(request.user, User):
+        join_project(secret, request.user)
+        user = request.user
+    else:
+        user = join_as_new_user(secret, name, request.POST.get("password", ""))
+        login(request, user, backend=_BACKEND)
+    project = show_project(user, slug)
+    tell(request, f"You are a member of “{project.name}” now.")
+    return HttpResponseRedirect(reverse("sessions"))

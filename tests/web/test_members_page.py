@@ -1,0 +1,130 @@
+"""Members: invited by a link, given another role, removed."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from mrpvm.errors import Conflict
+from sessions_app.actions.settings import members as actions
+from sessions_app.actions.settings.members import create_invitation, join_as_new_user, join_project
+from sessions_app.models import AuditEntry, Invitation, Membership, Project
+from tests.web.page_scene import HOSTILE, check_html, member_client
+
+
+def invited(admin: Client, role: str = "editor", note: str = "Bo") -> str:
+    """Return the path of a new invitation's link, as the page shows it once."""
+    page = admin.post(reverse("members"), {"role": role, "note": note})
+    check_html(page.text)
+    found = re.search(r"http://testserver(/join/[\w-]+)", page.text)
+    assert found, page.text
+    assert found[1] not in admin.get(reverse("members")).text
+    return found[1]
+
+
+def test_a_stranger_joins_by_a_link_once(project: Project) -> None:
+    admin = member_client(project, name="ann")
+    path, stranger = invited(admin, "viewer"), Client()
+    shown = stranger.get(path)
+    check_html(shown.text)
+    assert shown["Referrer-Policy"] == "no-referrer"
+    assert "ann invites you as viewer" in shown.text
+    for name, password in (("ann", "long enough 1"), ("bo", "short"), ("", "long enough 1")):
+        assert stranger.post(path, {"name": name, "password": password}).status_code == 400
+    assert stranger.post(path, {"name": "bo", "password": "long enough 1"}).status_code == 302
+    assert Membership.objects.get(user__username="bo").role == "viewer"
+    assert stranger.get(reverse("sessions")).status_code == 200
+    for late in (Client().get(path), Client().post(path, {"name": "cy", "password": "long enough 1"})):
+        assert late.status_code == 404
+    assert not User.objects.filter(username="cy").exists()
+    kinds = AuditEntry.objects.filter(kind__startswith="invitation.").order_by("pk").values_list("kind", "actor")
+    assert list(kinds) == [("invitation.created", "ann"), ("invitation.used", "")]
+    assert path.removeprefix("/join/") not in str(list(Invitation.objects.values()) + list(AuditEntry.objects.values()))
+
+
+def test_a_user_joins_another_project_and_keeps_a_higher_role(project: Project) -> None:
+    other = Project.objects.create(name="Other", slug="other")
+    client = member_client(other, "admin", "bo")
+    client.post(invited(member_client(project, name="ann"), "viewer"))
+    bo = User.objects.get(username="bo")
+    assert dict(bo.memberships.values_list("project__slug", "role")) == {"default": "viewer", "other": "admin"}
+    _, secret = create_invitation(other, "viewer", "", "ann")
+    assert join_project(secret, bo).role == "admin"
+
+
+@pytest.mark.parametrize("end", ["withdrawn", "too old"])
+def test_an_ended_invitation_lets_nobody_in(project: Project, end: str) -> None:
+    admin = member_client(project)
+    path = invited(admin)
+    if end == "withdrawn":
+        admin.post(reverse("invitation-withdraw", args=[Invitation.objects.get().pk]))
+    else:
+        Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert Client().post(path, {"name": "bo", "password": "long enough 1"}).status_code == 404
+    assert not User.objects.filter(username="bo").exists()
+
+
+def test_roles_are_changed_and_members_removed(project: Project) -> None:
+    admin = member_client(project, name="ann")
+    bo = member_client(project, "viewer", "bo")
+    admin.post(reverse("member-role", args=["bo"]), {"role": "editor"})
+    assert Membership.objects.get(user__username="bo").role == "editor"
+    assert "no role" in admin.post(reverse("member-role", args=["bo"]), {"role": "king"}, follow=True).text
+    admin.post(reverse("member-remove", args=["bo"]))
+    assert bo.get(reverse("sessions")).status_code == 403
+    assert admin.post(reverse("member-remove", args=["bo"])).status_code == 404
+
+
+def test_the_last_admin_stays(project: Project) -> None:
+    Membership.objects.all().delete()
+    admin = member_client(project, name="ann")
+    for name, form in (("member-role", {"role": "viewer"}), ("member-remove", {})):
+        page = admin.post(reverse(name, args=["ann"]), form, follow=True).text
+        assert "A project needs an admin" in page
+    assert Membership.objects.get(project=project).role == "admin"
+    member_client(project, "admin", "bo")
+    admin.post(reverse("member-remove", args=["ann"]))
+    assert admin.get(reverse("members")).status_code == 403
+
+
+def test_invitations_that_wait_are_limited(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "MOST_INVITATIONS", 1)
+    _, secret = create_invitation(project, "viewer", "", "ann")
+    with pytest.raises(Conflict):
+        create_invitation(project, "viewer", "", "ann")
+    join_as_new_user(secret, "bo", "long enough 1")
+    create_invitation(project, "viewer", "", "ann")
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor"])
+def test_members_are_the_admins_affair(project: Project, role: str) -> None:
+    client = member_client(project, role, "bo")
+    assert client.get(reverse("members")).status_code == 403
+    assert client.post(reverse("members"), {"role": "admin"}).status_code == 403
+    assert client.post(reverse("member-role", args=["bo"]), {"role": "admin"}).status_code == 403
+    assert client.post(reverse("member-remove", args=["bo"])).status_code == 403
+    assert not Invitation.objects.exists()
+
+
+def test_other_projects_people_are_out_of_reach(project: Project) -> None:
+    other = Project.objects.create(name="Other", slug="other")
+    member_client(other, "viewer", "bo")
+    invitation, _ = create_invitation(other, "viewer", "", "cy")
+    admin = member_client(project)
+    assert admin.post(reverse("member-role", args=["bo"]), {"role": "admin"}).status_code == 404
+    assert admin.post(reverse("member-remove", args=["bo"])).status_code == 404
+    assert admin.post(reverse("invitation-withdraw", args=[invitation.pk])).status_code == 404
+    assert Invitation.objects.filter(pk=invitation.pk).exists()
+
+
+def test_hostile_notes_and_names_are_escaped(project: Project) -> None:
+    admin = member_client(project)
+    Project.objects.update(name=HOSTILE)
+    path = invited(admin, note=HOSTILE[:120])
+    for html in (admin.get(reverse("members")).text, Client().get(path).text):
+        check_html(html)
+        assert "<script>alert(1)" not in html
