@@ -80,12 +80,13 @@ def mend_value(field: "Field[Any, Any]", pk: Any) -> bool:
         _freeze_again(pk)
     else:
         empty = field.get_default() if field.has_default() else None
-        field.model._default_manager.filter(pk=pk).update(**{field.name: empty})
+        # Default managers hide trials, and that of the audit log refuses updates.
+        field.model._base_manager.filter(pk=pk).update(**{field.name: empty})
     return True
 
 
 def _raw_values(field: "Field[Any, Any]") -> Any:
-    rows = field.model._default_manager.filter(**{f"{field.name}__isnull": False})
+    rows = field.model._base_manager.filter(**{f"{field.name}__isnull": False})
     return rows.annotate(raw=Cast(field.name, BinaryField())).values_list("pk", "raw")
 
 

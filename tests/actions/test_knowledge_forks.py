@@ -70,7 +70,7 @@ class TestForkBase:
     ) -> None:
         add_source(base, "manual", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(size)])
         layers = KnowledgeLayer.objects.count()
-        with django_assert_max_num_queries(6):
+        with django_assert_max_num_queries(7):
             fork_base(base)
         assert KnowledgeLayer.objects.count() == layers
         assert LayerUnit.objects.count() == size

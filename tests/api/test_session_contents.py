@@ -217,7 +217,7 @@ def test_the_export_for_programs(editor: Caller, talked: Session) -> None:
 
 
 @pytest.mark.usefixtures("known_keys")
-@pytest.mark.parametrize(("path", "count"), [("messages", 2), ("units", 2), ("mounts", 2), ("export?format=json", 8)])
+@pytest.mark.parametrize(("path", "count"), [("messages", 2), ("units", 2), ("mounts", 2), ("export?format=json", 9)])
 def test_contents_cost_the_same_for_any_number_of_rows(
     editor: Caller,
     talked: Session,
