@@ -56,8 +56,8 @@ def test_dropped_files_tell_how_far_they_are_and_become_sources(
     monkeypatch.setattr("sessions_app.api.knowledge.source_stream._TELL_SECONDS", 0)
     opened.evaluate(KEEP)
     assert opened.evaluate(DROP, [["pumps.md", MANUAL], ["more.txt", "Valve 1 leaks."]]) == [True, True, False]
-    expect(opened.get_by_role("link", name="pumps.md")).to_be_visible()
-    expect(opened.get_by_role("link", name="more.txt")).to_be_visible()
+    expect(opened.get_by_role("link", name="pumps.md", exact=True)).to_be_visible()
+    expect(opened.get_by_role("link", name="more.txt", exact=True)).to_be_visible()
     kept = opened.evaluate("JSON.parse(sessionStorage.getItem('kept'))")
     said = kept["said"]
     assert any("kB sent" in words for words in said)
@@ -65,7 +65,7 @@ def test_dropped_files_tell_how_far_they_are_and_become_sources(
     assert any(words.startswith("pumps.md: storing unit") for words in said)
     assert any(words.startswith("more.txt: ") for words in said)
     assert len(set(kept["tops"])) == 1  # the bar had its place before it was seen
-    opened.get_by_role("link", name="pumps.md").click()
+    opened.get_by_role("link", name="pumps.md", exact=True).click()
     opened.locator("details.tree__node").first.click()
     expect(opened.locator(".tree .tree").first).to_be_visible()
 
@@ -86,7 +86,7 @@ def test_files_dropped_during_an_upload_are_not_opened(opened: Page, browser: Br
 def test_what_became_of_each_file_is_told(opened: Page, browser: Browser) -> None:
     opened.evaluate(DROP, [["pump.txt", "Pump 1 is blue."], ["empty.txt", ""]])
     expect(opened.get_by_text("“pump.txt” was added: 1 new unit.")).to_be_visible()
-    expect(opened.get_by_role("link", name="pump.txt")).to_be_visible()
+    expect(opened.get_by_role("link", name="pump.txt", exact=True)).to_be_visible()
     status = opened.locator("#upload-status")
     expect(status).to_contain_text("empty.txt: ")
     expect(opened.get_by_label("File to add")).to_be_focused()
@@ -167,12 +167,12 @@ def test_an_unreadable_file_says_why_and_can_be_chosen_again(opened: Page, brows
     browser.complaints.clear()
     chosen.set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"Pump 1 is blue."})
     opened.get_by_role("button", name="Add source").click()
-    expect(opened.get_by_role("link", name="a.txt")).to_be_visible()
+    expect(opened.get_by_role("link", name="a.txt", exact=True)).to_be_visible()
 
 
 def test_units_are_found_by_words_and_phrases(opened: Page) -> None:
     opened.evaluate(DROP, [["pumps.md", MANUAL]])
-    expect(opened.get_by_role("link", name="pumps.md")).to_be_visible()
+    expect(opened.get_by_role("link", name="pumps.md", exact=True)).to_be_visible()
     asked = opened.get_by_label("Search the units of this base")
     asked.fill('"stands in hall 7"')
     asked.press("Enter")
@@ -181,7 +181,7 @@ def test_units_are_found_by_words_and_phrases(opened: Page) -> None:
     asked.fill('"hall in stands"')
     asked.press("Enter")
     expect(opened.get_by_text("No unit holds all of that.")).to_be_visible()
-    opened.get_by_role("link", name="Search as a turn does").click()
+    opened.get_by_role("link", name="Search as a turn does", exact=True).click()
     expect(opened.locator("main")).to_contain_text("BM25")
 
 
@@ -230,5 +230,5 @@ def test_an_open_page_says_that_somebody_changed_the_base(opened: Page, base: Kn
     expect(search).to_have_value("half a que")
     expect(search).to_be_focused()
     news.get_by_role("link", name="Show it").click()
-    expect(opened.get_by_role("link", name="pumps")).to_be_visible()
+    expect(opened.get_by_role("link", name="pumps", exact=True)).to_be_visible()
     expect(news).not_to_contain_text("Revision")
