@@ -226,7 +226,8 @@ def _mounted(recorded: RecordedTurn, changes: Changes) -> tuple[KnowledgeBase, K
         return session.mounted_kb, session.draft if changes.without_told else session.journal
     if changes.base is None:
         return None
-    base = KnowledgeBase.objects.filter(project_id=project_pk, kb_id=changes.base).select_related("head").first()
+    bases = KnowledgeBase.objects.filter(project_id=project_pk, kb_id=changes.base, deleted_at=None)
+    base = bases.select_related("head").first()
     if base is None:
         raise NotFound(f"There is no knowledge base '{changes.base}'.", code="KB_NOT_FOUND")
     if changes.revision is None or changes.revision == base.revision:

@@ -4,7 +4,7 @@ import pytest
 
 from mrpvm.errors import InvalidInput, NotFound
 from mrpvm.llm.port import Sampling
-from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.bases import create_base, delete_base
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.continuation import continue_from
 from sessions_app.models import KnowledgeBase, Session
@@ -67,6 +67,14 @@ def test_a_trial_over_another_base_names_that_base(talk: Talk) -> None:
     named = [found.name for found in (mounted_bases([trace])[trace.pk] for trace in traces) if found is not None]
     default = KnowledgeBase.objects.get(is_default=True).name
     assert named == [default, "Other", f"{default}, as a save would make it"]
+
+
+def test_a_deleted_base_is_not_tried(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    other = create_base(turn.session.project, "Other")
+    delete_base(other)
+    [refused] = tried(turn, Changes(base=other.kb_id))
+    assert (refused.error or {}).get("code") == "KB_NOT_FOUND"
 
 
 def test_a_fork_is_told_what_was_supposed_if_asked(talk: Talk) -> None:
