@@ -41,11 +41,26 @@ def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
     )
 
 
-def saved_units(session: Session, below: KnowledgeLayer | None = None) -> QuerySet[LayerUnit]:
-    """Return what the chain of `below`, the session's draft when None, holds of the units that the session saved."""
-    chain = (below or session.draft).chain
-    rows = KnowledgeSource.objects.filter(source_id=session.journal_source_id, kind=KnowledgeSource.Kind.JOURNAL)
-    return LayerUnit.objects.filter(layer_id__in=chain, origin__in=rows.filter(layer_id__in=chain)).order_by()
+def saved_units(session: Session) -> QuerySet[LayerUnit]:
+    """Return what the chain of the session's draft holds of the units that the session saved."""
+    chain = session.draft.chain
+    return LayerUnit.objects.filter(layer_id__in=chain, origin__in=_journal_sources(session, chain)).order_by()
+
+
+def _journal_sources(session: Session, chain: Sequence[int]) -> QuerySet[KnowledgeSource]:
+    sources = KnowledgeSource.objects.filter(source_id=session.journal_source_id, kind=KnowledgeSource.Kind.JOURNAL)
+    return sources.filter(layer_id__in=chain)
+
+
+def _saved_hashes(session: Session, chain: Sequence[int]) -> dict[int, str]:
+    """Return the hashes of all units that a chain holds of what the session saved, by their keys.
+
+    Costs by these units: the sources are read first, so that the units are found by their source and not by their
+    layer, which may be a base of a million.
+    """
+    sources = list(_journal_sources(session, chain).values_list("pk", flat=True))
+    rows = LayerUnit.objects.filter(origin__in=sources).order_by().values_list("pk", "hash", "layer_id")
+    return {pk: digest for pk, digest, layer_pk in rows if layer_pk in chain}
 
 
 def prepare_journal(session: Session) -> None:
@@ -103,7 +118,7 @@ def agree_with_units(session: Session) -> None:
     take that away. What the base does not show comes into its journal.
     Effects: rows of the session's layers; none where the two agree.
     """
-    own, saved = own_layers(session), dict(saved_units(session).values_list("pk", "hash"))
+    own, saved = own_layers(session), _saved_hashes(session, session.draft.chain)
     if not saved and _held_count(own) == session.unit_count:
         return
     known = set(_committed(session).values_list("hash", flat=True))
@@ -165,11 +180,11 @@ def _unheld(session: Session, hashes: Sequence[str]) -> list[KnowledgeUnit]:
 
 def _saved(session: Session, below: KnowledgeLayer) -> dict[int, str]:
     """Return the hashes of what a chain shows of the units that the session saved, by their keys."""
-    found = dict(saved_units(session, below).values_list("pk", "hash"))
-    if not found:
+    saved = _saved_hashes(session, below.chain)
+    if not saved:
         return {}
     hidden = resolve_chain(below.chain).hidden
-    return {pk: digest for pk, digest in found.items() if pk not in hidden}
+    return {pk: digest for pk, digest in saved.items() if pk not in hidden}
 
 
 def _held_count(layers: Sequence[KnowledgeLayer]) -> int:
