@@ -20,6 +20,8 @@ def problems(browser: Browser) -> list[str]:
     """Return what would keep somebody from using the page as it is shown now."""
     browser.is_measured = True
     browser.page.evaluate(axe())
+    # A colour on its way to another one, as after a change of the theme, is what nobody reads.
+    browser.page.evaluate("document.getAnimations().forEach(it => it instanceof CSSTransition && it.finish())")
     found = browser.page.evaluate(f"axe.run({{{RULES}, resultTypes: ['violations']}})")["violations"]
     return [
         f"{item['id']}: {node['html'][:150]}" for item in found if item["impact"] in SERIOUS for node in item["nodes"]
