@@ -14,7 +14,7 @@ from typing import Any
 from django.db import InterfaceError, OperationalError, connections
 from django.db.transaction import TransactionManagementError
 
-from mrpvm.errors import StorageFull, StorageUnavailable
+from mrpvm.errors import MRPError, StorageFull, StorageUnavailable
 from sessions_app.metrics import meters
 
 _PRIMARY_CODE = 0xFF
@@ -61,6 +61,19 @@ def as_unavailable(error: Exception) -> Exception:
     if message in (_FULL, _NO_ROOM_FOR_FILES):
         return StorageFull(message)
     return StorageUnavailable(message, details={"retry_after_seconds": 1})
+
+
+def as_own_error(error: Exception, what: str) -> MRPError:
+    """Return the error that work ended with, as callers may read it; a defect is logged and only its class is named.
+
+    Args:
+        what: the work, for the log: "turn req-1".
+    """
+    known = as_unavailable(error)
+    if isinstance(known, MRPError):
+        return known
+    logger.error("%s failed on a defect", what, exc_info=error)
+    return MRPError(f"The server has a defect ({type(error).__name__}); its log says more.")
 
 
 def _meaning(error: Exception) -> str | None:

@@ -23,7 +23,6 @@ from sessions_app.models import KnowledgeBase
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 
-PAIRS = 500
 _SEED = 4
 
 

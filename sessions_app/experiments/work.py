@@ -1,6 +1,5 @@
 """Running an experiment: its trials one after the other, each stored when it has ended; it gives way to turns."""
 
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from mrpvm.errors import Conflict, MRPError, TurnCancelled, TurnInterrupted, Una
 from mrpvm.wire import from_wire, to_wire
 from sessions_app import shutdown
 from sessions_app.actions.experiments.experiments import INTERRUPTED, end_experiment, is_wanted
-from sessions_app.database import as_unavailable
+from sessions_app.database import as_own_error
 from sessions_app.experiments.bisect import Step, bisect, moments_of_base, moments_of_session, told_by
 from sessions_app.experiments.changes import Changes, check_changes
 from sessions_app.experiments.expected import Expected, failures_of
@@ -32,8 +31,6 @@ from sessions_app.pacing import Pacer
 from sessions_app.queries.experiments.suites import outcome_counts, waiting_results
 from sessions_app.queries.turns.registry import answer_of
 from sessions_app.turns.running_turns import running_turns
-
-logger = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 0.25
 _FULL_SECONDS = 0.05
@@ -105,10 +102,7 @@ def run_experiment(experiment: Experiment) -> None:
     except TurnInterrupted:
         end_experiment(experiment, Status.INTERRUPTED, tried_count=watch.tried_count, error=INTERRUPTED)
     except Exception as defect:
-        error = as_unavailable(defect)
-        if not isinstance(error, MRPError):
-            logger.error("experiment %s failed on a defect", experiment.experiment_id, exc_info=defect)
-            error = MRPError(f"The server has a defect ({type(defect).__name__}).")
+        error = as_own_error(defect, f"experiment {experiment.experiment_id}")
         end_experiment(experiment, Status.FAILED, tried_count=watch.tried_count, error=error.as_record())
     else:
         end_experiment(experiment, Status.FINISHED, tried_count=watch.tried_count, result=result)

@@ -1,6 +1,5 @@
 """Closing a turn from outside: its process went away, or it failed where the machine could not see it."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NoReturn
 
@@ -24,14 +23,12 @@ from mrpvm.values import Selection
 from sessions_app import events
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import discard_pending
-from sessions_app.database import as_unavailable, give_up_dead_connections
+from sessions_app.database import as_own_error, as_unavailable, give_up_dead_connections
 from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
 from sessions_app.queries.turns.outcomes import outcome
 from sessions_app.queries.turns.registry import events as stored_events
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.unclosed import TurnEnd, unclosed
-
-logger = logging.getLogger(__name__)
 
 Status = ExplainabilityTurn.Status
 Outcome = ExplainabilityTurn.Outcome
@@ -98,10 +95,7 @@ def end_on_defect(turn: ExplainabilityTurn, call: TurnCall, defect: Exception, p
 
     Effects: those of `end_turn`.
     """
-    error = as_unavailable(defect)
-    if not isinstance(error, MRPError):
-        logger.error("turn %s failed on a defect", turn.request_id, exc_info=defect)
-        error = MRPError(f"The server has a defect ({type(defect).__name__}); the turn was undone.")
+    error = as_own_error(defect, f"turn {turn.request_id}")
     command = skill_failure(call.commanded_skill, error.code)
     end_turn(turn, error.as_record(), command)
     raise TurnError(turn, error.as_record(), command, phase=phase) from defect

@@ -46,7 +46,7 @@ def keep_answer(kept: KeptAnswer, status: int, headers: Mapping[str, str], body:
 
 
 def release_key(kept: KeptAnswer) -> None:
-    """Give up a claim: the request was refused before anything of it was carried out, and may be sent again."""
+    """Delete a claim whose request was refused before it did anything, so that it may be sent again."""
     KeptAnswer.objects.filter(pk=kept.pk).delete()
 
 

@@ -116,7 +116,7 @@ def _used(secret: str, name: str) -> Invitation:
 
 @transaction.atomic
 def change_role(membership: Membership, role: str) -> Membership:
-    """Give a member another role.
+    """Change a member's role.
 
     Raises:
         InvalidInput: an unknown role.

@@ -33,7 +33,7 @@ class OneMember(_AdminsView):
 
     @schemas.member_change
     def patch(self, request: Request, name: str) -> Response:
-        """Give the member another role."""
+        """Change the member's role."""
         found = members.member(self.project, name)
         return Response(_member(change_role(found, self.body(RoleRequest)["role"])))
 

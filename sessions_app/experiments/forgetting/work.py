@@ -4,18 +4,17 @@ A process that ends leaves an act running; another takes it up from its beginnin
 harm: what is gone already is not found again.
 """
 
-import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
-from mrpvm.errors import MRPError, TurnCancelled, TurnInterrupted
+from mrpvm.errors import TurnCancelled, TurnInterrupted
 from sessions_app import shutdown
-from sessions_app.database import as_unavailable
+from sessions_app.database import as_own_error
 from sessions_app.experiments.forgetting.files import (
     clear_caches,
     end_logins,
@@ -30,8 +29,6 @@ from sessions_app.experiments.forgetting.rows import Removal
 from sessions_app.experiments.forgetting.tables import text_tables
 from sessions_app.models import Forgetting
 from sessions_app.pacing import Pacer
-
-logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
 KEEP_PLANS = timedelta(days=1)
@@ -139,7 +136,7 @@ def _is_anything_left(left: Mapping[str, int]) -> bool:
     return any(count for name, count in left.items() if name not in accounts)
 
 
-def with_errors(act: Forgetting, run: Any) -> None:
+def with_errors(act: Forgetting, run: Callable[[Watch], None]) -> None:
     """Run a part of an act and close it however that ends; an interrupted one is left to whoever takes it up."""
     try:
         run(Watch(act))
@@ -148,10 +145,7 @@ def with_errors(act: Forgetting, run: Any) -> None:
     except TurnInterrupted:
         Forgetting.objects.filter(pk=act.pk).update(lease_until=timezone.now())
     except Exception as defect:
-        error = as_unavailable(defect)
-        if not isinstance(error, MRPError):
-            logger.error("forgetting %s failed on a defect", act.forgetting_id, exc_info=defect)
-            error = MRPError(f"The server has a defect ({type(defect).__name__}).")
+        error = as_own_error(defect, f"forgetting {act.forgetting_id}")
         _end(act, Status.FAILED, error=error.as_record(), work=act.work if act.began_at else None)
 
 

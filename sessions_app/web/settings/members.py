@@ -54,7 +54,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @form_of("members")
 @member_view("admin")
 def role(request: HttpRequest, member: Member, name: str) -> HttpResponse:
-    """Give a member another role."""
+    """Change a member's role."""
     found = members.member(member.project, name)
     try:
         changed = change_role(found, request.POST.get("role", "").replace("\0", ""))
