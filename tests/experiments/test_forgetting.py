@@ -187,7 +187,7 @@ def test_a_text_goes_from_every_row_and_file(project: Project, seed: int) -> Non
     check_replays(project, act)
 
 
-LOCKER = "The locker code of Marta is 4711."
+LOCKER = "The locker code of Marta is Quorzim."
 
 
 @pytest.fixture
@@ -209,14 +209,14 @@ class TestMessage:
         save_session_kb(told)
         other = create_session(project)
         mount_base(other, fresh(told).mounted_kb, reason="load-api")
-        assert "4711" in answer(say(other, "What is the locker code?"))
+        assert "Quorzim" in answer(say(other, "What is the locker code?"))
         act = forgotten(project, Subject(kind="message", session_id=told.session_id, sequence=3))
-        for text in ("4711", "locker code of Marta"):
+        for text in ("Quorzim", "locker code of Marta"):
             assert rows_holding(text) == {}
         check_counts()
         assert check_replays(project, act) == 1
         for session in (told, fork, other):
-            assert "4711" not in answer(say(session, "What is the locker code?"))
+            assert "Quorzim" not in answer(say(session, "What is the locker code?"))
             assert "Rex" in answer(say(session, "What is my dog called?"))
         assert fresh(told).message_count == 6 + 4
 
@@ -285,7 +285,7 @@ def test_a_session_goes_with_what_it_saved(project: Project, told: Session) -> N
     kept = say(create_session(project), "The ferry to Nore leaves from gate A.")
     act = forgotten(project, Subject(kind="session", session_id=told.session_id))
     assert not Session.objects.filter(pk=told.pk).exists()
-    for text in ("4711", "called Rex", told.journal_source_id):
+    for text in ("Quorzim", "called Rex", told.journal_source_id):
         assert {name: count for name, count in rows_holding(text).items() if "source" not in name} == {}
     check_counts()
     assert refusal_of(kept) is None
@@ -333,17 +333,17 @@ def test_what_is_broken_off_is_finished_by_the_sweeper(
     assert work.take_up_abandoned() == 1
     act.refresh_from_db()
     assert (act.status, act.work) == ("finished", None)
-    assert rows_holding("4711") == {}
+    assert rows_holding("Quorzim") == {}
     check_counts()
     check_replays(project, act)
 
 
 def test_a_plan_changes_nothing_and_needs_its_name(project: Project, told: Session) -> None:
-    before = {name: count for name, count in rows_holding("4711").items() if "forgetting" not in name}
-    act = planned(project, Subject(kind="text", text="4711"))
+    before = {name: count for name, count in rows_holding("Quorzim").items() if "forgetting" not in name}
+    act = planned(project, Subject(kind="text", text="Quorzim"))
     with pytest.raises(InvalidInput, match="Nothing was forgotten"):
         start_removal(act, "4712")
-    assert {name: count for name, count in rows_holding("4711").items() if "forgetting" not in name} == before
+    assert {name: count for name, count in rows_holding("Quorzim").items() if "forgetting" not in name} == before
     with pytest.raises(InvalidInput, match="letters"):
         start_plan(project, Subject(kind="text", text="a?"), ANNA)
 
