@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 
 import pytest
+from pytest_django import Settings
 
 from mrpvm.errors import Conflict, TooLarge
 from sessions_app.actions.settings.projects import create_project, ensure_default_project
@@ -14,7 +15,7 @@ from sessions_app.experiments.replay import replay
 from sessions_app.interchange.bundle.form import MANIFEST, BundleRefused
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.interchange.bundle.writing import write_bundle
-from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Project, Session
+from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Project, Session, TurnEvents
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.experiments.walks import Walk, broken_solver_installed
@@ -88,6 +89,16 @@ def test_a_bundle_of_an_imported_session_is_imported_again(walked: Session) -> N
     assert replay(turn).divergence is None
 
 
+def test_a_turn_that_was_stored_in_several_parts_is_imported(project: Project, settings: Settings) -> None:
+    settings.MRPVM_TRACE_FLUSH_MS = 0
+    walk = Walk(project, seed=1)
+    for message in ("My dog is called Rex. My cat is called Tom.", "What is my dog called?"):
+        walk.turn(message)
+    assert TurnEvents.objects.filter(turn__session=walk.session).count() > walk.session.turns.count()
+    imported = import_bundle(project, io.BytesIO(bundled(walk.session))).session
+    assert replay(imported.turns.get(turn_index=2)).divergence is None
+
+
 @pytest.mark.rule("BUNDLE-7")
 def test_an_imported_session_takes_no_more_messages(walked: Session) -> None:
     session = import_bundle(walked.project, io.BytesIO(bundled(walked))).session
@@ -145,7 +156,7 @@ def test_a_bundle_with_a_path_or_a_bomb_is_refused(project: Project) -> None:
         )
 
 
-def test_a_bundle_over_the_limit_is_refused(project: Project, settings: pytest.FixtureRequest) -> None:
+def test_a_bundle_over_the_limit_is_refused(project: Project, settings: Settings) -> None:
     session = Walk(project, seed=1).session
     data = bundled(session)
     settings.MRPVM_MAX_BUNDLE_BYTES = 100

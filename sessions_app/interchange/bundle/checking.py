@@ -16,7 +16,7 @@ from mrpvm.assistants.personas import PersonaCatalogue
 from mrpvm.assistants.skills import SkillSnapshot
 from mrpvm.conversation.preparation import ConversationState
 from mrpvm.errors import TooLarge
-from mrpvm.trace.events import event_of
+from mrpvm.trace.events import Event, event_of
 from mrpvm.trace.graph import fold_graph
 from mrpvm.wire import from_wire
 from sessions_app.interchange.bundle.form import (
@@ -47,6 +47,8 @@ _MOST_MANIFEST_BYTES = 64 * 1024
 _MOST_RATIO = 200
 """JSON of traces shrinks to a tenth or a twentieth; a bomb shrinks to a thousandth."""
 _CHUNK_BYTES = 64 * 1024
+_MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError)
+"""What reading a value of another shape raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,7 @@ def _check_rows(archive: zipfile.ZipFile) -> Counter[type]:
     """
     counts: Counter[type] = Counter()
     keys: dict[Any, range] = {}
+    folds = _Folds()
     for table in TABLES:
         with archive.open(table.file_name) as part:
             count = sum(1 for _ in part) if table.model is KnowledgeLayer else 0
@@ -167,14 +170,52 @@ def _check_rows(archive: zipfile.ZipFile) -> Counter[type]:
             for place, line in enumerate(part):
                 keys[table.model] = range(count or place)
                 try:
-                    _check_row(row_of(table, json.loads(line), keys), len(keys.get(KnowledgeLayer, ())))
+                    row = row_of(table, json.loads(line), keys)
+                    _check_row(row, len(keys.get(KnowledgeLayer, ())))
+                    if isinstance(row, TurnEvents):
+                        folds.add(row)
                 except RecursionError:
                     raise BundleRefused(f"Line {place + 1} of {table.file_name} is nested too deeply.") from None
                 counts[table.model] += 1
         keys[table.model] = range(counts[table.model])
+    folds.end()
     if not counts[Session]:
         raise BundleRefused("The bundle holds no session.")
     return counts
+
+
+class _Folds:
+    """Folds the graph of each turn from its rows of events, which follow each other; a long turn has several."""
+
+    def __init__(self) -> None:
+        self._turn_key: int | None = None
+        self._events: list[Event] = []
+
+    def add(self, row: TurnEvents) -> None:
+        """Take the next row.
+
+        Raises:
+            BundleRefused: it holds no events, or those of the turn before it make no graph.
+        """
+        if row.turn_id != self._turn_key:
+            self.end()
+            self._turn_key = row.turn_id
+        try:
+            self._events += map(event_of, row.events)
+        except _MALFORMED as error:
+            raise BundleRefused(f"A row of turnevents holds what no turn writes: {error!r}.") from None
+
+    def end(self) -> None:
+        """Fold what is left.
+
+        Raises:
+            BundleRefused: it makes no graph.
+        """
+        try:
+            fold_graph(self._events)
+        except _MALFORMED as error:
+            raise BundleRefused(f"The events of a turn make no graph: {error!r}.") from None
+        self._events = []
 
 
 def _check_row(row: Any, layer_count: int) -> None:
@@ -196,9 +237,8 @@ def _check_row(row: Any, layer_count: int) -> None:
             case ExplainabilityTurn() if row.view:
                 _check_places([place for place in TurnView.of_record(row.view).layers if place != -1], layer_count)
             case TurnEvents():
-                fold_graph(map(event_of, row.events))
                 _ = [payload_of(item) for item in row.payloads]
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+    except _MALFORMED as error:
         raise BundleRefused(f"A row of {row._meta.model_name} holds what no turn writes: {error!r}.") from None
 
 
