@@ -12,10 +12,12 @@ from django.utils.functional import cached_property
 class RailEntry:
     """A page that the rail leads to.
 
-    `section` is what `page(section=...)` is given by the pages below it. `drawing` is the path of a 16 by 16 icon.
+    `group` names the entries that stand together. `section` is what `page(section=...)` is given by the pages below
+    it. `drawing` is the path of a 16 by 16 icon.
     `role` is "admin" for admins of the project, "staff" for users of the admin site, empty for everybody.
     """
 
+    group: str
     section: str
     name: str
     url_name: str
@@ -29,44 +31,64 @@ class RailEntry:
 
 
 RAIL = (
-    RailEntry(section="sessions", name="Sessions", url_name="sessions", drawing="M2.5 3.5h11v7h-6l-3 2.5v-2.5h-2z"),
     RailEntry(
-        section="turns", name="Turns", url_name="turns", drawing="M2.5 4h2M7 4h6.5M2.5 8h2M7 8h6.5M2.5 12h2M7 12h6.5"
+        group="Conversations",
+        section="sessions",
+        name="Sessions",
+        url_name="sessions",
+        drawing="M2.5 3.5h11v7h-6l-3 2.5v-2.5h-2z",
     ),
     RailEntry(
-        section="overview", name="Overview", url_name="overview", drawing="M2.5 13.5h11M4.5 11V7.5M8 11V3M11.5 11V5.5"
+        group="Conversations",
+        section="turns",
+        name="Turns",
+        url_name="turns",
+        drawing="M2.5 4h2M7 4h6.5M2.5 8h2M7 8h6.5M2.5 12h2M7 12h6.5",
     ),
     RailEntry(
+        group="Conversations",
+        section="overview",
+        name="Overview",
+        url_name="overview",
+        drawing="M2.5 13.5h11M4.5 11V7.5M8 11V3M11.5 11V5.5",
+    ),
+    RailEntry(
+        group="Conversations",
         section="search",
         name="Search",
         url_name="search",
         drawing="M7 2.8a4.2 4.2 0 1 0 0 8.4a4.2 4.2 0 1 0 0-8.4zM10.2 10.2L14 14",
     ),
     RailEntry(
+        group="Evaluation",
         section="experiments",
         name="Experiments",
         url_name="experiments",
         drawing="M6 2.5h4M7 2.5v4L3.2 12.6a.9.9 0 0 0 .8 1.4h8a.9.9 0 0 0 .8-1.4L9 6.5v-4M5 10h6",
     ),
     RailEntry(
+        group="Evaluation",
         section="tests",
         name="Tests",
         url_name="suites",
         drawing="M2.5 4.2l1.2 1.2L6 3M8.5 4.5h5M2.5 11.2l1.2 1.2L6 10M8.5 11.5h5",
     ),
     RailEntry(
+        group="Configuration",
         section="knowledge",
         name="Knowledge",
         url_name="knowledge",
         drawing="M8 4C6.5 3 4.5 2.8 2.5 3v9.5c2-.2 4 0 5.5 1 1.5-1 3.5-1.2 5.5-1V3c-2-.2-4 0-5.5 1zM8 4v9.5",
     ),
     RailEntry(
+        group="Configuration",
         section="plugins",
         name="Plugins",
         url_name="plugins",
         drawing="M5.5 2v3.5M10.5 2v3.5M3.5 5.5h9v2.5a4.5 4.5 0 0 1-9 0zM8 12.5V15",
     ),
     RailEntry(
+        group="Project",
         section="settings",
         name="Settings",
         url_name="settings",
@@ -74,6 +96,7 @@ RAIL = (
         "M9.5 3a2 2 0 1 0 0 4a2 2 0 1 0 0-4zM6.5 9a2 2 0 1 0 0 4a2 2 0 1 0 0-4z",
     ),
     RailEntry(
+        group="Project",
         section="api-keys",
         name="API keys",
         url_name="api-keys",
@@ -81,13 +104,7 @@ RAIL = (
         role="admin",
     ),
     RailEntry(
-        section="forget",
-        name="Forget",
-        url_name="forget",
-        drawing="M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.6 9h5.8l.6-9M6.8 7v4M9.2 7v4",
-        role="admin",
-    ),
-    RailEntry(
+        group="Project",
         section="members",
         name="Members",
         url_name="members",
@@ -96,6 +113,7 @@ RAIL = (
         role="admin",
     ),
     RailEntry(
+        group="Project",
         section="audit",
         name="Audit log",
         url_name="audit",
@@ -103,12 +121,22 @@ RAIL = (
         role="admin",
     ),
     RailEntry(
+        group="Project",
+        section="forget",
+        name="Forget",
+        url_name="forget",
+        drawing="M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.6 9h5.8l.6-9M6.8 7v4M9.2 7v4",
+        role="admin",
+    ),
+    RailEntry(
+        group="Reference",
         section="api-docs",
         name="API docs",
         url_name="api:docs",
         drawing="M4 2h5.5L12.5 5v9H4zM9.5 2v3h3M6 8h4.5M6 10.8h4.5",
     ),
     RailEntry(
+        group="Reference",
         section="admin",
         name="Admin",
         url_name="admin:index",
