@@ -16,6 +16,7 @@ from django.db.models import BinaryField, DateTimeField, Field, ForeignKey, JSON
 
 from mrpvm.errors import InvalidInput
 from mrpvm.wire import json_bytes
+from sessions_app.actions.knowledge.bases import MAX_NAME_CHARS
 from sessions_app.models import (
     ContextUnit,
     Derivation,
@@ -42,6 +43,7 @@ from sessions_app.models.turns.compression import CompressedJSONField
 FORMAT = "mrpvm-bundle"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+_IMPORTED = " (imported)"
 
 
 class BundleRefused(InvalidInput):
@@ -133,6 +135,17 @@ def root_of(files: Iterable[BundledFile]) -> str:
     """Return the hash of all files of a bundle."""
     lines = "".join(f"{item.name} {item.size} {item.sha256}\n" for item in files)
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def imported_name(name: str) -> str:
+    """Return what a base is called where it is imported; a name that leaves no room stays as it is."""
+    longer = name + _IMPORTED
+    return name if len(longer) > MAX_NAME_CHARS else longer
+
+
+def own_name(name: str) -> str:
+    """Return what an imported base was called where it comes from."""
+    return name.removesuffix(_IMPORTED)
 
 
 type Places = Mapping[type[Model], Mapping[Any, int]]

@@ -23,7 +23,7 @@ from sessions_app.actions.sessions.bundled_rows import (
 )
 from sessions_app.actions.settings.audit import record_of_session
 from sessions_app.interchange.bundle.checking import CheckedBundle, checked_bundle, frozen_value, payload_of
-from sessions_app.interchange.bundle.form import TABLES, BundleRefused, Table, row_of
+from sessions_app.interchange.bundle.form import TABLES, BundleRefused, Table, imported_name, row_of
 from sessions_app.models import (
     AuditKind,
     ExplainabilityTurn,
@@ -169,7 +169,7 @@ class _Import:
             case KnowledgeLayer():
                 row.ancestry = [self._keys[KnowledgeLayer][place] for place in row.ancestry]
             case KnowledgeBase():
-                row.name = f"{row.name[:180]} (imported)"
+                row.name = imported_name(row.name)
             case Session():
                 row.session_id = self._renamed.get(row.session_id, row.session_id)
                 row.expired_at = row.imported_at = timezone.now()

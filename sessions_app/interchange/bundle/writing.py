@@ -3,7 +3,7 @@
 import hashlib
 import zipfile
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Any
 
@@ -21,6 +21,7 @@ from sessions_app.interchange.bundle.form import (
     Places,
     Table,
     line_of,
+    own_name,
     root_of,
 )
 from sessions_app.models import (
@@ -35,7 +36,7 @@ from sessions_app.models import (
     TurnEvents,
 )
 from sessions_app.models.turns.payload_frames import payload_texts, places
-from sessions_app.queries.sessions.bundle import Rows, layers_shown, rows_of, stored_views
+from sessions_app.queries.sessions.bundle import Rows, imported_bases, layers_shown, rows_of, stored_views
 from sessions_app.queries.sessions.bundle import line_of as line_of_sessions
 from sessions_app.turns.view import TurnView
 
@@ -98,16 +99,18 @@ def _write_table(archive: zipfile.ZipFile, table: Table, lines: Iterator[bytes],
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Where the rows of a bundle stand in their files, and the latest mount of each base."""
+    """Where the rows of a bundle stand in their files, the latest mount of each base, and which were imported."""
 
     places: Places
     mounts: Mapping[int, KBMount]
+    imported: Collection[int]
 
     @classmethod
     def of(cls, rows: Rows) -> "_Scope":
         keys = {model: found.values_list("pk", flat=True) for model, found in rows.items()}
         mounts = {mount.knowledge_base_id: mount for mount in rows[KBMount].order_by("revision", "pk")}
-        return cls({model: {key: place for place, key in enumerate(found)} for model, found in keys.items()}, mounts)
+        places = {model: {key: place for place, key in enumerate(found)} for model, found in keys.items()}
+        return cls(places, mounts, imported_bases(places[KnowledgeBase]))
 
     def portable(self, row: Model) -> Model:
         """Return the row with places where it holds keys of rows, and payloads as texts."""
@@ -117,8 +120,11 @@ class _Scope:
             case KnowledgeLayer():
                 of_layers = self.places[KnowledgeLayer]
                 row.ancestry = [of_layers[pk] for pk in row.ancestry if pk in of_layers]
-            case KnowledgeBase() if row.pk in self.mounts:
-                row.head_id, row.revision = self.mounts[row.pk].layer_id, self.mounts[row.pk].revision
+            case KnowledgeBase():
+                if row.pk in self.mounts:
+                    row.head_id, row.revision = self.mounts[row.pk].layer_id, self.mounts[row.pk].revision
+                if row.pk in self.imported:
+                    row.name = own_name(row.name)
             case ExplainabilityTurn() if row.view:
                 row.view = self._portable_view(row.view)
             case TurnEvents():

@@ -12,6 +12,7 @@ from sessions_app.models import (
     FrozenContent,
     HiddenUnit,
     KBMount,
+    KBRevision,
     KnowledgeBase,
     KnowledgeLayer,
     KnowledgeSource,
@@ -96,6 +97,12 @@ def rows_of(sessions: Sequence[Session], layers: Collection[int]) -> Rows:
         TurnRating: TurnRating.objects.filter(of_turns),
     }
     return {model: rows.order_by("pk") for model, rows in found.items()}
+
+
+def imported_bases(keys: Collection[int]) -> set[int]:
+    """Return which of these bases came with a bundle."""
+    brought = KBRevision.objects.filter(knowledge_base__in=keys, reason="bundle")
+    return set(brought.values_list("knowledge_base", flat=True))
 
 
 def _ended_turns(sessions: Collection[Session]) -> QuerySet[ExplainabilityTurn]:
