@@ -34,10 +34,12 @@ ASKED = (
     "When does the kitchen open? And where do I live?", "How old is he?", "What is the capital of Mars?",
     "Compare Rex and the ferry.", "pump a1?",
 )  # fmt: skip
+SKILLS = ("/summarise The ferry to Nore costs 12 euros.", "/calc 6*7", "/checklist Pack for Nore.", "/compare Rex, Tom")
+GUIDES = ("/persona use coach", "/persona use analyst", "/style focus", "/agent use reader", "/agent use default")
 CLAIMS = tuple(f"The pump {name} needs {name} bars." for name in ("a1", "b2", "c3", "d4"))
 ACTIONS = (
     "tell", "tell", "ask", "ask", "ask", "ask", "level", "pin", "load", "stage", "stage", "remove", "save", "fork",
-    "mount", "fold", "branch", "flags", "fail", "policy", "restart", "pack", "reindex", "command",
+    "mount", "fold", "branch", "flags", "fail", "policy", "restart", "pack", "reindex", "command", "skill", "guide",
 )  # fmt: skip
 
 
@@ -121,7 +123,17 @@ class Walk:
         self.turn(self.chance.choice(ASKED), choices=Choices(goal_solver="gs-broken"))
 
     def policy(self) -> None:
-        choose_policies(fresh(self.session), {"enable_session_memory": self.chance.random() < 0.5})
+        chosen = self.chance.choice(
+            ("enable_session_memory", "enable_query_rewriting", "enable_history_summarization", "grounding")
+        )
+        value = self.chance.choice(("strict", "open")) if chosen == "grounding" else self.chance.random() < 0.5
+        choose_policies(fresh(self.session), {chosen: value})
+
+    def skill(self) -> None:
+        self.turn(self.chance.choice(SKILLS))
+
+    def guide(self) -> None:
+        self.turn(self.chance.choice(GUIDES))
 
     def command(self) -> None:
         self.turn("/help")

@@ -1,10 +1,13 @@
 """Turns replay in the server process that follows the one that ran them."""
 
+import random
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
 
+from tests.experiments.walks import ASKED, CLAIMS, GUIDES
+from tests.experiments.walks import SAID as TOLD
 from tests.server import ServerProcess
 from tests.services.node import KEY
 
@@ -38,6 +41,24 @@ class Server:
                 self._post(f"/api/sessions/{session_id}/kb/save", {})
         return str(session_id)
 
+    def walk(self, seed: int) -> str:
+        """Return the id of a session that did one thing after another, by chance."""
+        chance = random.Random(seed)
+        session_id = self._post("/api/sessions", {})["session_id"]
+        here = f"/api/sessions/{session_id}"
+        for _ in range(WALK_STEPS):
+            action = chance.choice(("tell", "tell", "ask", "ask", "ask", "guide", "load", "save", "fork"))
+            if action in ("tell", "ask", "guide"):
+                said = chance.choice({"tell": TOLD, "ask": ASKED, "guide": GUIDES}[action])
+                level = {"deliberation_level": chance.randint(0, 3)} if action == "ask" else {}
+                body = {"session_id": session_id, "messages": [{"role": "user", "content": said}], **level}
+                self._post("/api/chat/completions", body)
+            elif action == "load":
+                self._post(f"{here}/context", {"content": chance.choice(CLAIMS), "source_id": "pumps"})
+            else:
+                self._post(f"{here}/kb/{action}", {})
+        return session_id
+
     def replays(self, session_id: str) -> list[str]:
         """Return what came of replaying each turn of the machine, in order."""
         listed = self._api.get(f"/api/sessions/{session_id}/explainability").raise_for_status().json()["turns"]
@@ -47,6 +68,9 @@ class Server:
 
     def _post(self, path: str, body: object) -> dict[str, str]:
         return dict(self._api.post(path, json=body).raise_for_status().json())
+
+
+WALK_STEPS = 40
 
 
 def check_replays(results: list[str]) -> None:
@@ -62,3 +86,13 @@ def test_turns_replay_after_a_restart(tmp_path: Path, own_services: dict[str, st
         session_id = Server(process).talk()
     with ServerProcess(tmp_path, **variables) as process:
         check_replays(Server(process).replays(session_id))
+
+
+def test_turns_of_a_walk_replay_after_a_restart(tmp_path: Path, own_services: dict[str, str]) -> None:
+    variables = own_services | {"MRPVM_API_KEY": KEY}
+    with ServerProcess(tmp_path, **variables) as process:
+        walked = [Server(process).walk(seed) for seed in range(3)]
+    with ServerProcess(tmp_path, **variables) as process:
+        results = [each for session_id in walked for each in Server(process).replays(session_id)]
+    assert set(results) == {"identical"}
+    assert len(results) > 30
