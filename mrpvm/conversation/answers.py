@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mrpvm.english.small_talk import NOTED_OPENING
 from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
 from mrpvm.wire import to_wire
 
@@ -20,7 +21,7 @@ QUOTED_OPENING = "I found no direct answer. The closest passage says:"
 """How a group begins that answers nothing, but shows a passage."""
 _HEADING_CHARS = 80
 _MARK = re.compile(r"(?<!\\)\[(\d{1,3})\](?!\()")
-_MARK_OR_OPENING = re.compile(r"[ ]?(?<!\\)\[\d{1,3}\](?!\()|^Noted:[ ]?", re.MULTILINE)
+_MARK_OR_OPENING = re.compile(rf"[ ]?(?<!\\)\[\d{{1,3}}\](?!\()|^{NOTED_OPENING}[ ]?", re.MULTILINE)
 
 
 def words_told(text: str) -> str:

@@ -15,6 +15,8 @@ from mrpvm.conversation.window import Window
 from mrpvm.llm.recorder import ModelExchange
 from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage
 
+SUMMARISED = "summarised"
+"""The rule of a section that tells of messages in place of their words."""
 LATEST_REPLY = "latest reply in the conversation above"
 """What a message is called where it follows a conversation."""
 
@@ -256,7 +258,7 @@ def _summary_section(summary: Summary) -> Section | None:
         chars=len(summary.text),
         text=summary.text,
         omitted_count=summary.through,
-        rule="summarised",
+        rule=SUMMARISED,
         note="; ".join(filter(None, (_summarised(summary), summary.note))),
         places=(1, summary.through),
     )

@@ -37,6 +37,8 @@ _ABOUT_ME_REPLY = (
 )
 UNDERSTOOD_REPLY = "Understood."
 """Said to an instruction how to answer."""
+NOTED_OPENING = "Noted:"
+"""How the reply to a message begins that tells something and asks nothing."""
 
 
 def is_phatic(sentence: str) -> bool:

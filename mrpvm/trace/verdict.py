@@ -21,6 +21,7 @@ LEADS: Mapping[str, str] = {
     "failed": "Failed",
     "cancelled": "Stopped",
     "interrupted": "Interrupted",
+    "noted": "Noted",
     "nothing-asked": "Nothing asked",
     "no-context": "No answer",
     "quoted": "Closest passage",
@@ -157,7 +158,7 @@ def _kind(turn: RecordedTurn) -> str:
         return "command"
     if turn.status != "succeeded":
         return turn.status
-    if turn.outcome in ("nothing-asked", *_WEAK):
+    if turn.outcome in ("noted", "nothing-asked", *_WEAK):
         return str(turn.outcome)
     return turn.basis if turn.basis in ("stated", "composed") else "answered"
 

@@ -20,6 +20,7 @@ from sessions_app.actions.settings.audit import remove_old_entries
 from sessions_app.actions.settings.kept_answers import sweep_kept_answers
 from sessions_app.actions.settings.plugin_failures import sweep_failures
 from sessions_app.actions.turns.counting import count_ended_turns
+from sessions_app.actions.turns.outcomes import fill_missing_outcomes
 from sessions_app.actions.turns.payloads import remove_old_payloads
 from sessions_app.actions.upkeep.compaction import compact_long_chains
 from sessions_app.actions.upkeep.copies import make_daily_copy
@@ -73,6 +74,7 @@ def sweep() -> dict[str, int]:
         "forgotten": sweep_memories,
         "packed": partial(pack_large_layers, pacer.pause),
         "copied": make_daily_copy,
+        "outcomes": partial(fill_missing_outcomes, pacer.pause),
         "counted": partial(count_ended_turns, pacer.pause),
         "derived": partial(derive_ahead, pacer.pause),
     }

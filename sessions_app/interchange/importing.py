@@ -21,6 +21,7 @@ from sessions_app.interchange.drawing import Drawing, draw
 from sessions_app.interchange.received import ReceivedSpan
 from sessions_app.models import ExplainabilityTurn, ImportedSpan, Message, Project, Session
 from sessions_app.models.named_sql import insert_rows
+from sessions_app.queries.turns.outcomes import listed_outcome
 
 SPANS_A_TRACE = 2_000
 SESSION_START = "otel-"
@@ -143,6 +144,7 @@ def _fill(turn: ExplainabilityTurn, trace_id: str, drawing: Drawing) -> None:
     turn.user_message = drawing.question
     turn.assistant_preview = preview(drawing.answer)
     turn.model = drawing.model[:200] if drawing.model else None
+    turn.outcome = listed_outcome(turn)
     turn.error = {"code": "IMPORTED_ERROR", "message": drawing.error, "details": {}} if drawing.error else None
     turn.client_request = {"service": drawing.service, "trace_id": trace_id}
 

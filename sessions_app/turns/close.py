@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.commands.skill_envelope import skill_failure
+from mrpvm.conversation.context import SUMMARISED
 from mrpvm.errors import MRPError, StorageUnavailable
 from mrpvm.trace.events import (
     ROOT_FRAME_ID,
@@ -25,7 +26,7 @@ from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import discard_pending
 from sessions_app.database import as_own_error, as_unavailable, give_up_dead_connections
 from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
-from sessions_app.queries.turns.outcomes import outcome
+from sessions_app.queries.turns.outcomes import listed_outcome
 from sessions_app.queries.turns.registry import events as stored_events
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.unclosed import TurnEnd, unclosed
@@ -176,10 +177,14 @@ def fill_end(
     turn.kb_plugin, turn.goal_solver_plugin = used.kb, used.goal_solver
     turn.finished_at, turn.lease_until = now, None
     turn.duration_ms = max(0, round((now - turn.created_at).total_seconds() * 1000))
-    turn.outcome = _outcome(turn)
+    turn.outcome = listed_outcome(turn)
     report = turn.context_report or {}
     turn.is_rewritten = bool((report.get("rewriting") or {}).get("was_rewritten"))
-    turn.left_out_count = sum(section.get("omitted_count", 0) for section in report.get("sections", ()))
+    turn.left_out_count = sum(
+        section.get("omitted_count", 0)
+        for section in report.get("sections", ())
+        if section.get("rule") != SUMMARISED  # is told all the same
+    )
 
 
 def fill_usage(turn: ExplainabilityTurn, events: Sequence[Event]) -> None:
@@ -203,21 +208,6 @@ def _usage_by_model(events: Sequence[Event]) -> dict[str, tuple[int, int]]:
             taken, written = used.get(model, (0, 0))
             used[model] = taken + usage.input_tokens, written + usage.output_tokens
     return used
-
-
-def _outcome(turn: ExplainabilityTurn) -> str:
-    """Return what lists tell of an ended turn."""
-    if turn.status != Status.SUCCEEDED:
-        return _OUTCOMES[turn.status]
-    found = outcome(turn)
-    return Outcome.NO_ANSWER if found in (None, "no-context") else Outcome(found)
-
-
-_OUTCOMES: dict[str, str] = {
-    Status.FAILED: Outcome.FAILED,
-    Status.CANCELLED: Outcome.STOPPED,
-    Status.INTERRUPTED: Outcome.INTERRUPTED,
-}
 
 
 def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:

@@ -87,7 +87,7 @@ def test_where_nothing_was_asked_no_answer_is_missing(live_project: Project, mes
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        ("My lilac pump is called Tom.", "answered"),
+        ("My lilac pump is called Tom.", "noted"),
         ("Who are you?", "answered"),  # a civil reply, and the whole answer
         ("Why was the lilac pump painted?", "no-context"),
         ("Thanks! Why was the lilac pump painted?", "no-context"),

@@ -10,6 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.turns.outcomes import fill_missing_outcomes
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.models import ExplainabilityTurn, Project
 from sessions_app.queries.turns import lists as turn_lists
@@ -143,6 +144,54 @@ def test_a_turn_stored_without_an_outcome_goes_by_its_status(project: Project) -
     (turn,) = add_turns(new_session(project), 1, "interrupted")
     ExplainabilityTurn.objects.filter(pk=turn.pk).update(outcome="")
     assert "Interrupted" in rows(member_client(project))[0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "query"),
+    [
+        ({"status": "failed", "answer_status": "failed"}, "status:failed"),
+        ({"answer_status": "no-context"}, "status:no-answer"),
+        ({"answer_status": "answered", "assistant_preview": "Noted: It rains. [1]"}, "status:noted"),
+        ({"answer_status": "answered"}, "status:answered"),
+        ({"kind": "command", "answer_status": None}, ""),
+    ],
+)
+def test_upkeep_lets_filters_find_turns_without_an_outcome(
+    project: Project, columns: dict[str, object], query: str
+) -> None:
+    (turn,) = add_turns(new_session(project), 1)
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(outcome="", **columns)
+    client = member_client(project)
+    assert len(rows(client, q=query)) == (0 if query else 1)
+    assert (fill_missing_outcomes(), fill_missing_outcomes()) == (1, 0)
+    assert len(rows(client, q=query)) == 1
+
+
+def test_upkeep_leaves_a_running_turn_without_an_outcome(project: Project) -> None:
+    (turn,) = add_turns(new_session(project), 1, "running")
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(outcome="")
+    assert fill_missing_outcomes() == 0
+
+
+def test_what_was_told_is_noted_and_what_was_asked_answered(live_project: Project) -> None:
+    client, session = member_client(live_project, "editor"), new_session(live_project)
+    for message in ("My dog is called Rex.", "What is my dog called?", "My cat is Tom. What is my cat called?"):
+        client.post(reverse("session-ask", args=[session.session_id]), {"content": message})
+    html = client.get(reverse("turns")).text
+    assert re.findall(r'class="outcome [^>]*>([^<]*)<', html) == ["Answered", "Answered", "Noted"]
+    assert asked(rows(client, q="status:noted")) == ["My dog is called Rex."]
+
+
+def test_what_the_summary_tells_of_is_not_left_out(live_project: Project) -> None:
+    client, session = member_client(live_project, "editor"), new_session(live_project)
+    for number in range(8):
+        message = f"My dog number {number} is called Rex."
+        client.post(reverse("session-ask", args=[session.session_id]), {"content": message})
+    turn = session.turns.order_by("turn_index").last()
+    by_rule = {section.get("rule"): section.get("omitted_count", 0) for section in turn.context_report["sections"]}
+    assert by_rule["summarised"] > 0
+    assert turn.left_out_count == sum(count for rule, count in by_rule.items() if rule != "summarised")
+    assert "left out" not in rows(client)[0]
 
 
 def test_the_list_costs_the_same_for_many_turns(

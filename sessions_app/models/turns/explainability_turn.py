@@ -31,8 +31,8 @@ class ExplainabilityTurn(models.Model):
     nobody traces. `payloads_removed_at` says when the payloads became older than
     what the server keeps; the structure stays. `view` is what the turn saw, as `TurnView` records it: with it the
     turn can be run again; `conditions` is the part that it shares with other turns. `is_rewritten` says that a
-    follow-up was searched for in other words, `left_out_count` how many messages and texts its context left out,
-    `token_count` what its model calls took and gave, None without one;
+    follow-up was searched for in other words, `left_out_count` how many messages and texts a limit kept out of its
+    context, `token_count` what its model calls took and gave, None without one;
     `model_usage` the same by model: `[model, input tokens, output tokens]` each. `cited_sources` names for each mark of
     the answer the turn or the source that it is of. `trial_number` is the key of the trial whose trace this is, 0 for a
     turn of the conversation; a trial has the number of the turn that it tried another way.
@@ -75,6 +75,7 @@ class ExplainabilityTurn(models.Model):
         ANSWERED = "answered"
         QUOTED = "quoted"
         NO_ANSWER = "no-answer"
+        NOTED = "noted"
         NOTHING_ASKED = "nothing-asked"
         FAILED = "failed"
         STOPPED = "stopped"

@@ -65,7 +65,7 @@ class _NotUnderstoodError(Exception):
 type _Reader = Callable[[str, str], tuple[Operator, Value]]
 """Reads a value; takes the key, for proposals, and the text after the colon."""
 
-OUTCOMES = ("answered", "quoted", "no-answer")
+OUTCOMES = ("answered", "noted", "quoted", "no-answer")
 STATUSES = ("active", "running", "succeeded", *OUTCOMES, "failed", "cancelled", "interrupted", "expired")
 MARKS = ("rewritten", "left-out", "slow")
 SLOW_MS = 1_000

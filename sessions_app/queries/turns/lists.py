@@ -19,6 +19,7 @@ SORTS: Mapping[str, str] = {"time": "duration_ms", "tokens": "token_count"}
 """The columns that a page can be ordered by in place of the time at which a turn began."""
 _INDEXED: Mapping[tuple[str, str], Q] = {
     ("status", "no-answer"): Q(outcome=ExplainabilityTurn.Outcome.NO_ANSWER),
+    ("status", "noted"): Q(outcome=ExplainabilityTurn.Outcome.NOTED),
     ("status", "quoted"): Q(outcome=ExplainabilityTurn.Outcome.QUOTED),
     ("status", "failed"): Q(outcome=ExplainabilityTurn.Outcome.FAILED),
     ("status", "cancelled"): Q(outcome=ExplainabilityTurn.Outcome.STOPPED),

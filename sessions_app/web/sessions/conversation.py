@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from sessions_app.models import ExplainabilityTurn, KBMount, Message, Session, TurnRating
 from sessions_app.queries.sessions.pages import Conversation, conversation
-from sessions_app.queries.turns.outcomes import NOTHING_ASKED, outcome
+from sessions_app.queries.turns.outcomes import NOTED, NOTHING_ASKED, outcome
 from sessions_app.turns.live_draft import Draft, draft_of
 from sessions_app.web.sessions.closest import Statement, closest
 from sessions_app.web.shell.prose import prose
@@ -128,7 +128,7 @@ def turn_tone(turn: ExplainabilityTurn) -> Tone:
     if turn.kind == "command":
         return tone_of("succeeded" if (turn.command_result or {}).get("status") == "ok" else "failed")
     found = outcome(turn)
-    if found == NOTHING_ASKED:
+    if found in (NOTED, NOTHING_ASKED):
         return Tone.IDLE
     return tone_of("no-context" if found in ("no-context", "quoted") else turn.status)
 

@@ -64,6 +64,7 @@ OUTCOME_WORDS: Mapping[str | None, str] = {
     "no-context": "No answer found",
     "quoted": "Closest passage",
     "nothing-asked": "Nothing asked",
+    "noted": "Noted",
 }
 BASIS_WORDS: Mapping[str, tuple[str, str]] = {
     "stated": ("Stated", "A cited sentence states it."),
@@ -76,6 +77,7 @@ BASIS_WORDS: Mapping[str, tuple[str, str]] = {
 
 OUTCOMES: Mapping[str, str] = {
     "answered": "Answered",
+    "noted": "Noted",
     "quoted": "Closest passage",
     "no-answer": "No answer",
     "nothing-asked": "Nothing asked",

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mrpvm.conversation.context import SUMMARISED
 from mrpvm.values import CHARS_PER_TOKEN
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.sessions.flags import policies_of
@@ -33,7 +34,7 @@ _RULES: Mapping[str, str] = {
     "fitting": "by the choice of what fits the message",
     "messages": "by the cap on messages",
     "characters": "by the cap on characters",
-    "summarised": "told by the summary instead",
+    SUMMARISED: "told by the summary instead",
 }
 _SOURCES: Mapping[str, str] = {"stored": "this session", "request": "the request", "none": "none"}
 

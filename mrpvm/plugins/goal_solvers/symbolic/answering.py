@@ -12,7 +12,7 @@ from mrpvm.english.references import has_open_pronoun, with_meant
 from mrpvm.english.refusals import refusal
 from mrpvm.english.requests import Request, request_of
 from mrpvm.english.restating import restated
-from mrpvm.english.small_talk import UNDERSTOOD_REPLY, small_talk_reply
+from mrpvm.english.small_talk import NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.english.statements import Statement, statements_of
 from mrpvm.english.voices import voiced
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER, requested_forms
@@ -85,8 +85,8 @@ def _acknowledge(evidence: Evidence) -> Rendered | None:
         return None
     unit = told[0].entry.unit
     if unit.procedure and len(unit.procedure) <= _PROCEDURE_CHARS:
-        return sentences_text([replace(told[0], text=unit.procedure)], opening="Noted:")
-    first = sentences_text(told[:_SENTENCE_LIMIT], opening="Noted:")
+        return sentences_text([replace(told[0], text=unit.procedure)], opening=NOTED_OPENING)
+    first = sentences_text(told[:_SENTENCE_LIMIT], opening=NOTED_OPENING)
     return replace(first, text=f"{first.text} And the rest.") if len(told) > _SENTENCE_LIMIT else first
 
 

@@ -1,0 +1,38 @@
+"""What lists tell of turns that were stored without it: by an earlier version, or in a bundle that one wrote."""
+
+from collections.abc import Callable
+
+from django.db import transaction
+
+from sessions_app.actions.turns.counting import mark_outdated
+from sessions_app.models import ExplainabilityTurn
+from sessions_app.queries.turns.outcomes import listed_outcome
+
+_ROWS_A_QUERY = 500
+
+
+def fill_missing_outcomes(pause: Callable[[], None] = lambda: None) -> int:
+    """Fill in the outcome of ended turns that have none; returns how many.
+
+    Effects: their rows; the hours that they lie in are counted again.
+
+    Args:
+        pause: called between two transactions; lets running turns go first.
+    """
+    filled = 0
+    while turns := _without_outcome():
+        with transaction.atomic():
+            for turn in turns:
+                turn.outcome = listed_outcome(turn)
+                mark_outdated(turn)
+            ExplainabilityTurn.objects.bulk_update(turns, ["outcome"])
+        filled += len(turns)
+        pause()
+    return filled
+
+
+def _without_outcome() -> list[ExplainabilityTurn]:
+    # Where nothing is missing these are the running ones, which the index of outcomes names.
+    found = ExplainabilityTurn.objects.filter(outcome="").exclude(status=ExplainabilityTurn.Status.RUNNING)
+    columns = ("kind", "status", "answer_status", "answer_basis", "user_message", "assistant_preview", "created_at")
+    return list(found.select_related("session").only("session__project_id", *columns).order_by("pk")[:_ROWS_A_QUERY])
