@@ -36,6 +36,11 @@ def new_forgetting_id() -> str:
     return new_id("forget")
 
 
+def new_filter_id() -> str:
+    """Return the id of a saved filter."""
+    return new_id("filter")
+
+
 def new_suite_id() -> str:
     """Return the id of a suite of tests."""
     return new_id("suite")

@@ -30,7 +30,7 @@ from sessions_app.admin.settings import (
 )
 from sessions_app.admin.shell.index import models_by_subject
 from sessions_app.admin.shell.login import go_to_login
-from sessions_app.admin.turns import imported_spans, turn_counts, turn_ratings, turns
+from sessions_app.admin.turns import imported_spans, saved_filters, turn_counts, turn_ratings, turns
 
 __all__ = [
     "api_keys",
@@ -53,6 +53,7 @@ __all__ = [
     "plugin_statistics",
     "projects",
     "quarantine",
+    "saved_filters",
     "session_memories",
     "sessions",
     "suites",

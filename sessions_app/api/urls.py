@@ -16,6 +16,7 @@ from sessions_app.api.shell import docs, health
 from sessions_app.api.shell.views import UnknownPath
 from sessions_app.api.turns import endpoints as turns
 from sessions_app.api.turns import listing as turn_list
+from sessions_app.api.turns import saved_filters
 from sessions_app.api.turns.chat import ChatCompletions
 
 app_name = "api"
@@ -73,10 +74,14 @@ urlpatterns = [
     path("suites/<id:suite_id>", suites.OneSuite.as_view(), name="suite"),
     path("suites/<id:suite_id>/file", suites.SuiteExport.as_view(), name="suite-file"),
     path("suites/<id:suite_id>/tests", suites.Tests.as_view(), name="tests"),
+    path("suites/<id:suite_id>/tests/keep", suites.KeepTurns.as_view(), name="tests-keep"),
     path("suites/<id:suite_id>/tests/<id:test_id>", suites.OneTest.as_view(), name="test"),
     path("suites/<id:suite_id>/runs", suites.Runs.as_view(), name="suite-runs"),
     path("suites/<id:suite_id>/runs/<id:run_id>", suites.OneRun.as_view(), name="suite-run"),
     path("turns", turn_list.Turns.as_view(), name="turns"),
+    path("turns/export", turn_list.TurnExport.as_view(), name="turns-export"),
+    path("turns/filters", saved_filters.SavedFilters.as_view(), name="saved-filters"),
+    path("turns/filters/<id:filter_id>", saved_filters.OneSavedFilter.as_view(), name="saved-filter"),
     path("kbs", knowledge.KnowledgeBases.as_view(), name="kbs"),
     path("kbs/<id:kb_id>", knowledge.OneKnowledgeBase.as_view(), name="kb"),
     path("kbs/<id:kb_id>/undelete", knowledge.Undelete.as_view(), name="kb-undelete"),

@@ -1,14 +1,15 @@
 """Suites of tests: what a test may be, how a turn is kept as one, and runs begun."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import wait
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain, count
 
 from mrpvm.conversation.answers import words_told
-from mrpvm.errors import InvalidInput
+from mrpvm.errors import InvalidInput, MRPError
 from mrpvm.wire import from_wire
 from sessions_app.actions.experiments.experiments import Author
-from sessions_app.actions.experiments.suites import TestFields, begin_run
+from sessions_app.actions.experiments.suites import TEST_NAME_CHARS, TestFields, add_tests, begin_run
 from sessions_app.experiments.changes import Changes, check_changes
 from sessions_app.experiments.expected import Expected, check_expected
 from sessions_app.experiments.live import Estimate, check_allowed, estimate, with_messages
@@ -63,6 +64,46 @@ def kept_turn(turn: ExplainabilityTurn) -> TestFields:
         base=KnowledgeBase.objects.filter(project_id=turn.session.project_id, kb_id=mounted).first(),
         expected=expected.as_record(),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What came of keeping several turns: the tests that were added, and by turn why another could not be kept."""
+
+    tests: Sequence[TestCase]
+    refused: Sequence[tuple[ExplainabilityTurn, str]]
+
+
+def keep_turns(suite: Suite, turns: Sequence[ExplainabilityTurn], author: Author) -> Kept:
+    """Add a test for each turn that can be run again and has none in the suite; see `kept_turn`.
+
+    Raises:
+        Conflict: the suite would have too many tests; none is added.
+    """
+    tests = tests_of(suite)
+    names, kept_turns = {test.name for test in tests}, {test.turn_id for test in tests}
+    several: list[TestFields] = []
+    refused: list[tuple[ExplainabilityTurn, str]] = []
+    for turn in turns:
+        if turn.pk in kept_turns:
+            refused.append((turn, "It is a test of the suite already."))
+            continue
+        try:
+            fields = kept_turn(turn)
+        except MRPError as error:
+            refused.append((turn, error.message))
+            continue
+        name = _free_name(fields.name, names)
+        several.append(replace(fields, name=name))
+        names.add(name)
+    return Kept(tests=add_tests(suite, several, author), refused=refused)
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """Return the name, with a number behind it where it is taken."""
+    plain = " ".join(name.split())
+    numbered = (f"{plain[: TEST_NAME_CHARS - 6]} ({number})" for number in count(2))
+    return next(free for free in chain([plain], numbered) if free not in taken)
 
 
 def start_run(suite: Suite, target: Target, author: Author, *, wait_ms: int = 0) -> SuiteRun:

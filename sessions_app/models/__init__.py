@@ -36,6 +36,7 @@ from sessions_app.models.settings.plugin_statistics import PluginStatistics
 from sessions_app.models.settings.project import ApiKey, LoginLink, Membership, Project, Role
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn, TurnEvents
 from sessions_app.models.turns.imported_span import ImportedSpan
+from sessions_app.models.turns.saved_filter import SavedFilter
 from sessions_app.models.turns.turn_conditions import TurnConditions
 from sessions_app.models.turns.turn_counts import CountedTurns, TurnCounts
 from sessions_app.models.turns.turn_rating import TurnRating
@@ -78,6 +79,7 @@ __all__ = [
     "QuarantinedChunk",
     "RememberedText",
     "Role",
+    "SavedFilter",
     "Session",
     "SessionEvent",
     "SessionMemory",

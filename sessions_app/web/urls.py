@@ -22,9 +22,11 @@ from sessions_app.web.shell import login
 from sessions_app.web.shell import slash_addresses as slashes
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.turns import file_views as turn_files
+from sessions_app.web.turns import filter_views as turn_filters
 from sessions_app.web.turns import list_views as turn_list
 from sessions_app.web.turns import overview_views as overview
 from sessions_app.web.turns import rating_views as ratings
+from sessions_app.web.turns import several_views as several_turns
 from sessions_app.web.turns import views as turns
 from sessions_app.web.turns import what_if_views as turn_choice
 
@@ -131,6 +133,12 @@ urlpatterns = [
     path("plugins", plugins.index, name="plugins"),
     path("overview", overview.index, name="overview"),
     path("turns", turn_list.index, name="turns"),
+    path("turns/filters", turn_filters.index, name="turn-filters"),
+    path("turns/filters/save", turn_filters.save, name="turn-filter-save"),
+    path("turns/filters/<id:filter_id>", turn_filters.show, name="turn-filter"),
+    path("turns/filters/<id:filter_id>/change", turn_filters.change, name="turn-filter-change"),
+    path("turns/filters/<id:filter_id>/delete", turn_filters.delete, name="turn-filter-delete"),
+    path("turns/keep", several_turns.keep, name="turns-keep"),
     path("search", search.index, name="search"),
     path("search/palette", search.palette, name="search-palette"),
     path("search/complete", search.complete, name="search-complete"),

@@ -117,6 +117,7 @@ def test_generated_requests_get_answers_as_described(
     Membership.objects.create(project=talked.project, user=member, role="viewer")
     there["name"] = member.username
     there["invitation_id"] = create_invitation(talked.project, "viewer", "", "anna")[0].pk
+    there["filter_id"] = editor.post("/api/turns/filters", {"name": "Slow", "q": "is:slow"}).json()["filter_id"]
     there["suite_id"] = editor.post("/api/suites", {"name": "Suite"}).json()["suite_id"]
     suite = f"/api/suites/{there['suite_id']}"
     kept = {"session_id": talked.session_id, "request_id": turn.request_id}

@@ -20,7 +20,7 @@ OF_CONVERSATIONS = {
     "rename_session", "resume_session", "stage_file",
 }  # fmt: skip
 """What changes a session: its own events tell what was done when."""
-OF_SUITES = {"add_test", "change_test", "create_suite", "import_suite", "order_tests", "rename_suite"}
+OF_SUITES = {"add_test", "change_test", "create_suite", "import_suite", "keep_turns", "order_tests", "rename_suite"}
 """What changes the tests of answers: neither knowledge nor access depends on it."""
 UPKEEP = {"claim_key", "close_abandoned_experiments", "reindex", "sweep_staged"}
 """What changes nothing that anybody sees."""

@@ -42,6 +42,7 @@ from sessions_app.models import (
     Project,
     QuarantinedChunk,
     RememberedText,
+    SavedFilter,
     Session,
     SessionMemory,
     SourceArtifact,
@@ -137,6 +138,9 @@ def _add_conversation(session: Session) -> None:
     )
     Forgetting.objects.create(project=session.project, kind="text", work={"name": HOSTILE}, created_by_name=HOSTILE)
     trial = Trial.objects.create(experiment=experiment, position=1, turn=turn, answer=HOSTILE)
+    SavedFilter.objects.create(
+        project=session.project, name=f"{turn.pk} {HOSTILE}"[:80], text=HOSTILE, created_by_name=HOSTILE
+    )
     suite = Suite.objects.create(project=session.project, name=f"{HOSTILE} {turn.pk}", created_by_name=HOSTILE)
     test = TestCase.objects.create(suite=suite, position=1, name=HOSTILE, message=HOSTILE, tags=[HOSTILE], turn=turn)
     run = SuiteRun.objects.create(suite=suite, experiment=experiment, target={"base": HOSTILE})

@@ -173,6 +173,8 @@ FORMS_OF_SESSION = (
     "session-take-models", "session-memory-clear", "session-kb-unmount", "session-policies", "session-clear-preference",
 )  # fmt: skip
 OF_SUITE = ("run-start", "rename", "delete")
+OF_LIST = ("turn-filter-save", "turns-keep")
+OF_FILTER = ("change", "delete")
 OF_BASE = ("test", "upload", "restore", "compact", "rename", "fork", "delete")
 
 
@@ -210,6 +212,8 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     found += [(address, reverse("forgetting", args=[act.forgetting_id])) for address in of_act]
     found += [(reverse(f"member-{name}", args=["ann"]), reverse("members")) for name in ("role", "remove")]
     found.append((reverse("invitation-withdraw", args=[1]), reverse("members")))
+    found += [(reverse(name), reverse("turns")) for name in OF_LIST]
+    found += [(reverse(f"turn-filter-{name}", args=["f-1"]), reverse("turn-filters")) for name in OF_FILTER]
     found.append((reverse("api-key-revoke", args=[1]), reverse("api-keys")))
     return [*found, (reverse("session-skills-reload", args=of_session), skills), (reverse("logout"), "/")]
 
@@ -222,6 +226,7 @@ def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     tested |= {"session-import", "forget-plan", "forgetting-run", "forgetting-cancel"}
     tested |= {"suite-import", "test-delete", *(f"suite-{name}" for name in OF_SUITE)}
     tested |= {"member-role", "member-remove", "invitation-withdraw"}
+    tested |= {*OF_LIST, *(f"turn-filter-{name}" for name in OF_FILTER)}
     tested |= {*WRITES, *FORMS_OF_SESSION, *(f"knowledge-{name}" for name in OF_BASE)}
     assert listed == tested
     views = Path("sessions_app/web")

@@ -201,7 +201,7 @@ def test_the_list_costs_the_same_for_many_turns(
     for _ in range(3):
         add_turns(new_session(project), 25)
     rows(client)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(8):
         assert len(rows(client)) == turn_lists.SHOWN
 
 

@@ -98,7 +98,6 @@ def delete_suite(suite: Suite) -> None:
             delete_session(suite.session)
 
 
-@transaction.atomic
 def add_test(suite: Suite, fields: TestFields, author: Author) -> TestCase:
     """Return a new test, the suite's last.
 
@@ -106,12 +105,25 @@ def add_test(suite: Suite, fields: TestFields, author: Author) -> TestCase:
         InvalidInput: a bad name, message or tags; neither a turn nor a base.
         Conflict: TEST_EXISTS; the suite has too many.
     """
+    return add_tests(suite, [fields], author)[0]
+
+
+@transaction.atomic
+def add_tests(suite: Suite, several: Sequence[TestFields], author: Author) -> list[TestCase]:
+    """Return new tests, the suite's last, in this order: all of them are added, or none.
+
+    Raises:
+        InvalidInput, Conflict: as for `add_test`.
+    """
     locked = Suite.objects.select_for_update().get(pk=suite.pk)
-    if locked.tests.count() >= MOST_TESTS:
-        raise Conflict(f"A suite has at most {MOST_TESTS} tests.")
+    count = locked.tests.count()
+    if count + len(several) > MOST_TESTS:
+        raise Conflict(f"A suite has at most {MOST_TESTS} tests; this one has {count}.")
     last = locked.tests.aggregate(last=Max("position"))["last"] or 0
-    test = TestCase(suite=locked, position=last + 1, created_by_name=author.name[:150])
-    return _saved(test, fields)
+    return [
+        _saved(TestCase(suite=locked, position=place, created_by_name=author.name[:150]), fields)
+        for place, fields in enumerate(several, start=last + 1)
+    ]
 
 
 @transaction.atomic

@@ -28,6 +28,7 @@ SUBJECTS: dict[str, tuple[type[Model], ...]] = {
     "Explainability": (
         models.ExplainabilityTurn,
         models.TurnRating,
+        models.SavedFilter,
         models.UnitEvent,
         models.Experiment,
         models.Forgetting,

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.errors import InvalidInput, NotFound
-from sessions_app.actions.experiments.experiments import Author, cancel_experiment, delete_experiment
+from sessions_app.actions.experiments.experiments import cancel_experiment, delete_experiment
 from sessions_app.api.experiments.progress import experiment_stream
 from sessions_app.api.experiments.records import (
     bisect_record,
@@ -33,7 +33,6 @@ from sessions_app.api.experiments.requests import (
     expectation_of,
 )
 from sessions_app.api.shell import schemas
-from sessions_app.api.shell.authentication import KeyHolder
 from sessions_app.api.shell.requests import StreamQuery
 from sessions_app.api.shell.views import ApiView
 from sessions_app.experiments.documents import changes_of
@@ -61,14 +60,6 @@ class ExperimentView(ApiView):
     """What endpoints of experiments share."""
 
     write_role = "viewer"
-
-    @property
-    def author(self) -> Author:
-        """Return who asks."""
-        user, holder = self.access.actor, self.request.user
-        if user is not None or not isinstance(holder, KeyHolder):
-            return Author(name=holder.get_username(), user=user)
-        return Author(name=f"API key {holder.name}")
 
     def check_may_ask(self, body: Mapping[str, Any]) -> None:
         """Refuse a viewer who would have a model asked.

@@ -21,6 +21,20 @@ class TestObject(serializers.Serializer):
     tags = serializers.ListField(child=Str(), required=False)
 
 
+class RefusedTurn(serializers.Serializer):
+    """A turn that could not be kept."""
+
+    request_id = Str()
+    reason = Str()
+
+
+class KeptTurns(serializers.Serializer):
+    """What came of keeping several turns."""
+
+    tests = TestObject(many=True)
+    refused = RefusedTurn(many=True)
+
+
 class RunCounts(serializers.Serializer):
     """How many tests came out how."""
 

@@ -29,7 +29,8 @@ from sessions_app.api.experiments.suite_requests import (
     TestRequest,
 )
 from sessions_app.api.shell import schemas
-from sessions_app.api.shell.requests import PageQuery
+from sessions_app.api.shell.requests import PageQuery, SeveralTurns
+from sessions_app.api.turns.listing import turns_meant
 from sessions_app.experiments.documents import (
     document_of,
     fields_given,
@@ -40,7 +41,7 @@ from sessions_app.experiments.documents import (
 )
 from sessions_app.experiments.questions import Target
 from sessions_app.experiments.suite_files import import_suite, suite_text
-from sessions_app.experiments.suites import check_test, start_base_tests, start_run
+from sessions_app.experiments.suites import check_test, keep_turns, start_base_tests, start_run
 from sessions_app.models import Suite, SuiteRun, TestCase, TestResult
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.knowledge.bases import knowledge_base
@@ -197,6 +198,18 @@ class Tests(SuiteView):
         fields = fields_given(self.project, self.body(TestRequest))
         check_test(fields)
         return Response(record_of(add_test(suite, fields, self.author)), status=201)
+
+
+class KeepTurns(SuiteView):
+    """Turns that become tests."""
+
+    @schemas.tests_keep
+    def post(self, request: Request, suite_id: str) -> Response:
+        """Keep several turns as they were answered."""
+        suite = suites.suite(self.project, suite_id)
+        kept = keep_turns(suite, turns_meant(self.project, self.body(SeveralTurns)), self.author)
+        refused = [{"request_id": turn.request_id, "reason": reason} for turn, reason in kept.refused]
+        return Response({"tests": [record_of(test) for test in kept.tests], "refused": refused}, status=201)
 
 
 class OneTest(SuiteView):

@@ -1,6 +1,6 @@
 """The people of the project and who is invited, for its admins."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.urls import reverse
 from rest_framework.request import Request
@@ -8,7 +8,6 @@ from rest_framework.response import Response
 
 from sessions_app.actions.settings.members import change_role, create_invitation, dismiss_member, withdraw_invitation
 from sessions_app.api.shell import schemas
-from sessions_app.api.shell.authentication import KeyHolder
 from sessions_app.api.shell.requests import InvitationRequest, RoleRequest
 from sessions_app.api.shell.views import ApiView
 from sessions_app.models import Invitation, Membership
@@ -58,16 +57,9 @@ class Invitations(_AdminsView):
     def post(self, request: Request) -> Response:
         """Make one; its link is given this once."""
         body = self.body(InvitationRequest)
-        made, secret = create_invitation(self.project, body["role"], body.get("note", ""), self.author)
+        made, secret = create_invitation(self.project, body["role"], body.get("note", ""), self.author.name)
         link = request.build_absolute_uri(reverse("invitation", args=[secret]))
         return Response({**_invitation(made), "link": link}, status=201)
-
-    @property
-    def author(self) -> str:
-        """Return the name of who invites."""
-        if self.access.actor:
-            return self.access.actor.get_username()
-        return f"API key {cast(KeyHolder, self.request.user).name}"
 
 
 class OneInvitation(_AdminsView):

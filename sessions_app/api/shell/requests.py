@@ -364,6 +364,44 @@ class TurnListQuery(PageQuery):
     q = serializers.CharField(required=False, allow_blank=True, max_length=500, help_text="In the filter language.")
 
 
+class TurnExportQuery(serializers.Serializer):
+    """What goes into a file of turns."""
+
+    q = serializers.CharField(required=False, allow_blank=True, max_length=500, help_text="In the filter language.")
+    format = serializers.ChoiceField(("jsonl", "csv"), default="jsonl")
+
+
+SEVERAL_TURNS_MAX = 200
+"""Turns that one request keeps or has reviewed."""
+
+
+class SeveralTurns(Coded):
+    """Turns by their ids, or the newest that a filter finds: one of the two."""
+
+    request_ids = serializers.ListField(
+        child=Text(max_length=64), required=False, min_length=1, max_length=SEVERAL_TURNS_MAX
+    )
+    q = Text(
+        required=False,
+        max_length=500,
+        help_text=f"In the filter language; the newest {SEVERAL_TURNS_MAX} turns that it finds.",
+    )
+
+
+class FilterPatchRequest(Coded):
+    """A saved filter's name, and what it looks for."""
+
+    name = Text(required=False, max_length=80)
+    q = Text(required=False, max_length=500, help_text="In the filter language.")
+
+
+class FilterRequest(Coded):
+    """A filter to be saved."""
+
+    name = Text(max_length=80)
+    q = Text(max_length=500, help_text="In the filter language.")
+
+
 class UnitListQuery(PageQuery):
     """A page of a session's units."""
 

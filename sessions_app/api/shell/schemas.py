@@ -254,6 +254,35 @@ turn_list = _operation(
     {200: turn_responses.TurnPage},
     query=requests.TurnListQuery,
 )
+turns_export = _operation(
+    "export_project_turns",
+    "turns",
+    "Sends the turns that fit `q` as a file, the newest first, while they are read: each as in the list, with its whole"
+    " answer and the note of its rating.",
+    {(200, "application/jsonl"): OpenApiTypes.BINARY, (200, "text/csv"): OpenApiTypes.BINARY},  # type: ignore[dict-item]
+    query=requests.TurnExportQuery,
+)
+filter_list = _operation(
+    "list_saved_filters", "turns", "Lists the project's saved filters by name.", {200: turn_responses.SavedFilterList}
+)
+filter_save = _operation(
+    "save_filter",
+    "turns",
+    "Saves a filter of the list of turns under a name that is unique in the project.",
+    {201: turn_responses.SavedFilterObject},
+    409,
+    request=requests.FilterRequest,
+)
+filter_change = _operation(
+    "change_saved_filter",
+    "turns",
+    "Changes the name of a saved filter, or what it looks for.",
+    {200: turn_responses.SavedFilterObject},
+    404,
+    409,
+    request=requests.FilterPatchRequest,
+)
+filter_delete = _operation("delete_saved_filter", "turns", "Removes a saved filter.", {204: None}, 404)
 member_list = _operation(
     "list_members", "members", "Lists who belongs to the project. Needs the role admin.", {200: responses.MemberList}
 )
@@ -518,6 +547,16 @@ test_add = _operation(
     404,
     409,
     request=suite_requests.TestRequest,
+)
+tests_keep = _operation(
+    "keep_turns",
+    "suites",
+    "Keeps turns as tests, each held to what it answered, in one step: all that can be run again and are no test of the"
+    " suite yet; `refused` says of the others why not.",
+    {201: suite_responses.KeptTurns},
+    404,
+    409,
+    request=requests.SeveralTurns,
 )
 test_change = _operation(
     "change_test",

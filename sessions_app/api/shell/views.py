@@ -16,7 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from sessions_app.api.shell.authentication import Access, ApiKeyAuthentication, MemberAuthentication
+from sessions_app.actions.experiments.experiments import Author
+from sessions_app.api.shell.authentication import Access, ApiKeyAuthentication, KeyHolder, MemberAuthentication
 from sessions_app.api.shell.errors import PROBLEM_TYPE, problem_of
 from sessions_app.api.shell.idempotency import AnsweredBefore, claim_of, settle_claim
 from sessions_app.api.shell.parsers import JSONObjectParser
@@ -101,6 +102,14 @@ class ApiView(APIView):
     def project(self) -> Project:
         """Return the caller's project: nothing outside of it exists for this request."""
         return self.access.project
+
+    @property
+    def author(self) -> Author:
+        """Return who asks."""
+        user, holder = self.access.actor, self.request.user
+        if user is not None or not isinstance(holder, KeyHolder):
+            return Author(name=holder.get_username(), user=user)
+        return Author(name=f"API key {holder.name}")
 
     def listed[Row: Model](
         self, name: str, found: Page[Row], payload: Callable[[Row], Mapping[str, Any]], total: int | None = None

@@ -311,6 +311,22 @@ class TurnPage(Page):
     turns = ListedTurn(many=True)
 
 
+class SavedFilterObject(serializers.Serializer):
+    """A filter of the list of turns under a name."""
+
+    filter_id = Str()
+    name = Str()
+    q = Str(help_text="In the filter language, as `GET /api/turns` takes it.")
+    created_by = Str()
+    created_at = Time()
+
+
+class SavedFilterList(serializers.Serializer):
+    """The project's saved filters."""
+
+    filters = SavedFilterObject(many=True)
+
+
 class Registry(serializers.Serializer):
     """A part of a session's registry."""
 

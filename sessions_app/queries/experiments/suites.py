@@ -42,6 +42,11 @@ def suite(project: Project, suite_id: str) -> Suite:
     return found
 
 
+def suites_of(project: Project) -> Sequence[Suite]:
+    """Return the project's suites by name."""
+    return list(Suite.objects.filter(project=project))
+
+
 def suite_named(project: Project, name: str) -> Suite | None:
     """Return the suite with this name, None where there is none."""
     return Suite.objects.filter(project=project, name=name).select_related("project", "session").first()

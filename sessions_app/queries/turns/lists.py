@@ -8,6 +8,7 @@ from statistics import median
 from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 
+from mrpvm.errors import NotFound
 from sessions_app.models import ExplainabilityTurn, KBMount, Project, Session, TurnRating
 from sessions_app.queries.search.filter_language import SLOW_MS, Filter, parse
 from sessions_app.queries.search.reach import LOOKED_AT
@@ -15,6 +16,8 @@ from sessions_app.queries.search.results import found_turns
 
 SHOWN = 50
 SHOWN_MAX = 200
+PAGES_LOOKED_AT = 20
+"""In so many pages of `LOOKED_AT` turns what is asked for in bulk is looked for."""
 SORTS: Mapping[str, str] = {"time": "duration_ms", "tokens": "token_count"}
 """The columns that a page can be ordered by in place of the time at which a turn began."""
 _INDEXED: Mapping[tuple[str, str], Q] = {
@@ -88,6 +91,40 @@ def turn_page(
         if len(rows) > limit:
             return TurnPage(turns=rows[:limit], next_before=rows[limit - 1].pk)
     return TurnPage(turns=rows, next_before=bound if goes_on else None, is_cut_short=goes_on)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTurns:
+    """Some of the newest turns that fit; `has_more` says that there may be others."""
+
+    turns: Sequence[ExplainabilityTurn]
+    has_more: bool
+
+
+def newest_turns(project: Project, wanted: Filter, most: int) -> FoundTurns:
+    """Return the newest turns that fit, at most `most` of them, looked for in `PAGES_LOOKED_AT` pages at most."""
+    turns: list[ExplainabilityTurn] = []
+    before = None
+    for _ in range(PAGES_LOOKED_AT):
+        found = turn_page(project, wanted, before, limit=most - len(turns))
+        turns += found.turns
+        before = found.next_before
+        if before is None or len(turns) == most:
+            break
+    return FoundTurns(turns=turns, has_more=before is not None)
+
+
+def turns_named(project: Project, request_ids: Collection[str]) -> list[ExplainabilityTurn]:
+    """Return the project's turns with these ids, the newest first.
+
+    Raises:
+        NotFound: TURN_NOT_FOUND, one of them.
+    """
+    found = list(found_turns(project, Filter(text="")).filter(request_id__in=request_ids))
+    missing = sorted(set(request_ids) - {turn.request_id for turn in found})
+    if missing:
+        raise NotFound(f"There is no turn '{missing[0]}'.", code="TURN_NOT_FOUND")
+    return found
 
 
 def _indexed_keys(wanted: Filter, start: int) -> list[int] | None:

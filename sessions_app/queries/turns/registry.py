@@ -17,7 +17,7 @@ from mrpvm.trace.events import Event, event_of
 from mrpvm.trace.graph import Graph, fold_graph
 from mrpvm.values import Answer, AnswerGroup
 from mrpvm.wire import to_wire
-from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents, UnitEvent
+from sessions_app.models import ExplainabilityTurn, Message, Project, Session, TurnEvents, UnitEvent
 from sessions_app.models.turns.payload_frames import Place, payload_texts, places
 
 _DOCUMENTS = ("response_document", "context_report", "unit_changes", "command_result", "client_request")
@@ -327,6 +327,12 @@ def answer_of(turn: ExplainabilityTurn) -> str:
         return turn.trial.answer
     last = turn.messages.order_by("-sequence").values_list("role", "content").first()
     return last[1] if last is not None and last[0] == "assistant" else ""
+
+
+def answers_of(turns: Sequence[ExplainabilityTurn]) -> dict[int, str]:
+    """Return what each of some turns of conversations answered, by the turns' keys; one query."""
+    found = Message.objects.filter(turn__in=[turn.pk for turn in turns], role="assistant").order_by("sequence")
+    return dict(found.values_list("turn_id", "content"))
 
 
 def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:

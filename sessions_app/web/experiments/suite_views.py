@@ -260,7 +260,7 @@ def _form(request: HttpRequest, member: Member, suite: Suite | None, fields: Tes
         try:
             fields = fields_given(member.project, request.POST, fields)
             check_test(fields)
-            made = _suite_meant(request, member, suite)
+            made = suite or suite_meant(request, member)
             add_test(made, fields, author_of(member))
             tell(request, f"The test stands in “{made.name}”.")
             return HttpResponseRedirect(_address(made))
@@ -276,9 +276,14 @@ def _form(request: HttpRequest, member: Member, suite: Suite | None, fields: Tes
     return _test_page(request, member, fields, context)
 
 
-def _suite_meant(request: HttpRequest, member: Member, suite: Suite | None) -> Suite:
-    if suite is not None:
-        return suite
+def suite_meant(request: HttpRequest, member: Member) -> Suite:
+    """Return the suite that a form names, made where it names a new one.
+
+    Raises:
+        NotFound: SUITE_NOT_FOUND.
+        InvalidInput: a bad name.
+        Conflict: the project has too many suites.
+    """
     if request.POST.get("suite"):
         return suites.suite(member.project, request.POST["suite"])
     name = request.POST.get("new_suite", "").replace("\0", "")

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from sessions_app.queries.experiments.suites import suites_of
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.pages import page
 from sessions_app.web.turns.listing import turn_list_context
@@ -15,7 +16,7 @@ TEMPLATE = "turns/index.html"
 @member_view()
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the newest turns that fit; for HTMX the list, or with `before` the rows that follow."""
-    context = turn_list_context(member.project, request.GET.dict())
+    context = turn_list_context(member.project, request.GET.dict()) | {"suites": suites_of(member.project)}
     if "HX-Request" not in request.headers:
         return page(request, TEMPLATE, member, context, section="turns")
     if not context["is_first"]:

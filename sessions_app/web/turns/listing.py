@@ -11,7 +11,8 @@ from sessions_app.models import ExplainabilityTurn, Project, TurnRating
 from sessions_app.queries.search.filter_language import parse
 from sessions_app.queries.search.reach import LOOKED_AT
 from sessions_app.queries.search.row_numbers import whole_number
-from sessions_app.queries.turns.lists import SORTS, turn_page
+from sessions_app.queries.turns.lists import SHOWN_MAX, SORTS, turn_page
+from sessions_app.queries.turns.saved_filters import saved_filters
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
 from sessions_app.web.shell.words import BASIS_WORDS, outcome_words
 from sessions_app.web.turns.graph.status import Tone, duration_badge
@@ -27,6 +28,7 @@ FILTERS: Mapping[str, str] = {
     "rating:down": "Rated down",
 }
 """What is looked for most, in the filter language, and what it is called."""
+EXPORTS: Mapping[str, str] = {"csv": "CSV, for tables", "jsonl": "JSON lines, for programs"}
 _WITH_BASIS = ("stated", "composed")
 
 
@@ -61,6 +63,7 @@ def turn_list_context(project: Project, given: Mapping[str, str]) -> dict[str, A
     found = turn_page(project, wanted, before, sort=sort, skip=min(skip, LOOKED_AT) if sort else 0)
     rows = [_row(turn) for turn in found.turns]
     place = {"before": str(found.next_before or ""), "skip": str(found.next_skip or "")}
+    saved = saved_filters(project)
     more = _query(q=wanted.text, sort=sort, **place) if found.next_before else ""
     return {
         "wanted": wanted,
@@ -79,7 +82,26 @@ def turn_list_context(project: Project, given: Mapping[str, str]) -> dict[str, A
             Choice(name=name, url=f"{reverse('turns')}?{_query(q=text, sort=sort)}", is_chosen=wanted.text == text)
             for text, name in FILTERS.items()
         ],
+        "saved_choices": [
+            Choice(
+                name=item.name,
+                url=f"{reverse('turns')}?{_query(q=item.text, sort=sort)}",
+                is_chosen=wanted.text == item.text,
+            )
+            for item in saved
+        ],
+        "is_savable": bool(wanted.terms)
+        and not wanted.problems
+        and wanted.text not in {*FILTERS, *(item.text for item in saved)},
+        "exports": []
+        if wanted.problems
+        else [(name, _export_url(wanted.text, form)) for form, name in EXPORTS.items()],
+        "several_max": SHOWN_MAX,
     }
+
+
+def _export_url(text: str, form: str) -> str:
+    return f"{reverse('api:turns-export')}?{_query(format=form, q=text)}"
 
 
 def _row(turn: ExplainabilityTurn) -> TurnRow:

@@ -1,0 +1,69 @@
+"""Turns of all sessions as a file."""
+
+from typing import Any
+
+from django.http import StreamingHttpResponse
+
+from sessions_app.actions.settings.audit import record
+from sessions_app.interchange.row_files import ROWS_A_PIECE, Piece, file_response
+from sessions_app.models import AuditKind, ExplainabilityTurn, Project
+from sessions_app.queries.search.filter_language import Filter
+from sessions_app.queries.turns.lists import turn_page
+from sessions_app.queries.turns.registry import answers_of
+
+COLUMNS = (
+    "request_id", "session_id", "session_label", "turn_index", "kind", "status", "outcome", "answer_basis",
+    "created_at", "duration_ms", "user_message", "answer", "rating", "rating_note", "kb_id", "kb_name",
+    "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level", "model",
+    "token_count", "is_rewritten", "left_out_count", "error",
+)  # fmt: skip
+
+
+def turn_record(turn: ExplainabilityTurn) -> dict[str, Any]:
+    """Return a turn of `turn_page` as the API and files give it."""
+    rating = getattr(turn, "rating", None)
+    return {
+        "request_id": turn.request_id,
+        "session_id": turn.session.session_id,
+        "session_label": turn.session.label,
+        "turn_index": turn.turn_index,
+        "kind": turn.kind,
+        "status": turn.status,
+        "outcome": turn.outcome or None,
+        "answer_basis": turn.answer_basis or None,
+        "created_at": turn.created_at,
+        "duration_ms": turn.duration_ms,
+        "user_message": turn.user_message,
+        "assistant_preview": turn.assistant_preview,
+        "kb_id": turn.base_id,  # type: ignore[attr-defined]
+        "kb_name": turn.base_name,  # type: ignore[attr-defined]
+        "planner_plugin": turn.planner_plugin,
+        "seed_detector_plugin": turn.seed_detector_plugin,
+        "kb_plugin": turn.kb_plugin,
+        "goal_solver_plugin": turn.goal_solver_plugin,
+        "deliberation_level": turn.deliberation_level,
+        "model": turn.model,
+        "token_count": turn.token_count,
+        "is_rewritten": turn.is_rewritten,
+        "left_out_count": turn.left_out_count,
+        "rating": rating.value if rating else None,
+        "error": turn.error,
+    }
+
+
+def turns_response(project: Project, wanted: Filter, form: str) -> StreamingHttpResponse:
+    """Return the turns that fit as a download, the newest first, and record that it was made."""
+    record(AuditKind.EXPORTED, project.pk, "turns", form=form, filter=wanted.text)
+
+    def read(before: int | None) -> Piece:
+        found = turn_page(project, wanted, before, ROWS_A_PIECE)
+        answers = answers_of(found.turns)
+        return Piece([_file_record(turn, answers.get(turn.pk, "")) for turn in found.turns], found.next_before)
+
+    return file_response(f"turns-{project.slug}", form, COLUMNS, read)
+
+
+def _file_record(turn: ExplainabilityTurn, answer: str) -> dict[str, Any]:
+    rating = getattr(turn, "rating", None)
+    full = turn_record(turn) | {"answer": answer, "rating_note": rating.note if rating else ""}
+    return {column: full[column] for column in COLUMNS}
