@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.port import Sampling
 from sessions_app.actions.sessions.forks import fork_session
-from sessions_app.actions.sessions.session import Choices, choose_guidance
+from sessions_app.actions.sessions.session import Choices, choose_guidance, choose_policies
+from sessions_app.actions.settings.model_roles import change_model_config
 from sessions_app.experiments.changes import Changes, check_changes, check_guidance
 from sessions_app.experiments.recorded import recorded_turn
 from sessions_app.experiments.supposing import SOURCE_NAME
 from sessions_app.ingest.load import Upload, load_context
-from sessions_app.models import ExplainabilityTurn
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.turns.call import TurnCall
@@ -46,7 +47,7 @@ def continue_from(turn: ExplainabilityTurn, changes: Changes, *, tells_supposed:
     if changes.history_through is not None:
         place = min(place, changes.history_through)
     fork = fork_session(turn.session, place, ForkReason.EDITED)
-    choose_guidance(fork, agent=changes.agent, persona=changes.persona, style=changes.style)
+    _keep_choices(fork, changes)
     if changes.with_units and tells_supposed:
         text = "\n\n".join(changes.with_units)
         load_context(fork, Upload(data=text.encode(), name=SOURCE_NAME, declared_type="text/plain"))
@@ -61,14 +62,26 @@ def continue_from(turn: ExplainabilityTurn, changes: Changes, *, tells_supposed:
             goal_solver=pins.goal_solver,
             deliberation_level=changes.deliberation_level,
             model=changes.model,
-            grounding=changes.grounding,
         ),
         base=base,
         sampling=changes.sampling or Sampling(),
-        flags=changes.flags,
         limits=changes.limits,
     )
     return run_turn(fork, call).turn
+
+
+def _keep_choices(fork: Session, changes: Changes) -> None:
+    """Have every turn of a fork run with what the trial chose, as far as a session keeps it.
+
+    Its plugins, level, model and system prompt are kept by its first turn; limits and `max_tokens` are one turn's.
+    """
+    choose_guidance(fork, agent=changes.agent, persona=changes.persona, style=changes.style)
+    policies = dict(changes.flags) | ({"grounding": changes.grounding} if changes.grounding else {})
+    if policies:
+        choose_policies(fork, policies)
+    if changes.sampling is not None and changes.sampling.temperature is not None:
+        change_model_config(fork, {"temperature": changes.sampling.temperature})
+    fork.refresh_from_db()
 
 
 def _check_limits(limits: Mapping[str, int]) -> None:

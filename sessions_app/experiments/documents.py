@@ -167,7 +167,7 @@ def target_for(base: KnowledgeBase, given: Mapping[str, Any]) -> Target:
     """Return the state that a base may be given: what a save of the session `draft_of` makes, or a `revision`.
 
     Raises:
-        InvalidInput: neither is named, or both; the session has another base mounted.
+        InvalidInput: neither is named, or both.
         NotFound: SESSION_NOT_FOUND.
     """
     draft, revision = given.get("draft_of"), given.get("revision")
@@ -175,8 +175,7 @@ def target_for(base: KnowledgeBase, given: Mapping[str, Any]) -> Target:
         raise InvalidInput("Name a session that would be saved (draft_of), or a revision.")
     if draft is None:
         return Target(base=base.kb_id, revision=revision)
-    if session_of(base.project, draft).mounted_kb_id != base.pk:
-        raise InvalidInput(f"The session does not have '{base.name}' mounted.")
+    session_of(base.project, draft)
     return Target(draft=draft, without_told=given.get("include_conversation_units") is False)
 
 

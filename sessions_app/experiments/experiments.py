@@ -58,6 +58,16 @@ def estimate_trials(session: Session, turn: ExplainabilityTurn | None, message: 
     return estimate([_asked(session, turn, message)] * count)
 
 
+def estimate_rest(experiment: Experiment) -> Estimate | None:
+    """Return what the trials of a search that needed a model are likely to take from one, None where none did.
+
+    Raises:
+        Conflict: as for `start_trials`.
+    """
+    count = (experiment.result or {}).get("needing_model_count", 0)
+    return estimate_trials(experiment.session, experiment.turn, "", count) if count else None
+
+
 def start_more_trials(experiment: Experiment, changes: Sequence[Changes], *, wait_ms: int = 0) -> Experiment:
     """Add trials to an experiment that has ended; they may ask a model if its first ones might.
 
@@ -74,17 +84,30 @@ def start_more_trials(experiment: Experiment, changes: Sequence[Changes], *, wai
 
 
 def start_diagnosis(
-    turn: ExplainabilityTurn, expected: Expectation, bounds: Bounds, author: Author, *, wait_ms: int = 0
+    turn: ExplainabilityTurn,
+    expected: Expectation,
+    bounds: Bounds,
+    author: Author,
+    *,
+    allow_model: bool = False,
+    wait_ms: int = 0,
 ) -> Experiment:
     """Begin the search for what a turn's answer depends on, or for what makes the expectation come true.
+
+    Args:
+        allow_model: a model may be asked where a trial needs it, for `MRPVM_TRIAL_BUDGET` tokens in all.
 
     Raises:
         Conflict, Unavailable: as for `start_trials`.
     """
-    recorded_turn(turn)
+    recorded = recorded_turn(turn)
+    if allow_model:
+        check_allowed(estimate([recorded]))
     pool.refuse_if_full()
     question = {**to_wire(expected), **to_wire(bounds)}
-    experiment = begin_experiment(turn.session, turn, Experiment.Kind.DIAGNOSIS, author, question=question)
+    experiment = begin_experiment(
+        turn.session, turn, Experiment.Kind.DIAGNOSIS, author, question=question, asks_models=allow_model
+    )
     return _started(experiment, wait_ms)
 
 

@@ -11,8 +11,9 @@ from mrpvm.english.text import unique_terms
 from mrpvm.errors import MRPError
 from mrpvm.values import Selection
 from sessions_app.experiments.changes import Changes
+from sessions_app.experiments.live import LiveModel
 from sessions_app.experiments.recorded import RecordedTurn, error_code
-from sessions_app.experiments.trial import TrialOutcome, run_trial
+from sessions_app.experiments.trial import NEEDS_MODEL, TrialOutcome, run_trial
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, LayerUnit
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids, judged_units
@@ -68,7 +69,7 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much a search may do; it never asks a model live."""
+    """How much a search may do."""
 
     max_trials: int = 60
     max_ms: int = 10_000
@@ -115,7 +116,8 @@ class Step:
 class Search:
     """A running search: `findings` come one by one while `run` is followed.
 
-    `tick` is called in and between trials; what it raises ends the search. `place` is held by each trial.
+    `tick` is called in and between trials; what it raises ends the search. `place` is held by each trial. `live` gives
+    the model that a trial may ask what the turn did not ask, None for none; it is asked only where a trial needs it.
     """
 
     recorded: RecordedTurn
@@ -123,6 +125,7 @@ class Search:
     bounds: Bounds = USUAL_BOUNDS
     tick: Callable[[], None] = lambda: None
     place: Callable[[], AbstractContextManager[None]] = nullcontext
+    live: Callable[[], LiveModel | None] = lambda: None
     tried: list[TrialOutcome] = field(default_factory=list)
     not_tried: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -146,6 +149,11 @@ class Search:
             except _OutOfBounds:
                 self.not_tried.append(step.name)
 
+    @property
+    def needing_model_count(self) -> int:
+        """Return how many trials came to nothing because a model would have had to be asked."""
+        return sum(outcome.status == NEEDS_MODEL for outcome in self.tried)
+
     def _is_over(self) -> bool:
         if self._is_spent():
             return True
@@ -165,6 +173,9 @@ class Search:
             raise _OutOfBounds("The search may try no more.")
         with self.place():
             outcome = run_trial(self.recorded, changes, self.tick)
+            live = self.live() if outcome.status == NEEDS_MODEL else None
+            if live is not None and live.is_allowed:
+                outcome = run_trial(self.recorded, changes, self.tick, live)
         self.tick()  # a trial that was stopped says nothing
         self.tried.append(outcome)
         return outcome
@@ -397,7 +408,9 @@ class Search:
 
     def _others(self, kind: str, used: set[str]) -> list[Any]:
         found = registry.installed.descriptors(kind)
-        return [item for item in found if item.id not in used and not item.uses_llm]
+        # Without a model such a plugin could only fail.
+        has_model = self.recorded.conditions["models"] is not None or self.live() is not None
+        return [item for item in found if item.id not in used and (has_model or not item.uses_llm)]
 
     def _used(self, kind: str) -> set[str]:
         stage = _STAGE_NAMES[kind]

@@ -156,7 +156,7 @@ def start_base_tests(base: KnowledgeBase, target: Target, author: Author, *, wai
 
 def _state(base: KnowledgeBase, target: Target) -> str | None:
     if target.draft is not None:
-        return state_of_draft(session_of(base.project, target.draft), with_told=not target.without_told)
+        return state_of_draft(session_of(base.project, target.draft), base, with_told=not target.without_told)
     return None if target.revision is None else state_of_revision(base, target.revision)
 
 
@@ -190,7 +190,7 @@ def _meant(suite: Suite, target: Target) -> Sequence[TestCase]:
     if target.tags:
         found = [test for test in found if set(target.tags) & set(test.tags)]
     of_base = target.only_of
-    if target.draft is not None:
+    if target.draft is not None and of_base is None:
         of_base = session_of(suite.project, target.draft).mounted_kb.kb_id
     if of_base is not None:
         found = [test for test in found if test.base is not None and test.base.kb_id == of_base]

@@ -24,6 +24,7 @@ from sessions_app.experiments.supposing import supposing
 from sessions_app.turns.close import tokens_of
 from sessions_app.turns.commit import report_after
 
+NEEDS_MODEL = "needs-model"
 type Tick = Callable[[], None]
 
 
@@ -90,7 +91,7 @@ def run_trial(
     missing = exchanges.missing[0] if exchanges.missing else None
     return TrialOutcome(
         changes=changes,
-        status="needs-model" if missing is not None else outcome.status,
+        status=NEEDS_MODEL if missing is not None else outcome.status,
         answer=outcome.answer_text,
         answer_status=outcome.answer_status,
         basis=outcome.answer.basis if outcome.answer else "",

@@ -10,7 +10,6 @@ from django.conf import settings
 
 from mrpvm.errors import Conflict, MRPError, TurnCancelled, TurnInterrupted, Unavailable
 from mrpvm.wire import from_wire, to_wire
-from sessions_app import shutdown
 from sessions_app.actions.experiments.experiments import INTERRUPTED, end_experiment, is_wanted
 from sessions_app.database import as_own_error
 from sessions_app.experiments.bisect import Step, bisect, moments_of_base, moments_of_session, told_by
@@ -25,44 +24,26 @@ from sessions_app.experiments.search import Bounds, Expectation, Finding, Search
 from sessions_app.experiments.storing import fill_trial, store_trial, store_without_traces
 from sessions_app.experiments.trial import TrialOutcome, run_trial
 from sessions_app.experiments.unsent import unsent_turn
+from sessions_app.experiments.watch import Watch
 from sessions_app.language_model import endpoint
 from sessions_app.models import Experiment, KnowledgeBase, TestCase, TestResult, Trial
-from sessions_app.pacing import Pacer
 from sessions_app.queries.experiments.suites import outcome_counts, waiting_results
 from sessions_app.queries.turns.registry import answer_of
 from sessions_app.turns.running_turns import running_turns
 
-_LOOK_SECONDS = 0.25
 _FULL_SECONDS = 0.05
 Status = Experiment.Status
 type Result = Mapping[str, Any]
 
 
-class Watch:
-    """A running experiment's sign of life: it sees who stops it, and says how far it has come."""
+class ExperimentWatch(Watch):
+    """The watch of a running experiment: how many trials it has run, and which model these may ask."""
 
     def __init__(self, experiment: Experiment) -> None:
+        super().__init__(lambda: is_wanted(experiment, self.tried_count))
         self._experiment = experiment
-        self._looked_at = 0.0
-        self._pacer = Pacer()
-        self._is_stopped = False
         self._allowance = Allowance(settings.MRPVM_TRIAL_BUDGET if experiment.asks_models else 0)
         self.tried_count = 0
-
-    def look(self) -> None:
-        """Raise if the experiment must end; asks the database four times a second at most.
-
-        Raises:
-            TurnInterrupted: the server ends.
-            TurnCancelled: somebody stopped or removed the experiment.
-        """
-        if shutdown.remaining_seconds() is not None:
-            raise TurnInterrupted("The server was stopped while this ran.")
-        if not self._is_stopped and time.monotonic() - self._looked_at >= _LOOK_SECONDS:
-            self._looked_at = time.monotonic()
-            self._is_stopped = not is_wanted(self._experiment, self.tried_count)
-        if self._is_stopped:
-            raise TurnCancelled("The experiment was stopped.")
 
     def live_model(self) -> LiveModel | None:
         """Return the model for one trial, None where none may be asked or none is configured."""
@@ -76,7 +57,7 @@ class Watch:
         Raises:
             TurnInterrupted, TurnCancelled: as for `look`.
         """
-        self._pacer.pause()
+        self.pause()
         with running_turns.place() as take_place:
             while True:
                 self.look()
@@ -94,7 +75,7 @@ def run_experiment(experiment: Experiment) -> None:
 
     Effects: rows and traces of its trials; `experiment.progressed`.
     """
-    watch = Watch(experiment)
+    watch = ExperimentWatch(experiment)
     try:
         result = _RUNS[experiment.kind](experiment, watch)
     except TurnCancelled:
@@ -125,7 +106,7 @@ def changes_of_record(record: Mapping[str, Any]) -> Changes:
     return from_wire(Changes, record)
 
 
-def _run_trials(experiment: Experiment, watch: Watch) -> Result | None:
+def _run_trials(experiment: Experiment, watch: ExperimentWatch) -> Result | None:
     recorded = asked_turn(experiment)
     for trial in experiment.trials.filter(status=Trial.Status.WAITING).order_by("position"):
         with watch.place(), _refusing(trial):
@@ -135,7 +116,7 @@ def _run_trials(experiment: Experiment, watch: Watch) -> Result | None:
     return None
 
 
-def _run(recorded: RecordedTurn, changes: Changes, watch: Watch) -> TrialOutcome:
+def _run(recorded: RecordedTurn, changes: Changes, watch: ExperimentWatch) -> TrialOutcome:
     check_changes(changes)
     outcome = run_trial(recorded, changes, watch.look, watch.live_model())
     watch.look()
@@ -154,7 +135,7 @@ def _refusing(trial: Trial) -> Iterator[None]:
         trial.save()
 
 
-def _run_suite(experiment: Experiment, watch: Watch) -> Result:
+def _run_suite(experiment: Experiment, watch: ExperimentWatch) -> Result:
     target = Target.of_record(experiment.suite_run.target)
     for result in waiting_results(experiment.suite_run):
         with watch.place(), _refusing(result.trial):
@@ -177,7 +158,7 @@ def _run_suite(experiment: Experiment, watch: Watch) -> Result:
     return outcome_counts(experiment.suite_run)
 
 
-def _judged(result: TestResult, criterion: str, outcome: TrialOutcome, watch: Watch) -> list[str]:
+def _judged(result: TestResult, criterion: str, outcome: TrialOutcome, watch: ExperimentWatch) -> list[str]:
     """Return what a model says against an answer, and note its words with the result.
 
     Raises:
@@ -191,7 +172,7 @@ def _judged(result: TestResult, criterion: str, outcome: TrialOutcome, watch: Wa
     return [] if verdict.holds else [f"A model judged: {verdict.words}"]
 
 
-def _passes_now(test: TestCase, target: Target, experiment: Experiment, watch: Watch) -> bool:
+def _passes_now(test: TestCase, target: Target, experiment: Experiment, watch: ExperimentWatch) -> bool:
     """Return whether a test passes on the present state of its base; one that cannot be run there does not."""
     present = replace(target, base=None, revision=None, draft=None, heads=True)
     try:
@@ -203,7 +184,7 @@ def _passes_now(test: TestCase, target: Target, experiment: Experiment, watch: W
     return not failures_of(Expected.of_record(test.expected), answered_by(outcome))
 
 
-def _run_diagnosis(experiment: Experiment, watch: Watch) -> Result:
+def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> Result:
     started = time.monotonic()
 
     def came_to(result: str, **more: Any) -> Result:
@@ -218,7 +199,7 @@ def _run_diagnosis(experiment: Experiment, watch: Watch) -> Result:
             return came_to("diverged", divergence=divergence_record(replayed.divergence))
         if expected.is_stated and expected.is_met(answer_of(experiment.turn)):
             return came_to("met")
-    search = Search(recorded, expected, bounds, watch.look, watch.place)
+    search = Search(recorded, expected, bounds, watch.look, watch.place, watch.live_model)
     stored: dict[int, Trial] = {}
 
     def keep_rest() -> None:
@@ -242,7 +223,11 @@ def _run_diagnosis(experiment: Experiment, watch: Watch) -> Result:
     finally:
         watch.tried_count = len(search.tried)
         keep_rest()
-    return came_to("found" if search.findings else "nothing-found", not_tried=list(search.not_tried))
+    return came_to(
+        "found" if search.findings else "nothing-found",
+        not_tried=list(search.not_tried),
+        needing_model_count=search.needing_model_count,
+    )
 
 
 def _position(tried: list[TrialOutcome], outcome: TrialOutcome) -> int:
@@ -277,7 +262,7 @@ def divergence_record(divergence: Divergence) -> dict[str, Any]:
     }
 
 
-def _run_bisect(experiment: Experiment, watch: Watch) -> Result:
+def _run_bisect(experiment: Experiment, watch: ExperimentWatch) -> Result:
     recorded = asked_turn(experiment)
     kb_id = experiment.question.get("kbId")
     if kb_id:
@@ -314,7 +299,7 @@ def _run_bisect(experiment: Experiment, watch: Watch) -> Result:
     }
 
 
-_RUNS: Mapping[str, Callable[[Experiment, Watch], Result | None]] = {
+_RUNS: Mapping[str, Callable[[Experiment, ExperimentWatch], Result | None]] = {
     Experiment.Kind.TRIALS: _run_trials,
     Experiment.Kind.DIAGNOSIS: _run_diagnosis,
     Experiment.Kind.BISECT: _run_bisect,

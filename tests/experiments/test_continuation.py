@@ -10,6 +10,8 @@ from sessions_app.experiments.continuation import continue_from
 from sessions_app.models import KnowledgeBase, Session
 from sessions_app.queries.sessions.frozen_content import personas_of
 from sessions_app.queries.turns.verdicts import mounted_bases
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import run_turn
 from tests.experiments.conftest import Talk, stored, tried
 from tests.experiments.test_experiments import ASKED
 
@@ -41,6 +43,12 @@ def test_a_fork_keeps_what_the_trial_chose(talk: Talk) -> None:
     asked = made.conditions.content["state"]["asked"]
     assert asked["limits"]["maxLlmCalls"] == 2
     assert fork.forked_at == 4
+    run_turn(fork, TurnCall(message="And what do I like?"))
+    later = stored(fork.turns.get(turn_index=made.turn_index + 1))
+    assert later.conditions is not None
+    asked = later.conditions.content["state"]["asked"]
+    assert (asked["grounding"], asked["flags"]["historyMaxTurns"]) == ("strict", 3)
+    assert (later.deliberation_level, fork.model_config["temperature"]) == (1, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -318,17 +318,17 @@ def test_what_is_broken_off_is_finished_by_the_sweeper(
     project: Project, told: Session, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     act = planned(project, Subject(kind="message", session_id=told.session_id, sequence=3))
-    watched = work.Watch.__call__
+    watched = work.ActWatch.__call__
     left = [step]
 
-    def broken(self: work.Watch, stage: str, row_count: int) -> None:
+    def broken(self: work.ActWatch, stage: str, row_count: int) -> None:
         left[0] -= 1
         if left[0] == 0:
             raise TurnInterrupted("The server was stopped while this ran.")
         watched(self, stage, row_count)
 
     with monkeypatch.context() as patch:
-        patch.setattr(work.Watch, "__call__", broken)
+        patch.setattr(work.ActWatch, "__call__", broken)
         assert start_removal(act, name_of(act), wait_ms=60_000).status == "running"
     assert work.take_up_abandoned() == 1
     act.refresh_from_db()

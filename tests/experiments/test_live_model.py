@@ -9,13 +9,21 @@ from mrpvm.errors import Conflict, Unavailable
 from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.expected import Expected
-from sessions_app.experiments.experiments import estimate_trials, start_more_trials, start_trials
+from sessions_app.experiments.experiments import (
+    estimate_rest,
+    estimate_trials,
+    start_diagnosis,
+    start_more_trials,
+    start_trials,
+)
 from sessions_app.experiments.questions import Target
+from sessions_app.experiments.search import USUAL_BOUNDS, Expectation
 from sessions_app.experiments.suites import kept_turn, start_run
 from sessions_app.models import ExplainabilityTurn, Trial
 from sessions_app.queries.experiments import suites
-from sessions_app.queries.experiments.experiments import trials
-from tests.experiments.conftest import ANNA, Talk, ran
+from sessions_app.queries.experiments.experiments import ranked_findings, trials
+from tests.configured_model import acting
+from tests.experiments.conftest import ANNA, Talk, diagnosed, ran
 from tests.llm.provider import Provider, say
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,6 +80,33 @@ def test_nothing_is_asked_once_the_budget_is_spent(
     made = first.experiment
     again = ran(start_more_trials(made, [Changes(message="Who is Rex?")], wait_ms=30_000))
     assert again.asks_models
+
+
+def test_a_search_asks_a_model_only_where_it_was_allowed(provider: Provider, turn: ExplainabilityTurn) -> None:
+    asked_count = len(provider.asked)
+    expected = Expectation(should_contain="Bello")
+    found = diagnosed(turn, expected)
+    assert (found.result or {})["result"] == "nothing-found"
+    rest = estimate_rest(found)
+    assert rest is not None
+    assert rest.cost is not None
+    assert rest.call_count >= (found.result or {})["needing_model_count"] > 0
+    assert len(provider.asked) == asked_count
+    provider.otherwise = acting(say("It is Bello [1]."))
+    found = ran(start_diagnosis(turn, expected, USUAL_BOUNDS, ANNA, allow_model=True, wait_ms=30_000))
+    assert len(provider.asked) > asked_count
+    [(proof, first), *_] = ranked_findings(found)
+    assert (first["meets"], "Bello" in proof.answer) == (True, True)
+    assert proof.cost
+
+
+def test_a_search_may_ask_no_more_than_is_allowed(
+    provider: Provider, turn: ExplainabilityTurn, settings: Settings
+) -> None:
+    settings.MRPVM_TRIAL_BUDGET = 1
+    with pytest.raises(Conflict) as refused:
+        start_diagnosis(turn, Expectation(should_contain="Bello"), USUAL_BOUNDS, ANNA, allow_model=True)
+    assert refused.value.code == "TRIAL_BUDGET"
 
 
 def test_without_a_model_none_may_be_asked(talk: Talk) -> None:

@@ -205,6 +205,15 @@ def test_a_save_may_have_to_be_tested_first(
     with pytest.raises(Conflict) as refused:
         restore_revision(base, 2)
     assert refused.value.code == "TESTS_REQUIRED"
+    other = create_base(project, "Other")
+    add_test(suite, asks(other, name="other"), ANNA)
+    run_turn(Session.objects.get(pk=session.pk), TurnCall(message="The ferry to Ree leaves from gate E."))
+    start_base_tests(base, draft, ANNA, wait_ms=30_000)
+    with pytest.raises(Conflict) as refused:
+        save_session_kb(Session.objects.get(pk=session.pk), target=other, expected_revision=other.revision)
+    assert refused.value.code == "TESTS_REQUIRED"
+    start_base_tests(other, draft, ANNA, wait_ms=30_000)
+    save_session_kb(Session.objects.get(pk=session.pk), target=other, expected_revision=other.revision)
     settings.MRPVM_REQUIRE_TESTS = False
     assert restore_revision(base, 2).revision == base.revision + 1
 

@@ -136,8 +136,7 @@ def save_session_kb(
             return _fork_session(locked, name, actor, with_journal=include_conversation_units, reason="save-fork")
         base = lock_base(target or locked.mounted_kb, project_id=locked.project_id)
         _check_revision(locked, base, expected_revision)
-        if base.pk == locked.mounted_kb_id:
-            require_tests(base, state_of_draft(locked, with_told=include_conversation_units))
+        require_tests(base, state_of_draft(locked, base, with_told=include_conversation_units))
         return _save_session(locked, base, name, actor, with_journal=include_conversation_units)
 
     if include_conversation_units:

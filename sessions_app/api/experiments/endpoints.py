@@ -37,6 +37,7 @@ from sessions_app.api.shell.requests import StreamQuery
 from sessions_app.api.shell.views import ApiView
 from sessions_app.experiments.documents import changes_of
 from sessions_app.experiments.experiments import (
+    estimate_rest,
     estimate_trials,
     start_bisect,
     start_diagnosis,
@@ -117,6 +118,7 @@ class Diagnoses(ExperimentView):
         """Search for causes by trials, within bounds."""
         found = turns.turn(self.project, session_id, request_id)
         body = self.body(DiagnosisRequest)
+        self.check_may_ask(body)
         bounds = Bounds(max_trials=body["max_trials"], max_ms=body["max_ms"], exhaustive=body["exhaustive"])
         wait_ms = body.get("wait_ms")
         made = start_diagnosis(
@@ -124,9 +126,10 @@ class Diagnoses(ExperimentView):
             expectation_of(body),
             bounds,
             self.author,
+            allow_model=body["allow_model"],
             wait_ms=bounds.max_ms + SPARE_MS if wait_ms is None else wait_ms,
         )
-        return Response(diagnosis_record(made))
+        return Response(diagnosis_record(made, estimate_rest(made)))
 
 
 class Bisects(ExperimentView):

@@ -79,8 +79,12 @@ def trial_record(trial: Trial) -> dict[str, Any]:
     }
 
 
-def diagnosis_record(experiment: Experiment) -> dict[str, Any]:
-    """Return a diagnosis; `result` is null while it runs, or where it was stopped."""
+def diagnosis_record(experiment: Experiment, rest: Estimate | None) -> dict[str, Any]:
+    """Return a diagnosis; `result` is null while it runs, or where it was stopped.
+
+    Args:
+        rest: what the trials that needed a model would take from one, None where none did.
+    """
     result = experiment.result or {}
     return {
         "experiment_id": experiment.experiment_id,
@@ -100,6 +104,7 @@ def diagnosis_record(experiment: Experiment) -> dict[str, Any]:
         ],
         "tried": experiment.tried_count,
         "not_tried": result.get("not_tried", []),
+        "needs_model": estimate_record(rest) | {"trials": result["needing_model_count"]} if rest else None,
         "divergence": result.get("divergence"),
         "error": experiment.error,
         "duration_ms": result.get("duration_ms"),

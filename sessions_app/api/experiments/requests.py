@@ -93,7 +93,7 @@ class ExpectationFields(Coded):
     should_not_contain = Text(required=False, allow_null=True, allow_blank=True, max_length=EXPECTED_CHARS)
 
 
-class DiagnosisRequest(ExpectationFields):
+class DiagnosisRequest(ExpectationFields, ModelFields):
     """An expectation, and how far the search may go."""
 
     max_trials = WholeNumber(required=False, default=60, min_value=1, max_value=MOST_TRIALS)

@@ -45,6 +45,12 @@ class EstimateObject(serializers.Serializer):
     allowed = Bool()
 
 
+class RestObject(EstimateObject):
+    """The trials of a search that needed a model, and what they are likely to take from one."""
+
+    trials = Int()
+
+
 class TrialObject(serializers.Serializer):
     """A turn run again with changes, and what it answers."""
 
@@ -186,6 +192,7 @@ class DiagnosisObject(serializers.Serializer):
     findings = FindingObject(many=True)
     tried = Int(help_text="How many trials were run.")
     not_tried = serializers.ListField(child=serializers.CharField(), help_text="What the bounds left out.")
+    needs_model = nullable(RestObject, help_text="What `allow_model` would have tried further; null for nothing.")
     divergence = nullable(DivergenceObject)
     error = nullable(Anything)
     duration_ms = nullable(Int)

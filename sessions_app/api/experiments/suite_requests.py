@@ -100,7 +100,7 @@ class RunRequest(WaitsFields, ModelFields):
 class BaseTestsRequest(WaitsFields):
     """The state that the base may be given: what a save of a session would make, or one of its revisions."""
 
-    draft_of = Text(required=False, allow_null=True, help_text="Id of a session that has the base mounted.")
+    draft_of = Text(required=False, allow_null=True, help_text="Id of a session that would be saved into the base.")
     include_conversation_units = Truth(
         required=False, help_text="Whether the save would take along what the conversation told; true if absent."
     )

@@ -4,7 +4,6 @@ A process that ends leaves an act running; another takes it up from its beginnin
 harm: what is gone already is not found again.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
@@ -13,7 +12,6 @@ from django.conf import settings
 from django.utils import timezone
 
 from mrpvm.errors import TurnCancelled, TurnInterrupted
-from sessions_app import shutdown
 from sessions_app.database import as_own_error
 from sessions_app.experiments.forgetting.files import (
     clear_caches,
@@ -27,44 +25,40 @@ from sessions_app.experiments.forgetting.origins import Subject, Work, work_of
 from sessions_app.experiments.forgetting.phrases import FEWEST_WORDS
 from sessions_app.experiments.forgetting.rows import Removal
 from sessions_app.experiments.forgetting.tables import text_tables
+from sessions_app.experiments.watch import Watch
 from sessions_app.models import Forgetting
-from sessions_app.pacing import Pacer
 
 LEASE = timedelta(seconds=60)
 KEEP_PLANS = timedelta(days=1)
 """How long a plan that nobody carries out is kept: it holds the text."""
 _PASSES = 3
 """So often rows are removed: turns that ran meanwhile may have written something again."""
-_LOOK_SECONDS = 0.5
 FILES, INDEX_ROWS = "files of the data directory", "full-text index rows without a unit"
 Status = Forgetting.Status
 
 
-class Watch:
-    """An act's sign of life: how far it has come, and whether somebody stops it."""
+class ActWatch(Watch):
+    """The watch of an act: at which stage it is, and how many rows it has looked at; it holds the act's lease."""
 
     def __init__(self, act: Forgetting) -> None:
-        self._act, self._pacer = act, Pacer(apart=True)
-        self._looked_at = 0.0
-        self._row_count = act.row_count
+        super().__init__(self._note, apart=True)
+        self._act = act
+        self._stage, self._row_count = "", act.row_count
 
     def __call__(self, stage: str, row_count: int) -> None:
         """Note the stage and so many more rows, and let turns go first.
 
         Raises:
-            TurnInterrupted: the server ends.
-            TurnCancelled: somebody stopped or removed the act.
+            TurnInterrupted, TurnCancelled: as for `look`.
         """
+        self._stage = stage[:60]
         self._row_count += row_count
-        if shutdown.remaining_seconds() is not None:
-            raise TurnInterrupted("The server was stopped while this ran.")
-        self._pacer.pause()
-        if time.monotonic() - self._looked_at >= _LOOK_SECONDS:
-            self._looked_at = time.monotonic()
-            wanted = Forgetting.objects.filter(pk=self._act.pk, cancel_requested_at__isnull=True)
-            seen = {"stage": stage[:60], "row_count": self._row_count, "lease_until": timezone.now() + LEASE}
-            if not wanted.update(**seen):
-                raise TurnCancelled("Forgetting was stopped.")
+        self.pause()
+        self.look()
+
+    def _note(self) -> bool:
+        wanted = Forgetting.objects.filter(pk=self._act.pk, cancel_requested_at__isnull=True)
+        return bool(wanted.update(stage=self._stage, row_count=self._row_count, lease_until=timezone.now() + LEASE))
 
 
 def plan(act: Forgetting, subject: Subject) -> None:
@@ -72,14 +66,15 @@ def plan(act: Forgetting, subject: Subject) -> None:
     with_errors(act, lambda watch: _plan(act, subject, watch))
 
 
-def _plan(act: Forgetting, subject: Subject, watch: Watch) -> None:
+def _plan(act: Forgetting, subject: Subject, watch: ActWatch) -> None:
     work = work_of(act.project, subject)
     counts = Removal(act, work, watch).count()
     _end(act, Status.PLANNED, work=work.as_record(), before=dict(counts), notes=_planned_notes(work))
 
 
 def _planned_notes(work: Work) -> list[str]:
-    notes = [f"{len(work.phrases) + len(work.together)} texts are looked for in every table of the project."]
+    count = len(work.phrases) + len(work.together)
+    notes = [f"{count} text{' is' if count == 1 else 's are'} looked for in every table of the project."]
     if not work.phrases and not work.together:
         notes = [
             f"The text has fewer than {FEWEST_WORDS} words, which says too little to look for it: only rows that came"
@@ -93,7 +88,7 @@ def carry_out(act: Forgetting) -> None:
     with_errors(act, lambda watch: _carry_out(act, watch))
 
 
-def _carry_out(act: Forgetting, watch: Watch) -> None:
+def _carry_out(act: Forgetting, watch: ActWatch) -> None:
     work = Work.of_record(act.work)
     left: Mapping[str, int] = {}
     for _ in range(_PASSES):
@@ -136,10 +131,10 @@ def _is_anything_left(left: Mapping[str, int]) -> bool:
     return any(count for name, count in left.items() if name not in accounts)
 
 
-def with_errors(act: Forgetting, run: Callable[[Watch], None]) -> None:
+def with_errors(act: Forgetting, run: Callable[[ActWatch], None]) -> None:
     """Run a part of an act and close it however that ends; an interrupted one is left to whoever takes it up."""
     try:
-        run(Watch(act))
+        run(ActWatch(act))
     except TurnCancelled:
         _end(act, Status.CANCELLED, work=None)
     except TurnInterrupted:

@@ -1,23 +1,21 @@
 """Trials of a recorded turn side by side: who asked what, and what each trial answered."""
 
-from django.contrib.auth.models import User
 from django.db import models
-from django.utils import timezone
 
 from sessions_app.identifiers import new_experiment_id
+from sessions_app.models.experiments.authored import Authored
 from sessions_app.models.redacted import RedactedJSONField, RedactedTextField
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.settings.project import Project
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
-class Experiment(models.Model):
+class Experiment(Authored):
     """A number of trials over one turn, chosen by a person or by a search, or one for each test of a suite.
 
     `turn` is null for a `message` that was never sent: it is asked of the session as it stood when each trial ran. Of a
     suite's run the `message` is the suite's name. `question` holds what a search looks for: expectation and bounds.
-    `result` is what it came to. While it is running, `lease_until` says when it counts as abandoned. `created_by_name`
-    is the user's name or the API key's.
+    `result` is what it came to. While it is running, `lease_until` says when it counts as abandoned.
     """
 
     class Kind(models.TextChoices):
@@ -51,11 +49,6 @@ class Experiment(models.Model):
     error = RedactedJSONField(null=True, blank=True)
     tried_count = models.PositiveIntegerField(default=0)
     asks_models = models.BooleanField(default=False)
-    created_by = models.ForeignKey(
-        User, on_delete=models.SET_NULL, null=True, blank=True, db_index=False, related_name="+"
-    )
-    created_by_name = models.CharField(max_length=150)
-    created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)

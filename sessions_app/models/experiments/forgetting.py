@@ -1,15 +1,14 @@
 """Acts of forgetting: what somebody wanted gone, how far that has come, and the proof that it is."""
 
-from django.contrib.auth.models import User
 from django.db import models
-from django.utils import timezone
 
 from sessions_app.identifiers import new_forgetting_id
 from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.experiments.authored import Authored
 from sessions_app.models.settings.project import Project
 
 
-class Forgetting(models.Model):
+class Forgetting(Authored):
     """One act of forgetting. It stays as the record of the act, without a word of what was forgotten.
 
     `subject` names what it began from by ids alone; it is empty for a text. `work` holds the texts and rows that are to
@@ -52,11 +51,6 @@ class Forgetting(models.Model):
     error = StoredJSONField(null=True, blank=True)
     stage = models.CharField(max_length=60, default="", blank=True)
     row_count = models.PositiveBigIntegerField(default=0)
-    created_by = models.ForeignKey(
-        User, on_delete=models.SET_NULL, null=True, blank=True, db_index=False, related_name="+"
-    )
-    created_by_name = models.CharField(max_length=150)
-    created_at = models.DateTimeField(default=timezone.now)
     began_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)

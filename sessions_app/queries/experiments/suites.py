@@ -77,10 +77,10 @@ def suites_using(base: KnowledgeBase) -> list[Suite]:
     return list(found.select_related("project", "session").annotate(test_count=Count("tests")).order_by("name", "id"))
 
 
-def state_of_draft(session: Session, *, with_told: bool) -> str:
-    """Return what stands for what a save of a session would make of its base now."""
+def state_of_draft(session: Session, base: KnowledgeBase, *, with_told: bool) -> str:
+    """Return what stands for what a save of a session would make of a base now."""
     told = "with" if with_told else "without"
-    return f"draft {session.session_id} {session.event_sequence} {told} {session.mounted_kb.revision}"
+    return f"draft {session.session_id} {session.event_sequence} {told} {base.revision}"
 
 
 def state_of_revision(base: KnowledgeBase, revision: int) -> str:
@@ -90,8 +90,8 @@ def state_of_revision(base: KnowledgeBase, revision: int) -> str:
 
 def untested_suites(base: KnowledgeBase, state: str) -> list[str]:
     """Return the names of suites whose tests of a base were not run against a state, or broke there."""
-    ended = SuiteRun.objects.filter(target__state=state, experiment__status="finished").exclude(results__breaks=True)
-    tested = set(ended.values_list("suite_id", flat=True))
+    ended = SuiteRun.objects.filter(target__state=state, target__onlyOf=base.kb_id, experiment__status="finished")
+    tested = set(ended.exclude(results__breaks=True).values_list("suite_id", flat=True))
     return [suite.name for suite in suites_using(base) if suite.pk not in tested]
 
 

@@ -38,6 +38,11 @@ class Row:
     again_url: str
     note: str
 
+    @property
+    def name(self) -> str:
+        """Return what its links call it."""
+        return f"trial {self.number}" if self.number else "the recorded turn"
+
 
 def experiment_context(experiment: Experiment, *, may_change: bool) -> dict[str, Any]:
     """Return what the page of an experiment shows."""

@@ -13,6 +13,7 @@ from sessions_app.actions.experiments.suites import TestFields
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.expected import STATUSES, Expected
 from sessions_app.experiments.questions import Target
+from sessions_app.language_model import is_configured
 from sessions_app.models import Project
 from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
 from sessions_app.web.turns.choice import plugin_selectors
@@ -85,7 +86,12 @@ def form_context(project: Project, fields: TestFields) -> dict[str, Any]:
 
 def choices_context(choices: Changes) -> dict[str, Any]:
     """Return what the fields of choices show."""
-    return {"selectors": plugin_selectors(choices.pins), "level": choices.deliberation_level}
+    return {
+        "selectors": plugin_selectors(choices.pins),
+        "level": choices.deliberation_level,
+        "model": choices.model,
+        "has_model": is_configured(),
+    }
 
 
 def _chosen(form: QueryDict, choices: Changes) -> Changes:
@@ -94,6 +100,8 @@ def _chosen(form: QueryDict, choices: Changes) -> Changes:
         choices,
         pins=Selection(**{name: _text(form, parameter) or None for parameter, name in _PINS.items()}),
         deliberation_level=int(level) if level in _LEVELS else None,
+        # Without a configured model the field is shown only where one is named.
+        model=_text(form, "model") or None,
     )
 
 

@@ -26,8 +26,13 @@ class ResultRow:
     failures: Sequence[str]
     answer: str
     duration: str
-    trial_url: str
+    url: str
     compare_url: str
+
+    @property
+    def name(self) -> str:
+        """Return what its links call the trial."""
+        return f"the trial of {self.result.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +62,10 @@ def run_context(run: SuiteRun) -> dict[str, Any]:
 
 def _row(result: TestResult, changes: Sequence[str]) -> ResultRow:
     trial = result.trial
-    trial_url = compare_url = ""
+    url = compare_url = ""
     if trial.trace is not None:
         address = [trial.trace.session.session_id, trial.trace.request_id]
-        trial_url = reverse("turn", args=address)
+        url = reverse("turn", args=address)
         compare_url = reverse("turn-compare", args=address) if trial.turn_id is not None else ""
     refused = (trial.error or {}).get("message", "")
     return ResultRow(
@@ -70,7 +75,7 @@ def _row(result: TestResult, changes: Sequence[str]) -> ResultRow:
         failures=result.failures or ([refused] if result.outcome == "error" and refused else []),
         answer=trial.answer,
         duration=duration_badge(trial.duration_ms) if trial.duration_ms is not None else "",
-        trial_url=trial_url,
+        url=url,
         compare_url=compare_url,
     )
 
@@ -103,6 +108,8 @@ def target_words(run: SuiteRun) -> str:
         place = "the bases as they are" if target.heads else "where each was kept"
     pins = target.choices.pins
     chosen = [plugin for plugin in (pins.seed_detector, pins.planner, pins.kb, pins.goal_solver) if plugin]
+    if target.choices.model:
+        chosen.append(target.choices.model)
     if target.choices.deliberation_level is not None:
         chosen.append(f"level {target.choices.deliberation_level}")
     return ", ".join([place, *chosen, *(f"#{tag}" for tag in target.tags)])

@@ -6,6 +6,8 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.http import urlencode
 
+from mrpvm.errors import InvalidInput
+from mrpvm.llm.port import Sampling
 from mrpvm.values import Selection
 from sessions_app.experiments.changes import Changes
 
@@ -13,10 +15,16 @@ WHOLE: dict[str, Any] = {"history_max_turns": 500, "enable_history_summarization
 """The policies of a trial that sees the whole conversation."""
 _PINS = {"planner": "planner", "seedDetector": "seed_detector", "kb": "kb", "goalSolver": "goal_solver"}
 _REWRITING = "enable_query_rewriting"
+_TEXTS = ("grounding", "model", "persona", "agent", "style", "system_prompt")
+MOST_TEMPERATURE = 2.0
 
 
 def changes_of(query: QueryDict, message: str) -> Changes:
-    """Return the changes that an address names; the turn's own message is no change."""
+    """Return the changes that an address or a form names; the turn's own message is no change.
+
+    Raises:
+        InvalidInput: a temperature or a number of tokens that is none.
+    """
 
     def text(name: str) -> str:
         return query.get(name, "").replace("\0", "").strip()
@@ -39,10 +47,26 @@ def changes_of(query: QueryDict, message: str) -> Changes:
         flags=flags,
         limits={name: int(text(name)) for name in _LIMITS if text(name).isascii() and text(name).isdigit()},
         without_plugins=_listed(query.getlist("plugin")),
+        sampling=_sampling(text("temperature"), text("max_tokens")),
+        **{name: text(name) or None for name in _TEXTS},  # type: ignore[arg-type]
     )
 
 
 _LIMITS = ("request_timeout_ms", "plugin_timeout_ms", "max_llm_calls")
+
+
+def _sampling(temperature: str, max_tokens: str) -> Sampling | None:
+    try:
+        found = Sampling(
+            temperature=float(temperature) if temperature else None, max_tokens=int(max_tokens) if max_tokens else None
+        )
+    except ValueError:
+        raise InvalidInput("The temperature and the number of tokens must be numbers.") from None
+    if found.temperature is not None and not 0 <= found.temperature <= MOST_TEMPERATURE:
+        raise InvalidInput(f"The temperature must be from 0 to {MOST_TEMPERATURE:g}.")
+    if found.max_tokens is not None and not 0 < found.max_tokens < 10**9:
+        raise InvalidInput("The number of tokens must be above 0.")
+    return None if found == Sampling() else found
 
 
 def _listed(values: Sequence[str]) -> tuple[str, ...]:
@@ -62,6 +86,8 @@ def query_of(changes: Changes) -> str:
         *(("source", source_id) for source_id in changes.without_sources),
         *(("plugin", plugin_id) for plugin_id in changes.without_plugins),
         *(changes.limits.items()),
+        *((name, getattr(changes, name)) for name in _TEXTS),
+        *((name, getattr(changes.sampling, name)) for name in ("temperature", "max_tokens") if changes.sampling),
     ]  # fmt: skip
     if changes.without_preferences:
         named.append(("preferences", "none"))

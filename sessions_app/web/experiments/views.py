@@ -9,10 +9,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from mrpvm.assistants.personas import STYLES
 from mrpvm.errors import MRPError
 from sessions_app.actions.experiments.experiments import Author, cancel_experiment, delete_experiment
+from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.continuation import continue_from
 from sessions_app.experiments.experiments import (
+    estimate_rest,
     estimate_trials,
     start_bisect,
     start_diagnosis,
@@ -21,13 +24,14 @@ from sessions_app.experiments.experiments import (
 )
 from sessions_app.experiments.live import Estimate
 from sessions_app.experiments.replay import replay_turn
-from sessions_app.experiments.search import Bounds, Expectation
+from sessions_app.experiments.search import USUAL_BOUNDS, Bounds, Expectation
 from sessions_app.experiments.work import changes_of_record
 from sessions_app.language_model import is_configured
 from sessions_app.models import Experiment, ExplainabilityTurn
 from sessions_app.queries.experiments import experiments
 from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
 from sessions_app.queries.search.row_numbers import whole_number
+from sessions_app.queries.sessions.frozen_content import agents_of, personas_of
 from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.queries.turns import registry as turns
 from sessions_app.web.experiments.comparison import experiment_context
@@ -39,6 +43,8 @@ from sessions_app.web.turns.choice import plugin_selectors
 
 EXPECTED_CHARS = 2_000
 PAGE_ROWS = 50
+SEARCHING_MS, ASKING_MS = USUAL_BOUNDS.max_ms, 60_000
+"""How long a search for causes goes on: longer where a model may be asked."""
 AT_ONCE_MS = 1_000
 """How long a form waits for its experiment: most have ended by then, and no page needs to be loaded again."""
 
@@ -109,6 +115,7 @@ def diagnosis(request: HttpRequest, member: Member, session_id: str, request_id:
         context["expected"] = Expectation(
             should_contain=question.get("shouldContain", ""), should_not_contain=question.get("shouldNotContain", "")
         )
+        context["rest"] = _estimate_rest(found) if member.can_write and is_configured() else None
     template = "experiments/diagnosis.html" + ("#news" if "HX-Request" in request.headers else "")
     return page(request, template, member, context, section="sessions")
 
@@ -121,8 +128,11 @@ def diagnose(request: HttpRequest, member: Member, session_id: str, request_id: 
     address = reverse("turn-diagnosis", args=[session_id, request_id])
     expected = _expected(request.POST)
     try:
-        bounds = Bounds(exhaustive="exhaustive" in request.POST)
-        made = start_diagnosis(turn, expected, bounds, author_of(member), wait_ms=AT_ONCE_MS // 2)
+        allow_model = "allow_model" in request.POST and member.can_write
+        bounds = Bounds(exhaustive="exhaustive" in request.POST, max_ms=ASKING_MS if allow_model else SEARCHING_MS)
+        made = start_diagnosis(
+            turn, expected, bounds, author_of(member), allow_model=allow_model, wait_ms=AT_ONCE_MS // 2
+        )
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(f"{address}?{urlencode(_asked(expected))}")
@@ -134,8 +144,7 @@ def diagnose(request: HttpRequest, member: Member, session_id: str, request_id: 
 def trial(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Show the form of a trial, filled in with what the address names or with an earlier trial (`from`)."""
     turn = turns.turn(member.project, session_id, request_id)
-    changes = changes_of(request.GET, turn.user_message)
-    experiment = None
+    changes, experiment = _changes_named(request, turn), None
     if request.GET.get("experiment"):
         experiment = experiments.experiment(member.project, request.GET["experiment"])
         number = whole_number(request.GET.get("from"))
@@ -155,6 +164,10 @@ def trial(request: HttpRequest, member: Member, session_id: str, request_id: str
         "whole_history": "history_max_turns" in changes.flags,
         "rewriting": changes.flags.get("enable_query_rewriting"),
         "earlier": experiments.experiments_of(turn, 10, "trials"),
+        "has_model": is_configured(),
+        "personas": [each.id for each in personas_of(turn.session).personas],
+        "agents": [each.id for each in agents_of(turn.session).agents],
+        "styles": STYLES,
         "estimate": _estimate(turn) if member.can_write and is_configured() else None,
     }
     return page(request, "experiments/trial.html", member, context, section="sessions")
@@ -165,8 +178,9 @@ def trial(request: HttpRequest, member: Member, session_id: str, request_id: str
 def try_turn(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Run the trial, in the experiment that the form names or in a new one; leads to the experiment."""
     turn = turns.turn(member.project, session_id, request_id)
-    changes = changes_of(request.POST, turn.user_message)
+    changes = Changes()
     try:
+        changes = changes_of(request.POST, turn.user_message)
         if request.POST.get("experiment"):
             found = _changeable(member, request.POST["experiment"])
             if found.asks_models:
@@ -246,9 +260,24 @@ def continuation(request: HttpRequest, member: Member, session_id: str, request_
     return HttpResponseRedirect(reverse("turn", args=[made.session.session_id, made.request_id]))
 
 
+def _changes_named(request: HttpRequest, turn: ExplainabilityTurn) -> Changes:
+    try:
+        return changes_of(request.GET, turn.user_message)
+    except MRPError as refused:
+        tell_error(request, refused)
+        return Changes()
+
+
 def _estimate(turn: ExplainabilityTurn) -> Estimate | None:
     try:
         return estimate_trials(turn.session, turn, "", 1)
+    except MRPError:  # the page says why it cannot be run
+        return None
+
+
+def _estimate_rest(experiment: Experiment) -> Estimate | None:
+    try:
+        return estimate_rest(experiment)
     except MRPError:  # the page says why it cannot be run
         return None
 
