@@ -349,6 +349,15 @@ SPECTACULAR_SETTINGS = {
             "failed",
             "cancelled",
         ],
+        "RetentionKindEnum": [
+            "trials",
+            "imported-traces",
+            "traces",
+            "model-exchanges",
+            "payloads",
+            "messages",
+            "audit",
+        ],
         "ExperimentStatusEnum": ["running", "finished", "failed", "cancelled", "interrupted"],
         "TrialStatusEnum": [
             "waiting",

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db.models import F
 from pytest_django import Settings
 
-from sessions_app.actions.turns.payloads import remove_old_payloads
+from sessions_app.actions.upkeep.retention import carry_out_retention
 from sessions_app.models import ExplainabilityTurn
 
 
@@ -13,4 +13,4 @@ def age_payloads(settings: Settings) -> int:
     """Make all turns two days older, and keep payloads for one; gives of how many turns they were removed."""
     ExplainabilityTurn.objects.update(created_at=F("created_at") - timedelta(days=2))
     settings.MRPVM_KEEP_PAYLOADS_DAYS = 1
-    return remove_old_payloads()
+    return carry_out_retention(rest=timedelta(0))

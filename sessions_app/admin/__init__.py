@@ -27,6 +27,7 @@ from sessions_app.admin.settings import (
     plugin_failures,
     plugin_statistics,
     projects,
+    retention,
 )
 from sessions_app.admin.shell.index import models_by_subject
 from sessions_app.admin.shell.login import go_to_login
@@ -53,6 +54,7 @@ __all__ = [
     "plugin_statistics",
     "projects",
     "quarantine",
+    "retention",
     "saved_filters",
     "session_memories",
     "sessions",

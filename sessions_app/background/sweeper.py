@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection, connections
 
 from mrpvm.errors import StorageUnavailable
 from sessions_app.actions.damage import mend_noted_columns
-from sessions_app.actions.experiments.experiments import close_abandoned_experiments, remove_old_experiments
+from sessions_app.actions.experiments.experiments import close_abandoned_experiments, remove_lost_traces
 from sessions_app.actions.sessions.frozen_content import remove_unused_content
 from sessions_app.actions.sessions.memory import sweep_memories
 from sessions_app.actions.sessions.session import delete_old_archives, expire_sessions, purge_deleted_sessions
@@ -21,10 +21,10 @@ from sessions_app.actions.settings.kept_answers import sweep_kept_answers
 from sessions_app.actions.settings.plugin_failures import sweep_failures
 from sessions_app.actions.turns.counting import count_ended_turns
 from sessions_app.actions.turns.outcomes import fill_missing_outcomes
-from sessions_app.actions.turns.payloads import remove_old_payloads
 from sessions_app.actions.upkeep.compaction import compact_long_chains
 from sessions_app.actions.upkeep.copies import make_daily_copy
 from sessions_app.actions.upkeep.packing import pack_large_layers
+from sessions_app.actions.upkeep.retention import carry_out_retention
 from sessions_app.actions.upkeep.staging import sweep_staged
 from sessions_app.background.precompute import derive_ahead
 from sessions_app.database import living_connection
@@ -67,9 +67,9 @@ def sweep() -> dict[str, int]:
         "failures": sweep_failures,
         "answers": sweep_kept_answers,
         "unused": remove_unused_content,
-        "payloads": partial(remove_old_payloads, pacer.pause),
         "audit": partial(remove_old_entries, pacer.pause),
-        "experiments": partial(remove_old_experiments, pacer.pause),
+        "retention": partial(carry_out_retention, pacer.pause),
+        "lost": partial(remove_lost_traces, pacer.pause),
         "compacted": partial(compact_long_chains, pacer.pause),
         "forgotten": sweep_memories,
         "packed": partial(pack_large_layers, pacer.pause),

@@ -12,7 +12,7 @@ from mrpvm.conversation.rewriting import term_of
 from mrpvm.conversation.session_memory import Memory, after_turn
 from mrpvm.conversation.summary import Said, Summary
 from mrpvm.errors import Conflict
-from mrpvm.trace.events import Record
+from mrpvm.trace.events import PluginFinished, Record, event_of, said
 from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, HistoryMessage, KnowledgeUnit, Store
 from mrpvm.wire import from_wire
 from sessions_app.layers.retrieval.chains import Marks
@@ -110,7 +110,7 @@ def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
         if took_payloads(turn):
             raise forgotten(turn.payloads_removed_at)
         raise NotReplayable(
-            f"The payloads of this turn were removed on {turn.payloads_removed_at:%Y-%m-%d}, as the server's retention"
+            f"The payloads of this turn were removed on {turn.payloads_removed_at:%Y-%m-%d}, as the project's retention"
             " says. It cannot be run again.",
             "payloads",
             turn.payloads_removed_at,
@@ -119,10 +119,23 @@ def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
         raise NotReplayable("What this turn saw was not recorded: it is older than replay, or it never began.", "view")
     batches = TurnEvents.objects.filter(turn=turn).order_by("first_sequence").values_list("events", flat=True)
     records = [record for batch in batches for record in batch]
+    if turn.exchanges_removed_at is not None and _has_asked_models(turn, records):
+        raise NotReplayable(
+            f"What this turn sent to models was removed on {turn.exchanges_removed_at:%Y-%m-%d}, as the project's"
+            " retention says. It cannot be run again.",
+            "model-exchanges",
+            turn.exchanges_removed_at,
+        )
     if (turn.error or {}).get("code") in _STOPPED:
         records = list(_until_stopped(records))
     return RecordedTurn(
         turn=turn, view=TurnView.of_record(turn.view), conditions=turn.conditions.content, records=records
+    )
+
+
+def _has_asked_models(turn: ExplainabilityTurn, records: Sequence[Record]) -> bool:
+    return bool((turn.context_report or {}).get("modelCalls")) or any(
+        ended.llm_calls for ended in said(PluginFinished, map(event_of, records))
     )
 
 

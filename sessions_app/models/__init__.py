@@ -34,6 +34,7 @@ from sessions_app.models.settings.model_roles import ModelRoles
 from sessions_app.models.settings.plugin_failure import PluginFailure
 from sessions_app.models.settings.plugin_statistics import PluginStatistics
 from sessions_app.models.settings.project import ApiKey, LoginLink, Membership, Project, Role
+from sessions_app.models.settings.retention import Retention, RetentionKind
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn, TurnEvents
 from sessions_app.models.turns.imported_span import ImportedSpan
 from sessions_app.models.turns.saved_filter import SavedFilter
@@ -78,6 +79,8 @@ __all__ = [
     "Project",
     "QuarantinedChunk",
     "RememberedText",
+    "Retention",
+    "RetentionKind",
     "Role",
     "SavedFilter",
     "Session",

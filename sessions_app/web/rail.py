@@ -122,6 +122,14 @@ RAIL = (
     ),
     RailEntry(
         group="Project",
+        section="retention",
+        name="Retention",
+        url_name="retention",
+        drawing="M2.5 3h11v3h-11zM3.5 6v7h9V6M6.5 8.5h3",
+        role="admin",
+    ),
+    RailEntry(
+        group="Project",
         section="forget",
         name="Forget",
         url_name="forget",

@@ -16,8 +16,9 @@ from sessions_app.actions.experiments.experiments import (
     cancel_experiment,
     close_abandoned_experiments,
     delete_experiment,
-    remove_old_experiments,
+    remove_lost_traces,
 )
+from sessions_app.actions.upkeep.retention import carry_out_retention
 from sessions_app.experiments import work
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.experiments import start_bisect, start_more_trials, start_trials
@@ -186,7 +187,7 @@ def test_old_experiments_are_removed_and_lost_traces(talk: Talk, settings: Setti
     Experiment.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=31))
     lost = trials(young)[0].trace
     young.trials.all().delete()
-    assert remove_old_experiments() == 1
+    assert (carry_out_retention(), remove_lost_traces()) == (1, 1)
     assert list(Experiment.objects.all()) == [young]
     assert lost is not None
     assert not ExplainabilityTurn.with_trials.filter(trial_number__gt=0).exists()

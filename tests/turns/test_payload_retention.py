@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from sessions_app.actions.turns.payloads import remove_old_payloads
+from sessions_app.actions.upkeep.retention import carry_out_retention
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import details, graph
 from sessions_app.turns.call import TurnCall
@@ -26,7 +26,7 @@ def test_they_are_kept_for_ever_unless_a_time_is_set(session, plugins):
     plugins()
     turn = run_turn(session, TurnCall(message="Why?")).turn
     ExplainabilityTurn.objects.update(created_at=timezone.now() - timedelta(days=10_000))
-    assert remove_old_payloads() == 0
+    assert carry_out_retention(rest=timedelta(0)) == 0
     assert stored_bytes(turn)
 
 
@@ -37,7 +37,7 @@ def test_of_an_old_turn_they_go_and_all_else_stays(session, plugins, settings):
     before, sizes = graph(old), {ref: place.size for ref, place in stored_payloads(old).items()}
     assert age_payloads(settings) == 1
     new = run_turn(session, TurnCall(message="Why?")).turn
-    assert remove_old_payloads() == 0
+    assert carry_out_retention(rest=timedelta(0)) == 0
     assert (stored_bytes(old), bool(stored_bytes(new))) == (0, True)
     old.refresh_from_db()
     assert graph(old) == before

@@ -211,6 +211,7 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     of_act = (reverse(name, args=[act.forgetting_id]) for name in ("forgetting-run", "forgetting-cancel"))
     found += [(address, reverse("forgetting", args=[act.forgetting_id])) for address in of_act]
     found += [(reverse(f"member-{name}", args=["ann"]), reverse("members")) for name in ("role", "remove")]
+    found += [(reverse(f"retention-{name}"), reverse("retention")) for name in ("stop", "start")]
     found.append((reverse("invitation-withdraw", args=[1]), reverse("members")))
     found += [(reverse(name), reverse("turns")) for name in OF_LIST]
     found += [(reverse(f"turn-filter-{name}", args=["f-1"]), reverse("turn-filters")) for name in OF_FILTER]
@@ -225,7 +226,7 @@ def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     tested |= {"knowledge-undelete", "project-choose"}
     tested |= {"session-import", "forget-plan", "forgetting-run", "forgetting-cancel"}
     tested |= {"suite-import", "test-delete", *(f"suite-{name}" for name in OF_SUITE)}
-    tested |= {"member-role", "member-remove", "invitation-withdraw"}
+    tested |= {"member-role", "member-remove", "invitation-withdraw", "retention-stop", "retention-start"}
     tested |= {*OF_LIST, *(f"turn-filter-{name}" for name in OF_FILTER)}
     tested |= {*WRITES, *FORMS_OF_SESSION, *(f"knowledge-{name}" for name in OF_BASE)}
     assert listed == tested

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from mrpvm.errors import Conflict
@@ -154,40 +154,36 @@ def close_abandoned_experiments(*, alone: bool = False) -> int:
 
 def delete_experiment(experiment: Experiment) -> None:
     """Remove an experiment with its trials and their traces; a running one ends within a second."""
-    while _delete_some_traces(experiment):
-        pass
+    only = Experiment.objects.filter(pk=experiment.pk)
+    remove_traces_of(only)
     with transaction.atomic():
-        _traces(experiment).delete()
-        Experiment.objects.filter(pk=experiment.pk).delete()
+        _traces(only).delete()
+        only.delete()
         record(AuditKind.EXPERIMENT_DELETED, experiment.project_id, f"experiment {experiment.experiment_id}")
 
 
-def _traces(experiment: Experiment) -> Any:
-    return ExplainabilityTurn.with_trials.filter(trial__experiment=experiment)
+def remove_traces_of(experiments: QuerySet[Experiment]) -> None:
+    """Remove the traces of the experiments' trials, some a transaction."""
+    _remove_traces(_traces(experiments))
 
 
-@transaction.atomic
-def _delete_some_traces(experiment: Experiment) -> int:
-    some = list(_traces(experiment).values_list("pk", flat=True)[:_ROWS_A_TRANSACTION])
-    ExplainabilityTurn.with_trials.filter(pk__in=some).delete()
-    return len(some)
+def _traces(experiments: QuerySet[Experiment]) -> QuerySet[ExplainabilityTurn]:
+    return ExplainabilityTurn.with_trials.filter(trial__experiment__in=experiments)
 
 
-def remove_old_experiments(pause: Callable[[], None] = lambda: None) -> int:
-    """Remove ended experiments older than `MRPVM_KEEP_TRIALS_DAYS`, and traces that lost theirs; gives how many.
+def _remove_traces(traces: QuerySet[ExplainabilityTurn], pause: Callable[[], None] = lambda: None) -> int:
+    removed = 0
+    while some := list(traces.values_list("pk", flat=True)[:_ROWS_A_TRANSACTION]):
+        ExplainabilityTurn.with_trials.filter(pk__in=some).delete()
+        removed += len(some)
+        pause()
+    return removed
+
+
+def remove_lost_traces(pause: Callable[[], None] = lambda: None) -> int:
+    """Remove traces whose trial is gone; gives how many.
 
     Args:
         pause: called between two transactions; lets running turns go first.
     """
-    removed = 0
-    if settings.MRPVM_KEEP_TRIALS_DAYS:
-        oldest = timezone.now() - timedelta(days=settings.MRPVM_KEEP_TRIALS_DAYS)
-        for experiment in list(Experiment.objects.filter(created_at__lt=oldest).exclude(status=Status.RUNNING)):
-            delete_experiment(experiment)
-            removed += 1
-            pause()
-    lost = ExplainabilityTurn.with_trials.filter(trial_number__gt=0, trial__isnull=True)
-    while some := list(lost.values_list("pk", flat=True)[:_ROWS_A_TRANSACTION]):
-        ExplainabilityTurn.with_trials.filter(pk__in=some).delete()
-        pause()
-    return removed
+    return _remove_traces(ExplainabilityTurn.with_trials.filter(trial_number__gt=0, trial__isnull=True), pause)

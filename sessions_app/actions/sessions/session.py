@@ -368,7 +368,9 @@ def _purge_batch(session_pk: int) -> bool:
         return False
     if remove_turns(session.turns.all()):
         return True
-    for rows in (session.unit_events, session.messages, session.context_units, session.events):
+    for rows in (
+        session.unit_events, session.messages, session.context_units, session.events, session.conversation_points,
+    ):  # fmt: skip
         pks = list(rows.values_list("pk", flat=True)[:ROWS_A_TRANSACTION])
         if pks:
             rows.filter(pk__in=pks).delete()

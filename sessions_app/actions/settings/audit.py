@@ -1,6 +1,6 @@
 """The audit log: one entry for each change, written in the transaction of the change."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -69,8 +69,15 @@ def record_export(session: Session, form: str, **facts: Any) -> None:
     record_of_session(AuditKind.EXPORTED, session, form=form, **facts)
 
 
+def remove_entries(project_pk: int | None, keys: Sequence[int]) -> None:
+    """Remove these entries of a project, which retention has found too old, and record that."""
+    if keys:
+        AuditEntry.objects.without(keys)
+        record(AuditKind.TRIMMED, project_pk, "audit log", count=len(keys))
+
+
 def remove_old_entries(pause: Callable[[], None] = lambda: None) -> int:
-    """Remove entries older than `MRPVM_KEEP_AUDIT_DAYS`, oldest first, and record that; gives how many.
+    """Remove entries that belong to no project and are older than `MRPVM_KEEP_AUDIT_DAYS`; gives how many.
 
     Args:
         pause: called between two transactions; lets running turns go first.
@@ -86,9 +93,7 @@ def remove_old_entries(pause: Callable[[], None] = lambda: None) -> int:
 
 @transaction.atomic
 def _remove_some(oldest: datetime) -> int:
-    old = AuditEntry.objects.filter(at__lt=oldest).order_by("at")
+    old = AuditEntry.objects.filter(project=None, at__lt=oldest).order_by("at")
     keys = list(old.values_list("pk", flat=True)[:_ENTRIES_A_TRANSACTION])
-    if keys:
-        AuditEntry.objects.without(keys)
-        record(AuditKind.TRIMMED, None, "audit log", count=len(keys), before=oldest.isoformat())
+    remove_entries(None, keys)
     return len(keys)

@@ -1,20 +1,18 @@
 """Rows of a turn's events and payloads; old payloads are removed if the operator wants that."""
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.llm.redaction import redacted_json
 from mrpvm.trace.events import Record
 from mrpvm.values import LedgerEntry
 from mrpvm.wire import WireWriter
-from sessions_app.actions.sessions.session import TURNS_A_TRANSACTION
 from sessions_app.models import ExplainabilityTurn, TurnEvents
-from sessions_app.models.turns.payload_frames import Payload, framed
+from sessions_app.models.turns.payload_frames import Payload, framed, payload_texts, places
 
 type Judged = list[Any]
 """`[unit id, step, store, execution id, rank, score, reason]`, and the parts of the score where there are any."""
@@ -62,25 +60,37 @@ def payload(ref: str, parts: Mapping[str, Any], writer: WireWriter | None = None
     return Payload(ref, text[: settings.MRPVM_MAX_DETAIL_BYTES], len(text))
 
 
-def remove_old_payloads(pause: Callable[[], None] = lambda: None) -> int:
-    """Remove the payloads of turns that began more than `MRPVM_KEEP_PAYLOADS_DAYS` ago; gives of how many turns.
-
-    Args:
-        pause: called between two transactions; lets running turns go first.
-    """
-    days = settings.MRPVM_KEEP_PAYLOADS_DAYS
-    removed = 0
-    while days and (count := _remove_some(days)):
-        removed += count
-        pause()
-    return removed
-
-
-@transaction.atomic
-def _remove_some(days: int) -> int:
-    now = timezone.now()
-    old = ExplainabilityTurn.objects.filter(payloads_removed_at__isnull=True, created_at__lt=now - timedelta(days=days))
-    ended = old.exclude(status=ExplainabilityTurn.Status.RUNNING).order_by("created_at")
-    turns = list(ended.select_for_update().values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
+def remove_payloads(turns: Sequence[int]) -> None:
+    """Remove the payloads of these turns, in the caller's transaction; their structure stays."""
     TurnEvents.objects.filter(turn__in=turns).update(payloads=b"")
-    return ExplainabilityTurn.objects.filter(pk__in=turns).update(payloads_removed_at=now)
+    ExplainabilityTurn.objects.filter(pk__in=turns).update(payloads_removed_at=timezone.now())
+
+
+def remove_exchanges(turns: Sequence[int]) -> None:
+    """Remove what these turns sent to models and got back, in the caller's transaction; other payloads stay."""
+    for batch in TurnEvents.objects.filter(turn__in=turns).defer("events", "judged"):
+        found = places(batch.payload_index)
+        texts = payload_texts(batch.payloads, found)
+        kept = [_without_exchanges(Payload(place.ref, texts[place.ref], place.size)) for place in found]
+        if any(item.text != texts[item.ref] for item in kept):
+            batch.payload_index, batch.payloads = framed(kept)
+            batch.save(update_fields=["payload_index", "payloads"])
+    now = timezone.now()
+    for turn in ExplainabilityTurn.objects.filter(pk__in=turns).only("context_report"):
+        if turn.context_report and turn.context_report.get("requests"):
+            turn.context_report = {**turn.context_report, "requests": []}
+            turn.save(update_fields=["context_report"])
+    ExplainabilityTurn.objects.filter(pk__in=turns).update(exchanges_removed_at=now)
+
+
+def _without_exchanges(payload: Payload) -> Payload:
+    """Return a payload without its requests; nothing of one that was cut and may hold some."""
+    if b'"requests"' not in payload.text:
+        return payload
+    if len(payload.text) < payload.size:
+        return Payload(payload.ref, b"", payload.size)
+    value = json.loads(payload.text)
+    if not (value.get("meta") or {}).pop("requests", None):
+        return payload
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return Payload(payload.ref, text, len(text))

@@ -46,6 +46,7 @@ SUBJECTS: dict[str, tuple[type[Model], ...]] = {
         models.LoginLink,
         models.Invitation,
         models.ModelRoles,
+        models.Retention,
         models.AuditEntry,
     ),
 }

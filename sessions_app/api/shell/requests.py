@@ -14,6 +14,7 @@ from mrpvm.errors import InvalidInput
 from mrpvm.llm.roles import THINKING_LEVELS, VERBOSITIES
 from sessions_app.actions.knowledge.source_rows import SOURCE_NAME_CHARS
 from sessions_app.actions.sessions.session import TITLE_CHARS, Choices
+from sessions_app.actions.settings.retention import MOST_DAYS
 from sessions_app.api.shell.fields import ChatMessages, HistoryMessages, Text, TextOrNothing, Truth, WholeNumber
 from sessions_app.ingest.load import Upload
 from sessions_app.models import Role
@@ -296,6 +297,27 @@ class ModelRolesRequest(serializers.Serializer):
     temperature = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=2)
     thinkingLevel = serializers.ChoiceField(THINKING_LEVELS, required=False, allow_null=True)
     verbosity = serializers.ChoiceField(VERBOSITIES, required=False, allow_null=True)
+
+
+class RetentionRequest(serializers.Serializer):
+    """Rules of retention; kinds that are not named stay as they are."""
+
+    days = serializers.DictField(
+        child=serializers.IntegerField(allow_null=True, min_value=0, max_value=MOST_DAYS),
+        help_text="By kind: after how many days it is removed; 0 keeps it, null leaves it to the server's setting.",
+    )
+
+
+class RetentionQuery(serializers.Serializer):
+    """Rules whose effect is asked for: after how many days each kind is removed, 0 for never."""
+
+    trials = serializers.IntegerField(required=False, min_value=0, max_value=MOST_DAYS)
+    imported_traces = serializers.IntegerField(required=False, min_value=0, max_value=MOST_DAYS)
+    traces = serializers.IntegerField(required=False, min_value=0, max_value=MOST_DAYS)
+    model_exchanges = serializers.IntegerField(required=False, min_value=0, max_value=MOST_DAYS)
+    payloads = serializers.IntegerField(required=False, min_value=0, max_value=MOST_DAYS)
+    messages = serializers.IntegerField(required=False, min_value=0, max_value=MOST_DAYS)
+    audit = serializers.IntegerField(required=False, min_value=0, max_value=MOST_DAYS)
 
 
 class ModelConfigRequest(ModelRolesRequest, WaitFields):

@@ -9,6 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from mrpvm.values import KU_TYPES, PLUGIN_TYPES, ROLES
+from sessions_app.models import RetentionKind
 
 Int, Bool = serializers.IntegerField, serializers.BooleanField
 Str, Time = serializers.CharField, serializers.DateTimeField
@@ -177,6 +178,61 @@ class AuditPage(Page):
     """A page of the audit log."""
 
     entries = AuditEntryObject(many=True)
+
+
+class RetentionRule(serializers.Serializer):
+    """After how many days a kind is removed."""
+
+    kind = serializers.ChoiceField(RetentionKind.values)
+    name = Str()
+    days = Int(help_text="0 keeps it.")
+    server_days = Int(help_text="What holds where the project has chosen nothing.")
+    is_chosen = Bool()
+
+
+class RetentionRun(serializers.Serializer):
+    """How far removing what is too old has come."""
+
+    status = serializers.ChoiceField(("waiting", "running", "finished", "stopped"))
+    kind = nullable(Str, help_text="What it is at.")
+    removed = serializers.DictField(child=Int(), help_text="By kind, how many rows.")
+    began_at = nullable(Time)
+    finished_at = nullable(Time)
+
+
+class RetentionObject(serializers.Serializer):
+    """The rules of a project, and the newest run by them."""
+
+    kinds = RetentionRule(many=True)
+    run = RetentionRun()
+
+
+class RetentionCount(serializers.Serializer):
+    """A number of rows."""
+
+    count = Int()
+    is_more = Bool(help_text="Whether counting ended before the rows did.")
+
+
+class RetentionKept(RetentionCount):
+    """Rows that are old and kept all the same."""
+
+    reason = Str()
+
+
+class RetentionKindPreview(serializers.Serializer):
+    """What a rule would remove now, and what it would leave."""
+
+    kind = serializers.ChoiceField(RetentionKind.values)
+    days = Int()
+    removed = RetentionCount()
+    kept = RetentionKept(many=True)
+
+
+class RetentionPreviewObject(serializers.Serializer):
+    """What rules would remove now."""
+
+    kinds = RetentionKindPreview(many=True)
 
 
 class SessionPage(Page):

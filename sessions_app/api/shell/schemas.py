@@ -319,6 +319,39 @@ invitation_create = _operation(
 invitation_withdraw = _operation(
     "withdraw_invitation", "members", "Makes an invitation useless. Needs the role admin.", {204: None}, 404
 )
+retention_read = _operation(
+    "read_retention",
+    "retention",
+    "Reads after how many days the project removes what, and how far that has come. Needs the role admin.",
+    {200: responses.RetentionObject},
+)
+retention_change = _operation(
+    "change_retention",
+    "retention",
+    "Changes the rules that are named; what is too old is removed in the background. Needs the role admin.",
+    {200: responses.RetentionObject},
+    request=requests.RetentionRequest,
+)
+retention_preview = _operation(
+    "preview_retention",
+    "retention",
+    "Counts what rules would remove now, and what they would leave, with the reason; kinds that are not named go by the"
+    " project's rules. Needs the role admin.",
+    {200: responses.RetentionPreviewObject},
+    query=requests.RetentionQuery,
+)
+retention_stop = _operation(
+    "stop_retention",
+    "retention",
+    "Removes nothing more until it is started again; a run ends after the rows that it is at. Needs the role admin.",
+    {200: responses.RetentionObject},
+)
+retention_start = _operation(
+    "start_retention",
+    "retention",
+    "Has what is too old removed soon, whether that was stopped or was done lately. Needs the role admin.",
+    {200: responses.RetentionObject},
+)
 audit_list = _operation(
     "list_audit_entries",
     "audit",

@@ -29,8 +29,9 @@ class ExplainabilityTurn(models.Model):
     . `context_report` says
     what the model got to see and what was cut. `trace_id` is the W3C trace that the turn belongs to, empty where
     nobody traces. `payloads_removed_at` says when the payloads became older than
-    what the server keeps; the structure stays. `view` is what the turn saw, as `TurnView` records it: with it the
-    turn can be run again; `conditions` is the part that it shares with other turns. `is_rewritten` says that a
+    what the project keeps; the structure stays. `exchanges_removed_at` says the same of requests to models and their
+    answers. `view` is what the turn saw, as `TurnView` records it: with it the turn can be run again; `conditions` is
+    the part that it shares with other turns. `is_rewritten` says that a
     follow-up was searched for in other words, `left_out_count` how many messages and texts a limit kept out of its
     context, `token_count` what its model calls took and gave, None without one;
     `model_usage` the same by model: `[model, input tokens, output tokens]` each. `cited_sources` names for each mark of
@@ -103,6 +104,7 @@ class ExplainabilityTurn(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
     payloads_removed_at = models.DateTimeField(null=True, blank=True)
+    exchanges_removed_at = models.DateTimeField(null=True, blank=True)
 
     user_message = RedactedTextField()
     assistant_preview = RedactedCharField(max_length=240, default="", blank=True)

@@ -3,12 +3,12 @@
 from datetime import date
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from mrpvm.errors import MRPError
 from sessions_app.queries.settings.audit import AREAS, AuditFilter, entry_page
+from sessions_app.queries.settings.retention import days_kept, retention_of
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.pages import page
 
@@ -34,7 +34,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         "fields": _fields(wanted),
         "query": query,
         "next_cursor": found.next_cursor,
-        "kept_days": settings.MRPVM_KEEP_AUDIT_DAYS,
+        "kept_days": days_kept(retention_of(member.project).days, "audit"),
     }
     part = "" if "HX-Request" not in request.headers else "#rows" if cursor else "#list"
     return page(request, TEMPLATE + part, member, context, section="audit")

@@ -1,0 +1,80 @@
+"""How long a project keeps what: chosen, stopped, begun again."""
+
+from collections.abc import Mapping
+
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.errors import InvalidInput
+from sessions_app.actions.settings.audit import record
+from sessions_app.models import AuditKind, Project, Retention, RetentionKind
+from sessions_app.queries.settings.retention import chosen_with, days_kept
+
+MOST_DAYS = 36_500
+
+
+@transaction.atomic
+def choose_retention(project: Project, chosen: Mapping[str, int | None]) -> Retention:
+    """Choose after how many days kinds are removed: 0 is never, None what the server's setting says.
+
+    Kinds that are not named stay as they are. The sweeper begins a run by the new rules.
+
+    Raises:
+        InvalidInput: an unknown kind, or a number of days that cannot be.
+    """
+    check_days(chosen)
+    locked = _locked(project)
+    days = chosen_with(locked.days, chosen)
+    before = {kind: days_kept(locked.days, kind) for kind in chosen}
+    changed = {kind: {"from": before[kind], "to": days_kept(days, kind)} for kind in chosen}
+    changed = {kind: change for kind, change in changed.items() if change["from"] != change["to"]}
+    if days != locked.days:
+        locked.days, locked.updated_at = days, timezone.now()
+        _begin_anew(locked)
+    if changed:
+        record(AuditKind.RETENTION_CHANGED, project.pk, "retention", **changed)
+    return locked
+
+
+def check_days(chosen: Mapping[str, int | None]) -> None:
+    """Refuse days of an unknown kind, or a number of days that cannot be.
+
+    Raises:
+        InvalidInput: with what can be.
+    """
+    for kind, days in chosen.items():
+        if kind not in RetentionKind.values:
+            raise InvalidInput(f"There is no retention of '{kind}'. Known: {', '.join(RetentionKind.values)}.")
+        if days is not None and not 0 <= days <= MOST_DAYS:
+            raise InvalidInput(f"{kind}: days are a whole number from 0 to {MOST_DAYS}; 0 keeps all.")
+
+
+@transaction.atomic
+def stop_retention(project: Project) -> Retention:
+    """Remove nothing more of the project until `start_retention`; a run stops after the batch that it is at."""
+    locked = _locked(project)
+    if not locked.is_stopped:
+        locked.is_stopped = True
+        locked.save(update_fields=["is_stopped"])
+        record(AuditKind.RETENTION_STOPPED, project.pk, "retention")
+    return locked
+
+
+@transaction.atomic
+def start_retention(project: Project) -> Retention:
+    """Have the sweeper begin a run soon, whether removing was stopped or the last run is over."""
+    locked = _locked(project)
+    _begin_anew(locked)
+    record(AuditKind.RETENTION_STARTED, project.pk, "retention")
+    return locked
+
+
+def _locked(project: Project) -> Retention:
+    Retention.objects.get_or_create(project=project)
+    return Retention.objects.select_for_update().get(project=project)
+
+
+def _begin_anew(retention: Retention) -> None:
+    retention.is_stopped, retention.kind, retention.removed = False, "", {}
+    retention.began_at = retention.finished_at = None
+    retention.save()

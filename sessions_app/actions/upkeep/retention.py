@@ -1,0 +1,151 @@
+"""Removing what projects no longer keep, a few rows a transaction."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import batched
+
+from django.db import transaction
+from django.utils import timezone
+
+from sessions_app.actions.experiments.experiments import delete_experiment, remove_traces_of
+from sessions_app.actions.sessions.session import TURNS_A_TRANSACTION, delete_session
+from sessions_app.actions.settings.audit import record, remove_entries
+from sessions_app.actions.turns.payloads import remove_exchanges, remove_payloads
+from sessions_app.actions.upkeep.exclusive import alone_at
+from sessions_app.models import (
+    AuditKind,
+    Experiment,
+    ExplainabilityTurn,
+    ImportedSpan,
+    Project,
+    Retention,
+    RetentionKind,
+    Session,
+)
+from sessions_app.queries.settings.retention import days_kept, is_forgetting, removable, undrawn_spans
+
+REST = timedelta(hours=1)
+"""How long after a run the next one begins: days are counted, so minutes do not matter."""
+SECONDS_AT_ONCE = 20.0
+"""After so long a sweep leaves the rest of a run for the next one."""
+_KEYS_A_QUERY = 500
+_ROWS_A_TRANSACTION: Mapping[RetentionKind, int] = {RetentionKind.TRIALS: 1, RetentionKind.AUDIT: 1_000}
+
+
+class _Ended(Exception):
+    """The run was stopped, or goes by rules that hold no longer."""
+
+
+def carry_out_retention(pause: Callable[[], None] = lambda: None, rest: timedelta = REST) -> int:
+    """Remove what projects no longer keep; returns how much, 0 where another process does it.
+
+    Args:
+        pause: called between two transactions; lets running turns go first.
+        rest: how long ago a project's last run is over at least.
+    """
+    with alone_at("retention") as hold:
+        if hold is None:
+            return 0
+        until = time.monotonic() + SECONDS_AT_ONCE
+        return sum(_carry_out(project, pause, until, rest) for project in Project.objects.order_by("pk"))
+
+
+def _carry_out(project: Project, pause: Callable[[], None], until: float, rest: timedelta) -> int:
+    run, _ = Retention.objects.get_or_create(project=project)
+    now = timezone.now()
+    is_fresh = run.finished_at is not None and now - run.finished_at < rest
+    if run.is_stopped or is_fresh or time.monotonic() >= until or is_forgetting(project):
+        return 0
+    if run.began_at is None or run.finished_at is not None:
+        begun = Retention.objects.filter(pk=run.pk, is_stopped=False, updated_at=run.updated_at)
+        begun.update(began_at=now, finished_at=None, removed={}, kind="")
+    removed = 0
+    try:
+        for kind in RetentionKind:
+            for count in _batches(run, kind):
+                removed += count
+                pause()
+                if time.monotonic() >= until:
+                    return removed
+        _finish(run)
+    except _Ended:
+        pass
+    return removed
+
+
+def _batches(run: Retention, kind: RetentionKind) -> Iterator[int]:
+    """Remove the rows of a kind batch by batch; yields how many rows each has removed."""
+    days = days_kept(run.days, kind)
+    if not days:
+        return
+    before = timezone.now() - timedelta(days=days)
+    old, newest = removable(kind, run.project, before).order_by("pk"), 0
+    size = _ROWS_A_TRANSACTION.get(kind, TURNS_A_TRANSACTION)
+    while keys := list(old.filter(pk__gt=newest).values_list("pk", flat=True)[: max(size, _KEYS_A_QUERY)]):
+        newest = keys[-1]
+        for some in batched(keys, size, strict=False):
+            if kind == RetentionKind.TRIALS:
+                remove_traces_of(Experiment.objects.filter(pk__in=some))
+            with transaction.atomic():
+                going = list(old.filter(pk__in=some).values_list("pk", flat=True))
+                _remove(kind, run.project, going)
+                _note(run, kind, len(going))
+            yield len(going)
+    if kind == RetentionKind.IMPORTED_TRACES:
+        yield from _without_undrawn(run, before)
+
+
+def _without_undrawn(run: Retention, before: datetime) -> Iterator[int]:
+    spans = undrawn_spans(run.project, before).order_by("pk")
+    while True:
+        with transaction.atomic():
+            keys = list(spans.values_list("pk", flat=True)[:_KEYS_A_QUERY])
+            if not keys:
+                return
+            ImportedSpan.objects.filter(pk__in=keys).delete()
+            _note(run, RetentionKind.IMPORTED_TRACES, len(keys))
+        yield len(keys)
+
+
+def _remove(kind: RetentionKind, project: Project, keys: Sequence[int]) -> None:
+    match kind:
+        case RetentionKind.TRIALS:
+            for experiment in Experiment.objects.filter(pk__in=keys):
+                delete_experiment(experiment)
+        case RetentionKind.TRACES | RetentionKind.IMPORTED_TRACES:
+            ExplainabilityTurn.objects.filter(pk__in=keys).delete()
+        case RetentionKind.EXCHANGES:
+            remove_exchanges(keys)
+        case RetentionKind.PAYLOADS:
+            remove_payloads(keys)
+        case RetentionKind.MESSAGES:
+            for session in Session.objects.filter(pk__in=keys):
+                delete_session(session)
+        case RetentionKind.AUDIT:
+            remove_entries(project.pk, keys)
+
+
+def _note(run: Retention, kind: RetentionKind, count: int) -> None:
+    """Add to what the run has removed, in the transaction that removes it.
+
+    Raises:
+        _Ended: nothing more may be removed; the transaction is rolled back.
+    """
+    stored = Retention.objects.select_for_update().get(pk=run.pk)
+    if stored.is_stopped or stored.updated_at != run.updated_at:
+        raise _Ended
+    stored.kind = kind
+    stored.removed = {**stored.removed, kind: stored.removed.get(kind, 0) + count}
+    stored.save(update_fields=["kind", "removed"])
+
+
+@transaction.atomic
+def _finish(run: Retention) -> None:
+    stored = Retention.objects.select_for_update().get(pk=run.pk)
+    if stored.is_stopped or stored.updated_at != run.updated_at:
+        return
+    stored.kind, stored.finished_at = "", timezone.now()
+    stored.save(update_fields=["kind", "finished_at"])
+    if stored.removed:
+        record(AuditKind.RETENTION_FINISHED, run.project_id, "retention", **stored.removed)

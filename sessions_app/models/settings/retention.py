@@ -1,0 +1,58 @@
+"""How long a project keeps what, and how far removing the rest has come."""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.settings.project import Project
+
+
+class RetentionKind(models.TextChoices):
+    """What can be kept for a number of days, in the order in which it is removed."""
+
+    TRIALS = "trials", "Experiments with their trials"
+    IMPORTED_TRACES = "imported-traces", "Traces of other applications"
+    TRACES = "traces", "Traces of turns"
+    EXCHANGES = "model-exchanges", "Requests to models and their answers"
+    PAYLOADS = "payloads", "Inputs and outputs of steps"
+    MESSAGES = "messages", "Conversations"
+    AUDIT = "audit", "Audit log"
+
+
+class Retention(models.Model):
+    """A project's rules, and the run that carries them out; without a row nothing was chosen and no run has begun.
+
+    `days` holds for a `RetentionKind` after how many days it is removed, 0 for never; the server's setting holds for
+    a kind that is missing. A run begins with the sweep that finds `began_at` empty, and is over at `finished_at`.
+    While it goes on, `kind` is what it is at. `removed` counts by kind what it has removed. Nothing is removed while
+    `is_stopped`.
+    """
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="retention")
+    days = StoredJSONField(default=dict)
+    is_stopped = models.BooleanField(default=False)
+    kind = models.CharField(max_length=16, choices=RetentionKind, default="", blank=True)
+    removed = StoredJSONField(default=dict)
+    began_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "retention"
+
+    def __str__(self) -> str:
+        return f"retention of {self.project}"
+
+    @property
+    def status(self) -> str:
+        """Return how the newest run stands: waiting, running, finished or stopped."""
+        if self.is_stopped:
+            return "stopped"
+        if self.began_at is None:
+            return "waiting"
+        return "finished" if self.finished_at else "running"
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether a run has begun and goes on."""
+        return self.status == "running"
