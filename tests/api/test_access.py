@@ -13,6 +13,7 @@ from django.urls import URLPattern
 from django.utils import timezone
 from pytest_django import Settings
 
+from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.settings import api_keys
 from sessions_app.actions.settings.api_keys import KNOWN_SECONDS, create_key, ensure_key, find_key, revoke_key
 from sessions_app.actions.settings.members import create_invitation
@@ -130,6 +131,36 @@ def test_nothing_answers_without_a_key_or_a_login(talked: Session) -> None:
         assert answer.json()["error"]["code"] == "UNAUTHENTICATED"
         assert answer.headers["WWW-Authenticate"].startswith("Bearer")
     assert Session.objects.filter(deleted_at__isnull=True).count() == 1
+
+
+def test_access_that_ended_opens_nothing(talked: Session, project: Project, caller: Callable[..., Caller]) -> None:
+    _, revoked = create_key(project, "revoked", "admin")
+    revoke_key(ApiKey.objects.get(name="revoked"))
+    removed, disabled, superuser = Client(), Client(), Client()
+    for name, client in (("removed", removed), ("disabled", disabled)):
+        user = User.objects.create_user(name)
+        Membership.objects.create(project=project, user=user, role="admin")
+        client.force_login(user)
+    superuser.force_login(User.objects.create_superuser("root"))
+    Membership.objects.filter(user__username="removed").delete()
+    User.objects.filter(username="disabled").update(is_active=False)
+    for method, path in calls(ROUTES, talked):
+        for client, headers, status in (
+            (Client(), {"Authorization": f"Bearer {revoked}"}, 401),
+            (disabled, {}, 401),
+            (removed, {}, 403),
+            (superuser, {}, 403),
+        ):
+            assert call(client, method, path, headers).status_code == status, (method, path)
+
+
+def test_what_was_deleted_is_not_there(talked: Session, caller: Callable[..., Caller]) -> None:
+    headers = caller("admin").headers
+    delete_session(talked)
+    for method, path in calls([pattern for pattern in KEYED if "session_id" in str(pattern.pattern)], talked):
+        answer = call(Client(), method, path, headers, talked.mounted_kb.kb_id)
+        is_done = method == "delete" and "/workspace/" not in path
+        assert answer.status_code == (204 if is_done else 404), (method, path)
 
 
 @pytest.mark.rule("DECISION-8", "API-6")

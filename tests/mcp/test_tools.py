@@ -108,6 +108,16 @@ def test_a_role_or_project_that_may_not_is_refused(agent: Callable[..., Agent], 
     assert (Session.objects.count(), ExplainabilityTurn.objects.count()) == before
 
 
+def test_a_viewer_may_use_no_tool_that_writes(agent: Callable[..., Agent]) -> None:
+    viewer = agent("viewer")
+    listed = viewer.do(lambda session: session.list_tools()).tools
+    writers = [tool for tool in listed if tool.annotations and not tool.annotations.readOnlyHint]
+    assert writers
+    for tool in writers:
+        arguments = dict.fromkeys(tool.inputSchema.get("required", ()), "x")
+        assert "FORBIDDEN" in viewer.error(tool.name, **arguments), tool.name
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [

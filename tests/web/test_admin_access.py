@@ -1,13 +1,15 @@
 """Who may do what in the admin, and what it shows of secrets."""
 
+import re
 from collections.abc import Callable
 
 import pytest
+from django.contrib import admin
 from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.auth.models import Permission, User
 from django.db.models import QuerySet
 from django.test import Client
-from django.urls import reverse
+from django.urls import URLPattern, URLResolver, reverse
 
 from sessions_app.admin.sessions.forms import ForkSessionBase
 from sessions_app.models import ApiKey, KnowledgeBase, LoginLink, Membership, Project, Role, Session
@@ -151,6 +153,35 @@ def test_whoever_is_no_operator_is_refused(client: Client, db: None) -> None:
     page = client.get(reverse("admin:sessions_app_session_changelist"), follow=True)
     assert page.status_code == 403
     assert "it needs the “staff status”" in page.text
+
+
+def admin_addresses() -> list[str]:
+    """Return each named address of the admin, about the row 1 where it is about one."""
+    found = []
+    for entry in admin.site.urls[0]:
+        for pattern in getattr(entry, "url_patterns", [entry]):
+            if pattern.name and pattern.name not in {"login", "logout", "jsi18n"}:
+                found.append("/admin/" + re.sub(r"<.*?>", "1", f"{prefix_of(entry)}{pattern.pattern}"))
+    return found
+
+
+def prefix_of(entry: URLPattern | URLResolver) -> str:
+    return str(entry.pattern) if isinstance(entry, URLResolver) else ""
+
+
+def test_no_address_opens_to_whoever_is_no_operator(staff: Callable[..., Client]) -> None:
+    without = staff()
+    open_to_staff = ("/admin/", "/admin/password_change/", "/admin/password_change/done/")
+    addresses = [address for address in admin_addresses() if "^" not in address]
+    assert len(addresses) > 150
+    for address in addresses:
+        nobody = Client().get(address)
+        assert nobody.status_code == 302, address
+        assert nobody["Location"].startswith((reverse("login"), reverse("admin:login"))), address
+        if address not in open_to_staff:
+            refused = without.post(address)
+            is_led_away = refused.status_code == 302 and refused["Location"] == "/admin/"  # there is no such row
+            assert is_led_away or refused.status_code in (403, 404, 405), address
 
 
 def test_a_key_is_shown_once_and_works(operators: Client, operator: User, project: Project) -> None:

@@ -11,84 +11,16 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import create_base
-from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.settings.projects import set_member
 from sessions_app.models import Forgetting, Membership, Project
 from sessions_app.queries.settings.projects import shown_projects
 from sessions_app.web.urls import urlpatterns
 from tests.web.page_scene import add_turns, check_html, member_client, new_session
 
-PLAIN = ("sessions", "sessions-list", "knowledge", "plugins", "settings", "model-names")
-OF_SESSION = ("session", "session-head", "session-messages", "session-state", "session-composer")
-OF_TURN = (
-    "turn", "turn-head", "turn-graph", "turn-timeline", "turn-outline", "turn-context", "turn-state",
-    "turn-choice", "turn-what-if", "turn-remedies", "turn-draft",
-)  # fmt: skip
-FILES = ("turn-export", "turn-picture")
 WRITES = (
     "session-ask", "session-rename", "session-delete", "session-restore",
     "session-kb-mount", "session-kb-save", "session-kb-fork", "unit-retract", "unit-restore", "unit-correct",
 )  # fmt: skip
-
-
-def addresses(project: Project) -> list[str]:
-    """Return the address of every page and fragment, all of them about this project's rows."""
-    session = new_session(project)
-    turn = add_turns(session, 1)[0]
-    of_turn = [session.session_id, turn.request_id]
-    return [
-        *(reverse(name) for name in (*PLAIN, "api-keys")),
-        *(reverse(name, args=[session.session_id]) for name in OF_SESSION),
-        *(reverse(name, args=of_turn) for name in OF_TURN),
-        reverse("turn-detail", args=[*of_turn, "frame-0"]),
-        reverse("turn-requests", args=[*of_turn, "frame-0"]),
-        f"{reverse('unit', args=[session.session_id])}?id=unit-{session.pk}-1",
-        reverse("knowledge-base", args=[session.mounted_kb.kb_id]),
-        reverse("knowledge-compare", args=[session.mounted_kb.kb_id]),
-        reverse("knowledge-news", args=[session.mounted_kb.kb_id]),
-    ]
-
-
-def test_every_page_and_fragment_opens_for_an_admin(project: Project) -> None:
-    client = member_client(project)
-    for address in addresses(project):
-        response = client.get(address)
-        assert response.status_code == 200, address
-        assert "no-store" in response["Cache-Control"], address
-        check_html(response.content.decode())
-
-
-@pytest.mark.rule("DECISION-8")
-def test_nothing_is_seen_without_a_login(project: Project, client: Client) -> None:
-    for address in addresses(project):
-        response = client.get(address)
-        assert response.status_code == 302, address
-        assert response["Location"].startswith(reverse("login")), address
-
-
-def test_a_user_without_a_project_is_told_so(project: Project, client: Client) -> None:
-    client.force_login(User.objects.create_user("nobody"))
-    for address in addresses(project):
-        response = client.get(address)
-        assert response.status_code == 403, address
-        assert "You are not in a project yet" in response.content.decode(), address
-
-
-@pytest.mark.rule("DECISION-8")
-def test_what_belongs_to_another_project_is_not_there(project: Project) -> None:
-    other = Project.objects.create(name="Other", slug="other")
-    stranger = member_client(other)
-    for address in addresses(project)[len(PLAIN) + 1 :]:
-        assert stranger.get(address).status_code == 404, address
-    session = new_session(project)
-    turn = add_turns(session, 1, "failed")[0]
-    for name in WRITES:
-        assert stranger.post(reverse(name, args=[session.session_id])).status_code == 404, name
-    assert stranger.post(reverse("turn-cancel", args=[session.session_id, turn.request_id])).status_code == 404
-    for name in FILES:
-        assert stranger.get(reverse(name, args=[session.session_id, turn.request_id])).status_code == 404, name
-    session.refresh_from_db()
-    assert session.deleted_at is None
 
 
 def test_lists_show_only_the_own_project(project: Project) -> None:
@@ -100,15 +32,9 @@ def test_lists_show_only_the_own_project(project: Project) -> None:
         assert "of the others" not in client.get(reverse(name)).content.decode().lower()
 
 
-def test_a_viewer_reads_and_changes_nothing(project: Project) -> None:
+def test_a_page_offers_a_viewer_nothing_to_change(project: Project) -> None:
     viewer = member_client(project, "viewer")
     session = new_session(project)
-    turn = add_turns(session, 1)[0]
-    for name in WRITES:
-        assert viewer.post(reverse(name, args=[session.session_id]), {"content": "x"}).status_code == 403, name
-    assert viewer.post(reverse("turn-cancel", args=[session.session_id, turn.request_id])).status_code == 403
-    assert viewer.post(reverse("session-create")).status_code == 403
-    assert viewer.post(reverse("knowledge"), {"name": "x"}).status_code == 403
     page = viewer.get(reverse("session", args=[session.session_id])).content.decode()
     assert "Your role here is viewer" in page
     assert "<fieldset" in page
@@ -133,15 +59,6 @@ def test_a_role_that_was_lowered_counts_at_once(project: Project) -> None:
     assert client.post(reverse("session-create")).status_code == 302
     Membership.objects.filter(user__username="falling").update(role="viewer")
     assert client.post(reverse("session-create")).status_code == 403
-
-
-def test_a_deleted_session_is_not_there(project: Project) -> None:
-    client = member_client(project)
-    session = new_session(project)
-    turn = add_turns(session, 1)[0]
-    delete_session(session)
-    assert client.get(reverse("session", args=[session.session_id])).status_code == 404
-    assert client.get(reverse("turn", args=[session.session_id, turn.request_id])).status_code == 404
 
 
 @pytest.mark.rule("API-6")

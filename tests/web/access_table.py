@@ -1,0 +1,54 @@
+"""Which role opens each page and takes each form: one entry an address, by the address's name.
+
+`reads` is the least role that a GET needs, `writes` the least that a POST needs; None where an address has no such use.
+"""
+
+from typing import NamedTuple
+
+
+class Needs(NamedTuple):
+    """The least roles of one address."""
+
+    reads: str | None
+    writes: str | None
+
+
+PUBLIC = {"login", "login-link", "logout", "invitation", "slash"}
+"""What answers whoever asks; each has tests of its own."""
+
+_NAMES: dict[Needs, str] = {
+    Needs("viewer", None): """
+        sessions sessions-list start session session-head session-messages session-state session-diagnostics
+        session-composer session-skills session-completion session-bisect unit turn turn-source turn-head turn-graph
+        turn-timeline turn-outline turn-draft turn-remedies turn-context turn-section turn-requests turn-what-if
+        turn-try turn-diagnosis turn-replay turn-state turn-compare turn-choice turn-export turn-picture turn-detail
+        experiments experiment suite suite-file suite-run knowledge-base knowledge-tests knowledge-news
+        knowledge-tree knowledge-compare plugins overview turns turn-filters
+        turn-filter search search-palette search-complete model-names
+        projects""",
+    Needs("viewer", "editor"): "session-create suites knowledge",
+    Needs("viewer", "admin"): "settings",
+    Needs("editor", None): "session-kb-saving session-kb-mounting",
+    Needs("editor", "editor"): "turn-keep test-new test",
+    Needs("admin", None): "forget forgetting audit",
+    Needs("admin", "admin"): "members api-keys",
+    # What only runs recorded turns and tests again, and what members choose for themselves.
+    Needs(None, "viewer"): """
+        session-kb-test session-bisect-run turn-try-run turn-diagnose suite-run-start knowledge-test project-choose""",
+    # Experiments: a viewer too may stop and delete what the viewer began.
+    Needs(None, "editor"): """
+        session-import session-skills-reload session-take-models session-policies session-clear-preference
+        session-memory-clear session-kb-mount session-kb-unmount session-kb-save session-kb-fork session-ask
+        session-rename session-delete session-restore unit-retract unit-restore unit-correct turn-continue turn-cancel
+        turn-rate suite-import suite-rename suite-delete test-delete knowledge-upload knowledge-restore
+        knowledge-rename knowledge-fork knowledge-delete knowledge-undelete knowledge-compact
+        experiment-stop experiment-delete
+        turn-filter-save turn-filter-change turn-filter-delete turns-keep""",
+    Needs(None, "admin"): """
+        forget-plan forgetting-run forgetting-cancel member-role member-remove invitation-withdraw
+        api-key-revoke""",
+}
+PAGES = {name: needs for needs, names in _NAMES.items() for name in names.split()}
+
+LIVE = {"live/sessions/<str:session_id>"}
+"""The addresses of sockets; each is for whoever may read the session."""
