@@ -50,6 +50,8 @@ _LEAD = re.compile(
     r"(?:tell|show|give) me\s+|(?:tell|show|give) me\s+|do you know\s+|according to [^,]+,\s*)+",
     re.IGNORECASE,
 )
+_FOR_A_LIVING = re.compile(r"\bdo for (?:a living|work)\b", re.IGNORECASE)
+"""Who asks so asks what somebody is, not whether he does it somewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,7 @@ def asked_by(text: str, *, skipped_verbs: int = 0) -> Asked | None:
             "does a red light mean" one is, in "does the fee cover damage" none.
     """
     bare = _LEAD.sub("", spelled_out(expand_is(" ".join(text.split()))).strip().rstrip("?.! "))
+    bare = _FOR_A_LIVING.sub("do", bare)
     tokens, surfaces = tokens_of(bare)
     return _Asker(tokens, surfaces, skipped_verbs).run() if tokens else None
 

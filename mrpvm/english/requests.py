@@ -81,6 +81,20 @@ _SUMMARY = re.compile(
 _LIST = re.compile(
     r"^(?:list|enumerate|name(?= (?:all|every|the)\b)|what are|which are)\s+(?P<topic>.+)$", re.IGNORECASE
 )
+_SAYING = "told|tell|said|say|shared|share|mentioned|mention|talked|talk|spoke|speak|discussed|discuss"
+_TOLD = re.compile(
+    r"^(?:(?:remind (?:me|us)(?: of)?|tell (?:me|us)|repeat|list|recall|summari[sz]e|sum up|recap) )?"
+    r"(?:what|everything|all|anything)(?: that)? (?:(?:else )?(?:do|did|have|has) )?"
+    rf"(?:(?:(?:i|we|you)(?:['\u2019]ve)?(?: have| just| already)? (?:{_SAYING})(?: (?:to )?(?:you|me|us))?"
+    r"|you (?:still )?(?:know|remember|learn|learned|learnt|have learned|have learnt))"
+    r"(?: (?:so far|before|earlier|today|until now))?(?: about(?: (?P<about>.+?))?)?)"
+    r"(?: so far| before| earlier| today)?$"
+    r"|^(?:summari[sz]e|sum up|recap|(?:give (?:me|us) )?an? (?:short |brief )?(?:summary|recap) of) "
+    r"(?:our|this|the) (?:whole )?(?:conversation|chat|discussion|session)(?: so far)?$",
+    re.IGNORECASE,
+)
+"""What goes back to the conversation itself: "what did I tell you about Ida", "summarise our conversation"."""
+_ASKER = frozenset(("me", "us", "myself", "ourselves"))
 _ACCOUNT = re.compile(
     r"^(?:explain|describe|analy[sz]e|characteri[sz]e|diagnose|evaluate|assess|tell (?:me|us) (?:(?:more|everything"
     r"|all|something|what you know) )?(?:there is )?(?:about|of)|(?:say|give)(?: me| us)? (?:more|everything|all)"
@@ -116,7 +130,8 @@ class Request:
 
     `wanted` are the senses of what it is about, none where the whole text is meant, `names` those of them that are
     names; `things` are the names of what is compared, or the two ends of a chain. `is_ordered` tells an order
-    ("Explain why ...") from a question that the grammar may answer with one sentence ("Why ...?").
+    ("Explain why ...") from a question that the grammar may answer with one sentence ("Why ...?"). `is_of_told` asks
+    for what was told in the conversation and not in documents, `is_of_asker` for what the asker told of himself.
     """
 
     kind: Kind
@@ -125,6 +140,8 @@ class Request:
     names: frozenset[str] = frozenset()
     sentences: int = SENTENCES_MAX
     is_ordered: bool = True
+    is_of_told: bool = False
+    is_of_asker: bool = False
 
 
 def request_of(text: str) -> Request | None:
@@ -146,7 +163,22 @@ def _number(text: str) -> int:
     return int(text) if text.isdigit() else _COUNTS.get(text.lower(), 0)
 
 
+def _told(asked: str) -> Request | None:
+    """Return a request for what was told; what is known of a thing may stand in documents as well."""
+    found = _TOLD.match(asked)
+    if found is None:
+        return None
+    about = (found["about"] or "").lower()
+    is_known = re.search(r"\byou (?:still )?(?:know|remember)\b", asked, re.IGNORECASE) is not None
+    if about and about not in _ASKER and is_known:
+        return Request(kind="account", wanted=senses_of(about))
+    wanted = frozenset[str]() if about in _ASKER else senses_of(about)
+    return Request(kind="summary", wanted=wanted, is_of_told=True, is_of_asker=about in _ASKER)
+
+
 def _request(asked: str) -> Request | None:
+    if found_told := _told(asked):
+        return found_told
     if found := _COMPARE.search(asked):
         return Request(kind="comparison", things=_compared(found["things"] or found["between"] or found["versus"]))
     if found := _CHAIN.match(asked):

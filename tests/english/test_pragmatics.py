@@ -12,8 +12,25 @@ from mrpvm.english.instructions import (
     without_form_phrases,
     without_reminder,
 )
-from mrpvm.english.pragmatics import act_of, is_task_request, is_yes_no, role_of
+from mrpvm.english.pragmatics import act_of, direct_question, is_task_request, is_yes_no, role_of
 from mrpvm.values import ACTS, PHASE_SCOPES, ROLES
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("I wonder where Maria works.", "where does Maria work?"),
+        ("I'd like to know when the bakery opens", "when does the bakery open?"),
+        ("I was wondering whether the keys are here.", "are the keys here?"),
+        ("I wonder who wrote the letter.", "who wrote the letter?"),
+        ("I want to know why she left.", "why did she leave?"),
+        ("Do you know how many cats she has?", "how many cats does she have?"),
+        ("I wonder at the stars.", None),
+        ("I know where Maria works.", None),
+    ],
+)
+def test_indirect_questions_are_asked_directly(sentence: str, question: str | None) -> None:
+    assert direct_question(sentence) == question
 
 
 @pytest.mark.rule("INTENT-1", "BUILTIN-5")

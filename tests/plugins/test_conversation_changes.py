@@ -170,6 +170,8 @@ def test_a_deed_left_undone_or_left_out_is_no_yes(told: str, question: str) -> N
         ("I'm Catholic.", "What is my name?", False),
         ("I'm 29.", "How old am I?", True),
         ("Carlos is a chef.", "What does Carlos do?", True),
+        ("My sister Clara lives in Porto. She is a nurse.", "What does my sister do for a living?", True),
+        ("My sister Clara lives in Porto.", "What does my sister do for a living?", False),
         ("The pump is red.", "What does the pump do?", False),
         ("My favourite colour is green.", "What's my favorite color?", True),
     ],

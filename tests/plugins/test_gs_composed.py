@@ -1,7 +1,10 @@
 """Answers put together of several sentences: which, in which order, how many, and none for what nobody told."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from bench.evaluation.session import EvaluatedSession
 from tests.plugins.conversation import Conversation
 from tests.plugins.document import answer
 
@@ -73,3 +76,43 @@ def test_a_summary_leaves_titles_out() -> None:
 )
 def test_nothing_is_composed_on_what_nobody_told(told: Conversation, request_: str) -> None:
     assert told.say(request_).groups[0].basis in ("quoted", "none")
+
+
+TOLD = ("My sister Clara lives in Porto. She is a nurse.", "The depot has two cranes.", "I am allergic to peanuts.")
+
+
+@pytest.fixture(scope="module")
+def talk() -> Iterator[EvaluatedSession]:
+    with EvaluatedSession() as session:
+        session.load("The harbour of Lund was built in 1820. I was its first keeper.", "harbour.txt")
+        for message in TOLD:
+            session.say(message)
+        yield session
+
+
+@pytest.mark.parametrize(
+    ("request_", "facts", "others"),
+    [
+        ("What do you know about me?", ["Clara lives", "a nurse", "peanuts"], ["cranes", "harbour", "keeper"]),
+        ("Summarise what I told you.", ["Clara lives", "a nurse", "two cranes", "peanuts"], ["harbour"]),
+        ("Remind me what we talked about.", ["Clara lives", "a nurse", "two cranes", "peanuts"], ["harbour"]),
+        ("Can you summarise our conversation?", ["Clara lives", "two cranes", "peanuts"], ["harbour"]),
+        ("What did I tell you about the depot?", ["two cranes"], ["Clara", "peanuts", "harbour"]),
+    ],
+)
+def test_what_was_told_is_summed_up_without_documents(
+    talk: EvaluatedSession, request_: str, facts: list[str], others: list[str]
+) -> None:
+    answer = talk.say(request_).answer
+    assert answer is not None
+    [group] = answer.groups
+    assert group.basis == "composed"
+    assert [fact for fact in facts if fact not in group.answer_markdown] == []
+    assert [fact for fact in others if fact in group.answer_markdown] == []
+
+
+def test_nothing_told_sums_up_to_no_answer() -> None:
+    with EvaluatedSession() as session:
+        answer = session.say("What do you know about me?").answer
+    assert answer is not None
+    assert [group.status for group in answer.groups] == ["no-context"]

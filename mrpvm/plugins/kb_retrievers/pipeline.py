@@ -116,7 +116,7 @@ def _without_needless(request: RetrieveInput, profile: ContextProfile, context: 
 def _with_surroundings(chosen: Choice, intent: Intent, profile: ContextProfile, context: CallContext) -> Choice:
     """Return the choice with what stands around it in its sources, where an answer of several sentences is asked for.
 
-    A request for a summary that names nothing takes what came last.
+    A request for a summary that names nothing takes what came last, one for what was told what the session holds.
     """
     asked = request_of(intent.target)
     if asked is None or not asked.is_ordered:
@@ -134,7 +134,7 @@ def _with_surroundings(chosen: Choice, intent: Intent, profile: ContextProfile, 
         if hit.unit.id not in known
         and hit.unit.is_evidence
         and not hit.unit.child_unit_ids
-        and (takes_all or hit.unit.source_id in sources)
+        and (hit.store == "session" if asked.is_of_told else takes_all or hit.unit.source_id in sources)
     }
     taken = list(near.values())[: max(0, profile.max_results - len(known))]
     taken_ids = {hit.unit.id for hit in taken}

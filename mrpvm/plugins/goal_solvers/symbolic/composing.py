@@ -42,6 +42,7 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """What a statement begins with that goes on from the one before it."""
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,6 +256,9 @@ def _summary(request: Request, text: _Text) -> list[Statement]:
     """
     wanted = request.wanted
     places = range(len(text.items))
+    if request.is_of_told:
+        told = _told_of(request, text)
+        return text.told(_digest(told, request, text)) if told else []
     sources = {item.entry.unit.source_id for item in text.items if item.is_of_document}
     if wanted:
         naming = [place for place in places if text.coverage(request.names or wanted, place) >= _LEAST_COVERED]
@@ -264,6 +268,21 @@ def _summary(request: Request, text: _Text) -> list[Statement]:
     if len(sources) != 1 or not own:
         return []
     return text.told(_digest([place for place in own if not text.is_title(place)] or own, request, text))
+
+
+def _told_of(request: Request, text: _Text) -> list[int]:
+    """Return the places of what was told in the conversation: all, what names a thing, or what the asker said of
+    himself with what goes on from it.
+    """
+    found: list[int] = []
+    for place, item in enumerate(text.items):
+        is_meant = request.wanted <= text.said[place] and (
+            not request.is_of_asker or _FIRST_PERSON.search(item.text) is not None
+        )
+        goes_on = place - 1 in found and text.goes_on(place)
+        if not item.is_of_document and (is_meant or goes_on):
+            found.append(place)
+    return found
 
 
 def _digest(places: Sequence[int], request: Request, text: _Text) -> list[int]:

@@ -15,7 +15,7 @@ from mrpvm.english.instructions import (
     without_reminder,
 )
 from mrpvm.english.lexicon import DETERMINERS, REFERRING_PRONOUNS, listed
-from mrpvm.english.pragmatics import is_task_request, strip_lead
+from mrpvm.english.pragmatics import direct_question, is_task_request, strip_lead
 from mrpvm.english.small_talk import is_phatic
 from mrpvm.english.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
 from mrpvm.sources.chunking import without_closing_marks
@@ -264,6 +264,7 @@ class Segmenter:
             self._add_statement(without_reminder(sentence))
 
     def _add_request(self, text: str, forms: tuple[str, ...] = ()) -> None:
+        text = direct_question(text) or text
         requests = self.result.requests
         if len(requests) == REQUESTS_MAX:
             self.result.left_out_count += 1
