@@ -29,7 +29,7 @@ test: sync ## Run every test that needs no service (browser tests too where Chro
 	$(PYTEST) -n $(WORKERS) --dist loadgroup $(ARGS)
 
 browser: sync ## Run the browser tests alone
-	$(PYTEST) tests/browser $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/browser $(ARGS)
 
 fuzz: sync ## Run property tests longer, 200,000 damaged control documents, generated requests against the API
 	HYPOTHESIS_PROFILE=fuzz MRPVM_FUZZ_DOCUMENTS=200000 $(PYTEST) -n $(WORKERS) -m "hypothesis or mutation or fuzz" $(ARGS)

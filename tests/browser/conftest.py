@@ -55,7 +55,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
             if not available:
                 item.add_marker(pytest.mark.skip(reason=f"Chromium is missing: {install_command()}"))
 
