@@ -463,7 +463,8 @@ class TurnOutcome:
     """How a turn ended; `answer` is None unless it succeeded, `error` is None if it did.
 
     `used` names the plugins that produced the answer, or, after a failure, those that were pinned or tried.
-    `read_as` are the intents to which a detector added what the conversation speaks of, with that in brackets.
+    `read_as` are the intents to which a detector added what the conversation speaks of, as part of the question or in
+    brackets behind it.
     """
 
     status: Literal["succeeded", "failed", "cancelled"]

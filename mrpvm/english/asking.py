@@ -85,10 +85,14 @@ def asked_by(text: str, *, skipped_verbs: int = 0) -> Asked | None:
         skipped_verbs: of the words behind the subject's first that may be the verb, so many are taken for nouns: in
             "does a red light mean" one is, in "does the fee cover damage" none.
     """
-    bare = _LEAD.sub("", spelled_out(expand_is(" ".join(text.split()))).strip().rstrip("?.! "))
-    bare = _FOR_A_LIVING.sub("do", bare)
-    tokens, surfaces = tokens_of(bare)
+    tokens, surfaces = tokens_of(bare_question(text))
     return _Asker(tokens, surfaces, skipped_verbs).run() if tokens else None
+
+
+def bare_question(text: str) -> str:
+    """Return a question without what leads to it, its short forms written out."""
+    bare = _LEAD.sub("", spelled_out(expand_is(" ".join(text.split()))).strip().rstrip("?.! "))
+    return _FOR_A_LIVING.sub("do", bare)
 
 
 class _Asker:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from mrpvm.contracts import Clock
 from mrpvm.conversation.answers import answer_text, with_idle_intents
+from mrpvm.english.text import words
 from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
 from mrpvm.kernel.attempts import answer_intents
 from mrpvm.kernel.budget import Budget
@@ -149,6 +150,8 @@ def _succeeded(run: TurnRun, detected: Execution, frame: Frame, result: FrameRes
 
 def _read_as(message: str, intents: Sequence[Intent]) -> tuple[str, ...]:
     """Return the intents to which the detector added what the conversation speaks of."""
+    if len(intents) == 1 and not set(words(message)).issuperset(words(intents[0].target)):
+        return (intents[0].target,)
     added = (item for item in intents if item.context and item.context.casefold() not in message.casefold())
     return tuple(f"{item.target} ({item.context})" for item in added)
 

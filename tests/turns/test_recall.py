@@ -71,3 +71,15 @@ def test_without_rewriting_a_message_is_searched_as_it_is(
     assert (searched[-1].profiles[0].query_text == "What does it hold") is not enabled
     read_as = (result.turn.context_report or {}).get("rewriting", {}).get("read_as")
     assert read_as == (["What does it hold? (lease)"] if enabled else None)
+
+
+@pytest.mark.parametrize(
+    ("enabled", "status", "read_as"), [(True, "answered", ["Where does Maria work?"]), (False, "no-context", None)]
+)
+def test_a_question_that_only_names_somebody_new(
+    asked: Callable[..., TurnResult], enabled: bool, status: str, read_as: list[str] | None
+) -> None:
+    told = "Anna works in Leeds. Maria works in Turin."
+    result = asked(told, "Where does Anna work?", "And Maria?", enable_query_rewriting=enabled)
+    assert result.outcome.answer_status == status
+    assert (result.turn.context_report or {}).get("rewriting", {}).get("read_as") == read_as

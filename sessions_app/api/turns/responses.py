@@ -144,7 +144,7 @@ class QueryRewriting(serializers.Serializer):
     by = serializers.ChoiceField(("rules", "model"))
     need_probability = serializers.FloatField(min_value=0, max_value=1)
     terms = MeantTerm(many=True)
-    read_as = serializers.ListField(child=Str(), required=False, help_text="With what a detector added, in brackets.")
+    read_as = serializers.ListField(child=Str(), required=False, help_text="With what a detector added.")
 
 
 class MemoryUsed(serializers.Serializer):

@@ -13,6 +13,7 @@ from mrpvm.contracts import (
     PluginError,
 )
 from mrpvm.english.antecedents import context_before, topic_before
+from mrpvm.english.ellipsis import asked_again
 from mrpvm.plugins.seed_detectors.symbolic.documents import (
     acknowledgement_document,
     context_document,
@@ -68,7 +69,8 @@ class SymbolicSeedDetector:
         """Return one intent for each task of the message, and its statements and instructions as units."""
         if not any(char.isprintable() and not char.isspace() for char in request.message):
             return Detection(status="unsupported")
-        parts = segment(request.message)
+        message = asked_again(request.message, request.history) or request.message
+        parts = segment(message)
         drafts = group_statements(parts.statements)
         meant = topic_before(parts.statements[0].text, request.history) if parts.statements else None
         if meant:
@@ -81,9 +83,7 @@ class SymbolicSeedDetector:
         return Detection(
             status="success",
             intent_document=(
-                intent_document(requests, parts.left_out_count)
-                if requests
-                else acknowledgement_document(request.message)
+                intent_document(requests, parts.left_out_count) if requests else acknowledgement_document(message)
             ),
             context_document=context_document(drafts, "session", chunk_id),
         )

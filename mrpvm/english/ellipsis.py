@@ -1,0 +1,113 @@
+"""What a question that only names something new asks: "And Maria?" after "Where does Anna work?"."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from mrpvm.english.asking import Asked, asked_by, bare_question
+from mrpvm.english.lexicon import (
+    AUXILIARIES,
+    BE_FORMS,
+    DETERMINERS,
+    INTERROGATIVES,
+    POSSESSIVES,
+    PREPOSITIONS,
+    STOP_WORDS,
+)
+from mrpvm.english.parsing import parse, tokens_of
+from mrpvm.english.structure import Phrase
+from mrpvm.english.tagging import is_adverb
+from mrpvm.english.text import collapse, sentences
+from mrpvm.english.times import names_time
+from mrpvm.values import HistoryMessage
+
+_MOST_WORDS = 6
+_NAMED = re.compile(
+    r"^(?:(?:ok|okay|so|well)\b[ ,]*)?(?P<opener>(?:(?:and|or|but)\b[ ,]*)?(?:(?:what|how) about )?)"
+    r"(?P<new>.+?)[ .?!]*$",
+    re.IGNORECASE,
+)
+_ONE = re.compile(r"^(?:the |that |this )?(?P<kind>.+?) ones?$", re.IGNORECASE)
+_PRONOUNS = STOP_WORDS - DETERMINERS - PREPOSITIONS - {"and", "or"}
+
+
+def asked_again(message: str, history: Sequence[HistoryMessage]) -> str | None:
+    """Return the sender's last question, asked of what the message names; None for a message that says what it asks.
+
+    Args:
+        history: the oldest first, without the message.
+    """
+    new = _new(message)
+    said = [item.content for item in history if item.role == "user"]
+    if new is None or not said:
+        return None
+    last = sentences(collapse(said[-1]))[-1:]
+    question = asked_again(said[-1], [item for item in history if item.role == "user"][:-1]) or "".join(last)
+    asked = asked_by(question)
+    return _with(bare_question(question), asked, new) if asked else None
+
+
+def _new(message: str) -> str | None:
+    """Return what a message names, if it does nothing else."""
+    match = _NAMED.match(collapse(message))
+    if match is None:
+        return None
+    new = match["new"]
+    words = new.lower().split()
+    if not match["opener"] and not (_is_name(new) and message.rstrip().endswith("?")):
+        return None
+    is_clause = not (INTERROGATIVES | AUXILIARIES | BE_FORMS).isdisjoint(words) or bool(parse(new).clauses)
+    if is_clause or len(words) > _MOST_WORDS or not _PRONOUNS.isdisjoint(words) or is_adverb(words[0]):
+        return None
+    return new
+
+
+def _is_name(text: str) -> bool:
+    words = text.split()
+    return all(word[0].isupper() for word in words) and words[0].lower() not in STOP_WORDS
+
+
+def _with(question: str, asked: Asked, new: str) -> str | None:
+    """Return the question with what is new in the place of its like; None where it names nothing like it."""
+    tokens, surfaces = tokens_of(question)
+    clauses = (asked.clause, *asked.conditions)
+    governed = [item for clause in clauses for item in clause.modifiers]
+    phrases = [part for clause in clauses for phrase in clause.phrases for part in (phrase, *phrase.owned_by)]
+    first, _, rest = new.partition(" ")
+    if first.lower() in PREPOSITIONS and rest:
+        owned = [("of", part) for phrase in phrases for part in phrase.owned_by]
+        old = next((item for word, item in (*governed, *owned) if word == first.lower() and _is_like(item, rest)), None)
+        if old is None and first.lower() not in tokens:
+            return f"{question} {new}?"
+        new = rest
+    elif one := _ONE.match(new):
+        old = next((phrase for phrase in phrases if not phrase.pronoun and not phrase.is_name), None)
+        new = f"the {one['kind']} {surfaces[old.end]}" if old else new
+    else:
+        old = next(_alike(phrases, new), None)
+    if old is None:
+        return None
+    end = max(part.end for part in old.members) + 1
+    if " ".join(tokens[old.start : end]) == new.lower():
+        return None
+    return f"{' '.join([*surfaces[: old.start], new, *surfaces[end:]])}?"
+
+
+def _alike(phrases: Sequence[Phrase], new: str) -> Iterator[Phrase]:
+    """Yield the phrases that something new may stand for, the likest first."""
+    head = new.lower().split()[-1]
+    yield from (phrase for phrase in phrases if phrase.head_text == head)
+    yield from (phrase for phrase in phrases if _is_like(phrase, new))
+    if len(phrases) == 1 and not phrases[0].pronoun and not names_time(head):
+        yield phrases[0]
+
+
+def _is_like(phrase: Phrase, new: str) -> bool:
+    """Return whether a phrase is of the kind of another: a name, a time, one's own, a definite or any other thing."""
+    first, head = new.lower().split()[0], new.lower().split()[-1]
+    if phrase.pronoun or names_time(head) != names_time(phrase.head_text):
+        return False
+    if names_time(head):
+        return True
+    if first in POSSESSIVES or phrase.owner_pronoun:
+        return first in POSSESSIVES and bool(phrase.owner_pronoun)
+    return _is_name(new) == phrase.is_name and (first in DETERMINERS) == bool(phrase.determiner)

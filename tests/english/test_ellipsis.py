@@ -1,0 +1,53 @@
+"""A question that only names something new: what it asks, and what is no such question."""
+
+import pytest
+
+from mrpvm.english.ellipsis import asked_again
+from mrpvm.values import HistoryMessage
+
+
+def after(message: str, *said: str) -> str | None:
+    """Return what a message asks after others of its sender."""
+    return asked_again(message, [HistoryMessage(role="user", content=text) for text in said])
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "asked"),
+    [
+        ("Where does Anna work?", "And Maria?", "Where does Maria work?"),
+        ("Where does Anna work?", "Maria?", "Where does Maria work?"),
+        ("What is the capital of France?", "and of Spain?", "What is the capital of Spain?"),
+        ("When does the red bus leave?", "What about the blue one?", "When does the blue bus leave?"),
+        ("Where does my sister live?", "And my brother?", "Where does my brother live?"),
+        ("When is the market open on Sunday?", "And on Monday?", "When is the market open on Monday?"),
+        ("Does Anna like tea?", "How about coffee?", "Does Anna like coffee?"),
+        ("What is the population of Leeds?", "What about in 1990?", "What is the population of Leeds in 1990?"),
+    ],
+)
+def test_the_last_question_is_asked_of_something_new(question: str, message: str, asked: str) -> None:
+    assert after(message, question) == asked
+    assert after(message, "Something else is told first.", question) == asked
+
+
+def test_one_after_another_is_asked_the_same() -> None:
+    assert after("And Ben?", "Where does Anna work?", "And Maria?") == "Where does Ben work?"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "And now?",
+        "And why?",
+        "And where does Maria live?",
+        "Maria works in Turin.",
+        "And Anna?",
+        "Thanks",
+    ],
+)
+def test_what_asks_by_itself_or_nothing_stays(message: str) -> None:
+    assert after(message, "Where does Anna work?") is None
+
+
+def test_after_a_statement_nothing_is_asked_again() -> None:
+    assert after("And Maria?", "Anna works in Leeds.") is None
+    assert after("And Maria?") is None
