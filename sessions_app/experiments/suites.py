@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from itertools import chain, count
+from typing import Literal
 
 from mrpvm.conversation.answers import words_told
 from mrpvm.errors import InvalidInput, MRPError
@@ -156,7 +157,8 @@ def start_base_tests(base: KnowledgeBase, target: Target, author: Author, *, wai
 
 def _state(base: KnowledgeBase, target: Target) -> str | None:
     if target.draft is not None:
-        return state_of_draft(session_of(base.project, target.draft), base, with_told=not target.without_told)
+        told: Literal["with", "without"] = "without" if target.without_told else "with"
+        return state_of_draft(session_of(base.project, target.draft), base, told)
     return None if target.revision is None else state_of_revision(base, target.revision)
 
 

@@ -166,11 +166,11 @@ def _unmark(layer: KnowledgeLayer, units: Collection[int]) -> int:
 
 
 @transaction.atomic(savepoint=False)
-def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str]) -> int:
+def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str], *, are_moved: bool = False) -> int:
     """Take the layer's own units with these ids out and give how many there were; for unsealed layers alone.
 
     Turns that saw them find them in a removed layer; those of a staged layer, which none saw, are deleted. What was
-    derived from them is stale, as for `hide_units`.
+    derived from them is stale, as for `hide_units`, unless they `are_moved` to another layer of the chain.
     """
     _check_unsealed(layer)
     removed_count = 0
@@ -179,7 +179,8 @@ def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str]) -> int:
         hashes = dict(own.values_list("pk", "hash"))
         if not hashes:
             continue
-        stale = {pk: digest for pk, digest in derived_units(layer.chain, layer, own).items() if pk not in hashes}
+        derived = {} if are_moved else derived_units(layer.chain, layer, own)
+        stale = {pk: digest for pk, digest in derived.items() if pk not in hashes}
         settled = settle(layer, hashes.values(), removed=hashes.keys())
         marked_count = _unmark(layer, hashes)
         if layer.kind == KnowledgeLayer.Kind.STAGED:

@@ -11,7 +11,10 @@ from sessions_app.actions.knowledge.bases import add_source, create_base, ensure
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
+from sessions_app.layers.retrieval.past import SeenLayers, past_view
+from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project, Session
+from sessions_app.queries.knowledge.bases import told_units
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
     committing,
@@ -207,6 +210,49 @@ class TestSave:
             ("The pump is dry", "draft"),
             ("The pump is loud", "session"),
         ]
+
+    def test_chosen_units_go_and_the_others_stay(self, session: Session, base: KnowledgeBase) -> None:
+        tell(session, "The pump is loud", "The pump is old", "The pump is dry")
+        journal_id, everything = fresh(session).journal_id, seen(session, "pump")
+        saved = save_session_kb(session, conversation_unit_ids=["session::The pump is old"])
+        assert held(saved, "pump") == ["The pump is old"]
+        assert seen(session, "pump") == everything
+        assert fresh(session).journal_id == journal_id
+        assert [unit.claim for unit in told_units(fresh(session))] == ["The pump is loud", "The pump is dry"]
+        fork = fork_session_kb(fresh(session), conversation_unit_ids=["session::The pump is dry"])
+        assert held(fork, "pump") == ["The pump is dry", "The pump is old"]
+        save_session_kb(fresh(session))
+        assert held(fork, "pump") == ["The pump is dry", "The pump is loud", "The pump is old"]
+        assert held(saved, "pump") == ["The pump is old"]
+
+    def test_an_earlier_view_shows_chosen_units_once(self, session: Session, base: KnowledgeBase) -> None:
+        tell(session, "The pump is loud", "The pump is old")
+        view = SessionKnowledge.of(fresh(session)).view
+        own_count = len(view.session_layers) + len(view.drafts)
+        moment = SeenLayers(
+            own=view.chain[:own_count], drafts=view.drafts, mounted=view.chain[own_count], marks=view.marks,
+            evidence_count=view.evidence_count, term_count=view.term_count,
+        )  # fmt: skip
+        save_session_kb(session, conversation_unit_ids=["session::The pump is old"])
+        hits = SessionKnowledge(past_view(fresh(session), moment)).search({"pump": 1.0}, 10)
+        assert sorted(hit.unit.text for hit in hits) == ["The pump is loud", "The pump is old"]
+
+    @pytest.mark.parametrize("chosen", [["session::The pump is new"], [f"unit-{number}" for number in range(1_001)]])
+    def test_a_choice_that_cannot_be_saved_changes_nothing(
+        self, session: Session, base: KnowledgeBase, chosen: list[str]
+    ) -> None:
+        tell(session, "The pump is loud")
+        with pytest.raises(InvalidInput):
+            save_session_kb(session, conversation_unit_ids=[*chosen, "session::The pump is loud"])
+        assert held(base, "pump") == []
+        assert [unit.claim for unit in told_units(fresh(session))] == ["The pump is loud"]
+
+    def test_chosen_and_left_out_is_a_contradiction(self, session: Session, base: KnowledgeBase) -> None:
+        tell(session, "The pump is loud")
+        with pytest.raises(InvalidInput, match="none of them is to be included"):
+            save_session_kb(
+                session, include_conversation_units=False, conversation_unit_ids=["session::The pump is loud"]
+            )
 
     def test_a_name_renames_the_target(self, session: Session, base: KnowledgeBase) -> None:
         assert save_session_kb(session, name="Better pumps") == base

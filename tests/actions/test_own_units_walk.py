@@ -10,12 +10,13 @@ from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Session
+from sessions_app.queries.knowledge.bases import told_units
 from tests.actions.knowledge_scene import held, seen, tell
 from tests.actions.test_own_units import fresh, load, now, source
 
 CLAIMS = [f"pump {name}" for name in ("a1", "b2", "c3", "d4", "e5", "f6")]
 LOADS, SOURCES = ("ctx-1", "ctx-2"), ("src-1", "src-2", "src-3")
-ACTIONS = ["load", "load", "tell", "stage", "stage", "stage", "remove", "save", "save", "save", "mount", "fold"]
+ACTIONS = ["load"] * 2 + ["tell"] + ["stage"] * 3 + ["remove"] + ["save"] * 3 + ["choose"] * 2 + ["mount", "fold"]
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Model:
 
 @pytest.mark.rule("BASE-9")
 @pytest.mark.usefixtures("any_size")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_whatever_a_session_does_it_finds_what_it_knows(
     session: Session, base: KnowledgeBase, other: KnowledgeBase, seed: int
 ) -> None:
@@ -67,6 +68,11 @@ def test_whatever_a_session_does_it_finds_what_it_knows(
         elif action == "save":
             save_session_kb(fresh(session))
             model.draft["own"] = model.own
+            model.bases[model.mounted] = dict(model.draft)
+        elif action == "choose" and (told := list(told_units(fresh(session)))):
+            chosen = chance.sample(told, chance.randint(1, len(told)))
+            save_session_kb(fresh(session), conversation_unit_ids=[unit.unit_id for unit in chosen])
+            model.draft["own"] = model.draft.get("own", set()) | {unit.claim for unit in chosen}
             model.bases[model.mounted] = dict(model.draft)
         elif action == "mount":
             model.mounted = 1 - model.mounted

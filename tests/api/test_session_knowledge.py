@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sessions_app.models import KnowledgeBase, Session
+from sessions_app.queries.knowledge.bases import told_units
 from tests.actions.knowledge_scene import held, stage
 from tests.api.conftest import Caller
 from tests.api.doubles import HeldSolver, registered
@@ -83,6 +84,20 @@ def test_what_a_session_learned_is_saved_for_the_next_one(editor: Caller) -> Non
     assert editor.post(f"{address}/save", {"target_kb_id": base.kb_id, "name": "All pets"}).status_code == 200
     base.refresh_from_db()
     assert (base.name, held(base, "cat")) == ("All pets", ["My cat is called Tom."])
+
+
+def test_units_are_chosen_one_by_one_for_a_save(editor: Caller) -> None:
+    session_id, address = told(editor)
+    editor.chat("My cat is called Tom. My car is red.", session_id)
+    ids = {unit.claim: unit.unit_id for unit in told_units(of(session_id))}
+    saved = editor.post(f"{address}/save", {"name": "Cats", "conversation_unit_ids": [ids["My cat is called Tom."]]})
+    base = KnowledgeBase.objects.get(name="Cats")
+    assert saved.status_code == 200
+    assert (held(base, "cat"), held(base, "car"), held(base, "dog")) == (["My cat is called Tom."], [], [])
+    assert len(told_units(of(session_id))) == 2
+    refused = editor.post(f"{address}/fork", {"conversation_unit_ids": ["unit-none"]})
+    assert (refused.status_code, "'unit-none'" in refused.json()["error"]["message"]) == (400, True)
+    assert not KnowledgeBase.objects.filter(name="Cats fork").exists()
 
 
 def test_the_second_saver_keeps_its_draft_and_may_fork(editor: Caller) -> None:

@@ -128,26 +128,28 @@ def test_what_was_told_is_forked_with_a_name_and_a_toast_says_so(browser: Browse
     expect(page.get_by_role("heading", level=1)).to_have_text("Mine")
 
 
-def test_what_was_told_is_saved_only_where_the_box_is_ticked(browser: Browser, winter: KnowledgeBase) -> None:
+def test_what_was_told_is_saved_only_where_it_is_chosen(browser: Browser, winter: KnowledgeBase) -> None:
     session = new_session(browser.project, base=winter)
     aside(learn, session, *TOLD)
     page = browser.open("session", session.session_id)
     live(page)
     page.get_by_role("link", name="Save or fork").click()
     dialog = page.get_by_role("dialog", name="Save or fork")
-    box = dialog.get_by_label("Include the facts told in the conversation").first
-    save = dialog.get_by_role("button", name="Save")
-    expect(box).not_to_be_checked()
+    form = dialog.get_by_role("form", name="Save")
+    save = form.get_by_role("button", name="Save")
     save.click()
-    expect(box).to_be_focused()  # the browser's own words stand beside it
+    expect(form.get_by_label(f"All {len(TOLD)}")).to_be_focused()  # the browser's own words stand beside it
     assert mounted(session) == "Winter"
     assert not held(winter, "badge")
-    box.check()
+    expect(form.get_by_label(TOLD[1])).to_be_hidden()
+    form.get_by_label("Chosen ones").check()
+    form.get_by_label(TOLD[1]).check()
     save.click()
     expect(page.locator("#toasts")).to_contain_text(
-        "Saved into “Winter” as revision 2, with the facts told in the conversation"
+        "Saved into “Winter” as revision 2, with 1 of the facts told in the conversation"
     )
-    assert len(held(winter, "badge")) == len(TOLD)
+    assert held(winter, "badge") == [TOLD[1]]
+    expect(page.locator("#session-state")).to_contain_text(f"{len(TOLD) - 1} statement")
 
 
 def test_the_dialog_has_no_barriers(browser: Browser, session: Session) -> None:
@@ -169,13 +171,13 @@ def test_a_dialog_that_is_open_hears_that_the_base_has_gone_on(browser: Browser,
     live(page)
     page.get_by_role("link", name="Save, fork or discard").click()
     dialog = page.get_by_role("dialog", name="The draft is not saved")
-    dialog.get_by_label("Include the facts told in the conversation").last.uncheck()
+    dialog.get_by_role("form", name="Fork").get_by_label("None").check()
     dialog.get_by_label("Name of a fork").fill("Mine")
     aside(add_source, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     expect(page.locator("#session-state")).to_contain_text("as of revision 1; its newest is 2")
     expect(dialog).to_contain_text("a save into it would be refused")
     expect(dialog.get_by_role("button", name="Save")).to_have_count(0)
-    expect(dialog.get_by_label("Include the facts told in the conversation")).not_to_be_checked()
+    expect(dialog.get_by_role("form", name="Fork").get_by_label("None")).to_be_checked()
     expect(dialog.get_by_label("Name of a fork")).to_have_value("Mine")
     dialog.get_by_role("button", name="Discard and mount the newest").click()
     expect(page.locator("#session-state")).not_to_contain_text("its newest is")

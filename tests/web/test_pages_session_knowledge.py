@@ -11,6 +11,8 @@ from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import KnowledgeBase, Project, Session
+from sessions_app.queries.knowledge.bases import told_units
+from sessions_app.web.sessions import saving
 from tests.actions.knowledge_scene import forget, held
 from tests.actions.knowledge_scene import tell as learn
 from tests.layers.units import make_unit
@@ -26,7 +28,7 @@ def session(project: Project) -> Session:
     return session
 
 
-def sent(client: Client, session: Session, address: str, **values: str) -> str:
+def sent(client: Client, session: Session, address: str, **values: object) -> str:
     """Send a form of the page; gives the page that follows."""
     response = client.post(reverse(address, args=[session.session_id]), values, follow=True)
     assert response.redirect_chain == [(reverse("session", args=[session.session_id]), 302)]
@@ -108,14 +110,12 @@ def test_the_dialog_names_the_base_and_what_would_go_there(project: Project, ses
     assert ">Handbook</a>, now at revision 1." in save
     assert "Sources changed in this session alone: 1" in html
     assert 'rules <span class="muted">1 unit</span>' in html
-    assert "Statements of this conversation that no base has: 7" in html
-    named = re.search(r'aria-label="Statements of this conversation">(.*?)</ul>', html, re.S)
-    assert named is not None
-    assert [claim in named[1] for claim in TOLD] == [True] * 5 + [False] * 2
     assert [f"<ins>{claim}" in html for claim in TOLD] == [True] * 7
-    assert "and 2 more" in html
-    assert 'name="include_conversation_units" value="yes">' in save
-    assert 'name="include_conversation_units" value="yes" checked>' in fork
+    for form, default in ((save, ""), (fork, "yes")):
+        assert re.findall(r'name="unit" value="session::My badge number is (\d)\."> <span>([^<]*)<', form) == [
+            (str(number), claim) for number, claim in enumerate(TOLD)
+        ]
+        assert re.findall(r'name="include_conversation_units" value="(\w*)"[^>]* checked>', form) == [default]
     assert 'value="Handbook fork"' in fork
 
 
@@ -130,6 +130,29 @@ def test_what_was_told_is_kept_private_unless_it_is_ticked(
     assert len(held(session.mounted_kb, "badge")) == (7 if is_ticked else 0)
     assert held(session.mounted_kb, "pump") == ["The pump hums."]
     assert ("7 statements, in this session alone" in html) == (not is_ticked)
+
+
+@pytest.mark.parametrize("name", ["session-kb-save", "session-kb-fork"])
+def test_facts_told_are_chosen_one_by_one(project: Project, session: Session, name: str) -> None:
+    learn(session, *TOLD)
+    ids = {unit.claim: unit.unit_id for unit in told_units(session)}
+    client = member_client(project)
+    html = sent(client, session, name, include_conversation_units="chosen", unit=[ids[TOLD[2]], ids[TOLD[4]]])
+    assert "with 2 of the facts told in the conversation" in html
+    assert held(session.mounted_kb, "badge") == [TOLD[2], TOLD[4]]
+    assert "5 statements, in this session alone" in html
+
+
+def test_a_choice_of_no_fact_saves_nothing(project: Project, session: Session) -> None:
+    learn(session, *TOLD)
+    html = sent(member_client(project), session, "session-kb-save", include_conversation_units="chosen")
+    assert "choose the facts that are to go along" in html
+    assert session.is_dirty
+
+
+def test_more_facts_than_are_listed_are_counted(project: Project, session: Session) -> None:
+    learn(session, *(f"My badge number is {number}." for number in range(saving.CHOICES + 3)))
+    assert asks(member_client(project), session).count("3 later ones are not listed") == 2
 
 
 def test_what_was_told_alone_can_be_saved_and_forked(project: Project) -> None:
@@ -157,7 +180,7 @@ def test_what_a_base_has_and_the_session_forgot_is_counted(project: Project) -> 
     sent(client, session, "session-kb-save", include_conversation_units="yes")
     forget(session, TOLD[0])
     html = asks(client, session)
-    assert "1 unit of the base that this session has forgotten would go with them." in html
+    assert "1 unit of the base that this session has forgotten would go with all that was told." in html
     sent(client, session, "session-kb-save", include_conversation_units="yes")
     assert len(held(session.mounted_kb, "badge")) == 6
 

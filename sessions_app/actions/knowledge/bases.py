@@ -86,7 +86,8 @@ def require_tests(base: KnowledgeBase, state: str) -> None:
     missing = untested_suites(base, state)
     if missing:
         raise Conflict(
-            f"Run the tests of '{base.name}' first: {', '.join(missing)}. What breaks none of them may be saved.",
+            f"Run the tests of '{base.name}' first, against just what is to be saved: {', '.join(missing)}. "
+            "What breaks none of them may be saved.",
             code="TESTS_REQUIRED",
             details={"kb_id": base.kb_id, "suites": missing},
         )

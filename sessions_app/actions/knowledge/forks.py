@@ -3,13 +3,13 @@
 Nothing is copied: the session's layers are sealed where they stand and the base points at them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from mrpvm.errors import Conflict
+from mrpvm.errors import Conflict, InvalidInput
 from sessions_app import events
 from sessions_app.actions.knowledge.bases import (
     MAX_NAME_CHARS,
@@ -19,7 +19,7 @@ from sessions_app.actions.knowledge.bases import (
     note_revision,
     require_tests,
 )
-from sessions_app.actions.knowledge.journals import prepare_journal, seal_journal
+from sessions_app.actions.knowledge.journals import prepare_journal, seal_journal, seal_told, take_told
 from sessions_app.actions.knowledge.lifecycle import kb_forked, kb_loaded, kb_saved
 from sessions_app.actions.knowledge.mounts import draft_facts, follow_fold, mounted_facts, point_at
 from sessions_app.actions.knowledge.notifications import notify_on_commit
@@ -33,6 +33,7 @@ from sessions_app.layers.lifecycle import (
     own_layers,
     place_draft,
     relink_layer,
+    restack_layer,
     seal_layer,
 )
 from sessions_app.models import AuditKind, KnowledgeBase, KnowledgeLayer, Session
@@ -63,6 +64,7 @@ def fork_session_kb(
     actor: User | None = None,
     *,
     include_conversation_units: bool = True,
+    conversation_unit_ids: Collection[str] | None = None,
     wait_ms: int = 0,
 ) -> KnowledgeBase:
     """Return a new base made of what the session sees, draft and journal included, and mount it there.
@@ -73,9 +75,10 @@ def fork_session_kb(
     Args:
         name: what the new base is called; as `fork_name` says when None.
         include_conversation_units: the journal goes into the new base too.
+        conversation_unit_ids: only these units of it go there, the others stay in it; all when None.
 
     Raises:
-        InvalidInput: as for `create_base`.
+        InvalidInput: as for `create_base` and `take_told`; units are chosen and none is to be included.
         Conflict: TURN_IN_PROGRESS.
         NotFound: SESSION_NOT_FOUND.
         Expired: SESSION_EXPIRED.
@@ -87,9 +90,10 @@ def fork_session_kb(
     @transaction.atomic
     def attempt() -> KnowledgeBase:
         locked = lock_idle_session(session.pk)
-        return _fork_session(locked, name, actor, with_journal=include_conversation_units, reason="fork")
+        return _fork_session(locked, name, actor, told=told, reason="fork")
 
-    if include_conversation_units:
+    told = _told(include_conversation_units, conversation_unit_ids)
+    if told is None:
         prepare_journal(session)
     return waiting_for_slot(wait_ms, attempt)
 
@@ -101,6 +105,7 @@ def save_session_kb(
     name: str | None = None,
     fork: bool = False,
     include_conversation_units: bool = True,
+    conversation_unit_ids: Collection[str] | None = None,
     expected_revision: int | None = None,
     actor: User | None = None,
     wait_ms: int = 0,
@@ -114,14 +119,16 @@ def save_session_kb(
         name: renames the target; with the default base mounted and no target it names a new base.
         fork: save into a new base even so.
         include_conversation_units: save the journal too.
+        conversation_unit_ids: save only these units of it, the others stay in it; all when None.
         expected_revision: the target's, if that must be its present one; a base that the session never mounted is
             replaced only so.
 
     Raises:
         Conflict: KB_REVISION_CONFLICT, the target holds what neither the session nor the caller has seen: it has
             changed since it was mounted, or was never mounted, is not empty, and the caller has not named its
-            revision. The draft stays as it is; TURN_IN_PROGRESS; TESTS_REQUIRED, as for `require_tests`.
-        InvalidInput: as for `create_base`.
+            revision. The draft stays as it is; TURN_IN_PROGRESS; TESTS_REQUIRED, as for `require_tests`, and for chosen
+            units, with which no test is run.
+        InvalidInput: as for `fork_session_kb`.
         NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND.
         Expired: SESSION_EXPIRED.
 
@@ -133,36 +140,47 @@ def save_session_kb(
     def attempt() -> KnowledgeBase:
         locked = lock_idle_session(session.pk)
         if fork or (target is None and name and locked.mounted_kb.is_default):
-            return _fork_session(locked, name, actor, with_journal=include_conversation_units, reason="save-fork")
+            return _fork_session(locked, name, actor, told=told, reason="save-fork")
         base = lock_base(target or locked.mounted_kb, project_id=locked.project_id)
         _check_revision(locked, base, expected_revision)
-        require_tests(base, state_of_draft(locked, base, with_told=include_conversation_units))
-        return _save_session(locked, base, name, actor, with_journal=include_conversation_units)
+        amount: Literal["with", "without", "chosen"] = "with" if told is None else "chosen" if told else "without"
+        require_tests(base, state_of_draft(locked, base, amount))
+        return _save_session(locked, base, name, actor, told=told)
 
-    if include_conversation_units:
+    told = _told(include_conversation_units, conversation_unit_ids)
+    if told is None:
         prepare_journal(session)
     return waiting_for_slot(wait_ms, attempt)
 
 
+def _told(is_included: bool, unit_ids: Collection[str] | None) -> Collection[str] | None:
+    """Return which units of the journal are saved; None stands for all."""
+    if is_included:
+        return unit_ids
+    if unit_ids:
+        raise InvalidInput("Units of the conversation are chosen, and none of them is to be included.")
+    return ()
+
+
 def _fork_session(
-    session: Session, name: str | None, actor: User | None, *, with_journal: bool, reason: str
+    session: Session, name: str | None, actor: User | None, *, told: Collection[str] | None, reason: str
 ) -> KnowledgeBase:
     parent = session.mounted_kb
     follow_fold(session, parent)
-    tip = _seal_workspace(session, with_journal=with_journal)
+    tip = _seal_workspace(session, told)
     fork = _create_fork(parent, tip, name, actor, _mounted_revision(session))
     _finish(session, fork, "kb.forked", reason=reason, actor=actor, previous=parent)
     return fork
 
 
 def _save_session(
-    session: Session, base: KnowledgeBase, name: str | None, actor: User | None, *, with_journal: bool
+    session: Session, base: KnowledgeBase, name: str | None, actor: User | None, *, told: Collection[str] | None
 ) -> KnowledgeBase:
     previous = session.mounted_kb
     follow_fold(session, base)
     if name is not None:
         base.name = base_name(name)
-    tip = _seal_workspace(session, with_journal=with_journal)
+    tip = _seal_workspace(session, told)
     if tip.pk == base.head_id and base == previous and name is None:
         # A revision that changes nothing would leave other sessions behind; this one may have moved to the folded head.
         session.save(update_fields=["mounted_layer", "draft", "journal"])
@@ -204,11 +222,15 @@ def _check_revision(session: Session, base: KnowledgeBase, expected: int | None)
     )
 
 
-def _seal_workspace(session: Session, *, with_journal: bool) -> KnowledgeLayer:
+def _seal_workspace(session: Session, told: Collection[str] | None) -> KnowledgeLayer:
     """Seal what is to be kept, put fresh layers on top of it, and give that tip.
 
     What is empty is not sealed but used again, so that saves without news do not lengthen the chain.
+
+    Args:
+        told: the units of the journal that are kept; all when None.
     """
+    chosen = take_told(session, told) if told else []
     tip, stack = session.mounted_layer, own_layers(session)
     sealed: list[KnowledgeLayer] = []
     for layer in draft_layers(session):
@@ -216,35 +238,43 @@ def _seal_workspace(session: Session, *, with_journal: bool) -> KnowledgeLayer:
             seal_layer(layer)
             sealed.append(layer)
             tip = layer
-    for layer in stack if with_journal else ():
+    for layer in stack if told is None else ():
         if not layer.is_empty:
             relink_layer(layer, tip)
             seal_journal(session, layer)
             sealed.append(layer)
             tip = layer
+    if chosen:
+        tip = seal_told(session, chosen, tip)
     if session.draft.is_empty:
         place_draft(session.draft, tip)
     else:
         session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
-    _restore_stack(session, stack)
-    keep_removals(session, sealed)
+    emptied = _restore_stack(session, stack, restack_layer if chosen else relink_layer)
+    keep_removals(session, [*sealed, *emptied])
     return tip
 
 
-def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> None:
+def _restore_stack(
+    session: Session, stack: Sequence[KnowledgeLayer], link: Callable[[KnowledgeLayer, KnowledgeLayer], None]
+) -> list[KnowledgeLayer]:
     """Put what was not sealed of the session's own layers on its draft again, with a journal on top.
 
-    Not what is empty below the journal: its counts lack what lay above it and was sealed.
+    Not what is empty below the journal, which is returned: its counts lack what lay above it and was sealed.
+
+    Args:
+        link: puts a layer on another; `relink_layer` where that one shows the same as the one below it until now.
     """
     below = session.draft
-    empty = [layer.pk for layer in stack[:-1] if layer.is_empty]
-    abandon(KnowledgeLayer.objects.filter(pk__in=empty))
+    empty = [layer for layer in stack[:-1] if layer.is_empty]
+    abandon(KnowledgeLayer.objects.filter(pk__in=[layer.pk for layer in empty]))
     for layer in stack:
-        if layer.sealed_at is None and layer.pk not in empty:
-            relink_layer(layer, below)
+        if layer.sealed_at is None and layer not in empty:
+            link(layer, below)
             below = layer
     if session.journal.sealed_at is not None:
         session.journal = create_layer(KnowledgeLayer.Kind.JOURNAL, below)
+    return empty
 
 
 def fork_name(parent: KnowledgeBase) -> str:

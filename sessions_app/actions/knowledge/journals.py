@@ -5,23 +5,25 @@ are found by; a mount makes the two agree again. What is staged in the draft hid
 it, so what the session knows of that comes into its journal first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import batched
 
 from django.db import transaction
 from django.db.models import QuerySet
 
+from mrpvm.errors import InvalidInput
 from mrpvm.knowledge.units import text_byte_count
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.sessions.slots import lock_idle_session, lock_session, waiting_for_slot
 from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, Watch
 from sessions_app.layers.index import hide_units, index_units, not_removed, remove_units
-from sessions_app.layers.lifecycle import own_layers, seal_layer
+from sessions_app.layers.lifecycle import create_layer, own_layers, seal_layer
 from sessions_app.layers.retrieval.chains import resolve_chain
 from sessions_app.layers.retrieval.words import note_words
 from sessions_app.models import ContextUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
 
+CHOSEN_MAX = 1_000
 _UNITS_A_QUERY = 5_000
 _HASHES_A_QUERY = 500
 
@@ -78,6 +80,36 @@ def prepare_journal(session: Session) -> None:
             source = journal_source(locked, locked.journal)
             is_ready = not _enter(locked.journal, source, UNITS_AT_ONCE)
             source.save(update_fields=["text_byte_count"])
+
+
+def take_told(session: Session, unit_ids: Collection[str]) -> list[KnowledgeUnit]:
+    """Take units out of the locked session's own layers and return them, oldest first: they go into a base.
+
+    Costs by these units. Turns that saw them find them in a removed layer.
+
+    Raises:
+        InvalidInput: more than `CHOSEN_MAX`, or one is no unit that a save could take along.
+    """
+    if len(unit_ids) > CHOSEN_MAX:
+        raise InvalidInput(f"At most {CHOSEN_MAX:,} units can be chosen one by one; leave the choice out to save all.")
+    layers = own_layers(session)
+    held = LayerUnit.objects.filter(layer__in=layers, unit_id__in=unit_ids).order_by("pk")
+    units = {row.unit_id: row.to_value() for row in held}
+    unknown = sorted(set(unit_ids) - units.keys())
+    if unknown:
+        raise InvalidInput(f"The conversation told nothing unsaved that is called {unknown[0]!r}.")
+    for layer in layers:
+        remove_units(layer, units, are_moved=True)
+    session.journal.refresh_from_db()
+    return list(units.values())
+
+
+def seal_told(session: Session, units: Sequence[KnowledgeUnit], tip: KnowledgeLayer) -> KnowledgeLayer:
+    """Return a sealed layer of these of the session's units, over `tip`."""
+    layer = create_layer(KnowledgeLayer.Kind.JOURNAL, tip)
+    index_units(layer, units)
+    seal_journal(session, layer)
+    return layer
 
 
 def seal_journal(session: Session, layer: KnowledgeLayer) -> None:

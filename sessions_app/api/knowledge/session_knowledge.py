@@ -55,6 +55,7 @@ class SaveKB(ApiView):
             name=body.get("name"),
             fork=body["fork"],
             include_conversation_units=body["include_conversation_units"],
+            conversation_unit_ids=body.get("conversation_unit_ids"),
             expected_revision=body.get("expected_revision"),
             wait_ms=body["wait_ms"],
             actor=self.access.actor,
@@ -71,6 +72,7 @@ class ForkKB(ApiView):
         body = self.body(KBForkRequest)
         fork_session_kb(
             session(self.project, session_id), body.get("name"), wait_ms=body["wait_ms"],
-            include_conversation_units=body["include_conversation_units"], actor=self.access.actor,
+            include_conversation_units=body["include_conversation_units"],
+            conversation_unit_ids=body.get("conversation_unit_ids"), actor=self.access.actor,
         )  # fmt: skip
         return Response(read_metadata(self.project, session_id))

@@ -12,6 +12,7 @@ from mrpvm.conversation.flags import ALIASES
 from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.roles import THINKING_LEVELS, VERBOSITIES
+from sessions_app.actions.knowledge.journals import CHOSEN_MAX
 from sessions_app.actions.knowledge.source_rows import SOURCE_NAME_CHARS
 from sessions_app.actions.sessions.session import TITLE_CHARS, Choices
 from sessions_app.actions.settings.retention import MOST_DAYS
@@ -248,6 +249,10 @@ class KBForkRequest(WaitFields):
 
     name = Text(required=False, allow_null=True, allow_blank=True)
     include_conversation_units = Truth(required=False, default=True)
+    conversation_unit_ids = serializers.ListField(
+        child=Text(), required=False, allow_null=True, max_length=CHOSEN_MAX,
+        help_text="Of what the conversation told only these units; the others stay in the session. Null: all.",
+    )  # fmt: skip
 
 
 class KBSaveRequest(KBForkRequest):

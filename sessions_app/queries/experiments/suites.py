@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from django.db.models import Count, Max, Prefetch, Q, QuerySet
 
@@ -77,9 +78,9 @@ def suites_using(base: KnowledgeBase) -> list[Suite]:
     return list(found.select_related("project", "session").annotate(test_count=Count("tests")).order_by("name", "id"))
 
 
-def state_of_draft(session: Session, base: KnowledgeBase, *, with_told: bool) -> str:
-    """Return what stands for what a save of a session would make of a base now."""
-    told = "with" if with_told else "without"
+def state_of_draft(session: Session, base: KnowledgeBase, told: Literal["with", "without", "chosen"]) -> str:
+    """Return what stands for what a save of a session would make of a base now; `told` says how much of what the
+    conversation told goes along."""
     return f"draft {session.session_id} {session.event_sequence} {told} {base.revision}"
 
 

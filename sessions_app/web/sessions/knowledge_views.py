@@ -3,7 +3,7 @@
 The forms lead to the page again; a script that asks for JSON gets what the page would say, and stays where it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
@@ -87,21 +87,22 @@ def unmount(request: HttpRequest, member: Member, session_id: str) -> HttpRespon
 @form_of("session", "session_id")
 @member_view("editor")
 def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Save the draft into the mounted base; what the conversation told only where `include_conversation_units` says so.
+    """Save the draft into the mounted base; what the conversation told only where `include_conversation_units` says so:
+    `yes` for all, `chosen` for the units that are named as `unit`.
 
     Others see what is saved there, so it is never taken along unasked.
     """
-    session, with_told = session_of(member.project, session_id), "include_conversation_units" in request.POST
+    session = session_of(member.project, session_id)
 
     def act() -> tuple[str, KnowledgeBase]:
-        if not session.is_dirty and not with_told:
+        told = _told_units(request)
+        if not session.is_dirty and told == []:
             raise InvalidInput("Nothing was saved: no source is staged, and what the conversation told was left out.")
         before = session.mounted_kb
-        base = save_session_kb(session, include_conversation_units=with_told, actor=member.user)
+        base = save_session_kb(session, conversation_unit_ids=told, actor=member.user)
         if base == before and base.revision == before.revision:
             return f"There was nothing to save: “{base.name}” stays at revision {base.revision}.", base
-        told = ", with the facts told in the conversation" if with_told else ""
-        return f"Saved into “{base.name}” as revision {base.revision}{told}.", base
+        return f"Saved into “{base.name}” as revision {base.revision}{_told_words(told)}.", base
 
     return _told(request, session_id, act)
 
@@ -110,15 +111,36 @@ def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
 @member_view("editor")
 def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Make a base called `name` of what the session sees and mount it; what was told as for a save."""
-    session, with_told = session_of(member.project, session_id), "include_conversation_units" in request.POST
+    session = session_of(member.project, session_id)
 
     def act() -> tuple[str, KnowledgeBase]:
+        told = _told_units(request)
         name = request.POST.get("name", fork_name(session.mounted_kb)).replace("\0", "")
-        base = fork_session_kb(session, name, member.user, include_conversation_units=with_told)
-        told = ", with the facts told in the conversation" if with_told else ""
-        return f"Created “{base.name}”{told}. The session sees its revision {base.revision} now.", base
+        base = fork_session_kb(session, name, member.user, conversation_unit_ids=told)
+        return f"Created “{base.name}”{_told_words(told)}. The session sees its revision {base.revision} now.", base
 
     return _told(request, session_id, act)
+
+
+def _told_units(request: HttpRequest) -> list[str] | None:
+    """Return which of the units told in the conversation go along; None for all of them.
+
+    Raises:
+        InvalidInput: some are to be chosen, and none is.
+    """
+    amount = request.POST.get("include_conversation_units", "")
+    if amount != "chosen":
+        return None if amount else []
+    chosen = request.POST.getlist("unit")
+    if not chosen:
+        raise InvalidInput("Nothing was saved: choose the facts that are to go along, or none of them.")
+    return chosen
+
+
+def _told_words(told: Sequence[str] | None) -> str:
+    if told is None:
+        return ", with the facts told in the conversation"
+    return f", with {len(told)} of the facts told in the conversation" if told else ""
 
 
 def _told(request: HttpRequest, session_id: str, act: Callable[[], tuple[str, KnowledgeBase]]) -> HttpResponse:

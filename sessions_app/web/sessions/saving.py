@@ -11,7 +11,9 @@ from sessions_app.queries.sessions.pages import MOUNTS_SHOWN
 from sessions_app.web.knowledge.differences import layer_differences
 
 NAMED = 5
-"""Sources and statements that the dialog names; the rest is counted."""
+"""Sources that the dialog names; the rest is counted."""
+CHOICES = 200
+"""Statements of the conversation that can be chosen one by one; the others go along with all or with none."""
 STAGED_SHOWN = 20
 """Sources of a draft that its session's page lists."""
 
@@ -34,9 +36,9 @@ def saving_context(session: Session, *, names_told: bool = True) -> dict[str, An
         "unsaved": changes,
         "staged": list(draft_sources(session)[:STAGED_SHOWN]) if changes else [],
         "staged_unnamed": max(0, changes["own_source_count"] - NAMED) if changes else 0,
-        "told": list(told_units(session)[:NAMED]) if told_count and names_told else [],
+        "told": list(told_units(session)[:CHOICES]) if told_count and names_told else [],
         "told_count": told_count,
-        "told_unnamed": max(0, told_count - NAMED),
+        "told_unnamed": max(0, told_count - CHOICES),
         "forgotten_count": forgotten_count,
         "mounts": mounted,
         "seen_revision": seen,
