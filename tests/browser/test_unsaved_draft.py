@@ -114,7 +114,7 @@ def test_what_was_told_is_forked_with_a_name_and_a_toast_says_so(browser: Browse
     page.keyboard.type("fork")
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog", name="Save or fork")
-    expect(dialog.get_by_label("Statements of this conversation")).to_contain_text("and 2 more")
+    expect(dialog.get_by_role("form", name="Fork").get_by_label(f"All {len(TOLD)}")).to_be_checked()
     name = dialog.get_by_label("Name of a fork")
     expect(name).to_have_value("Winter fork")
     name.fill("Mine")
