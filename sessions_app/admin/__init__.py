@@ -31,7 +31,7 @@ from sessions_app.admin.settings import (
 )
 from sessions_app.admin.shell.index import models_by_subject
 from sessions_app.admin.shell.login import go_to_login
-from sessions_app.admin.turns import imported_spans, saved_filters, turn_counts, turn_ratings, turns
+from sessions_app.admin.turns import imported_spans, queued_turns, saved_filters, turn_counts, turn_ratings, turns
 
 __all__ = [
     "api_keys",
@@ -54,6 +54,7 @@ __all__ = [
     "plugin_statistics",
     "projects",
     "quarantine",
+    "queued_turns",
     "retention",
     "saved_filters",
     "session_memories",

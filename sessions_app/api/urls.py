@@ -16,7 +16,7 @@ from sessions_app.api.shell import docs, health
 from sessions_app.api.shell.views import UnknownPath
 from sessions_app.api.turns import endpoints as turns
 from sessions_app.api.turns import listing as turn_list
-from sessions_app.api.turns import saved_filters
+from sessions_app.api.turns import reviews, saved_filters
 from sessions_app.api.turns.chat import ChatCompletions
 
 app_name = "api"
@@ -51,6 +51,7 @@ urlpatterns = [
     path("bundles", bundles.Bundles.as_view(), name="bundles"),
     path("sessions/<id:session_id>/explainability", turns.Explainability.as_view(), name="explainability"),
     path("sessions/<id:session_id>/turns/<id:request_id>", turns.OneTurn.as_view(), name="turn"),
+    path("sessions/<id:session_id>/turns/<id:request_id>/scores", reviews.TurnScores.as_view(), name="scores"),
     path("sessions/<id:session_id>/turns/<id:request_id>/cancel", turns.CancelTurn.as_view(), name="cancel"),
     path("sessions/<id:session_id>/turns/<id:request_id>/replay", experiments.Replay.as_view(), name="replay"),
     path("sessions/<id:session_id>/turns/<id:request_id>/diagnosis", experiments.Diagnoses.as_view(), name="diagnosis"),
@@ -69,6 +70,9 @@ urlpatterns = [
     path("forget/plan", forgetting.Plans.as_view(), name="forget-plan"),
     path("forget/<id:forgetting_id>", forgetting.OneForgetting.as_view(), name="forgetting"),
     path("forget/<id:forgetting_id>/cancel", forgetting.CancelForgetting.as_view(), name="forgetting-cancel"),
+    path("reviews", reviews.Reviews.as_view(), name="reviews"),
+    path("reviews/agreement", reviews.ReviewAgreement.as_view(), name="review-agreement"),
+    path("reviews/<id:request_id>", reviews.OneReview.as_view(), name="review"),
     path("suites", suites.Suites.as_view(), name="suites"),
     path("suites/import", suites.SuiteImport.as_view(), name="suite-import"),
     path("suites/<id:suite_id>", suites.OneSuite.as_view(), name="suite"),

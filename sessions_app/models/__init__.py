@@ -37,10 +37,12 @@ from sessions_app.models.settings.project import ApiKey, LoginLink, Membership, 
 from sessions_app.models.settings.retention import Retention, RetentionKind
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn, TurnEvents
 from sessions_app.models.turns.imported_span import ImportedSpan
+from sessions_app.models.turns.queued_turn import QueuedTurn
 from sessions_app.models.turns.saved_filter import SavedFilter
 from sessions_app.models.turns.turn_conditions import TurnConditions
 from sessions_app.models.turns.turn_counts import CountedTurns, TurnCounts
 from sessions_app.models.turns.turn_rating import TurnRating
+from sessions_app.models.turns.turn_score import TurnScore
 
 __all__ = [
     "PACKED_FROM",
@@ -78,6 +80,7 @@ __all__ = [
     "Posting",
     "Project",
     "QuarantinedChunk",
+    "QueuedTurn",
     "RememberedText",
     "Retention",
     "RetentionKind",
@@ -96,6 +99,7 @@ __all__ = [
     "TurnCounts",
     "TurnEvents",
     "TurnRating",
+    "TurnScore",
     "UnitArtifact",
     "UnitEvent",
 ]

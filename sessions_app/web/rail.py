@@ -47,6 +47,13 @@ RAIL = (
     ),
     RailEntry(
         group="Conversations",
+        section="review",
+        name="Review",
+        url_name="review",
+        drawing="M2.5 3h11v8h-5l-3.5 2.5V11h-2.5zM5.5 6.8l1.8 1.8 3.2-3.4",
+    ),
+    RailEntry(
+        group="Conversations",
         section="overview",
         name="Overview",
         url_name="overview",

@@ -26,6 +26,7 @@ from sessions_app.web.turns import filter_views as turn_filters
 from sessions_app.web.turns import list_views as turn_list
 from sessions_app.web.turns import overview_views as overview
 from sessions_app.web.turns import rating_views as ratings
+from sessions_app.web.turns import review_views as reviews
 from sessions_app.web.turns import several_views as several_turns
 from sessions_app.web.turns import views as turns
 from sessions_app.web.turns import what_if_views as turn_choice
@@ -139,6 +140,10 @@ urlpatterns = [
     path("turns/filters/<id:filter_id>/change", turn_filters.change, name="turn-filter-change"),
     path("turns/filters/<id:filter_id>/delete", turn_filters.delete, name="turn-filter-delete"),
     path("turns/keep", several_turns.keep, name="turns-keep"),
+    path("turns/review", reviews.queue, name="turns-review"),
+    path("review", reviews.index, name="review"),
+    path("review/clear", reviews.clear, name="review-clear"),
+    path("review/<id:session_id>/<id:request_id>", reviews.rate, name="review-rate"),
     path("search", search.index, name="search"),
     path("search/palette", search.palette, name="search-palette"),
     path("search/complete", search.complete, name="search-complete"),

@@ -67,12 +67,12 @@ onElements(".tabs [aria-current]", (link) => {
   link.parentElement.scrollLeft = link.offsetLeft - link.parentElement.offsetLeft - link.offsetWidth;
 });
 
-// --- keys for links -------------------------------------------------------------------------------------------------
+// --- keys for links and buttons -------------------------------------------------------------------------------------------------
 
 document.addEventListener("keydown", (event) => {
   // In a tree a letter is the beginning of a name.
   if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("[role=tree]")) return;
-  document.querySelector(`a[data-key="${CSS.escape(event.key)}"]`)?.click();
+  document.querySelector(`:is(a, button)[data-key="${CSS.escape(event.key)}"]`)?.click();
 });
 
 // --- what cannot be shown any more ----------------------------------------------------------------------------------

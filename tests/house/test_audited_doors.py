@@ -17,7 +17,7 @@ LOG = "sessions_app.actions.settings.audit"
 OF_CONVERSATIONS = {
     "append_messages", "change_model_config", "change_session", "choose_policies", "clear_preference", "continue_after",
     "continue_from", "load_context", "mount_base", "note_metadata", "rate_turn", "reload_skills", "remove_source",
-    "rename_session", "resume_session", "stage_file",
+    "rename_session", "resume_session", "skip_turn", "stage_file",
 }  # fmt: skip
 """What changes a session: its own events tell what was done when."""
 OF_SUITES = {"add_test", "change_test", "create_suite", "import_suite", "keep_turns", "order_tests", "rename_suite"}

@@ -41,6 +41,7 @@ from sessions_app.models import (
     PluginStatistics,
     Project,
     QuarantinedChunk,
+    QueuedTurn,
     RememberedText,
     Retention,
     SavedFilter,
@@ -55,6 +56,7 @@ from sessions_app.models import (
     TurnConditions,
     TurnCounts,
     TurnRating,
+    TurnScore,
     UnitArtifact,
     UnitEvent,
 )
@@ -135,6 +137,8 @@ def _add_conversation(session: Session) -> None:
     Message.objects.create(session=session, sequence=1, role="user", content=HOSTILE, turn=turn)
     TurnConditions.objects.create(project=session.project, digest=secrets.token_hex(32), content={"state": HOSTILE})
     TurnRating.objects.create(turn=turn, value="down", note=HOSTILE)
+    TurnScore.objects.create(turn=turn, person=HOSTILE, value="down", note=HOSTILE)
+    QueuedTurn.objects.create(project=session.project, turn=turn, added_by_name=HOSTILE)
     experiment = Experiment.objects.create(
         project=turn.session.project, session=turn.session, turn=turn, kind="trials", created_by_name=HOSTILE
     )

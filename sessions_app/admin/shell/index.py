@@ -28,6 +28,8 @@ SUBJECTS: dict[str, tuple[type[Model], ...]] = {
     "Explainability": (
         models.ExplainabilityTurn,
         models.TurnRating,
+        models.TurnScore,
+        models.QueuedTurn,
         models.SavedFilter,
         models.UnitEvent,
         models.Experiment,

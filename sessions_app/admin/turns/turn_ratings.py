@@ -5,7 +5,7 @@ from django.utils.safestring import SafeString
 
 from sessions_app.admin.shell.cells import link, shortened, turn_page
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
-from sessions_app.models import TurnRating
+from sessions_app.models import TurnRating, TurnScore
 
 
 @admin.register(TurnRating)
@@ -30,5 +30,28 @@ class TurnRatingAdmin(ReadOnlyAdmin):
 
     @admin.display
     def page(self, row: TurnRating) -> SafeString:
+        """Return the way to the turn."""
+        return link(turn_page(row.turn), "Open")
+
+
+@admin.register(TurnScore)
+class TurnScoreAdmin(ReadOnlyAdmin):
+    """What each person thought of answers, newest first."""
+
+    list_display = ("id", "value", "person", "short_note", "page", "scored_at")
+    list_filter = ("value",)
+    list_select_related = ("turn__session",)
+    deferred = TurnRatingAdmin.deferred
+    search_fields = ("note", "person", "=turn__request_id")
+    ordering = ("-id",)
+    fields = ("turn", "page", "person", "user", "value", "note", "scored_at")
+
+    @admin.display(description="note")
+    def short_note(self, row: TurnScore) -> str:
+        """Return how the note begins."""
+        return shortened(row.note, 60)
+
+    @admin.display
+    def page(self, row: TurnScore) -> SafeString:
         """Return the way to the turn."""
         return link(turn_page(row.turn), "Open")

@@ -415,6 +415,13 @@ class SeveralTurns(Coded):
     )
 
 
+class RatingRequest(Coded):
+    """What the caller thinks of an answer."""
+
+    value = serializers.ChoiceField(("up", "down", "skipped"), help_text="skipped: looked at, and no rating given.")
+    note = Text(required=False, allow_blank=True, max_length=2_000)
+
+
 class FilterPatchRequest(Coded):
     """A saved filter's name, and what it looks for."""
 

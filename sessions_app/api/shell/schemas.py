@@ -283,6 +283,51 @@ filter_change = _operation(
     request=requests.FilterPatchRequest,
 )
 filter_delete = _operation("delete_saved_filter", "turns", "Removes a saved filter.", {204: None}, 404)
+scores_read = _operation(
+    "list_scores",
+    "reviews",
+    "Lists what people think of a turn's answer, the oldest first; `rating` is the newest thumb, by which lists"
+    " filter.",
+    {200: turn_responses.TurnScoresObject},
+    404,
+)
+score_set = _operation(
+    "rate_turn",
+    "reviews",
+    "Sets what the caller thinks of a turn's answer; everybody has one score a turn.",
+    {200: turn_responses.TurnScoresObject},
+    404,
+    request=requests.RatingRequest,
+)
+score_delete = _operation(
+    "unrate_turn", "reviews", "Takes back what the caller thought of a turn's answer.", {204: None}, 400, 404
+)
+review_list = _operation(
+    "list_reviews",
+    "reviews",
+    "Lists the turns of the project's review queue, the oldest first, each with its scores.",
+    {200: turn_responses.ReviewPage},
+    query=requests.PageQuery,
+)
+review_add = _operation(
+    "add_reviews",
+    "reviews",
+    "Adds turns to the end of the review queue. Those that are there already, and those without an answer,"
+    " are counted.",
+    {201: turn_responses.ReviewsAdded},
+    404,
+    409,
+    request=requests.SeveralTurns,
+)
+review_remove = _operation(
+    "remove_review", "reviews", "Takes a turn out of the review queue; its scores stay.", {204: None}, 404
+)
+agreement_read = _operation(
+    "read_agreement",
+    "reviews",
+    "Reads how far people agree who have rated the same answers.",
+    {200: turn_responses.AgreementList},
+)
 member_list = _operation(
     "list_members", "members", "Lists who belongs to the project. Needs the role admin.", {200: responses.MemberList}
 )

@@ -327,6 +327,70 @@ class SavedFilterList(serializers.Serializer):
     filters = SavedFilterObject(many=True)
 
 
+class ScoreObject(serializers.Serializer):
+    """What one person thinks of an answer."""
+
+    person = Str(allow_blank=True, help_text="A user's name, or that of an API key.")
+    value = serializers.ChoiceField(("up", "down", "skipped"))
+    note = Str(allow_blank=True)
+    scored_at = Time()
+
+
+class TurnScoresObject(serializers.Serializer):
+    """What people think of an answer; `rating` is the newest thumb."""
+
+    rating = serializers.ChoiceField(("up", "down"), allow_null=True)
+    scores = ScoreObject(many=True)
+
+
+class QueuedTurnObject(serializers.Serializer):
+    """A turn of the review queue."""
+
+    request_id = Str()
+    session_id = Str()
+    user_message = Str()
+    assistant_preview = Str(allow_blank=True)
+    added_by = Str()
+    added_at = Time()
+    scores = ScoreObject(many=True)
+
+
+class ReviewPage(Page):
+    """A page of the review queue, and how far the caller is."""
+
+    queued = Int(help_text="Turns of the whole queue.")
+    done = Int(help_text="How many of them the caller has rated or skipped.")
+    turns = QueuedTurnObject(many=True)
+
+
+class ReviewsAdded(serializers.Serializer):
+    """What came of adding turns to the queue."""
+
+    added = Int()
+    known = Int(help_text="Those that were in the queue already.")
+    unanswered = Int(help_text="Those without an answer that could be rated.")
+
+
+class AgreementObject(serializers.Serializer):
+    """How two people rated the answers that both have rated."""
+
+    people = serializers.ListField(child=Str(allow_blank=True))
+    both = Int()
+    equal = Int()
+    kappa = nullable(
+        serializers.FloatField, help_text="Cohen's kappa; null where both gave one and the same rating throughout."
+    )
+
+
+class AgreementList(serializers.Serializer):
+    """How far people agree in the newest 5,000 ratings; `equal_share` of all pairs of ratings of one answer."""
+
+    both = Int()
+    equal = Int()
+    equal_share = nullable(serializers.FloatField)
+    pairs = AgreementObject(many=True)
+
+
 class Registry(serializers.Serializer):
     """A part of a session's registry."""
 

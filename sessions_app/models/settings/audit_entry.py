@@ -52,6 +52,8 @@ class AuditKind(models.TextChoices):
     RETENTION_FINISHED = "retention.finished", "removed what was too old"
     RETENTION_STARTED = "retention.started", "had what is too old removed"
     RETENTION_STOPPED = "retention.stopped", "stopped the removal of what is old"
+    REVIEW_QUEUED = "review.queued", "added turns to the review queue"
+    REVIEW_UNQUEUED = "review.unqueued", "took turns out of the review queue"
     SESSION_DELETED = "session.deleted", "deleted a session"
     SESSION_PURGED = "session.purged", "removed a deleted session for good"
     SESSION_UNDELETED = "session.restored", "brought a deleted session back"

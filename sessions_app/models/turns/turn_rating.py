@@ -9,7 +9,7 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
 class TurnRating(models.Model):
-    """The project's one verdict on a turn's answer: up or down, and a note; the latest reader's word holds."""
+    """The project's one verdict on a turn's answer: up or down, and a note; that of the newest of its scores."""
 
     class Value(models.TextChoices):
         """Which way the thumb points."""

@@ -62,7 +62,7 @@ def conversation(session: Session, before: int | None = None, count: int | None 
     if before is not None:
         found = found.filter(turn_index__lt=before)
     said = Prefetch("messages", queryset=Message.objects.order_by("sequence"))
-    newest = list(found.prefetch_related(said)[: limit + 1])
+    newest = list(found.prefetch_related(said, "scores")[: limit + 1])
     shown = newest[:limit][::-1]
     has_older = len(newest) > limit
     imported = _without_turn(session, shown if has_older else None, before)

@@ -17,6 +17,7 @@ from sessions_app.web.sessions.closest import Statement, closest
 from sessions_app.web.shell.prose import prose
 from sessions_app.web.shell.words import BASIS_WORDS, ending, why
 from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
+from sessions_app.web.turns.opinions import Opinions, opinions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class Exchange:
     ending: str
     tone: Tone
     reason: str
-    rating: TurnRating | None
+    opinions: Opinions
     closest: tuple[Statement, ...]
     asked_model: bool
     basis: tuple[str, str] | None
@@ -72,30 +73,34 @@ class Divider:
     mount: KBMount
 
 
-def exchanges_context(session: Session, before: int | None, count: int | None = None) -> dict[str, Any]:
+def exchanges_context(session: Session, person: str, before: int | None, count: int | None = None) -> dict[str, Any]:
     """Return a window of the conversation and the address of what came before it.
 
     Args:
+        person: the name of who reads it.
         count: how many rows the reader has on the page already.
     """
     window = conversation(session, before, count)
     return {
         "session": session,
-        "entries": list(_with_dividers(_entries(session, window), window.mounts)),
+        "entries": list(_with_dividers(_entries(session, person, window), window.mounts)),
         "imported_left_out": window.imported_left_out,
         "older_before": window.older_before,
         "is_window_moved": before is not None,
     }
 
 
-def _entries(session: Session, window: Conversation) -> Iterator[Answer | Exchange]:
+def _entries(session: Session, person: str, window: Conversation) -> Iterator[Answer | Exchange]:
     turns = (turn for _, turn in window.entries if turn is not None)
     turn_names = {f"session::{turn.request_id}": f"turn {turn.turn_index}" for turn in turns}
     preferring = _preferring(session, [turn for _, turn in window.entries if turn is not None])
     for messages, turn in window.entries:
         yield from (_answer(message, "") for message in messages)
         if turn is not None:
-            yield _exchange(session, turn, window.unanswered.get(turn.pk), turn_names, preferring.get(turn.pk, ""))
+            told = opinions(turn.scores.all(), rating_of(turn), person)
+            yield _exchange(
+                session, turn, told, window.unanswered.get(turn.pk), turn_names, preferring.get(turn.pk, "")
+            )
 
 
 def _preferring(session: Session, turns: Sequence[ExplainabilityTurn]) -> Mapping[int, str]:
@@ -141,6 +146,7 @@ def rating_of(turn: ExplainabilityTurn) -> TurnRating | None:
 def _exchange(
     session: Session,
     turn: ExplainabilityTurn,
+    told: Opinions,
     unanswered: dict[str, Any] | None,
     turn_names: Mapping[str, str],
     prefers: str,
@@ -154,7 +160,7 @@ def _exchange(
         ending=ending(turn.status, outcome(turn), turn.kind),
         tone=turn_tone(turn),
         reason=why(str(error.get("code", ""))),
-        rating=rating_of(turn),
+        opinions=told,
         closest=tuple(closest(session.session_id, unanswered)),
         asked_model=_asked_model(turn),
         basis=BASIS_WORDS.get(turn.answer_basis) if turn.answer_basis in ("stated", "composed") else None,

@@ -48,7 +48,7 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     drop_chain(session)
     written = take(request, f"written:{session_id}")
     context = {
-        **exchanges_context(session, whole_number(request.GET.get("before"))),
+        **exchanges_context(session, member.user.get_username(), whole_number(request.GET.get("before"))),
         **state_context(session, PanelQuery.of(request.GET.dict())),
         **composer_context(member.project, session, written, with_controls="options" in request.GET),
         **(saving_context(session) | {"is_saving_asked": True} if "saving" in request.GET else {}),
@@ -72,7 +72,7 @@ def messages(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
     session = session_of(member.project, session_id)
     before, count = (whole_number(request.GET.get(name)) for name in ("before", "count"))
     part = "exchanges" if before is not None else "messages"
-    context = exchanges_context(session, before, count) | {"is_window_moved": False}
+    context = exchanges_context(session, member.user.get_username(), before, count) | {"is_window_moved": False}
     return page(request, f"{TEMPLATE}#{part}", member, context)
 
 

@@ -6,10 +6,13 @@ from django.urls import reverse
 from mrpvm.errors import InvalidInput
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.queries.turns.registry import turn as turn_of
+from sessions_app.queries.turns.reviews import scores_of
+from sessions_app.web.experiments.views import author_of
 from sessions_app.web.sessions.conversation import rating_of
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import page, tell_error
+from sessions_app.web.turns.opinions import opinions
 
 
 @form_of("session", "session_id")
@@ -20,7 +23,7 @@ def rate(request: HttpRequest, member: Member, session_id: str, request_id: str)
     value, note = (request.POST.get(name, "").replace("\0", "") for name in ("value", "note"))
     error = ""
     try:
-        rate_turn(turn, value, note, member.user)
+        rate_turn(turn, value, note, author_of(member))
     except InvalidInput as refused:
         error = refused.message
         if "HX-Request" not in request.headers:
@@ -29,6 +32,7 @@ def rate(request: HttpRequest, member: Member, session_id: str, request_id: str)
         place = reverse("session", args=[session_id]) + f"?before={turn.turn_index + 1}#turn-{turn.turn_index}"
         return HttpResponseRedirect(place)
     turn = turn_of(member.project, session_id, request_id)
+    told = opinions(scores_of(turn), rating_of(turn), author_of(member).name)
     rate_url = reverse("turn-rate", args=[session_id, request_id])
-    context = {"turn": turn, "rating": rating_of(turn), "rate_url": rate_url, "error": error, "note": note}
+    context = {"turn": turn, "opinions": told, "rate_url": rate_url, "error": error, "note": note}
     return page(request, "session/rating.html", member, context)

@@ -25,7 +25,7 @@ _REASONS_TOLD = 3
 def keep(request: HttpRequest, member: Member) -> HttpResponse:
     """Keep the turns as tests of a suite; leads to the suite."""
     try:
-        turns = _turns_meant(request, member)
+        turns = turns_meant(request, member)
         suite = suite_meant(request, member)
         kept = keep_turns(suite, turns, author_of(member))
     except MRPError as refused:
@@ -35,7 +35,13 @@ def keep(request: HttpRequest, member: Member) -> HttpResponse:
     return HttpResponseRedirect(reverse("suite", args=[suite.suite_id]))
 
 
-def _turns_meant(request: HttpRequest, member: Member) -> Sequence[ExplainabilityTurn]:
+def turns_meant(request: HttpRequest, member: Member) -> Sequence[ExplainabilityTurn]:
+    """Return the turns with a tick, or those that the list's filter finds, as the form says.
+
+    Raises:
+        InvalidInput: none was chosen, or too many.
+        NotFound: TURN_NOT_FOUND.
+    """
     if request.POST.get("which") == "found":
         return newest_turns(member.project, parse(request.POST.get("q", "")), SHOWN_MAX).turns
     chosen = request.POST.getlist("turn")

@@ -1,0 +1,64 @@
+"""The review queue: turns are added to it, skipped and taken out."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from mrpvm.errors import Conflict
+from sessions_app.actions.experiments.experiments import Author
+from sessions_app.actions.settings.audit import record
+from sessions_app.models import AuditKind, ExplainabilityTurn, Project, QueuedTurn, TurnScore
+
+MOST_QUEUED = 10_000
+"""Turns of a project's review queue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """How many turns were added, were in the queue already, or have no answer that could be rated."""
+
+    added: int
+    known: int
+    unanswered: int
+
+
+@transaction.atomic
+def queue_turns(project: Project, turns: Sequence[ExplainabilityTurn], author: Author) -> Queued:
+    """Add turns to the end of the project's queue, the oldest first.
+
+    Raises:
+        Conflict: the queue would have too many; none is added.
+    """
+    answered = [turn for turn in turns if turn.status == ExplainabilityTurn.Status.SUCCEEDED]
+    known = set(QueuedTurn.objects.filter(turn__in=answered).values_list("turn_id", flat=True))
+    new = sorted((turn for turn in answered if turn.pk not in known), key=lambda turn: turn.pk)
+    count = QueuedTurn.objects.filter(project=project).count()
+    if count + len(new) > MOST_QUEUED:
+        raise Conflict(f"A review queue has at most {MOST_QUEUED} turns; this one has {count}.")
+    QueuedTurn.objects.bulk_create(
+        (QueuedTurn(project=project, turn=turn, added_by_name=author.name[:150]) for turn in new),
+        ignore_conflicts=True,  # somebody may have added one meanwhile
+    )
+    if new:
+        record(AuditKind.REVIEW_QUEUED, project.pk, "review queue", count=len(new))
+    return Queued(added=len(new), known=len(known), unanswered=len(turns) - len(answered))
+
+
+@transaction.atomic
+def unqueue_turns(project: Project, request_ids: Collection[str] | None = None) -> int:
+    """Take turns out of the queue, all where none is named; what was thought of them stays. Returns how many."""
+    queued = QueuedTurn.objects.filter(project=project)
+    if request_ids is not None:
+        queued = queued.filter(turn__request_id__in=request_ids)
+    count, _ = queued.delete()
+    if count:
+        record(AuditKind.REVIEW_UNQUEUED, project.pk, "review queue", count=count)
+    return count
+
+
+def skip_turn(turn: ExplainabilityTurn, author: Author) -> None:
+    """Note that a person has looked at a turn and gives no rating; one that the person gave stays."""
+    skipped = {"user": author.user, "value": TurnScore.Value.SKIPPED}
+    with transaction.atomic():
+        TurnScore.objects.get_or_create(turn=turn, person=author.name[:150], defaults=skipped)

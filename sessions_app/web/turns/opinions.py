@@ -1,0 +1,24 @@
+"""What people think of an answer, as one of them sees it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sessions_app.models import TurnRating, TurnScore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinions:
+    """The reader's own thumb, and those of the others; a rating that came in with a bundle is nobody's."""
+
+    own: TurnScore | None
+    others: tuple[TurnScore | TurnRating, ...]
+
+
+def opinions(scores: Iterable[TurnScore], rating: TurnRating | None, person: str) -> Opinions:
+    """Return what a person sees of a turn's scores and rating."""
+    thumbs = [score for score in scores if score.value != TurnScore.Value.SKIPPED]
+    others = tuple(score for score in thumbs if score.person != person)
+    return Opinions(
+        own=next((score for score in thumbs if score.person == person), None),
+        others=others if thumbs or rating is None else (rating,),
+    )
