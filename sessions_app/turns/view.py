@@ -19,7 +19,7 @@ from mrpvm.conversation.summary import Summary
 from mrpvm.llm.port import Sampling
 from mrpvm.values import HistoryMessage
 from mrpvm.wire import from_wire, json_bytes, to_wire, wire_names
-from sessions_app.language_model import is_configured
+from sessions_app.language_model import configuration
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import ExplainabilityTurn, TurnConditions
 
@@ -142,12 +142,13 @@ def _changed(present: Utilities, base: Utilities) -> tuple[tuple[int, float], ..
 
 def _models(turn: ExplainabilityTurn, sampling: Sampling) -> dict[str, Any] | None:
     """Return where models were asked and under which roles, never with a key; None where none was configured."""
-    if not is_configured():
+    where = configuration()
+    if where is None:
         return None
     return {
-        "baseUrl": settings.MRPVM_LLM_BASE_URL,
-        "model": settings.MRPVM_LLM_MODEL,
-        "api": settings.MRPVM_LLM_API,
+        "baseUrl": where.base_url,
+        "model": where.model,
+        "api": where.api,
         "config": turn.session.model_config,
         "sampling": to_wire(sampling),
     }

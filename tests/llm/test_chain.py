@@ -12,7 +12,7 @@ from mrpvm.llm.port import CallScope, Prompt
 from mrpvm.llm.recorder import Recorder
 from mrpvm.llm.roles import ModelConfig
 from mrpvm.values import HistoryMessage
-from tests.llm.provider import KEY, Asked, Provider, refuse, say
+from tests.llm.provider import KEY, Asked, Behaviour, Provider, refuse, say
 
 READ_ALONG = pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
 
@@ -85,11 +85,16 @@ def test_a_lost_response_is_left_out_once_and_said(is_named: bool) -> None:
     assert "r-gone" not in str(records)
 
 
-def test_a_provider_without_threads_is_asked_for_none_again() -> None:
-    def unknown(asked: Asked) -> None:
-        refuse(400, "Unknown parameter.", param="previous_response_id")(asked)
-
-    with Provider(unknown) as provider:
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        refuse(400, "Unknown parameter.", param="previous_response_id"),
+        refuse(400, "This server does not support 'previous_response_id'.", code=None),
+    ],
+    ids=["in its field", "in its words"],
+)
+def test_a_provider_without_threads_is_asked_for_none_again(refusal: Behaviour) -> None:
+    with Provider(refusal) as provider:
         endpoint = Endpoint(EndpointConfig(base_url=provider.url, model="m", api="responses"), pause=lambda wait: None)
         for _ in range(2):
             ask(provider, Chain(previous_id="r-0"), endpoint=endpoint)

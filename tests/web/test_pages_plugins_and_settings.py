@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.test import Client
@@ -10,7 +11,9 @@ from django.utils.html import escape
 from pytest_django import Settings
 
 from mrpvm import registry
+from mrpvm.llm.local_model import NAME
 from mrpvm.llm.roles import MODEL_ROLES, ModelConfig
+from sessions_app import language_model
 from sessions_app.actions.settings.model_roles import set_model_roles
 from sessions_app.language_model import NO_MODEL
 from sessions_app.models import ModelRoles, PluginStatistics, Project
@@ -198,6 +201,29 @@ def test_without_a_model_the_page_says_how_to_set_one(admin: Client) -> None:
     assert "MRPVM_LLM_BASE_URL=" in html
     assert "data-live" not in html
     assert shown(admin, "model-names").strip() == ""
+
+
+@pytest.mark.parametrize(("is_well", "state"), [(True, "answers"), (False, "being started again")])
+def test_the_local_model_says_what_it_is_for(
+    admin: Client, monkeypatch: pytest.MonkeyPatch, is_well: bool, state: str
+) -> None:
+    running = SimpleNamespace(url="http://127.0.0.1:1/v1", api_key="the-local-key", is_well=is_well)
+    monkeypatch.setattr(language_model, "_local", running)
+    html = shown(admin, "settings")
+    assert f'<dd class="mono">{NAME}</dd>' in html
+    assert state in html
+    assert "38 % right and 62 % wrong" in html
+    assert "the-local-key" not in html
+
+
+def test_a_named_endpoint_takes_the_local_model_s_place(
+    provider: Provider, admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = SimpleNamespace(url="http://127.0.0.1:1/v1", api_key="the-local-key", is_well=True)
+    monkeypatch.setattr(language_model, "_local", running)
+    html = shown(admin, "settings")
+    assert provider.url in html
+    assert "small local model" not in html
 
 
 def test_a_stored_model_s_name_is_text(admin: Client) -> None:

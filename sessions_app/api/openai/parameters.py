@@ -10,7 +10,7 @@ from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.llm.port import Sampling
 from mrpvm.llm.roles import NO_PREFERENCE
 from sessions_app.api.openai.errors import invalid, missing, unsupported
-from sessions_app.language_model import is_configured, model_names
+from sessions_app.language_model import configuration, is_configured, model_names
 
 NATIVE = (
     "session_id", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level",
@@ -135,7 +135,8 @@ def model_of(body: Mapping[str, Any], warnings: list[str]) -> tuple[str, str | N
         raise invalid("model", "must be the name of a model.")
     if name == NO_PREFERENCE:
         return name, None
-    if is_configured() and (name == settings.MRPVM_LLM_MODEL or name in model_names()):
+    where = configuration()
+    if where is not None and (name == where.model or name in model_names()):
         return name, name
     if takes_any_model():
         warnings.append(f"The model '{name}' is not known here; '{NO_PREFERENCE}' answered.")

@@ -11,8 +11,10 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connections
 
+from mrpvm.llm.local_model import LocalModel, LocalModelFailed
 from sessions_app.actions.versions import record_version
 from sessions_app.checks import ENVIRONMENT_TAG
+from sessions_app.language_model import use_local_model
 from sessions_app.management.announcement import announcement
 from sessions_app.management.bootstrap import bootstrap
 from sessions_app.management.claim import DatabaseClaim
@@ -21,6 +23,7 @@ from sessions_app.management.server import (
     check_layer,
     listening_socket,
     run_server,
+    starting_local_model,
     unusable_database,
 )
 from sessions_app.management.versions import check_version
@@ -48,7 +51,9 @@ class Command(BaseCommand):
         """
         os.umask(0o077)  # conversations are read by whoever may, through the server
         self._check(ENVIRONMENT_TAG)
+        local_model: LocalModel | None = None
         try:
+            local_model = starting_local_model()
             claim = DatabaseClaim(shared=bool(settings.REDIS_URL))
             bound = listening_socket(host, port)
             if settings.REDIS_URL:
@@ -59,6 +64,8 @@ class Command(BaseCommand):
             further = f"mrpvm serves {host}:{bound_port}."
             lines = further if no_bootstrap else self._prepare(host, bound_port, alone=not settings.REDIS_URL)
             self._warn_of_old_index()
+            if local_model is not None:
+                self._use_local_model(local_model)
         except CannotStart as problem:
             self._refuse(str(problem))
         except DatabaseError as error:
@@ -74,6 +81,8 @@ class Command(BaseCommand):
             holds_database=lambda: claim.holds,
         )
         claim.close()
+        if local_model is not None:
+            local_model.close()
 
     def _check(self, *tags: str) -> None:
         """Stop at errors that the system checks find, and print warnings of those with tags.
@@ -102,6 +111,14 @@ class Command(BaseCommand):
                 f"Warning: another version has indexed {count} layer{'' if count == 1 else 's'} of knowledge; searches"
                 " miss words there. Run the command `reindex`, now or while the server runs."
             )
+
+    def _use_local_model(self, model: LocalModel) -> None:
+        try:
+            model.wait()
+        except LocalModelFailed as problem:
+            self.stderr.write(f"Warning: the local model is not used: {problem}.")
+        else:
+            use_local_model(model)
 
     def _say(self, lines: str) -> None:
         self.stdout.write(lines)

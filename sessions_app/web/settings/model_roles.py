@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
-
 from mrpvm import registry
+from mrpvm.llm.endpoint import EndpointConfig
+from mrpvm.llm.local_model import weights_path
 from mrpvm.llm.roles import DEFAULT_OVERRIDES, THINKING_LEVELS, VERBOSITIES, Override
-from sessions_app.language_model import is_configured
+from sessions_app.language_model import configuration, local_model
 
 _ROLE_WORDS: Mapping[str, str] = {
     "seed-fast": "Reads messages, quickly",
@@ -64,6 +64,7 @@ def roles_context(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table's fields: every role, and every plugin that uses a model or has an override."""
     overrides = config["pluginOverrides"]
     names = {item.id: item.name for item in registry.installed.descriptors() if item.uses_llm}
+    where, local = configuration(), local_model()
     return {
         "roles": [
             RoleField(role=role, words=_ROLE_WORDS.get(role, "A role of your own"), model=item["model"])
@@ -78,8 +79,10 @@ def roles_context(config: Mapping[str, Any]) -> dict[str, Any]:
             SamplingField(name=name, label=label, words=words, choices=choices, value=config[name] or "")
             for name, label, words, choices in _SAMPLING
         ],
-        "has_model": is_configured(),
-        "endpoint": _endpoint() if is_configured() else None,
+        "has_model": where is not None,
+        "endpoint": None if where is None else _endpoint(where),
+        "local_model": None if local is None else {"is_well": local.is_well},
+        "can_be_local": weights_path() is not None,
     }
 
 
@@ -88,16 +91,16 @@ def _override(plugin_id: str, name: str, stored: Mapping[str, str]) -> OverrideF
     return OverrideField(plugin_id=plugin_id, name=name, choice=choice, model=stored.get("model", ""))
 
 
-def _endpoint() -> dict[str, Any]:
+def _endpoint(where: EndpointConfig) -> dict[str, Any]:
     """Return what may be shown of the endpoint: of its key only whether there is one."""
-    address = urlsplit(settings.MRPVM_LLM_BASE_URL)
+    address = urlsplit(where.base_url)
     return {
         "address": address._replace(netloc=address.netloc.rpartition("@")[2], query="", fragment="").geturl(),
-        "model": settings.MRPVM_LLM_MODEL,
-        "api": settings.MRPVM_LLM_API,
-        "has_key": bool(settings.MRPVM_LLM_API_KEY),
-        "timeout_ms": settings.MRPVM_LLM_TIMEOUT_MS,
-        "max_retries": settings.MRPVM_LLM_MAX_RETRIES,
+        "model": where.model,
+        "api": where.api,
+        "has_key": bool(where.api_key),
+        "timeout_ms": where.timeout_ms,
+        "max_retries": where.max_retries,
     }
 
 
