@@ -4,7 +4,7 @@ From text to an answer, in this order:
 
     statements      the evidence as sentences (voices: whose words, references: whom "he" means)
     corrections     what a later statement sets right is left out (restating: it is told in full)
-    parsing         a sentence as clauses (reading, tagging, phrases, lookahead, building; rules: what follows from one)
+    parsing         a sentence as clauses (reading, tagging, phrases, lookahead, building)
     asking          a question as a clause with a gap
     discourse       all clauses in order, with what their pronouns mean
     answers         the statements that answer: verdicts, causes, orders, exchanges, fitting (equating, naming, roles)

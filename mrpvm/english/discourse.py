@@ -74,8 +74,6 @@ class Discourse:
     def _resolve(self, told: Told) -> None:
         here: list[_Mention] = []
         for clause in sorted(told.parsed.clauses, key=lambda item: item.verb_place):
-            if clause.is_derived:
-                continue
             for phrase in clause.phrases:
                 word = phrase.owner_pronoun or phrase.pronoun
                 if word in _SHE | _HE | _IT | _THEY:

@@ -136,19 +136,11 @@ class Lookahead:
         if is_auxiliary(behind) or ("past" in verb_forms(behind) and "past" not in forms):
             return False
         if has_subject and "past" in forms:
-            reduced = (
-                self.top.link != "rel"
-                and (behind in PREPOSITIONS or is_number(behind or ","))
-                and self._finite_far(place + 1, past_comma=False)
-            )
-            return not reduced and (not is_number(before) or bool(kept))
+            return not is_number(before) or bool(kept)
         if has_subject and "s" in forms and kept and len(kept) == 1 and before.endswith("ed"):
             return False  # "guided tours start"
         if has_subject and "s" in forms:
-            listed = (
-                behind == "," and self.top.link not in SUBORDINATORS and self._finite_far(place + 1, past_comma=True)
-            )
-            return not listed and not (kept and self._finite_later(place + 1))
+            return not (kept and self._finite_later(place + 1))
         if "base" in forms and has_subject:
             plural = (
                 before in ("i", "we", "you", "they")
@@ -159,7 +151,7 @@ class Lookahead:
             return plural and not self._finite_later(place + 1)
         if "base" in forms and not kept and self._begins_order(place):
             plain = behind == "" or not verb_forms(behind) or "base" in verb_forms(behind)
-            return plain and not self._finite_later(place + 1) and not self._is_named_by(place)
+            return plain and not self._finite_later(place + 1)
         return False
 
     def _subject_plural(self) -> bool:
@@ -175,26 +167,6 @@ class Lookahead:
             if is_auxiliary(term):
                 return True
         return False
-
-    def _finite_far(self, place: int, *, past_comma: bool) -> bool:
-        """Return whether an auxiliary stands further on in the same clause."""
-        for at in range(place, len(self.tokens)):
-            term = self.tokens[at]
-            if term in SUBORDINATORS | RELATIVES | PRONOUNS or term in ENDS or term == "but":
-                return False
-            if term == "," and not past_comma:
-                return False
-            if is_auxiliary(term):
-                return True
-            if "past" in verb_forms(term) and not is_auxiliary(self._after(at)):
-                return False
-        return False
-
-    def _is_named_by(self, place: int) -> bool:
-        """Return whether an identifier and a finite verb stand behind a place: "pump P1 needs oil"."""
-        identifier, verb = [*self.tokens[place + 1 : place + 3], "", ""][:2]
-        is_identifier = any(map(str.isdigit, identifier)) and any(map(str.isalpha, identifier))
-        return is_identifier and bool(verb_forms(verb) & {"s", "past"} or is_auxiliary(verb))
 
     def _begins_order(self, place: int) -> bool:
         """Return whether nothing but adverbs and a finished clause stands before a place of its clause."""

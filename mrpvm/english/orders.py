@@ -1,7 +1,7 @@
 """Steps: how something is done, and what comes before or after what."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
@@ -69,37 +69,20 @@ def _units(discourse: Discourse) -> Iterator[list[Told]]:
 
 
 def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
-    for place, told in enumerate(discourse.told):
+    for told in discourse.told:
         for clause in told.parsed.clauses:
-            purpose = (
-                clause.link == "to" and clause.outer is not None and (clause.outer.is_order or _is_duty(clause.outer))
-            )
+            purpose = clause.link == "to" and clause.outer is not None and clause.outer.is_order
             conditional = [item for item in told.parsed.clauses if item.link == "if" and item.outer is clause]
             reached = bool(conditional) and not clause.is_negated and is_generic(conditional[0].subject)
             reached = reached and is_generic(asked.clause.agent) and not conditional[0].is_negated
             is_asked = (purpose or reached) and _is_task(asked.clause, clause, told, discourse)
             if is_asked and not _is_other_case(asked, told.statement.plain):
-                return [told, *_following(told, discourse.told[place + 1 :])]
+                return [told]
     return []
-
-
-def _is_duty(clause: Clause) -> bool:
-    return bool(clause.auxiliaries & {"must", "should", "can", "shall"})
 
 
 def _is_task(question: Clause, clause: Clause, told: Told, discourse: Discourse) -> bool:
     return same_verb(question, clause) and same_patients(question, clause, told, discourse)
-
-
-def _following(first: Told, later: Sequence[Told]) -> list[Told]:
-    """Return the orders that go on in the same unit."""
-    found: list[Told] = []
-    for told in later:
-        is_order = bool(told.parsed.clauses) and told.parsed.clauses[0].is_order
-        if told.statement.unit_id != first.statement.unit_id or not is_order:
-            break
-        found.append(told)
-    return found[: STEPS_MAX - 1]
 
 
 def neighbours(asked: Asked, discourse: Discourse) -> list[Told]:

@@ -16,7 +16,6 @@ from mrpvm.english.lexicon import (
 )
 from mrpvm.english.lookahead import BE, ENDS, JOINING, LETTING
 from mrpvm.english.reading import in_full, read
-from mrpvm.english.rules import in_other_words
 from mrpvm.english.structure import Clause, Parsed
 from mrpvm.english.tagging import (
     CONTRACTED,
@@ -44,8 +43,7 @@ _DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re
 def parse(text: str) -> Parsed:
     """Return the clauses of a statement in the order in which they begin."""
     tokens, surfaces = tokens_of(text)
-    clauses = tuple(Parser(tokens, surfaces).run())
-    return Parsed(tokens, surfaces, (*clauses, *in_other_words(clauses)))
+    return Parsed(tokens, surfaces, tuple(Parser(tokens, surfaces).run()))
 
 
 def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

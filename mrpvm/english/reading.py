@@ -122,7 +122,6 @@ class _Reader:
         self._preposition: str | None = None
         self._owner: str | None = None
         self._fresh_phrase = True
-        self._has_verb = False
         self._words: list[Word] = []
 
     def read(self) -> Reading:
@@ -140,10 +139,6 @@ class _Reader:
         )
 
     def _step(self, place: int, token: str) -> None:
-        if token in AUXILIARIES or is_past(token):
-            self._has_verb = True
-        elif not token[0].isalnum() or token in CONJUNCTIONS or token in _RELATIVES:
-            self._has_verb = False
         if token in _JOINING and self._preposition == "between":
             self._owner, self._fresh_phrase = None, True
         elif not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
@@ -187,40 +182,13 @@ class _Reader:
 
     def _add_content(self, place: int, token: str) -> None:
         surface = self.surfaces[place]
-        if not self._fresh_phrase and (
-            is_past(token)
-            or self._name_after_number(place)
-            or self._is_present_verb(place, token)
-            or self._is_late_subject(place)
-        ):
+        if not self._fresh_phrase and is_past(token):
             self._preposition, self._owner = None, None
         is_owner = token.endswith(("'s", "s'"))
         bare = token.removesuffix("'s").rstrip("'")
         self._add(place, bare, sense(bare), is_owner=is_owner, is_name=_is_name(surface, place, self.surfaces))
         if is_owner:
             self._owner, self._fresh_phrase = sense(bare), True
-
-    def _is_present_verb(self, place: int, token: str) -> bool:
-        """Return whether a word behind a preposition's noun is the verb: "the train from Lund arrives at nine"."""
-        if self._has_verb or not self._preposition or not self._words or not self.surfaces[place].islower():
-            return False
-        following = self.tokens[place + 1 : place + 2]
-        ends_phrase = not following or following[0] in DETERMINERS | PREPOSITIONS | POSSESSIVES or _counts(following)
-        is_third_person = token.endswith("s") and not token.endswith(("ss", "us", "is", "'s", "s'"))
-        is_plural_form = bool(following) and following[0] in DETERMINERS and self.tokens[place - 1][0].isdigit()
-        self._has_verb = (is_third_person and ends_phrase) or is_plural_form
-        return self._has_verb
-
-    def _is_late_subject(self, place: int) -> bool:
-        """Return whether a name is the subject behind an opening phrase: "with the money Anna bought a boat"."""
-        if self._has_verb or not self._preposition or not self.surfaces[place][0].isupper():
-            return False
-        last = self._words[-1]
-        follows = last.place == place - 1 and not last.is_name and not last.is_owner
-        return follows and not any(word.is_core for word in self._words)
-
-    def _name_after_number(self, place: int) -> bool:
-        return self.surfaces[place][0].isupper() and self.tokens[place - 1][0].isdigit()
 
     def _add(self, place: int, text: str, sense_: str, **marks: bool) -> None:
         self._words.append(

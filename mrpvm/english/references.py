@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mrpvm.english.lexicon import (
+    AUXILIARIES,
     CONJUNCTIONS,
     DETERMINERS,
     PERSON_WORDS,
@@ -153,24 +154,7 @@ def _takes_noun(following: re.Match[str] | None) -> bool:
     if following is None:
         return False
     word = following.group().lower()
-    return word not in DETERMINERS | PREPOSITIONS | CONJUNCTIONS and not _is_verb(word)
-
-
-def _is_verb(word: str) -> bool:
-    return is_past(word) or word in (
-        "is",
-        "was",
-        "are",
-        "were",
-        "has",
-        "had",
-        "does",
-        "did",
-        "can",
-        "will",
-        "must",
-        "may",
-    )
+    return word not in DETERMINERS | PREPOSITIONS | CONJUNCTIONS and not is_past(word) and word not in AUXILIARIES
 
 
 def _mention_of(reading: Reading, text: str) -> _Mention | None:

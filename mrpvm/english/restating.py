@@ -54,7 +54,7 @@ def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
     if statement.is_of_document or statement.speaker is not None:
         return statement
     before = next((item for item in reversed(earlier[-_REACH:]) if _is_of(item, statement)), None)
-    said, replaced = _with_rewordings(statement), None
+    said, replaced = _with_rewordings(statement.reading.text), None
     if before and statement.voiced.is_marked and is_value(statement.plain):
         said, replaced = _with_value(before, statement), before.text
     elif shifted := _SHIFTED.match(statement.reading.text):
@@ -63,6 +63,8 @@ def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
     told = before.text if before and (replaced or _opens_with_pronoun(statement)) else statement.before
     if said is None:
         return replace(statement, before=told)
+    if replaced:
+        said = _with_rewordings(said) or said
     return replace(statement, plain=said, reading=read(said), before=told, replaces=replaced)
 
 
@@ -114,8 +116,7 @@ def _with_value(earlier: Statement, later: Statement) -> str | None:
     return None
 
 
-def _with_rewordings(statement: Statement) -> str | None:
+def _with_rewordings(said: str) -> str | None:
     """Return a sentence with what it says besides, None where that is nothing."""
-    said = statement.reading.text
     besides = "; ".join(found.said for found in rewordings(said))
     return f"{said.rstrip('.!')}; {besides}." if besides else None

@@ -55,6 +55,19 @@ _RULES = (
         said=("my job is {job}",),
     ),
     _Rule(
+        pattern=re.compile(r"\b[Ii] have an? (?P<thing>[\w-]+(?: [\w-]+)?) (?P<when>(?:on|at) [^,;.!]+)"),
+        topic=None,
+        said=("my {thing} is {when}",),
+    ),
+    _Rule(
+        pattern=re.compile(
+            r"^(?P<who>(?:[Tt]he |[Mm]y )?[\w-]+(?: [A-Z][\w-]+)*) works as "
+            r"(?P<job>(?:an?|the) [\w-]+(?: [\w-]+){0,2}?)(?=[.,!;]|$| (?:and|but|in|at|for|with|on|since|near)\b)"
+        ),
+        topic=None,
+        said=("{who} is {job}",),
+    ),
+    _Rule(
         pattern=re.compile(
             r"^(?P<who>(?:[Tt]he |[Mm]y )?[\w-]+) (?:then |later |just )?(?:went|moved|travell?ed|journeyed|walked"
             r"|ran|drove|flew|returned|came|hurried)(?: back| over)? to (?P<place>(?:the |my |our )?[\w-]+)[.!]*$"

@@ -56,7 +56,7 @@ class Clause:
     """One verb with what belongs to it.
 
     `link` is the word that ties the clause to the one it stands in (`outer`): "because", "if", "rel", "to", "that",
-    "ing" for a participle, "" for a main clause. `is_order` marks imperatives, `is_derived` what a clause only implies.
+    "ing" for a participle, "" for a main clause. `is_order` marks imperatives.
     """
 
     link: str = ""
@@ -71,7 +71,6 @@ class Clause:
     is_passive: bool = False
     is_negated: bool = False
     is_order: bool = False
-    is_derived: bool = False
     objects: tuple[Phrase, ...] = ()
     modifiers: tuple[tuple[str, Phrase], ...] = ()
     adverbs: tuple[str, ...] = ()

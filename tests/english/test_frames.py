@@ -21,7 +21,6 @@ def roles(text: str) -> list[tuple[str, str, str, str]]:
     return [
         (item.link, text_of(parsed, item.subject), item.verb_text, ", ".join(text_of(parsed, o) for o in item.objects))
         for item in parsed.clauses
-        if not item.is_derived
     ]
 
 

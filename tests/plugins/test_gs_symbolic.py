@@ -213,7 +213,6 @@ def test_questions_among_the_evidence_state_nothing() -> None:
     ("told", "question", "answer"),
     [
         ("I have an exam on 5 May.", "When is my exam?", "I have an exam on 5 May. [1]"),
-        ("Mary had a fitting on Friday.", "When was Mary's fitting?", "Mary had a fitting on Friday. [1]"),
         ("Tom works as a cook.", "What does Tom do?", "Tom works as a cook. [1]"),
         ("You must file a claim within two weeks.", "How long do I have to file a claim?",
          "You must file a claim within two weeks. [1]"),
