@@ -27,6 +27,7 @@ from sessions_app.models import (
     KnowledgeSource,
     Membership,
     Project,
+    SavedFilter,
     Session,
     Suite,
     SuiteRun,
@@ -63,6 +64,7 @@ def talked(talked: Session, editor: Caller) -> Session:
     SuiteRun.objects.create(suite=suite, experiment=ran)
     Forgetting.objects.create(project=talked.project, kind="text", status="cancelled", created_by_name="ann")
     Membership.objects.create(project=talked.project, user=User.objects.create_user("bea"), role="viewer")
+    SavedFilter.objects.create(project=talked.project, name="Slow", text="is:slow", created_by_name="ann")
     create_invitation(talked.project, "viewer", "", "bo")
     return talked
 
@@ -86,6 +88,7 @@ def address(pattern: URLPattern, session: Session) -> str:
         "test_id": TestCase.objects.get().test_id,
         "run_id": Experiment.objects.get(kind="suite").experiment_id,
         "name": "bea",
+        "filter_id": SavedFilter.objects.get().filter_id,
         "invitation_id": str(Invitation.objects.get().pk),
     }
     return "/api/" + re.sub(r"<\w+:(\w+)>", lambda match: ids[match[1]], str(pattern.pattern))
@@ -117,6 +120,8 @@ def call(client: Client, method: str, path: str, headers: dict[str, str], kb_id:
         "message": "c",
         "expect": {"contains": ["c"]},
         "role": "editor",
+        "q": "is:slow",
+        "value": "up",
         "trials": [{"deliberation_level": 1}],
         "messages": [{"role": "user", "content": "c"}],
     }

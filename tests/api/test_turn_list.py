@@ -12,7 +12,7 @@ def test_turns_are_listed_by_what_became_of_them(editor: Caller) -> None:
     found = editor.get("/api/turns").json()
     assert found["next_cursor"] is None
     assert [turn["user_message"] for turn in found["turns"]] == list(MESSAGES[::-1])
-    assert [turn["outcome"] for turn in found["turns"]] == ["no-answer", "answered", "answered"]
+    assert [turn["outcome"] for turn in found["turns"]] == ["no-answer", "answered", "noted"]
     open_ones = editor.get("/api/turns?q=status:no-answer").json()["turns"]
     assert [turn["user_message"] for turn in open_ones] == ["Who is the captain?"]
     assert open_ones[0]["kb_name"]

@@ -55,7 +55,7 @@ def test_a_command_changes_no_choice_of_plugins(live_project: Project) -> None:
         assert rows["Knowledge base"][-1] in ("Default KB, revision 1", "no")
         assert "changed between the turns" not in page
     sides = re.findall(r'class="badge[^>]*>([^<]*)<', compare(client, command))
-    assert sides[:2] == ["Answered", "Command"]
+    assert sides[:2] == ["Noted", "Command"]
     assert state_rows(compare(client, after).partition('id="compare-run"')[0])["Planner"][0] == "–"
 
 

@@ -1,10 +1,12 @@
 """What people think of answers, the queue of turns to be reviewed, and how far reviewers agree."""
 
+from contextlib import suppress
 from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mrpvm.errors import NotFound
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.actions.turns.reviews import queue_turns, skip_turn, unqueue_turns
 from sessions_app.api.shell import schemas
@@ -43,8 +45,9 @@ class TurnScores(ApiView):
 
     @schemas.score_delete
     def delete(self, request: Request, session_id: str, request_id: str) -> Response:
-        """Take the caller's score back."""
-        rate_turn(turn_of(self.project, session_id, request_id), "", author=self.author)
+        """Take the caller's score back. One that is not there is gone."""
+        with suppress(NotFound):
+            rate_turn(turn_of(self.project, session_id, request_id), "", author=self.author)
         return Response(status=204)
 
     def _answer(self, turn: ExplainabilityTurn) -> Response:

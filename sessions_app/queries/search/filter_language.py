@@ -147,7 +147,7 @@ class Key:
 KEYS: Mapping[str, Key] = {
     "status": Key(meaning="how it stands or ended", example="status:failed", read=_one_of(*STATUSES), values=STATUSES),
     "is": Key(
-        meaning=f"searched for in other words, without a part of its context, longer than {SLOW_MS} ms",
+        meaning=f"searched for in other words, with a part of its context cut by a limit, longer than {SLOW_MS} ms",
         example="is:rewritten",
         read=_one_of(*MARKS),
         values=MARKS,
