@@ -350,6 +350,7 @@ SPECTACULAR_SETTINGS = {
             "failed",
             "cancelled",
         ],
+        "QuotaKindEnum": ["sessions", "units", "bytes", "calls-a-minute", "tokens-a-day", "cost-a-day"],
         "RetentionKindEnum": [
             "trials",
             "imported-traces",

@@ -28,6 +28,15 @@ def is_allowed(name: str, per_minute: int) -> bool:
         return True
 
 
+def used_in_minute(name: str) -> int:
+    """Return how many attempts were counted under `name` in the running minute; 0 while the cache is away."""
+    try:
+        return int(cache.get(f"{name}:{int(time.time()) // WINDOW_SECONDS}", 0))
+    except Exception as error:
+        logger.warning("attempts could not be read, the cache is away: %s", error)
+        return 0
+
+
 def seconds_to_wait() -> int:
     """Return the whole seconds until the next minute begins to count."""
     return int(WINDOW_SECONDS - time.time() % WINDOW_SECONDS) + 1

@@ -40,7 +40,7 @@ def start_trials(
         check_changes(each)
     asked = _asked(session, turn, message)
     if allow_model:
-        check_allowed(estimate([asked] * len(changes)))
+        check_allowed(estimate([asked] * len(changes)), session.project)
     pool.refuse_if_full()
     records = [each.as_record() for each in changes]
     experiment = begin_experiment(
@@ -78,7 +78,8 @@ def start_more_trials(experiment: Experiment, changes: Sequence[Changes], *, wai
     for each in changes:
         check_changes(each)
     if experiment.asks_models:
-        check_allowed(estimate_trials(experiment.session, experiment.turn, experiment.message, len(changes)))
+        found = estimate_trials(experiment.session, experiment.turn, experiment.message, len(changes))
+        check_allowed(found, experiment.project)
     pool.refuse_if_full()
     return _started(add_trials(experiment, [each.as_record() for each in changes]), wait_ms)
 
@@ -102,7 +103,7 @@ def start_diagnosis(
     """
     recorded = recorded_turn(turn)
     if allow_model:
-        check_allowed(estimate([recorded]))
+        check_allowed(estimate([recorded]), turn.session.project)
     pool.refuse_if_full()
     question = {**to_wire(expected), **to_wire(bounds)}
     experiment = begin_experiment(

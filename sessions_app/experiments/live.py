@@ -13,9 +13,11 @@ from mrpvm.llm.dialect import Completion
 from mrpvm.llm.endpoint import Endpoint
 from mrpvm.llm.port import OnText
 from mrpvm.values import Usage
+from sessions_app.actions.settings.quotas import check_model_use, count_model_use
 from sessions_app.experiments.models import recorded_requests
 from sessions_app.experiments.recorded import RecordedTurn
 from sessions_app.language_model import NO_MODEL, endpoint
+from sessions_app.models import Project
 
 CHARS_A_TOKEN = 4
 ANSWER_TOKENS = 500
@@ -73,15 +75,17 @@ def with_messages(found: Estimate, messages: Iterable[str]) -> Estimate:
     )
 
 
-def check_allowed(found: Estimate) -> None:
+def check_allowed(found: Estimate, project: Project) -> None:
     """Refuse trials that would ask a model for more than is allowed.
 
     Raises:
         Unavailable: LLM_NOT_AVAILABLE, no model is configured.
         Conflict: TRIAL_BUDGET, with the estimate.
+        Unavailable: QUOTA_REACHED, the project has used what it may today.
     """
     if endpoint() is None:
         raise Unavailable(NO_MODEL, code="LLM_NOT_AVAILABLE")
+    check_model_use(project)
     if not found.is_allowed:
         raise Conflict(
             f"These trials would take about {found.token_count} tokens from the model; {found.budget} are allowed.",
@@ -120,11 +124,12 @@ class Allowance:
 class LiveModel:
     """The configured provider as one trial asks it; `usage` is what that took."""
 
-    def __init__(self, provider: Endpoint, allowance: Allowance) -> None:
+    def __init__(self, provider: Endpoint, allowance: Allowance, project_pk: int) -> None:
         self.config = provider.config
         self.usage = Usage(input_tokens=0, output_tokens=0)
         self._provider = provider
         self._allowance = allowance
+        self._project_pk = project_pk
         self._lock = Lock()
 
     @property
@@ -153,6 +158,8 @@ class LiveModel:
             is_estimated=True,
         )
         self._allowance.take(usage)
+        name = str(body.get("model") or self.config.model)
+        count_model_use(self._project_pk, [(name, usage.input_tokens, usage.output_tokens)])
         with self._lock:
             self.usage += usage
         return completion

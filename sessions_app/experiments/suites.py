@@ -172,7 +172,7 @@ def _begun(suite: Suite, target: Target, author: Author) -> SuiteRun:
     if not tests:
         raise InvalidInput("The suite has no such tests.")
     if target.allow_model:
-        check_allowed(estimate_tests(tests))
+        check_allowed(estimate_tests(tests), suite.project)
     return begin_run(suite, tests, target.as_record(), author, asks_models=target.allow_model)
 
 

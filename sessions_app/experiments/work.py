@@ -48,7 +48,7 @@ class ExperimentWatch(Watch):
     def live_model(self) -> LiveModel | None:
         """Return the model for one trial, None where none may be asked or none is configured."""
         provider = endpoint() if self._experiment.asks_models else None
-        return LiveModel(provider, self._allowance) if provider is not None else None
+        return LiveModel(provider, self._allowance, self._experiment.project_id) if provider is not None else None
 
     @contextmanager
     def place(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ from pydantic import Field
 from mrpvm.errors import Unavailable
 from sessions_app import shutdown
 from sessions_app.actions.sessions.session import Choices, create_session
+from sessions_app.actions.settings.quotas import take_turn
 from sessions_app.call_rates import is_allowed, seconds_to_wait
 from sessions_app.mcp.caller import Caller
 from sessions_app.mcp.turn_text import outcome_words
@@ -32,6 +33,7 @@ def ask(
     check_call(call)
     shutdown.refuse_new_turns()
     running_turns.refuse_if_full()
+    take_turn(caller.project)
     session = session_reference(caller.project, session_id) if session_id else create_session(caller.project)
     result = run_turn(session, call)
     turn = result.turn

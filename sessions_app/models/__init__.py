@@ -34,6 +34,7 @@ from sessions_app.models.settings.model_roles import ModelRoles
 from sessions_app.models.settings.plugin_failure import PluginFailure
 from sessions_app.models.settings.plugin_statistics import PluginStatistics
 from sessions_app.models.settings.project import ApiKey, LoginLink, Membership, Project, Role
+from sessions_app.models.settings.quota import ModelUse, QuotaKind
 from sessions_app.models.settings.retention import Retention, RetentionKind
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn, TurnEvents
 from sessions_app.models.turns.imported_span import ImportedSpan
@@ -73,6 +74,7 @@ __all__ = [
     "Membership",
     "Message",
     "ModelRoles",
+    "ModelUse",
     "PackedLayer",
     "PackedPart",
     "PluginFailure",
@@ -81,6 +83,7 @@ __all__ = [
     "Project",
     "QuarantinedChunk",
     "QueuedTurn",
+    "QuotaKind",
     "RememberedText",
     "Retention",
     "RetentionKind",

@@ -30,6 +30,7 @@ from sessions_app.actions.sessions.conversation_points import mark_conversation
 from sessions_app.actions.sessions.memory import insert_memory, memory_write
 from sessions_app.actions.sessions.session import set_preferences, trim_registry
 from sessions_app.actions.sessions.slots import refusal_of
+from sessions_app.actions.settings.quotas import count_model_use
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.named_sql import insertions, store_committed, turn_end, write_all
 from sessions_app.turns.call import TurnCall
@@ -121,6 +122,7 @@ def commit_turn(
     )
     if not ended:
         raise _refusal(turn)
+    count_model_use(session.project_id, turn.model_usage or ())
     if memory and not kept[0]:
         insert_memory(session, memory, prepared.flags.session_memory_ttl_hours)
     if call.chain is not None:
@@ -197,6 +199,7 @@ def fail_turn(
     turn.view, turn.conditions_id = view, conditions
     turn.session, turn.context_report = session, report.as_record()
     fill_usage(turn, trace.events)
+    count_model_use(session.project_id, turn.model_usage or ())
     write_all(trace.finish())
     end_failed(turn, session, error, used, skill_failure(call.commanded_skill, error["code"]))
     trim_registry(turn)

@@ -129,6 +129,14 @@ RAIL = (
     ),
     RailEntry(
         group="Project",
+        section="quotas",
+        name="Limits",
+        url_name="quotas",
+        drawing="M2.5 12a5.5 5.5 0 0 1 11 0M8 12l3-4M2.5 12h11",
+        role="admin",
+    ),
+    RailEntry(
+        group="Project",
         section="retention",
         name="Retention",
         url_name="retention",

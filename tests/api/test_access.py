@@ -200,7 +200,14 @@ def test_lists_show_the_own_project_alone(path: str, talked: Session, editor: Ca
 
 TRIES = re.compile(r"/(replay|diagnosis|bisect|runs)$|^/api/kbs/[^/]+/tests$")
 """Ends of paths that run recorded turns and tests again, which a viewer may."""
-ADMINS = ("/api/audit", "/api/forget", "/api/invitations", "/api/members", "/api/settings/retention")
+ADMINS = (
+    "/api/audit",
+    "/api/forget",
+    "/api/invitations",
+    "/api/members",
+    "/api/settings/retention",
+    "/api/settings/quotas",
+)
 """Beginnings of what is only for admins."""
 EXPERIMENTS = "/api/experiments"
 """Where a viewer may begin what needs a session to be named, and change what the viewer began."""

@@ -241,8 +241,8 @@ def test_old_entries_go_and_that_is_recorded(project: Project, settings: Setting
     settings.MRPVM_KEEP_AUDIT_DAYS = 30
     assert (carry_out_retention(rest=timedelta(0)), remove_old_entries()) == (1_500, 1)
     trimmed = AuditEntry.objects.filter(kind="audit.trimmed")
-    assert [entry.facts["count"] for entry in trimmed.order_by("pk")] == [1_000, 500, 1]
-    assert AuditEntry.objects.count() == count + 4
+    assert [entry.facts["count"] for entry in trimmed.order_by("pk")] == [500, 500, 500, 1]
+    assert AuditEntry.objects.count() == count + 5
     assert AuditEntry.objects.get(kind="retention.finished").facts == {"audit": 1_500}
 
 

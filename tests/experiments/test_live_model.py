@@ -73,7 +73,7 @@ def test_nothing_is_asked_once_the_budget_is_spent(
     provider: Provider, turn: ExplainabilityTurn, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MRPVM_TRIAL_BUDGET = 1
-    monkeypatch.setattr("sessions_app.experiments.experiments.check_allowed", lambda found: None)
+    monkeypatch.setattr("sessions_app.experiments.experiments.check_allowed", lambda found, project: None)
     first, second = live(turn, OTHER, Changes(message="How is my dog called, please?"))
     assert second.status == "needs-model"
     assert second.missing_request is not None

@@ -35,6 +35,7 @@ from sessions_app.models import (
     Membership,
     Message,
     ModelRoles,
+    ModelUse,
     PackedLayer,
     PackedPart,
     PluginFailure,
@@ -71,6 +72,7 @@ def add_rows_of_every_kind(how_many: int) -> None:
     for number in [next(_numbers) for _ in range(how_many)]:
         project = Project.objects.create(name=f"{HOSTILE} {number}", slug=f"project-{number}")
         ModelRoles.objects.create(project=project, config={"roles": {"goal-fast": {"model": HOSTILE}}})
+        ModelUse.objects.create(project=project, day=timezone.now().date(), model=HOSTILE)
         Retention.objects.create(project=project, days={"traces": 30}, removed={HOSTILE: number})
         AuditEntry.objects.create(
             project=project,

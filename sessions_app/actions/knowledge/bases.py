@@ -26,6 +26,7 @@ from sessions_app.actions.knowledge.source_rows import (
     refuse_taken,
 )
 from sessions_app.actions.settings.audit import record_of_base
+from sessions_app.actions.settings.quotas import check_knowledge
 from sessions_app.actions.upkeep.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
 from sessions_app.layers.index import UNKNOWN, hide_units
 from sessions_app.layers.lifecycle import create_layer, seal_layer
@@ -217,6 +218,7 @@ def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, rep
     check_base_size(layer)
     seal_layer(layer)
     move_head(locked, layer, reason="source-add")
+    check_knowledge(locked.project)
     record_of_base(
         AuditKind.BASE_SOURCE_ADDED, locked, source_id=source.source_id, name=source.name, revision=locked.revision
     )

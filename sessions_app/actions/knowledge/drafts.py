@@ -24,6 +24,7 @@ from sessions_app.actions.knowledge.source_rows import (
 )
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.settings.quotas import check_knowledge
 from sessions_app.actions.upkeep.staging import (
     UNITS_AT_ONCE,
     Watch,
@@ -172,5 +173,6 @@ def _count_sources(
 def _finished(session: Session) -> Session:
     touch(session)
     session.save(update_fields=["draft", *ACTIVITY_FIELDS])
+    check_knowledge(session.project)
     events.append(session, ("draft.changed", draft_facts(session)))
     return session

@@ -20,6 +20,7 @@ from sessions_app.actions.knowledge.source_rows import check_source_name
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import added_event, known_hashes, remove_from_layers
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.settings.quotas import check_knowledge
 from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, Watch, fill, staged_on, staging, unwatched
 from sessions_app.layers.index import index_units, remove_units
 from sessions_app.layers.lifecycle import give_up_layers, own_layers, restack_above, restack_layer
@@ -139,6 +140,7 @@ def _finished(locked: Session, material: Material, kept: Sequence[KnowledgeUnit]
     locked.unit_count += len(kept)
     touch(locked)
     locked.save(update_fields=["unit_count", *ACTIVITY_FIELDS])
+    check_knowledge(locked.project)
     events.append(locked, ("context.loaded", events.ContextLoaded(source_name=material.name, unit_count=len(kept))))
     if kept:
         notify_on_commit(added_event(locked, kept, "committed-session", "session-context-api"))

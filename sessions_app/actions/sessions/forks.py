@@ -75,8 +75,8 @@ def forking(source: Session, sequence: int) -> Iterator[Callable[[str], Session]
 
 @transaction.atomic
 def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reason: str) -> Session:
-    take_place()
-    source = Session.objects.select_related("mounted_kb", "mounted_layer").get(pk=source_pk)
+    source = Session.objects.select_related("project", "mounted_kb", "mounted_layer").get(pk=source_pk)
+    take_place(source.project)
     fork = copy(source)
     fork._state = copy(source._state)
     fork._state.adding = True

@@ -5,19 +5,23 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from mrpvm.errors import Unavailable
+from sessions_app.actions.settings.quotas import check_sessions
 from sessions_app.actions.upkeep.exclusive import wait_for_turn
-from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.models import ExplainabilityTurn, Project, Session
 
 
-def take_place() -> None:
-    """Refuse one more live session if there are `MRPVM_MAX_SESSIONS`; runs in the transaction that makes it.
+def take_place(project: Project) -> None:
+    """Refuse one more live session if the project has as many as it may, or the server `MRPVM_MAX_SESSIONS`.
+
+    Runs in the transaction that makes it.
 
     A session whose time has run out is not live, whether or not the sweep has marked it; under a running turn it is,
     since the turn's end gives it time again. Of sessions made at once each counts those before it.
 
     Raises:
-        Unavailable: SESSION_LIMIT.
+        Unavailable: SESSION_LIMIT, QUOTA_FULL.
     """
+    check_sessions(project)
     limit = settings.MRPVM_MAX_SESSIONS
     if limit is None:
         return

@@ -115,7 +115,7 @@ def create_session(
     """
     choices = choices or Choices()
     check_choices(choices)
-    take_place()
+    take_place(project)
     files = freeze_files(project)
     base, model_config = _base_and_roles(project, base)
     session = _initial(project, choices, base, files, model_config)
@@ -292,7 +292,7 @@ def restore_session(session: Session) -> Session:
     if timezone.now() > locked.deleted_at + UNDO_PERIOD:
         raise Conflict("The session was deleted too long ago to be brought back.")
     if not locked.is_expired:
-        take_place()
+        take_place(locked.project)
     locked.deleted_at = None
     locked.save(update_fields=["deleted_at"])
     events.append(locked, ("session.restored", events.NoFacts()))

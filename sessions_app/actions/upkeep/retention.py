@@ -29,8 +29,9 @@ REST = timedelta(hours=1)
 """How long after a run the next one begins: days are counted, so minutes do not matter."""
 SECONDS_AT_ONCE = 20.0
 """After so long a sweep leaves the rest of a run for the next one."""
-_KEYS_A_QUERY = 500
-_ROWS_A_TRANSACTION: Mapping[RetentionKind, int] = {RetentionKind.TRIALS: 1, RetentionKind.AUDIT: 1_000}
+_KEYS_A_QUERY = 10_000
+"""The query has to go through all that is old, so that it is asked seldom; it locks nothing."""
+_ROWS_A_TRANSACTION: Mapping[RetentionKind, int] = {RetentionKind.TRIALS: 1, RetentionKind.AUDIT: 500}
 
 
 class _Ended(Exception):

@@ -49,6 +49,7 @@ SUBJECTS: dict[str, tuple[type[Model], ...]] = {
         models.Invitation,
         models.ModelRoles,
         models.Retention,
+        models.ModelUse,
         models.AuditEntry,
     ),
 }

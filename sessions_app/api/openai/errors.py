@@ -10,7 +10,11 @@ from mrpvm.errors import InvalidInput, NotFound
 from sessions_app.api.shell.errors import body_of, error_response, status_of
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-_CODES = {"UNAUTHENTICATED": "invalid_api_key", "RATE_LIMITED": "rate_limit_exceeded"}
+_CODES = {
+    "UNAUTHENTICATED": "invalid_api_key",
+    "RATE_LIMITED": "rate_limit_exceeded",
+    "QUOTA_REACHED": "insufficient_quota",
+}
 NOT_RETRIED = "x-should-retry"
 
 

@@ -8,6 +8,7 @@ from mrpvm.conversation.chain import chain_start, extend_chain
 from mrpvm.conversation.flags import flags_in
 from sessions_app import shutdown
 from sessions_app.actions.sessions.recognition import Found, recognise_session, resume_session
+from sessions_app.actions.settings.quotas import take_turn
 from sessions_app.api.openai.messages import Said
 from sessions_app.api.openai.parameters import NATIVE, metadata_of, model_of, sampling_of, user_of, warnings_of
 from sessions_app.api.shell.authentication import Access
@@ -75,6 +76,7 @@ def asked_in(view: ApiView, body: Mapping[str, Any], said: Said, api: str) -> As
     check_call(call)
     shutdown.refuse_new_turns()
     running_turns.refuse_if_full()
+    take_turn(view.project)
     return Asked(call=call, said=said, model=model, body=body, native=native, warnings=warnings)
 
 

@@ -55,7 +55,7 @@ STATUS_BY_CODE: Mapping[str, int] = {
             "KB_INGEST_TOO_MANY_CHUNKS", "KB_VALIDATION_MAX_UNITS_PER_SOURCE", "KB_VALIDATION_MAX_TOTAL_UNITS",
             "KB_VALIDATION_MAX_SOURCES", "SOURCE_UNREADABLE", "IDEMPOTENCY_KEY_REUSED",
         ),
-        429: ("RATE_LIMITED",),
+        429: ("RATE_LIMITED", "QUOTA_REACHED"),
         500: ("SERVER_INTERNAL_ERROR",),
         502: ("LLM_PROVIDER_ERROR",),
         503: (
@@ -63,7 +63,7 @@ STATUS_BY_CODE: Mapping[str, int] = {
             "SERVER_BUSY", "SKILLS_ROOT_UNREADABLE", "STORED_VALUE_DAMAGED",
         ),
         504: ("ENGINE_TIMEOUT", "LLM_TIMEOUT", "KB_INGEST_TIMEOUT"),
-        507: ("INSUFFICIENT_STORAGE",),
+        507: ("INSUFFICIENT_STORAGE", "QUOTA_FULL"),
     }.items()
     for code in codes
 }  # fmt: skip

@@ -313,6 +313,15 @@ class RetentionRequest(serializers.Serializer):
     )
 
 
+class QuotasRequest(serializers.Serializer):
+    """Limits of what the project may use; kinds that are not named stay as they are."""
+
+    limits = serializers.DictField(
+        child=serializers.FloatField(allow_null=True),
+        help_text="By kind: how much may be used; null takes a limit away. All are whole numbers but for a cost.",
+    )
+
+
 class RetentionQuery(serializers.Serializer):
     """Rules whose effect is asked for: after how many days each kind is removed, 0 for never."""
 

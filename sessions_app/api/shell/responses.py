@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from mrpvm.values import KU_TYPES, PLUGIN_TYPES, ROLES
-from sessions_app.models import RetentionKind
+from sessions_app.models import QuotaKind, RetentionKind
 
 Int, Bool = serializers.IntegerField, serializers.BooleanField
 Str, Time = serializers.CharField, serializers.DateTimeField
@@ -178,6 +178,21 @@ class AuditPage(Page):
     """A page of the audit log."""
 
     entries = AuditEntryObject(many=True)
+
+
+class QuotaObject(serializers.Serializer):
+    """How much of something the project uses, and may use."""
+
+    kind = serializers.ChoiceField(QuotaKind.values)
+    name = Str()
+    used = serializers.FloatField(help_text="Now, in this minute, or on this day of UTC.")
+    limit = nullable(serializers.FloatField, help_text="null where there is none.")
+
+
+class QuotaList(serializers.Serializer):
+    """What the project uses and may use."""
+
+    quotas = QuotaObject(many=True)
 
 
 class RetentionRule(serializers.Serializer):

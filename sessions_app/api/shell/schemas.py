@@ -29,6 +29,7 @@ ERRORS = {
     502: "The model's provider failed.",
     503: "Not now: full, shutting down, without the database or the model that is needed; see Retry-After.",
     504: "It took too long.",
+    507: "There is no room for more: on the disk, or within what the project may use.",
 }
 
 
@@ -45,7 +46,7 @@ def _operation(
     """Return the decorator that documents one method of an endpoint."""
     codes = {401, 403, 500, 503, *errors}
     if request is not None:
-        codes |= {400, 413, 415}
+        codes |= {400, 413, 415, 507}
     if query is not None:
         codes |= {400}
     refused = {code: OpenApiResponse(responses.ErrorResponse, description=ERRORS[code]) for code in sorted(codes)}
@@ -363,6 +364,20 @@ invitation_create = _operation(
 )
 invitation_withdraw = _operation(
     "withdraw_invitation", "members", "Makes an invitation useless. Needs the role admin.", {204: None}, 404
+)
+quotas_read = _operation(
+    "read_quotas",
+    "quotas",
+    "Reads what the project uses of sessions, units, bytes, turns a minute, tokens and cost a day, and what it may use."
+    " Needs the role admin.",
+    {200: responses.QuotaList},
+)
+quotas_change = _operation(
+    "change_quotas",
+    "quotas",
+    "Changes the limits that are named; what is above a new one stays. Needs the role admin.",
+    {200: responses.QuotaList},
+    request=requests.QuotasRequest,
 )
 retention_read = _operation(
     "read_retention",

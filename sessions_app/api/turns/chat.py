@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from mrpvm.conversation.flags import flags_in
 from mrpvm.values import HistoryMessage
 from sessions_app import shutdown
+from sessions_app.actions.settings.quotas import take_turn
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import ChatRequest, choices_of
 from sessions_app.api.shell.throttling import ChatThrottle
@@ -39,6 +40,7 @@ class ChatCompletions(ApiView):
         check_call(call)
         shutdown.refuse_new_turns()
         running_turns.refuse_if_full()
+        take_turn(self.project)
         if body["stream"]:
             return self._stream(body, call)
         session, placed = self._placed(body, call)

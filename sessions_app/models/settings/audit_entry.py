@@ -48,6 +48,7 @@ class AuditKind(models.TextChoices):
     PROJECT_CHANGED = "project.changed", "changed a project"
     PROJECT_CREATED = "project.created", "made a project"
     RESPONSE_FORGOTTEN = "response.forgotten", "forgot a response"
+    QUOTAS_CHANGED = "quotas.changed", "changed what the project may use"
     RETENTION_CHANGED = "retention.changed", "changed how long what is kept"
     RETENTION_FINISHED = "retention.finished", "removed what was too old"
     RETENTION_STARTED = "retention.started", "had what is too old removed"

@@ -39,6 +39,7 @@ class Project(models.Model):
 
     With `redacts_conversations` secrets are blacked out in what is said and loaded too, before anything is made of it.
     Of its sessions only the `session_memory_limit` used last keep what their turns left; all where it is None.
+    `quotas` holds for a `QuotaKind` how much the project may use; what is missing is not limited.
     """
 
     name = models.CharField(max_length=200)
@@ -48,6 +49,7 @@ class Project(models.Model):
     flags = StoredJSONField(default=dict, blank=True)
     redacts_conversations = models.BooleanField(default=False)
     session_memory_limit = models.PositiveIntegerField(null=True, blank=True)
+    quotas = StoredJSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

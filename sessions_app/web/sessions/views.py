@@ -16,6 +16,7 @@ from sessions_app.actions.sessions.session import (
     restore_session,
 )
 from sessions_app.actions.settings.model_roles import change_model_config
+from sessions_app.actions.settings.quotas import take_turn
 from sessions_app.call_rates import is_allowed, seconds_to_wait
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.search.row_numbers import whole_number
@@ -118,6 +119,7 @@ def ask(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     try:
         if not is_allowed(f"chats:user-{member.user.pk}", settings.MRPVM_CHATS_PER_MINUTE):
             raise Unavailable(f"Too many messages. Try again in {seconds_to_wait()} s.", code="RATE_LIMITED")
+        take_turn(member.project)
         run_turn(session, _call(request, member))
     except MRPError as error:
         tell_error(request, error)

@@ -1,0 +1,203 @@
+"""`python -m bench.retention [--turns N]`: the longest transaction of each kind of retention over many turns."""
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import django
+
+from bench.databases import new_database
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+
+    from sessions_app.models import Project
+
+TURNS, TURNS_A_SESSION = 1_000_000, 100
+SECONDS_A_KIND = 15.0
+"""So long each kind is removed: every batch does the same work, so that the first thousand tell of all."""
+AIM_MS = 200
+_AGE_DAYS = 100
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Build, remove and print."""
+    parser = argparse.ArgumentParser(prog="python -m bench.retention", description="Measure what removing costs.")
+    parser.add_argument("--turns", type=int, default=TURNS, help=f"turns that are stored ({TURNS:,})")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "rows")) as own:
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
+        os.environ["MRPVM_DATA_DIR"] = str(own.directory)
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        print(f"mrpvm bench: retention over {given.turns:,} turns, {own.product}", flush=True)
+        for line in _report(given.turns):
+            print(line, flush=True)
+
+
+def _report(turn_count: int) -> Iterator[str]:
+    from sessions_app.actions.settings.projects import ensure_default_project
+    from sessions_app.queries.settings.retention import preview
+
+    project = ensure_default_project()
+    began = time.perf_counter()
+    _fill(project, turn_count)
+    yield f"{'s to make the rows':44}{time.perf_counter() - began:10.0f}"
+    days = {"traces": 1, "payloads": 1, "model-exchanges": 1, "messages": 1, "audit": 1}
+    began = time.perf_counter()
+    preview(project, days)
+    yield f"{'ms for a preview of all kinds':44}{(time.perf_counter() - began) * 1000:10.0f}"
+    yield f"\n{'ms of a transaction':44}{'count':>10}{'p50':>10}{'longest':>10}"
+    for kind in ("model-exchanges", "payloads", "audit", "traces", "messages"):
+        with _timed_transactions() as times:
+            _carry_out(project, kind)
+        longest = max(times)
+        verdict = "ok" if longest <= AIM_MS else f"more than {AIM_MS}"
+        yield f"{kind:44}{len(times):10}{median(times):10.2f}{longest:10.2f}   {verdict}"
+    with _timed_transactions() as times:
+        _purge()
+    yield f"{'purge of deleted sessions':44}{len(times):10}{median(times):10.2f}{max(times):10.2f}"
+
+
+def _carry_out(project: "Project", kind: str) -> None:
+    from sessions_app.actions.settings.retention import choose_retention
+    from sessions_app.actions.upkeep import retention as work
+    from sessions_app.models import RetentionKind
+
+    choose_retention(project, {other.value: 0 for other in RetentionKind} | {kind: 1})
+    work.SECONDS_AT_ONCE = SECONDS_A_KIND
+    work.carry_out_retention()
+
+
+def _purge() -> None:
+    from sessions_app.actions.sessions.session import UNDO_PERIOD, _purge_batch
+    from sessions_app.models import Session
+
+    deleted = Session.objects.filter(deleted_at__isnull=False)
+    deleted.update(deleted_at=django.utils.timezone.now() - 2 * UNDO_PERIOD)
+    until = time.monotonic() + SECONDS_A_KIND
+    for pk in list(deleted.values_list("pk", flat=True)):
+        while time.monotonic() < until and _purge_batch(pk):
+            pass
+
+
+@contextmanager
+def _timed_transactions() -> Iterator[list[float]]:
+    """Return the milliseconds of each outermost transaction of this thread until the block ends."""
+    from django.db import transaction
+
+    times: list[float] = []
+    begin, end, depth, began = transaction.Atomic.__enter__, transaction.Atomic.__exit__, 0, 0.0
+
+    def enter(atomic: Any) -> None:
+        nonlocal depth, began
+        if not depth:
+            began = time.perf_counter()
+        depth += 1
+        begin(atomic)
+
+    def leave(atomic: Any, *error: Any) -> None:
+        nonlocal depth
+        try:
+            end(atomic, *error)
+        finally:
+            depth -= 1
+            if not depth:
+                times.append((time.perf_counter() - began) * 1000)
+
+    transaction.Atomic.__enter__, transaction.Atomic.__exit__ = enter, leave  # type: ignore[method-assign]
+    try:
+        yield times
+    finally:
+        transaction.Atomic.__enter__, transaction.Atomic.__exit__ = begin, end  # type: ignore[method-assign]
+
+
+def _fill(project: "Project", turn_count: int) -> None:
+    """Store copies of one turn with all its rows, old enough to be removed, `TURNS_A_SESSION` a session."""
+    from datetime import timedelta
+
+    from django.db.models import F
+
+    from sessions_app import models
+    from sessions_app.actions.sessions.session import create_session
+    from sessions_app.turns.call import TurnCall
+    from sessions_app.turns.machine import install_plugins
+    from sessions_app.turns.pipeline import run_turn
+
+    install_plugins()
+    session = create_session(project)
+    run_turn(session, TurnCall(message="My dog is called Rex, and I like tea."))
+    turn = run_turn(models.Session.objects.get(pk=session.pk), TurnCall(message="What is my dog called?")).turn
+    by = timedelta(days=_AGE_DAYS)
+    models.ExplainabilityTurn.objects.update(created_at=F("created_at") - by, turn_index=F("turn_index") + 1_000)
+    models.Session.objects.update(
+        last_activity_at=F("last_activity_at") - by,
+        turn_sequence=TURNS_A_SESSION,
+        event_sequence=TURNS_A_SESSION,
+        message_sequence=2 * TURNS_A_SESSION,
+    )
+    first = models.Session.objects.order_by("-pk").values_list("pk", flat=True)[0] + 1
+    of_session, of_turn = f"{first} + (n.i / {TURNS_A_SESSION})", f"{turn.pk} + 1 + n.i"
+    sessions = turn_count // TURNS_A_SESSION
+    _copies(models.Session, f"id = {session.pk}", sessions, {"id": f"{first} + n.i", "session_id": "'s-' || n.i"})
+    own = {"id": of_turn, "session_id": of_session, "request_id": "'r-' || n.i"}
+    _copies(models.ExplainabilityTurn, f"id = {turn.pk}", turn_count, {**own, "turn_index": f"n.i % {TURNS_A_SESSION}"})
+    _copies(models.TurnEvents, f"turn_id = {turn.pk}", turn_count, {"id": "1000 + n.i", "turn_id": of_turn})
+    for number, message in enumerate(turn.messages.order_by("pk")):
+        place = {"sequence": f"2 * (n.i % {TURNS_A_SESSION}) + {number + 1}", "id": f"1000 + 2 * n.i + {number}"}
+        places = {**place, "session_id": of_session, "turn_id": of_turn}
+        _copies(models.Message, f"id = {message.pk}", turn_count, places)
+    event = models.SessionEvent.objects.filter(session=session, kind="turn.committed").latest("pk")
+    place = {"id": "1000 + n.i", "session_id": of_session, "sequence": f"n.i % {TURNS_A_SESSION} + 1"}
+    _copies(models.SessionEvent, f"id = {event.pk}", turn_count, place)
+    step = models.UnitEvent.objects.filter(session=session).latest("pk")
+    own = {"id": "1000 + n.i", "session_id": of_session, "turn_id": of_turn}
+    _copies(models.UnitEvent, f"id = {step.pk}", turn_count, own)
+    entry = models.AuditEntry.objects.create(
+        project=project, kind="base.renamed", actor_kind="server", actor="server", subject="x",
+        at=session.created_at - by,
+    )  # fmt: skip
+    _copies(models.AuditEntry, f"id = {entry.pk}", turn_count, {"id": "1000 + n.i"})
+    _analyze()
+
+
+def _copies(model: "type[Model]", template: str, count: int, changed: Mapping[str, str]) -> None:
+    """Store copies of one row by one statement; `changed` are SQL expressions over `n.i`, from 0."""
+    from django.db import connection
+
+    columns = [field.column for field in model._meta.local_concrete_fields]
+    values = ", ".join(changed.get(column, f"t.{column}") for column in columns)
+    names = ", ".join(columns)
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {count - 1}) "  # noqa: S608
+            f"INSERT INTO {table} ({names}) SELECT {values} FROM n, {table} t WHERE t.{template}"
+        )
+
+
+def _analyze() -> None:
+    """Have PostgreSQL know how much there is, as it does by itself after a while; new keys follow those of copies."""
+    from django.apps import apps
+    from django.core.management.color import no_style
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(
+            no_style(), apps.get_app_config("sessions_app").get_models()
+        ):
+            cursor.execute(statement)
+        if connection.vendor == "postgresql":
+            cursor.execute("ANALYZE")
+
+
+if __name__ == "__main__":
+    main()

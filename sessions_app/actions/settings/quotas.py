@@ -1,0 +1,138 @@
+"""What a project may use: chosen by its admins, held wherever something is begun or stored."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from mrpvm.errors import InvalidInput, Unavailable
+from sessions_app.actions.settings.audit import record
+from sessions_app.actions.upkeep.exclusive import wait_for_turn
+from sessions_app.call_rates import is_allowed
+from sessions_app.models import AuditKind, ModelUse, Project, QuotaKind
+from sessions_app.queries.settings.quotas import calls_name, seconds_until_free, used
+
+MOST = 10**15
+_UNITS_OF_USE = {
+    QuotaKind.SESSIONS: "sessions",
+    QuotaKind.UNITS: "units",
+    QuotaKind.BYTES: "bytes of sources",
+    QuotaKind.CALLS: "turns a minute",
+    QuotaKind.TOKENS: "tokens a day",
+    QuotaKind.COST: "a day for models",
+}
+
+
+@transaction.atomic
+def choose_quotas(project: Project, chosen: Mapping[str, float | None]) -> Project:
+    """Limit what the project may use; None takes a limit away, kinds that are not named stay as they are.
+
+    What is above a new limit stays; nothing is added until there is room.
+
+    Raises:
+        InvalidInput: an unknown kind, or a number that cannot be a limit.
+    """
+    for kind, limit in chosen.items():
+        if kind not in QuotaKind.values:
+            raise InvalidInput(f"There is no quota of '{kind}'. Known: {', '.join(QuotaKind.values)}.")
+        is_whole = limit is None or kind == QuotaKind.COST or limit == int(limit)
+        if limit is not None and not (0 < limit <= MOST and is_whole):
+            raise InvalidInput(f"{kind}: a quota is a whole number above 0; a cost may have a fraction.")
+    locked = Project.objects.select_for_update().get(pk=project.pk)
+    after = {kind: limit for kind, limit in {**locked.quotas, **chosen}.items() if limit is not None}
+    changed = {
+        kind: {"from": locked.quotas.get(kind), "to": after.get(kind)}
+        for kind in chosen
+        if locked.quotas.get(kind) != after.get(kind)
+    }
+    if changed:
+        locked.quotas = after
+        locked.save(update_fields=["quotas"])
+        record(AuditKind.QUOTAS_CHANGED, locked.pk, "quotas", **changed)
+    return locked
+
+
+def take_turn(project: Project) -> None:
+    """Count a turn that is about to begin, and refuse it if the project has used up what it may.
+
+    Turns that have begun go on beyond a day's limit: as many as run at once.
+
+    Raises:
+        Unavailable: QUOTA_REACHED, with the seconds until it is free again.
+    """
+    quotas = project.quotas
+    calls = quotas.get(QuotaKind.CALLS)
+    if calls is not None and not is_allowed(calls_name(project), int(calls)):
+        raise _reached(QuotaKind.CALLS, calls)
+    check_model_use(project)
+
+
+def check_model_use(project: Project) -> None:
+    """Refuse what may ask a model if the project has used up its tokens, or what they may cost, for today.
+
+    Raises:
+        Unavailable: QUOTA_REACHED.
+    """
+    for kind in (QuotaKind.TOKENS, QuotaKind.COST):
+        limit = project.quotas.get(kind)
+        if limit is not None and used(project, kind) >= limit:
+            raise _reached(kind, limit)
+
+
+def check_sessions(project: Project) -> None:
+    """Refuse one more session; of those made at once each counts those before it. In the transaction that makes it.
+
+    Raises:
+        Unavailable: QUOTA_FULL.
+    """
+    limit = project.quotas.get(QuotaKind.SESSIONS)
+    if limit is not None:
+        wait_for_turn(f"quota-{project.pk}")
+        if used(project, QuotaKind.SESSIONS) >= limit:
+            raise _reached(QuotaKind.SESSIONS, limit)
+
+
+def check_knowledge(project: Project) -> None:
+    """Refuse units or text that were just stored if the project has more than it may; in the same transaction.
+
+    Raises:
+        Unavailable: QUOTA_FULL.
+    """
+    kinds = [kind for kind in (QuotaKind.UNITS, QuotaKind.BYTES) if kind in project.quotas]
+    if kinds:
+        wait_for_turn(f"quota-{project.pk}")
+    for kind in kinds:
+        if used(project, kind) > project.quotas[kind]:
+            raise _reached(kind, project.quotas[kind])
+
+
+def _reached(kind: QuotaKind, limit: float) -> Unavailable:
+    seconds = seconds_until_free(kind)
+    words = f"This project may use {limit:,.10g} {_UNITS_OF_USE[kind]}"
+    details = {"quota": kind.value, "limit": limit}
+    if seconds is None:
+        return Unavailable(f"{words}; there is no room for more.", code="QUOTA_FULL", details=details)
+    return Unavailable(
+        f"{words}. Try again in {seconds} s.",
+        code="QUOTA_REACHED",
+        details={**details, "retry_after_seconds": seconds},
+    )
+
+
+def count_model_use(project_pk: int, used_tokens: Sequence[Sequence[int | str]]) -> None:
+    """Add `[model, input tokens, output tokens]` each to what was used today, in the caller's transaction."""
+    today = timezone.now().astimezone(UTC).date()
+    for model, taken, written in used_tokens:
+        row = ModelUse.objects.filter(project_id=project_pk, day=today, model=str(model)[:200])
+        added = {"input_tokens": F("input_tokens") + taken, "output_tokens": F("output_tokens") + written}
+        if row.update(**added):
+            continue
+        try:
+            with transaction.atomic():
+                ModelUse.objects.create(
+                    project_id=project_pk, day=today, model=str(model)[:200], input_tokens=taken, output_tokens=written
+                )
+        except IntegrityError:  # somebody else was the first today
+            row.update(**added)

@@ -1,0 +1,42 @@
+"""The limits page, for admins of the project: what may be used, and what is."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from mrpvm.errors import InvalidInput, MRPError
+from sessions_app.actions.settings.quotas import choose_quotas
+from sessions_app.models import QuotaKind
+from sessions_app.queries.settings.quotas import uses
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.pages import page, tell
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view("admin")
+def index(request: HttpRequest, member: Member) -> HttpResponse:
+    """Show each limit with what is used of it; a POST sets the limits, and a refused one is shown with the reason."""
+    error, written = "", {}
+    if request.method == "POST":
+        written = {kind.value: request.POST.get(kind.value, "").replace("\0", "").strip() for kind in QuotaKind}
+        try:
+            choose_quotas(member.project, {kind: _limit(kind, text) for kind, text in written.items()})
+        except MRPError as refused:
+            error = refused.message
+        else:
+            tell(request, "Saved. What is above a limit stays; nothing is added until there is room.")
+            return HttpResponseRedirect(reverse("quotas"))
+    fields = [
+        {"use": use, "text": written.get(use.kind.value, "" if use.limit is None else f"{use.limit:.15g}")}
+        for use in uses(member.project)
+    ]
+    context = {"fields": fields, "error": error}
+    return page(request, "quotas/index.html", member, context, section="quotas", status=400 if error else 200)
+
+
+def _limit(kind: str, text: str) -> float | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.replace(".", "", 1).isdigit() and len(text) <= 18):
+        raise InvalidInput(f"{QuotaKind(kind).label}: a limit is a number above 0, or nothing.")
+    return float(text)

@@ -1,0 +1,178 @@
+"""What a project may use is held at every door, and shown beside what it uses."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.urls import reverse
+from pytest_django import Settings
+
+from mrpvm.errors import MRPError
+from sessions_app.actions.sessions.session import create_session, delete_session, restore_session
+from sessions_app.actions.settings.quotas import choose_quotas, count_model_use, take_turn
+from sessions_app.models import AuditEntry, ModelUse, Project, Session
+from sessions_app.queries.settings.quotas import uses
+from tests.api.conftest import Caller
+from tests.llm.provider import Provider
+from tests.web.page_scene import check_html, member_client
+
+QUOTAS = "/api/settings/quotas"
+
+
+def shown(caller: Caller) -> dict[str, tuple[float, float | None]]:
+    return {item["kind"]: (item["used"], item["limit"]) for item in caller.get(QUOTAS).json()["quotas"]}
+
+
+def refusal(answer: Any) -> tuple[int, str, str]:
+    error = answer.json()["error"]
+    return answer.status_code, error["code"], error["details"].get("quota", "")
+
+
+def test_limits_are_chosen_and_taken_back(project: Project, caller: Callable[..., Caller]) -> None:
+    admin = caller("admin")
+    before = shown(admin)
+    assert {limit for _, limit in before.values()} == {None}
+    admin.patch(QUOTAS, {"limits": {"sessions": 3, "cost-a-day": 0.5}})
+    assert (shown(admin)["sessions"], shown(admin)["cost-a-day"]) == ((0, 3), (0, 0.5))
+    assert admin.patch(QUOTAS, {"limits": {"sessions": None, "cost-a-day": None}}).status_code == 200
+    assert shown(admin) == before
+    first = AuditEntry.objects.filter(kind="quotas.changed").earliest("pk")
+    assert first.facts == {"sessions": {"from": None, "to": 3}, "cost-a-day": {"from": None, "to": 0.5}}
+
+
+@pytest.mark.parametrize("limits", [{"coffee": 1}, {"sessions": 0}, {"sessions": -1}, {"units": 1.5}, {"bytes": 1e18}])
+def test_limits_that_cannot_be_are_refused(
+    project: Project, caller: Callable[..., Caller], limits: dict[str, float]
+) -> None:
+    assert refusal(caller("admin").patch(QUOTAS, {"limits": limits}))[:2] == (400, "INVALID_INPUT")
+    project.refresh_from_db()
+    assert project.quotas == {}
+
+
+def test_sessions_end_at_the_limit_and_a_deleted_one_makes_room(
+    project: Project, caller: Callable[..., Caller]
+) -> None:
+    editor = caller("editor")
+    choose_quotas(project, {"sessions": 2})
+    made = [editor.post("/api/sessions", {}).json()["session_id"] for _ in range(2)]
+    for path, body in (
+        ("/api/sessions", {}),
+        ("/api/chat/completions", {"messages": [{"role": "user", "content": "Hello"}]}),
+        ("/v1/chat/completions", {"model": "mrpvm", "messages": [{"role": "user", "content": "Hello"}]}),
+    ):
+        answer = editor.client.post(path, body, content_type="application/json", headers=editor.headers)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (507, "QUOTA_FULL"), path
+    editor.delete(f"/api/sessions/{made[0]}")
+    assert editor.post("/api/sessions", {}).status_code == 201
+    with pytest.raises(MRPError):
+        restore_session(Session.objects.get(session_id=made[0]))
+    assert Session.objects.filter(deleted_at=None).count() == 2
+
+
+def test_other_projects_have_room_of_their_own(project: Project, other_project: Project) -> None:
+    choose_quotas(project, {"sessions": 1, "calls-a-minute": 1})
+    project.refresh_from_db()
+    create_session(project)
+    take_turn(project)
+    with pytest.raises(MRPError):
+        create_session(project)
+    with pytest.raises(MRPError):
+        take_turn(project)
+    create_session(other_project)
+    take_turn(other_project)
+
+
+def test_sessions_made_at_once_are_all_counted(project: Project) -> None:
+    choose_quotas(project, {"sessions": 3})
+    project.refresh_from_db()
+    codes: list[str] = []
+
+    def make() -> None:
+        try:
+            create_session(Project.objects.get(pk=project.pk))
+        except MRPError as error:
+            codes.append(error.code)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=make) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (Session.objects.count(), codes) == (3, ["QUOTA_FULL"] * 5)
+
+
+def test_turns_of_a_minute_are_counted_over_all_doors(project: Project, caller: Callable[..., Caller]) -> None:
+    editor = caller("editor")
+    choose_quotas(project, {"calls-a-minute": 2})
+    assert editor.chat("My dog is called Rex.").status_code == 200
+    hello = {"model": "mrpvm", "messages": [{"role": "user", "content": "Hello"}]}
+    post = editor.client.post
+    asked = post("/v1/chat/completions", hello, content_type="application/json", headers=editor.headers)
+    assert asked.status_code == 200
+    refused = editor.chat("I like tea.")
+    assert refusal(refused) == (429, "QUOTA_REACHED", "calls-a-minute")
+    assert 0 < int(refused.headers["Retry-After"]) <= 61
+    refused = post("/v1/chat/completions", hello, content_type="application/json", headers=editor.headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "insufficient_quota")
+    assert Session.objects.count() == 2
+
+
+def test_sources_end_at_the_limit_and_nothing_is_stored(project: Project, caller: Callable[..., Caller]) -> None:
+    editor = caller("editor")
+    session = editor.post("/api/sessions", {}).json()["session_id"]
+    path = f"/api/sessions/{session}/workspace/sources"
+    stored = editor.upload(path, "a.md", b"The ferry to Nore leaves from gate A.", "text/markdown")
+    assert stored.status_code in (200, 201), stored.content
+    found = {use.kind.value: use.used for use in uses(project)}
+    assert found["units"] > 0 < found["bytes"]
+    for kind in ("units", "bytes"):
+        choose_quotas(project, {"units": None, "bytes": None})
+        choose_quotas(project, {kind: found[kind]})
+        refused = editor.upload(path, "b.md", b"The ferry to Sund leaves from gate B.", "text/markdown")
+        assert refusal(refused) == (507, "QUOTA_FULL", kind)
+    assert {use.kind.value: use.used for use in uses(project)} == found
+
+
+def test_tokens_and_cost_of_a_day_end_turns(
+    project: Project, caller: Callable[..., Caller], settings: Settings, provider: Provider
+) -> None:
+    editor = caller("editor")
+    assert editor.chat("My dog is called Rex. What is my dog called?").status_code == 200
+    tokens = sum(row.input_tokens + row.output_tokens for row in ModelUse.objects.filter(project=project))
+    assert tokens > 0
+    assert shown(caller("admin"))["tokens-a-day"] == (tokens, None)
+    choose_quotas(project, {"tokens-a-day": tokens + 1})
+    assert editor.chat("I like tea.").status_code == 200
+    refused = editor.chat("What do I like?")
+    assert refusal(refused) == (429, "QUOTA_REACHED", "tokens-a-day")
+    assert int(refused.headers["Retry-After"]) <= 86_401
+    choose_quotas(project, {"tokens-a-day": None, "cost-a-day": 2})
+    settings.MRPVM_MODEL_PRICES = {"priced": (1.0, 10.0)}
+    count_model_use(project.pk, [("priced", 500_000, 100_000), ("priced", 100_000, 0), ("unpriced", 10**9, 0)])
+    assert editor.chat("What do I like?").status_code == 200
+    count_model_use(project.pk, [("priced", 0, 40_000)])
+    assert refusal(editor.chat("What do I like?")) == (429, "QUOTA_REACHED", "cost-a-day")
+
+
+def test_the_page_shows_use_against_limits(project: Project) -> None:
+    admin, address = member_client(project, "admin", "ann"), reverse("quotas")
+    create_session(project)
+    check_html(admin.get(address).text)
+    assert admin.post(address, {"sessions": "4", "cost-a-day": "1.5"}).status_code == 302
+    page = admin.get(address).text
+    check_html(page)
+    assert "Sessions: 25 % used" in page
+    refused = admin.post(address, {"sessions": "many"})
+    check_html(refused.text)
+    assert (refused.status_code, 'value="many"' in refused.text) == (400, True)
+    assert member_client(project, "editor", "bo").get(address).status_code == 403
+
+
+def test_deleted_sessions_and_expired_ones_do_not_count(project: Project) -> None:
+    session = create_session(project)
+    delete_session(session)
+    assert {use.kind.value: use.used for use in uses(project)}["sessions"] == 0
