@@ -31,7 +31,7 @@ _NAMES: dict[Needs, str] = {
     Needs("editor", None): "session-kb-saving session-kb-mounting",
     Needs("editor", "editor"): "turn-keep test-new test",
     Needs("admin", None): "forget forgetting audit",
-    Needs("admin", "admin"): "members api-keys",
+    Needs("admin", "admin"): "members api-keys quotas retention",
     # What only runs recorded turns and tests again, and what members choose for themselves.
     Needs(None, "viewer"): """
         session-kb-test session-bisect-run turn-try-run turn-diagnose suite-run-start knowledge-test project-choose""",
@@ -45,7 +45,8 @@ _NAMES: dict[Needs, str] = {
         experiment-stop experiment-delete
         turn-filter-save turn-filter-change turn-filter-delete turns-keep""",
     Needs(None, "admin"): """
-        forget-plan forgetting-run forgetting-cancel member-role member-remove invitation-withdraw
+        forget-plan forgetting-run forgetting-cancel member-role member-remove invitation-withdraw retention-stop
+        retention-start
         api-key-revoke""",
 }
 PAGES = {name: needs for needs, names in _NAMES.items() for name in names.split()}
