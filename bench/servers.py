@@ -19,7 +19,12 @@ _CPU_CLOCK = 2  # CPUCLOCK_SCHED: the scheduler's own count of a process's time
 
 
 class ServerProcess:
-    """A server in a process of its own, which prints where it listens; other variables are those of the caller."""
+    """A server in a process of its own, which prints where it listens; other variables are those of the caller.
+
+    `root` is the tree that it runs from: this one, or another version's.
+    """
+
+    root = ROOT
 
     def __init__(self, *command: str, **variables: str) -> None:
         self._command = [sys.executable, *command]
@@ -32,7 +37,7 @@ class ServerProcess:
             RuntimeError: it ended instead; its reason is on stderr.
         """
         self._process = subprocess.Popen(
-            self._command, cwd=ROOT, env=os.environ | self._variables, stdout=subprocess.PIPE, text=True
+            self._command, cwd=self.root, env=os.environ | self._variables, stdout=subprocess.PIPE, text=True
         )
         assert self._process.stdout is not None
         for line in self._process.stdout:

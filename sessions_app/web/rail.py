@@ -1,11 +1,13 @@
 """The main navigation: one entry a line, in the order of the rail at the left."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.functional import cached_property
+from django.utils.safestring import SafeString
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +171,15 @@ RAIL = (
 )
 
 
-def rail(request: HttpRequest) -> dict[str, Sequence[RailEntry]]:
-    """Return the entries for the templates of all pages; what a user's role hides is left out there."""
-    return {"rail": RAIL}
+@lru_cache(maxsize=128)
+def navigation(section: str, *, is_admin: bool, is_staff: bool) -> SafeString:
+    """Return the entries that a role sees, as markup in which those of `section` are the current ones."""
+    hidden = {role for role, has_it in (("admin", is_admin), ("staff", is_staff)) if not has_it}
+    entries = [entry for entry in RAIL if entry.role not in hidden]
+    return render_to_string("components/navigation.html", {"entries": entries, "section": section})
+
+
+def rail(request: HttpRequest) -> dict[str, SafeString]:
+    """Return the navigation for templates that are not rendered by `page`, such as those of failures."""
+    user = getattr(request, "user", None)
+    return {"navigation": navigation("", is_admin=False, is_staff=user is not None and user.is_staff)}

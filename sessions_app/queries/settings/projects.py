@@ -25,10 +25,14 @@ def project_named(slug: str | None) -> Project:
 def membership_of(user: User, project_slug: str | None = None) -> Membership | None:
     """Return the user's membership in the named project, or the one that was chosen last, in the default one, or in
     the first there is."""
-    memberships = Membership.objects.filter(user=user).select_related("project")
+    memberships = Membership.objects.filter(user_id=user.pk).select_related("project")
     if project_slug is not None:
         return memberships.filter(project__slug=project_slug).first()
-    return memberships.order_by(*_SHOWN_FIRST).first()
+    # Every page asks this, and most users are members of one project: nothing has to be put in order then.
+    found = list(memberships[:2])
+    if len(found) > 1:
+        return memberships.order_by(*_SHOWN_FIRST).first()
+    return found[0] if found else None
 
 
 _SHOWN_FIRST = (F("shown_at").desc(nulls_last=True), "-project__is_default", "project_id")

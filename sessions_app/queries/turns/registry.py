@@ -49,8 +49,7 @@ def turn_or_trial(project: Project, session_id: str, request_id: str) -> Explain
     Raises:
         NotFound: TURN_NOT_FOUND.
     """
-    found = ExplainabilityTurn.with_trials.select_related("trial__experiment")
-    return _turn_among(found, project, session_id, request_id)
+    return _turn_among(ExplainabilityTurn.with_trials.all(), project, session_id, request_id)
 
 
 def _turn_among(
@@ -84,7 +83,7 @@ def ended_turns(session_id: str | None, since: datetime | None, until: datetime 
 
 def turn_by_key(turn_pk: int) -> ExplainabilityTurn:
     """Return a turn by its key, without asking whose it is."""
-    return ExplainabilityTurn.with_trials.get(pk=turn_pk)
+    return ExplainabilityTurn.with_trials.select_related("session").get(pk=turn_pk)
 
 
 def events(turn: ExplainabilityTurn) -> list[Event]:

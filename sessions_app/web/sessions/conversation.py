@@ -87,6 +87,7 @@ def exchanges_context(session: Session, person: str, before: int | None, count: 
         "imported_left_out": window.imported_left_out,
         "older_before": window.older_before,
         "is_window_moved": before is not None,
+        "forget_url": reverse("forget"),
     }
 
 

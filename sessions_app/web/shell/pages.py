@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from mrpvm.errors import MRPError
+from sessions_app.web.rail import navigation
 from sessions_app.web.shell.access import Member
 
 
@@ -32,7 +33,7 @@ def page(
         "role": member.role,
         "can_write": member.can_write,
         "is_admin": member.is_admin,
-        "section": section,
+        "navigation": navigation(section, is_admin=member.is_admin, is_staff=member.user.is_staff),
         "version": settings.MRPVM_VERSION,
     }
     return render(request, template, {**shared, **context}, status=status)

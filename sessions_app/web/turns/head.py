@@ -22,7 +22,7 @@ from mrpvm.trace.verdict import (
     verdict_of,
 )
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.queries.sessions.pages import neighbours
+from sessions_app.queries.sessions.pages import Neighbours, neighbours
 from sessions_app.queries.turns.registry import answer_of, discarded_texts, events, turn_by_key
 from sessions_app.queries.turns.verdicts import mounted_bases, recorded
 from sessions_app.turns.live_draft import draft_of
@@ -59,6 +59,8 @@ class Told:
 
     verdict: Verdict
     chips: tuple[Chip, ...]
+    answer: SafeString | str
+    neighbours: Neighbours
 
 
 def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
@@ -78,9 +80,9 @@ def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
         "draft": draft_of(turn),
         "seeks_base": is_open and not turn.is_trial,
         "duration": duration_badge(turn.duration_ms),
-        "answer": _answer(turn, addresses["turn_url"]),
+        "answer": told.answer,
         "closest": closest(turn.session.session_id, turn.response_document) if is_open else (),
-        "neighbours": neighbours(turn),
+        "neighbours": told.neighbours,
         "discarded": discarded[:DISCARDED_SHOWN],
         "discarded_left_out": max(0, len(discarded) - DISCARDED_SHOWN),
     }
@@ -95,12 +97,13 @@ def _ended_told(turn_pk: int, request_id: str, event_sequence: int) -> Told:
 def _told(turn: ExplainabilityTurn) -> Told:
     found, base = events(turn), mounted_bases([turn])[turn.pk]
     record = recorded(turn, found, base)
-    return Told(verdict=verdict_of(record), chips=tuple(_chips(turn, record)))
-
-
-def _answer(turn: ExplainabilityTurn, turn_url: str) -> SafeString | str:
     answer = answer_of(turn)
-    return prose(answer, f"{turn_url}/sources/") if answer else ""
+    return Told(
+        verdict=verdict_of(record),
+        chips=tuple(_chips(turn, record)),
+        answer=prose(answer, f"{turn_addresses(turn)['turn_url']}/sources/") if answer else "",
+        neighbours=neighbours(turn),
+    )
 
 
 def _linked(turn: ExplainabilityTurn, clause: Clause) -> LinkedClause:
