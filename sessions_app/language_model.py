@@ -9,10 +9,12 @@ from django.conf import settings
 from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.bridge import ConfiguredModel
 from mrpvm.llm.chain import Chain
+from mrpvm.llm.dialect import Completion
 from mrpvm.llm.endpoint import Endpoint, EndpointConfig
 from mrpvm.llm.local_model import NAME, LocalModel
 from mrpvm.llm.port import ModelSource, Sampling
 from mrpvm.llm.roles import ModelConfig, model_config_of
+from sessions_app.fair_share import fair_share
 from sessions_app.models import Session
 
 NO_MODEL = "No language model is configured."
@@ -70,9 +72,18 @@ def endpoint() -> Endpoint | None:
     return None if config is None else _endpoint(config)
 
 
+class _SharedEndpoint(Endpoint):
+    """The provider; while it works for a turn, other turns of this process may."""
+
+    def send(self, *args: Any, **kwargs: Any) -> Completion:
+        """Return the answer; see `Endpoint.send`."""
+        with fair_share.waiting():
+            return super().send(*args, **kwargs)
+
+
 @lru_cache(maxsize=4)
 def _endpoint(config: EndpointConfig) -> Endpoint:
-    return Endpoint(config)
+    return _SharedEndpoint(config)
 
 
 def model_source(

@@ -100,7 +100,7 @@ def _held_secrets(recorded: RecordedTurn) -> bool:
 
 def replay_turn(turn: ExplainabilityTurn) -> ReplayResult:
     """Replay an ended turn; see `replay`. It takes a place among the turns that run at once."""
-    with running_turns.place() as take_place:
+    with running_turns.place(turn.session.project_id) as take_place:
         take_place()
         return replay(turn)
 

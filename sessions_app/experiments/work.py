@@ -58,7 +58,7 @@ class ExperimentWatch(Watch):
             TurnInterrupted, TurnCancelled: as for `look`.
         """
         self.pause()
-        with running_turns.place() as take_place:
+        with running_turns.place(self._experiment.project_id) as take_place:
             while True:
                 self.look()
                 try:

@@ -32,7 +32,7 @@ def ask(
     call = TurnCall(message=message, choices=Choices(deliberation_level=level, goal_solver=goal_solver, kb=kb_plugin))
     check_call(call)
     shutdown.refuse_new_turns()
-    running_turns.refuse_if_full()
+    running_turns.refuse_if_full(caller.project.pk)
     take_turn(caller.project)
     session = session_reference(caller.project, session_id) if session_id else create_session(caller.project)
     result = run_turn(session, call)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from sessions_app.actions.sessions.context_units import stage_units
 from sessions_app.actions.settings.statistics_buffer import statistics_buffer
 from sessions_app.commands.answer import CommandTurn, answer_command
 from sessions_app.database import as_unavailable, give_up_dead_connections, outages_told
+from sessions_app.fair_share import fair_share
 from sessions_app.logs import logging_with
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.pacing import turn_running
@@ -98,8 +100,9 @@ def run_turn(
         if isinstance(answered, CommandTurn):
             return TurnResult(turn=answered.turn, outcome=answered.outcome, events=answered.events)
         call = call.commanded(answered)
-    with running_turns.place() as take_place:
-        turn = start_turn(session, call, take_place, wait_ms)
+    with running_turns.place(session.project_id) as take_place, fair_share.turn(session.project_id):
+        with fair_share.waiting() if wait_ms else nullcontext():
+            turn = start_turn(session, call, take_place, wait_ms)
         with logging_with(session_id=turn.session.session_id, turn_id=turn.request_id), traced_turn(turn):
             prepared = prepare(turn, call)
             return _run(prepared, listen, read)
@@ -144,6 +147,8 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
     @outages_told()
     def emit(event: Event) -> None:
         trace.add(event)
+        if not isinstance(event.data, AnswerDelta):  # while one is written the model works, not this process
+            fair_share.step()
         if isinstance(event.data, AnswerDelta):
             draft.add(event.data)
             if read is not None and not event.data.is_draft:

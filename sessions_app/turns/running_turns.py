@@ -1,5 +1,6 @@
 """How many turns run in this process at once."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -12,32 +13,35 @@ from mrpvm.errors import Unavailable
 class RunningTurns:
     """The turns of this process: `MRPVM_MAX_RUNNING_TURNS` at once; one more is refused, never queued.
 
-    A turn that waits for its session runs not yet and has no place.
+    A project that has less than its share of them, an equal one for each project with turns, has a place even then: so
+    there are less than twice as many. A turn that waits for its session runs not yet and has no place.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._count = 0
+        self._counts: Counter[int] = Counter()
 
-    def refuse_if_full(self) -> None:
-        """Refuse a turn before anything is made for it.
+    def refuse_if_full(self, project: int) -> None:
+        """Refuse a turn of a project before anything is made for it.
 
         Raises:
             Unavailable: SERVER_BUSY.
         """
-        if self._count >= settings.MRPVM_MAX_RUNNING_TURNS:
+        most, count = settings.MRPVM_MAX_RUNNING_TURNS, self.count
+        share = most // len(self._counts.keys() | {project})
+        if count >= most and self._counts[project] >= max(1, share):
             raise Unavailable(
-                f"The server runs {self._count} turns, as many as it is allowed to. Try again in a moment.",
+                f"The server runs {count} turns, as many as it is allowed to. Try again in a moment.",
                 code="SERVER_BUSY",
             )
 
     @property
     def count(self) -> int:
         """Return how many run now."""
-        return self._count
+        return self._counts.total()
 
     @contextmanager
-    def place(self) -> Iterator[Callable[[], None]]:
+    def place(self, project: int) -> Iterator[Callable[[], None]]:
         """Return what takes a place, which may be called again; the place is given back at the end.
 
         Calling it raises Unavailable: SERVER_BUSY.
@@ -48,8 +52,8 @@ class RunningTurns:
             nonlocal is_taken
             with self._lock:
                 if not is_taken:
-                    self.refuse_if_full()
-                    self._count += 1
+                    self.refuse_if_full(project)
+                    self._counts[project] += 1
                     is_taken = True
 
         try:
@@ -57,7 +61,8 @@ class RunningTurns:
         finally:
             if is_taken:
                 with self._lock:
-                    self._count -= 1
+                    self._counts[project] -= 1
+                    self._counts += Counter()  # without projects that have none
 
 
 running_turns = RunningTurns()

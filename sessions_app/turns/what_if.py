@@ -33,7 +33,7 @@ def what_if(
         MRPError: the call itself is refused, as a turn would refuse it; SERVER_BUSY too.
     """
     check_call(call)
-    with running_turns.place() as take_place:
+    with running_turns.place(session.project_id) as take_place:
         take_place()
         return _predicted(session, call, preferences, with_statistics=with_statistics)
 

@@ -99,7 +99,7 @@ def test_a_place_is_given_back_whatever_happens(settings: Any) -> None:
     turns = RunningTurns()
 
     def fail() -> None:
-        with turns.place() as take:
+        with turns.place(1) as take:
             take()
             take()
             raise RuntimeError
@@ -107,11 +107,11 @@ def test_a_place_is_given_back_whatever_happens(settings: Any) -> None:
     for _ in range(3):
         with pytest.raises(RuntimeError):
             fail()
-    with turns.place() as take, turns.place() as take_another:
+    with turns.place(1) as take, turns.place(1) as take_another:
         take()
         with pytest.raises(Unavailable):
             take_another()
-    turns.refuse_if_full()
+    turns.refuse_if_full(1)
 
 
 def test_a_stream_over_the_limit_is_refused_until_one_ends() -> None:

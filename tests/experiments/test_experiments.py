@@ -160,7 +160,7 @@ def test_an_abandoned_experiment_is_closed_as_interrupted(long_search: Experimen
 def test_trials_wait_for_a_place_among_running_turns(talk: Talk, settings: Settings) -> None:
     turn = talk(*ASKED)
     settings.MRPVM_MAX_RUNNING_TURNS = 1
-    with running_turns.place() as take_place:
+    with running_turns.place(turn.session.project_id) as take_place:
         take_place()
         made = start_trials(turn.session, turn, [Changes()], ANNA, wait_ms=300)
         assert made.status == "running"

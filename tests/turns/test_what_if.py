@@ -33,7 +33,7 @@ def test_it_takes_a_place_as_a_turn_does(plugins, settings):
     settings.MRPVM_MAX_RUNNING_TURNS = 1
     plugins()
     session = create_session(ensure_default_project())
-    with running_turns.place() as take_place:
+    with running_turns.place(session.project_id) as take_place:
         take_place()
         with pytest.raises(Unavailable) as caught:
             what_if(session, TurnCall(message="Why?"))

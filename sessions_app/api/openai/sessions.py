@@ -75,7 +75,7 @@ def asked_in(view: ApiView, body: Mapping[str, Any], said: Said, api: str) -> As
     )
     check_call(call)
     shutdown.refuse_new_turns()
-    running_turns.refuse_if_full()
+    running_turns.refuse_if_full(view.project.pk)
     take_turn(view.project)
     return Asked(call=call, said=said, model=model, body=body, native=native, warnings=warnings)
 

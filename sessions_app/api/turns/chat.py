@@ -39,7 +39,7 @@ class ChatCompletions(ApiView):
         call = self._call(body)
         check_call(call)
         shutdown.refuse_new_turns()
-        running_turns.refuse_if_full()
+        running_turns.refuse_if_full(self.project.pk)
         take_turn(self.project)
         if body["stream"]:
             return self._stream(body, call)

@@ -1,0 +1,113 @@
+"""One project's turns leave room for another's: places among the running turns, and time to work."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import pytest
+from pytest_django import Settings
+
+from mrpvm.errors import Unavailable
+from sessions_app import fair_share as sharing
+from sessions_app.fair_share import FairShare
+from sessions_app.turns.running_turns import RunningTurns
+
+LOUD, QUIET = 1, 2
+
+
+@pytest.fixture
+def share() -> FairShare:
+    return FairShare()
+
+
+def works(share: FairShare, project: int, seconds: float, done: Callable[[], object], *, steps: int = 1) -> None:
+    """Work as a turn does, in steps."""
+    with share.turn(project):
+        for _ in range(steps):
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                pass
+            share.step()
+        done()
+
+
+def test_turns_of_one_project_wait_for_nothing(share: FairShare) -> None:
+    with share.turn(LOUD):
+        other = threading.Thread(target=works, args=(share, LOUD, 0, lambda: None))
+        other.start()
+        other.join(5)
+        assert not other.is_alive()
+
+
+def test_a_quiet_project_goes_before_a_crowd(share: FairShare) -> None:
+    """Twelve turns of one project want to work for long; the other's is done while nearly all of them still do."""
+    ended: list[int] = []
+    with share.turn(QUIET):
+        pass  # it has been here lately
+    with ThreadPoolExecutor(13) as pool:
+        crowd = [pool.submit(works, share, LOUD, 0.01, lambda: ended.append(LOUD), steps=10) for _ in range(12)]
+        time.sleep(0.05)
+        pool.submit(works, share, QUIET, 0.01, lambda: ended.append(QUIET), steps=3).result(30)
+        assert ended.index(QUIET) <= 2
+        for each in crowd:
+            each.result(30)
+
+
+def test_two_busy_projects_share_the_time_equally(share: FairShare) -> None:
+    """A project with four turns is no faster than one with a single turn after another."""
+    ended: list[int] = []
+    with share.turn(QUIET):
+        pass
+    with ThreadPoolExecutor(5) as pool:
+        crowd = [pool.submit(works, share, LOUD, 0.005, lambda: ended.append(LOUD), steps=40) for _ in range(4)]
+        time.sleep(0.02)
+        for _ in range(4):
+            works(share, QUIET, 0.005, lambda: ended.append(QUIET), steps=20)
+        assert ended.count(LOUD) <= 3
+        for each in crowd:
+            each.result(30)
+
+
+def test_others_work_while_a_turn_waits_for_a_model(share: FairShare) -> None:
+    with share.turn(QUIET):
+        pass
+    with share.turn(LOUD), share.waiting():
+        quick = threading.Thread(target=works, args=(share, QUIET, 0, lambda: None))
+        began = time.monotonic()
+        quick.start()
+        quick.join(5)
+        assert not quick.is_alive()
+        assert time.monotonic() - began < sharing.STUCK_SECONDS
+
+
+def test_a_turn_that_takes_no_step_blocks_nobody(share: FairShare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharing, "STUCK_SECONDS", 0.05)
+    with share.turn(QUIET):
+        pass
+    with share.turn(LOUD):
+        others = [threading.Thread(target=works, args=(share, QUIET, 0, lambda: None)) for _ in range(3)]
+        for other in others:
+            other.start()
+        for other in others:
+            other.join(5)
+        assert not any(other.is_alive() for other in others)
+
+
+def test_a_full_server_has_room_for_a_project_with_less(settings: Settings) -> None:
+    settings.MRPVM_MAX_RUNNING_TURNS = 4
+    turns = RunningTurns()
+    with ExitStack() as held:
+        for _ in range(4):
+            held.enter_context(turns.place(LOUD))()
+        with pytest.raises(Unavailable, match="runs 4 turns"):
+            turns.refuse_if_full(LOUD)
+        for _ in range(2):
+            held.enter_context(turns.place(QUIET))()
+        for project in (LOUD, QUIET):
+            with pytest.raises(Unavailable):
+                held.enter_context(turns.place(project))()
+        assert turns.count == 6
+    assert turns.count == 0
+    turns.refuse_if_full(LOUD)
