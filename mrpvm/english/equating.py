@@ -106,11 +106,15 @@ def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: D
 
 
 def _lasting(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Return how much the thing is what the question says of it: "valid for 30 minutes", "worth 90 francs"."""
+    """Return how much, or to or with what, the thing is what the question says of it: "valid for 30 minutes", "worth
+    90 francs", "allergic to nuts".
+    """
     said = [item.head for item in clause.objects]
     is_so = clause.verb == _BE and all(item.head in said for item in asked.clause.objects)
     if not is_so or not _is_about(asked, thing, clause, told, discourse):
         return ()
+    if asked.preposition and asked.wants in ("thing", "person", "chosen", "kind"):
+        return [told.parsed.text_of(phrase) for word, phrase in clause.modifiers if word == asked.preposition]
     return spans(clause, told.parsed) if asked.wants == "duration" else _extent(asked, clause, told)
 
 
