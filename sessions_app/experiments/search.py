@@ -9,7 +9,7 @@ from typing import Any, Literal
 from mrpvm import registry
 from mrpvm.english.text import unique_terms
 from mrpvm.errors import MRPError
-from mrpvm.values import Selection
+from mrpvm.values import Basis, Selection
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.live import LiveModel
 from sessions_app.experiments.recorded import RecordedTurn, error_code
@@ -23,6 +23,8 @@ type FindingKind = Literal[
 ]
 MOST_BASES, MOST_UNITS = 12, 12
 """So many other bases are tried, and so many units left out one by one."""
+QUOTED: Basis = "quoted"
+"""The basis of the closest passage, which answers nothing: what it happens to hold is not yet the expected answer."""
 ENOUGH_FINDINGS = 3
 """The search ends when so many findings meet the expectation, unless it is to be exhaustive."""
 _QUOTED_CHARS = 120
@@ -138,6 +140,7 @@ class Search:
         """
         self._ends_at = time.monotonic() + self.bounds.max_ms / 1000
         self.before = answer_of(self.recorded.turn)
+        self._is_quoted = bool(self.expected.should_contain) and self.expected.is_met(self.before)
         for step in self._steps():
             if self._is_over():
                 self.not_tried.append(step.name)
@@ -185,8 +188,12 @@ class Search:
         if outcome.status != "succeeded":
             return False
         if self.expected.is_stated:
-            return self.expected.is_met(outcome.answer)
+            return self._meets(outcome)
         return plain(outcome.answer) != plain(self.before)
+
+    def _meets(self, outcome: TrialOutcome) -> bool:
+        """Return whether a trial answers as expected; where the turn quoted that already, it has to be more."""
+        return self.expected.is_met(outcome.answer) and not (self._is_quoted and outcome.basis == QUOTED)
 
     def _finding(
         self, kind: FindingKind, outcome: TrialOutcome, weight: int, text: str, advice: str, *links: Link
@@ -197,7 +204,7 @@ class Search:
             advice=advice,
             before=self.before,
             outcome=outcome,
-            meets=self.expected.is_stated and self.expected.is_met(outcome.answer),
+            meets=self.expected.is_stated and self._meets(outcome),
             weight=weight,
             links=links,
         )

@@ -20,7 +20,7 @@ from sessions_app.experiments.live import Allowance, LiveModel
 from sessions_app.experiments.questions import Target, answered_by, question_of
 from sessions_app.experiments.recorded import RecordedTurn, recorded_turn
 from sessions_app.experiments.replay import Divergence, replay
-from sessions_app.experiments.search import Bounds, Expectation, Finding, Search
+from sessions_app.experiments.search import QUOTED, Bounds, Expectation, Finding, Search
 from sessions_app.experiments.storing import fill_trial, store_trial, store_without_traces
 from sessions_app.experiments.trial import TrialOutcome, run_trial
 from sessions_app.experiments.unsent import unsent_turn
@@ -197,7 +197,8 @@ def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> Result:
             replayed = replay(experiment.turn)
         if replayed.divergence is not None:
             return came_to("diverged", divergence=divergence_record(replayed.divergence))
-        if expected.is_stated and expected.is_met(answer_of(experiment.turn)):
+        is_met = expected.is_stated and expected.is_met(answer_of(experiment.turn))
+        if is_met and not (expected.should_contain and experiment.turn.answer_basis == QUOTED):
             return came_to("met")
     search = Search(recorded, expected, bounds, watch.look, watch.place, watch.live_model)
     stored: dict[int, Trial] = {}

@@ -37,6 +37,18 @@ def test_an_answer_that_is_as_expected_needs_no_search(talk: Talk) -> None:
     assert result["result"] == "met"
 
 
+def test_a_passage_that_is_only_quoted_is_not_yet_the_answer(talk: Talk) -> None:
+    turn = talk(
+        "Anna works in Leeds. Maria works in Turin.",
+        "Where does Anna work?",
+        "And the town that Maria has her desk in?",
+    )
+    assert turn.answer_basis == "quoted"
+    result = diagnosed(turn, Expectation(should_contain="Turin")).result
+    assert result is not None
+    assert result["result"] != "met"
+
+
 def test_without_expectation_units_that_decide_are_found(talk: Talk) -> None:
     turn = talk("My dog is called Rex.", "What is my dog called?")
     findings = [finding for _, finding in ranked_findings(diagnosed(turn))]
