@@ -141,6 +141,31 @@ MRPVM_WRAPPERS = ENVIRONMENT.name_list("MRPVM_WRAPPERS")  # external programs th
 MRPVM_WRAPPERS_DIR = ENVIRONMENT.path("MRPVM_WRAPPERS_DIR", MRPVM_DATA_DIR / "wrappers")
 MRPVM_DISABLED_PLUGINS = ENVIRONMENT.name_list("MRPVM_DISABLED_PLUGINS")  # shipped ones, by id
 
+# --- Whom alerts tell -----------------------------------------------------------------------------------
+
+MRPVM_PRIVATE_WEB_HOOKS = ENVIRONMENT.flag("MRPVM_PRIVATE_WEB_HOOKS", default=False)  # hosts of private networks
+_MAIL_HOST = ENVIRONMENT.text("EMAIL_HOST")
+_MAIL_PORT = ENVIRONMENT.whole_number("EMAIL_PORT", 587, lowest=1, highest=65535)
+_MAIL_USER = ENVIRONMENT.text("EMAIL_HOST_USER")
+_MAIL_PASSWORD = ENVIRONMENT.text("EMAIL_HOST_PASSWORD")
+_MAIL_SECURITY = ENVIRONMENT.choice("EMAIL_SECURITY", ("starttls", "tls", "none"))
+DEFAULT_FROM_EMAIL = ENVIRONMENT.text("DEFAULT_FROM_EMAIL") or "mrpvm@localhost"
+MRPVM_MAIL = bool(_MAIL_HOST)  # nothing is sent without
+MAILERS: dict[str, Any] = {
+    "default": {
+        "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "OPTIONS": {
+            "host": _MAIL_HOST or "localhost",
+            "port": _MAIL_PORT,
+            "username": _MAIL_USER,
+            "password": _MAIL_PASSWORD,
+            "use_tls": _MAIL_SECURITY == "starttls",
+            "use_ssl": _MAIL_SECURITY == "tls",
+            "timeout": 10,
+        },
+    }
+}
+
 # --- Safety ---------------------------------------------------------------------------------------------
 
 DEBUG = False

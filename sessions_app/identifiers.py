@@ -41,6 +41,16 @@ def new_filter_id() -> str:
     return new_id("filter")
 
 
+def new_alert_id() -> str:
+    """Return the id of an alert."""
+    return new_id("alert")
+
+
+def new_crossing_id() -> str:
+    """Return the id of one time that an alert's limit was passed, which is that of its message too."""
+    return new_id("crossing")
+
+
 def new_suite_id() -> str:
     """Return the id of a suite of tests."""
     return new_id("suite")

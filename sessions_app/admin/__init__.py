@@ -32,9 +32,18 @@ from sessions_app.admin.settings import (
 )
 from sessions_app.admin.shell.index import models_by_subject
 from sessions_app.admin.shell.login import go_to_login
-from sessions_app.admin.turns import imported_spans, queued_turns, saved_filters, turn_counts, turn_ratings, turns
+from sessions_app.admin.turns import (
+    alerts,
+    imported_spans,
+    queued_turns,
+    saved_filters,
+    turn_counts,
+    turn_ratings,
+    turns,
+)
 
 __all__ = [
+    "alerts",
     "api_keys",
     "audit",
     "context_units",

@@ -14,9 +14,9 @@ from sessions_app.api.settings import audit, members, plugins, quotas, retention
 from sessions_app.api.settings import models as model_settings
 from sessions_app.api.shell import docs, health
 from sessions_app.api.shell.views import UnknownPath
+from sessions_app.api.turns import alerts, reviews, saved_filters
 from sessions_app.api.turns import endpoints as turns
 from sessions_app.api.turns import listing as turn_list
-from sessions_app.api.turns import reviews, saved_filters
 from sessions_app.api.turns.chat import ChatCompletions
 
 app_name = "api"
@@ -70,6 +70,8 @@ urlpatterns = [
     path("forget/plan", forgetting.Plans.as_view(), name="forget-plan"),
     path("forget/<id:forgetting_id>", forgetting.OneForgetting.as_view(), name="forgetting"),
     path("forget/<id:forgetting_id>/cancel", forgetting.CancelForgetting.as_view(), name="forgetting-cancel"),
+    path("alerts", alerts.Alerts.as_view(), name="alerts"),
+    path("alerts/<id:alert_id>", alerts.OneAlert.as_view(), name="alert"),
     path("reviews", reviews.Reviews.as_view(), name="reviews"),
     path("reviews/agreement", reviews.ReviewAgreement.as_view(), name="review-agreement"),
     path("reviews/<id:request_id>", reviews.OneReview.as_view(), name="review"),

@@ -26,6 +26,7 @@ from sessions_app.actions.upkeep.copies import make_daily_copy
 from sessions_app.actions.upkeep.packing import pack_large_layers
 from sessions_app.actions.upkeep.retention import carry_out_retention
 from sessions_app.actions.upkeep.staging import sweep_staged
+from sessions_app.background.alerts import watch_rates
 from sessions_app.background.precompute import derive_ahead
 from sessions_app.database import living_connection
 from sessions_app.experiments.forgetting.files import clear_caches_if_due
@@ -75,6 +76,7 @@ def sweep() -> dict[str, int]:
         "packed": partial(pack_large_layers, pacer.pause),
         "copied": make_daily_copy,
         "outcomes": partial(fill_missing_outcomes, pacer.pause),
+        "told": partial(watch_rates, pacer.pause),
         "counted": partial(count_ended_turns, pacer.pause),
         "derived": partial(derive_ahead, pacer.pause),
     }

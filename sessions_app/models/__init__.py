@@ -36,6 +36,7 @@ from sessions_app.models.settings.plugin_statistics import PluginStatistics
 from sessions_app.models.settings.project import ApiKey, LoginLink, Membership, Project, Role
 from sessions_app.models.settings.quota import ModelUse, QuotaKind
 from sessions_app.models.settings.retention import Retention, RetentionKind
+from sessions_app.models.turns.alert import Alert, AlertCrossing
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn, TurnEvents
 from sessions_app.models.turns.imported_span import ImportedSpan
 from sessions_app.models.turns.queued_turn import QueuedTurn
@@ -47,6 +48,8 @@ from sessions_app.models.turns.turn_score import TurnScore
 
 __all__ = [
     "PACKED_FROM",
+    "Alert",
+    "AlertCrossing",
     "ApiKey",
     "AuditEntry",
     "AuditKind",

@@ -21,6 +21,7 @@ from sessions_app.web.settings import views as settings
 from sessions_app.web.shell import login
 from sessions_app.web.shell import slash_addresses as slashes
 from sessions_app.web.shell.form_addresses import form_of
+from sessions_app.web.turns import alert_views as alerts
 from sessions_app.web.turns import file_views as turn_files
 from sessions_app.web.turns import filter_views as turn_filters
 from sessions_app.web.turns import list_views as turn_list
@@ -141,6 +142,8 @@ urlpatterns = [
     path("turns/filters/<id:filter_id>/delete", turn_filters.delete, name="turn-filter-delete"),
     path("turns/keep", several_turns.keep, name="turns-keep"),
     path("turns/review", reviews.queue, name="turns-review"),
+    path("alerts", alerts.index, name="alerts"),
+    path("alerts/<id:alert_id>/delete", alerts.delete, name="alert-delete"),
     path("review", reviews.index, name="review"),
     path("review/clear", reviews.clear, name="review-clear"),
     path("review/<id:session_id>/<id:request_id>", reviews.rate, name="review-rate"),

@@ -20,6 +20,7 @@ from sessions_app.actions.settings.members import create_invitation
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.api.urls import urlpatterns
 from sessions_app.models import (
+    Alert,
     ApiKey,
     Experiment,
     Forgetting,
@@ -64,7 +65,11 @@ def talked(talked: Session, editor: Caller) -> Session:
     SuiteRun.objects.create(suite=suite, experiment=ran)
     Forgetting.objects.create(project=talked.project, kind="text", status="cancelled", created_by_name="ann")
     Membership.objects.create(project=talked.project, user=User.objects.create_user("bea"), role="viewer")
-    SavedFilter.objects.create(project=talked.project, name="Slow", text="is:slow", created_by_name="ann")
+    saved = SavedFilter.objects.create(project=talked.project, name="Slow", text="is:slow", created_by_name="ann")
+    Alert.objects.create(
+        project=talked.project, saved_filter=saved, limit_percent=5, window_minutes=60, least_turns=1, channel="hook",
+        target="https://hooks.example/", created_by_name="ann",
+    )  # fmt: skip
     create_invitation(talked.project, "viewer", "", "bo")
     return talked
 
@@ -89,6 +94,7 @@ def address(pattern: URLPattern, session: Session) -> str:
         "run_id": Experiment.objects.get(kind="suite").experiment_id,
         "name": "bea",
         "filter_id": SavedFilter.objects.get().filter_id,
+        "alert_id": Alert.objects.get().alert_id,
         "invitation_id": str(Invitation.objects.get().pk),
     }
     return "/api/" + re.sub(r"<\w+:(\w+)>", lambda match: ids[match[1]], str(pattern.pattern))
@@ -201,6 +207,7 @@ def test_lists_show_the_own_project_alone(path: str, talked: Session, editor: Ca
 TRIES = re.compile(r"/(replay|diagnosis|bisect|runs)$|^/api/kbs/[^/]+/tests$")
 """Ends of paths that run recorded turns and tests again, which a viewer may."""
 ADMINS = (
+    "/api/alerts",
     "/api/audit",
     "/api/forget",
     "/api/invitations",

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+from collections.abc import Callable
 from contextlib import redirect_stderr
 
 import pytest
@@ -94,7 +95,7 @@ OPERATIONS = sorted(
 @pytest.mark.rule("API-9")
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value)
 def test_generated_requests_get_answers_as_described(
-    live_asgi: LiveServer, talked: Session, editor: Caller, mode: GenerationMode
+    live_asgi: LiveServer, talked: Session, editor: Caller, caller: Callable[..., Caller], mode: GenerationMode
 ) -> None:
     """Ask the running server about every operation, half of the time about things that exist."""
     schema = schemathesis.openapi.from_dict(openapi_document())
@@ -118,6 +119,9 @@ def test_generated_requests_get_answers_as_described(
     there["name"] = member.username
     there["invitation_id"] = create_invitation(talked.project, "viewer", "", "anna")[0].pk
     there["filter_id"] = editor.post("/api/turns/filters", {"name": "Slow", "q": "is:slow"}).json()["filter_id"]
+    alert = {"filter_id": there["filter_id"], "limit_percent": 5, "window_minutes": 60, "channel": "hook"}
+    made = caller("admin").post("/api/alerts", {**alert, "target": "https://hooks.example/"})
+    there["alert_id"] = made.json()["alert_id"]
     there["suite_id"] = editor.post("/api/suites", {"name": "Suite"}).json()["suite_id"]
     suite = f"/api/suites/{there['suite_id']}"
     kept = {"session_id": talked.session_id, "request_id": turn.request_id}

@@ -93,7 +93,7 @@ PARTS = (
     "pack_large_layers", "derive_ahead", "mend_noted_columns", "make_daily_copy",
     "close_abandoned_experiments", "remove_lost_traces", "sweep_kept_answers",
     "take_up_abandoned", "clear_caches_if_due", "remove_old_entries", "count_ended_turns",
-    "fill_missing_outcomes",
+    "fill_missing_outcomes", "watch_rates",
 )  # fmt: skip
 
 

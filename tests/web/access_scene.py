@@ -10,6 +10,7 @@ from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.settings.api_keys import create_key
 from sessions_app.actions.settings.members import create_invitation
 from sessions_app.models import (
+    Alert,
     ApiKey,
     Experiment,
     Forgetting,
@@ -98,6 +99,10 @@ def add_scene(project: Project) -> Scene:
     Membership.objects.create(project=project, user=User.objects.create_user("bea"), role="viewer")
     create_invitation(project, "viewer", MARK, "ann")
     saved = SavedFilter.objects.create(project=project, name=MARK, text=MARK, created_by_name=MARK)
+    alert = Alert.objects.create(
+        project=project, saved_filter=saved, limit_percent=5, window_minutes=60, least_turns=1, channel="hook",
+        target="https://hooks.example/", created_by_name=MARK,
+    )  # fmt: skip
     create_key(project, MARK, "viewer")
     return Scene(
         project,
@@ -117,6 +122,7 @@ def add_scene(project: Project) -> Scene:
             "test_id": test.test_id,
             "run_id": ran.experiment_id,
             "filter_id": saved.filter_id,
+            "alert_id": alert.alert_id,
             "slug": project.slug,
             "name": "bea",
             "key": str(Invitation.objects.get().pk),

@@ -23,7 +23,7 @@ _NAMES: dict[Needs, str] = {
         turn-timeline turn-outline turn-draft turn-remedies turn-context turn-section turn-requests turn-what-if
         turn-try turn-diagnosis turn-replay turn-state turn-compare turn-choice turn-export turn-picture turn-detail
         experiments experiment suite suite-file suite-run knowledge-base knowledge-tests knowledge-news
-        knowledge-tree knowledge-compare plugins overview turns turn-filters
+        knowledge-tree knowledge-compare plugins overview turns turn-filters review
         turn-filter search search-palette search-complete model-names
         projects""",
     Needs("viewer", "editor"): "session-create suites knowledge",
@@ -31,7 +31,7 @@ _NAMES: dict[Needs, str] = {
     Needs("editor", None): "session-kb-saving session-kb-mounting",
     Needs("editor", "editor"): "turn-keep test-new test",
     Needs("admin", None): "forget forgetting audit",
-    Needs("admin", "admin"): "members api-keys quotas retention",
+    Needs("admin", "admin"): "members api-keys quotas retention alerts",
     # What only runs recorded turns and tests again, and what members choose for themselves.
     Needs(None, "viewer"): """
         session-kb-test session-bisect-run turn-try-run turn-diagnose suite-run-start knowledge-test project-choose""",
@@ -43,11 +43,12 @@ _NAMES: dict[Needs, str] = {
         turn-rate suite-import suite-rename suite-delete test-delete knowledge-upload knowledge-restore
         knowledge-rename knowledge-fork knowledge-delete knowledge-undelete knowledge-compact
         experiment-stop experiment-delete
-        turn-filter-save turn-filter-change turn-filter-delete turns-keep""",
+        turn-filter-save turn-filter-change turn-filter-delete turns-keep turns-review
+        review-clear review-rate""",
     Needs(None, "admin"): """
         forget-plan forgetting-run forgetting-cancel member-role member-remove invitation-withdraw retention-stop
         retention-start
-        api-key-revoke""",
+        api-key-revoke alert-delete""",
 }
 PAGES = {name: needs for needs, names in _NAMES.items() for name in names.split()}
 

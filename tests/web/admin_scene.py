@@ -11,6 +11,8 @@ from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.layers.index import index_units
 from sessions_app.models import (
+    Alert,
+    AlertCrossing,
     ApiKey,
     AuditEntry,
     ContextUnit,
@@ -146,9 +148,14 @@ def _add_conversation(session: Session) -> None:
     )
     Forgetting.objects.create(project=session.project, kind="text", work={"name": HOSTILE}, created_by_name=HOSTILE)
     trial = Trial.objects.create(experiment=experiment, position=1, turn=turn, answer=HOSTILE)
-    SavedFilter.objects.create(
+    saved = SavedFilter.objects.create(
         project=session.project, name=f"{turn.pk} {HOSTILE}"[:80], text=HOSTILE, created_by_name=HOSTILE
     )
+    alert = Alert.objects.create(
+        project=session.project, saved_filter=saved, limit_percent=5, window_minutes=60, least_turns=1, channel="hook",
+        target="https://hooks.example/secret-digest-hook", created_by_name=HOSTILE,
+    )  # fmt: skip
+    AlertCrossing.objects.create(alert=alert, matched_count=1, turn_count=2, problem=HOSTILE)
     suite = Suite.objects.create(project=session.project, name=f"{HOSTILE} {turn.pk}", created_by_name=HOSTILE)
     test = TestCase.objects.create(suite=suite, position=1, name=HOSTILE, message=HOSTILE, tags=[HOSTILE], turn=turn)
     run = SuiteRun.objects.create(suite=suite, experiment=experiment, target={"base": HOSTILE})

@@ -135,28 +135,20 @@ def form_addresses(project: Project) -> list[tuple[str, str]]:
     found += [
         (address, reverse("review")) for address in (reverse("review-clear"), reverse("review-rate", args=of_turn))
     ]
+    found.append((reverse("alert-delete", args=["alert-1"]), reverse("alerts")))
     found.append((reverse("api-key-revoke", args=[1]), reverse("api-keys")))
     return [*found, (reverse("session-skills-reload", args=of_session), skills), (reverse("logout"), "/")]
 
 
 def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     listed = {entry.name for entry in urlpatterns if hasattr(entry.callback, "form_page")}
-    tested = {
-        "logout",
-        "api-key-revoke",
-        "session-skills-reload",
-        "turn-cancel",
-        "turn-rate",
-        "turn-continue",
-        "review-clear",
-        "review-rate",
-    }
+    tested = {"logout", "api-key-revoke", "session-skills-reload", "turn-cancel", "turn-rate", "turn-continue"}
     tested |= {"turn-try-run", "turn-diagnose", "session-bisect-run", "experiment-stop", "experiment-delete"}
     tested |= {"knowledge-undelete", "project-choose"}
     tested |= {"session-import", "forget-plan", "forgetting-run", "forgetting-cancel"}
     tested |= {"suite-import", "test-delete", *(f"suite-{name}" for name in OF_SUITE)}
     tested |= {"member-role", "member-remove", "invitation-withdraw", "retention-stop", "retention-start"}
-    tested |= {"review-clear", "review-rate"}
+    tested |= {"review-clear", "review-rate", "alert-delete"}
     tested |= {*OF_LIST, *(f"turn-filter-{name}" for name in OF_FILTER)}
     tested |= {*WRITES, *FORMS_OF_SESSION, *(f"knowledge-{name}" for name in OF_BASE)}
     assert listed == tested

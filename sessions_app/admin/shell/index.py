@@ -31,6 +31,8 @@ SUBJECTS: dict[str, tuple[type[Model], ...]] = {
         models.TurnScore,
         models.QueuedTurn,
         models.SavedFilter,
+        models.Alert,
+        models.AlertCrossing,
         models.UnitEvent,
         models.Experiment,
         models.Forgetting,

@@ -16,7 +16,7 @@ from sessions_app.actions.knowledge.journals import CHOSEN_MAX
 from sessions_app.actions.knowledge.source_rows import SOURCE_NAME_CHARS
 from sessions_app.actions.sessions.session import TITLE_CHARS, Choices
 from sessions_app.actions.settings.retention import MOST_DAYS
-from sessions_app.api.shell.fields import ChatMessages, HistoryMessages, Text, TextOrNothing, Truth, WholeNumber
+from sessions_app.api.shell.fields import ChatMessages, HistoryMessages, Number, Text, TextOrNothing, Truth, WholeNumber
 from sessions_app.ingest.load import Upload
 from sessions_app.models import Role
 from sessions_app.queries.settings.audit import AREAS
@@ -429,6 +429,19 @@ class RatingRequest(Coded):
 
     value = serializers.ChoiceField(("up", "down", "skipped"), help_text="skipped: looked at, and no rating given.")
     note = Text(required=False, allow_blank=True, max_length=2_000)
+
+
+class AlertRequest(Coded):
+    """What an alert looks at, and whom it tells."""
+
+    filter_id = Text(max_length=64)
+    limit_percent = Number(min_value=0, max_value=100, help_text="Passed where more of the turns fit.")
+    window_minutes = WholeNumber(min_value=1, max_value=10_080)
+    least_turns = WholeNumber(
+        min_value=1, max_value=1_000_000, default=20, help_text="Fewer in the window say nothing."
+    )
+    channel = serializers.ChoiceField(("hook", "mail"))
+    target = Text(max_length=500, help_text="The address of a web hook, or a mail address.")
 
 
 class FilterPatchRequest(Coded):

@@ -284,6 +284,25 @@ filter_change = _operation(
     request=requests.FilterPatchRequest,
 )
 filter_delete = _operation("delete_saved_filter", "turns", "Removes a saved filter.", {204: None}, 404)
+alert_list = _operation(
+    "list_alerts",
+    "alerts",
+    "Lists the project's alerts, each with its newest crossings. Needs the role admin.",
+    {200: turn_responses.AlertList},
+)
+alert_create = _operation(
+    "create_alert",
+    "alerts",
+    "Makes an alert: a web hook or mail is sent once each time that more of the turns of a window fit a saved filter"
+    " than the limit says. Needs the role admin.",
+    {201: turn_responses.NewAlertObject},
+    404,
+    409,
+    request=requests.AlertRequest,
+)
+alert_delete = _operation(
+    "delete_alert", "alerts", "Removes an alert with its history. Needs the role admin.", {204: None}, 404
+)
 scores_read = _operation(
     "list_scores",
     "reviews",

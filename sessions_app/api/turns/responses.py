@@ -391,6 +391,50 @@ class AgreementList(serializers.Serializer):
     pairs = AgreementObject(many=True)
 
 
+class CrossingObject(serializers.Serializer):
+    """One time that a limit was passed."""
+
+    crossing_id = Str(help_text="The id of the message that tells it, the same in each try.")
+    crossed_at = Time()
+    ended_at = nullable(Time, help_text="When the rate was within the limit again.")
+    matched = Int()
+    turns = Int()
+    status = serializers.ChoiceField(("waiting", "sent", "failed"))
+    tries = Int()
+    problem = Str(allow_blank=True, help_text="Why the newest try failed.")
+
+
+class AlertObject(serializers.Serializer):
+    """An alert, how its rate stood when it was looked at, and its newest crossings."""
+
+    alert_id = Str()
+    filter_id = Str()
+    filter = Str()
+    limit_percent = serializers.FloatField()
+    window_minutes = Int()
+    least_turns = Int()
+    channel = serializers.ChoiceField(("hook", "mail"))
+    target = Str()
+    is_over = Bool()
+    rate_percent = nullable(serializers.FloatField, help_text="Null where there were too few turns.")
+    checked_at = nullable(Time)
+    created_by = Str()
+    created_at = Time()
+    crossings = CrossingObject(many=True)
+
+
+class NewAlertObject(AlertObject):
+    """An alert that was just made."""
+
+    signing_key = nullable(Str, help_text="By which the receiver of a web hook checks messages; given this once.")
+
+
+class AlertList(serializers.Serializer):
+    """The project's alerts."""
+
+    alerts = AlertObject(many=True)
+
+
 class Registry(serializers.Serializer):
     """A part of a session's registry."""
 

@@ -13,6 +13,8 @@ from sessions_app.models.settings.project import Project
 class AuditKind(models.TextChoices):
     """What was done: the noun that it was done to, and how a page says it."""
 
+    ALERT_CREATED = "alert.created", "made an alert"
+    ALERT_DELETED = "alert.deleted", "deleted an alert"
     BASE_COMPACTED = "base.compaction-asked", "asked to fold a base"
     BASE_CREATED = "base.created", "made a base"
     BASE_DELETED = "base.deleted", "deleted a base"

@@ -1,0 +1,91 @@
+"""Alerts: rates are compared with their limits, and what has crossed one is told."""
+
+import json
+import logging
+import time
+from collections.abc import Callable
+
+from django.utils import timezone
+
+from sessions_app.actions.turns.alerts import claim_crossing, compare_with_limit, note_told, note_untold
+from sessions_app.actions.upkeep.exclusive import alone_at
+from sessions_app.mail import send_mail
+from sessions_app.models import Alert, AlertCrossing
+from sessions_app.queries.turns.alerts import all_alerts
+from sessions_app.web_hooks import Message, PostFailedError, post, signing_key
+
+TELLING_SECONDS = 20.0
+"""After so long a sweep leaves the rest for the next one."""
+
+logger = logging.getLogger(__name__)
+
+
+def watch_rates(pause: Callable[[], None]) -> int:
+    """Compare every alert's rate with its limit, then tell what was passed; returns how many crossings were told."""
+    with alone_at("watching-rates") as hold:
+        if hold is not None:
+            for alert in all_alerts():
+                compare_with_limit(alert, timezone.now())
+                pause()
+    told, began = 0, time.monotonic()
+    while time.monotonic() - began < TELLING_SECONDS and (crossing := claim_crossing(timezone.now())):
+        told += _tell(crossing)
+    return told
+
+
+def _tell(crossing: AlertCrossing) -> bool:
+    """Tell a crossing by its alert's channel; returns whether it was taken."""
+    alert = crossing.alert
+    try:
+        if alert.channel == Alert.Channel.HOOK:
+            message = Message(
+                message_id=crossing.crossing_id,
+                body=json.dumps(_payload(crossing)).encode(),
+                key=signing_key(alert.alert_id),
+            )
+            post(alert.target, message, int(time.time()))
+        else:
+            send_mail(alert.target, *_letter(crossing), crossing.crossing_id)
+    except (PostFailedError, OSError) as error:
+        # The address may hold a secret, so the log names the alert alone.
+        logger.warning("the alert %s could not be told: %s", alert.alert_id, error)
+        note_untold(crossing, str(error) or type(error).__name__)
+        return False
+    note_told(crossing)
+    return True
+
+
+def _payload(crossing: AlertCrossing) -> dict[str, object]:
+    alert = crossing.alert
+    return {
+        "type": "alert.crossed",
+        "timestamp": crossing.crossed_at.isoformat(),
+        "data": {
+            "alert_id": alert.alert_id,
+            "crossing_id": crossing.crossing_id,
+            "project": alert.project.slug,
+            "filter_id": alert.saved_filter.filter_id,
+            "filter": alert.saved_filter.name,
+            "q": alert.saved_filter.text,
+            "limit_percent": alert.limit_percent,
+            "window_minutes": alert.window_minutes,
+            "matched": crossing.matched_count,
+            "turns": crossing.turn_count,
+        },
+    }
+
+
+def _letter(crossing: AlertCrossing) -> tuple[str, str]:
+    """Return subject and text of a mail."""
+    alert = crossing.alert
+    name = " ".join(alert.saved_filter.name.split())
+    percent = 100 * crossing.matched_count / crossing.turn_count
+    subject = f"[mrpvm] {name}: {percent:.1f} % of the turns"
+    text = (
+        f"{crossing.matched_count} of the {crossing.turn_count} turns of the last {alert.window_minutes} minutes"
+        f" in the project {alert.project.name} fit the filter “{name}” ({alert.saved_filter.text}):"
+        f" {percent:.1f} %. The limit is {alert.limit_percent:g} %.\n\n"
+        f"Seen {crossing.crossed_at:%Y-%m-%d %H:%M} UTC. This is told once; again when the rate was within the limit"
+        " in between.\n"
+    )
+    return subject, text

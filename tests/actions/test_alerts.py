@@ -1,0 +1,163 @@
+"""Alerts: when a limit counts as passed, how it is told, and where a web hook may not go."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any, ClassVar
+
+import pytest
+from django.core import mail
+from django.utils import timezone
+from pytest_django import Settings
+
+from mrpvm.errors import InvalidInput
+from sessions_app import web_hooks
+from sessions_app.actions.experiments.experiments import Author
+from sessions_app.actions.turns.alerts import MOST_TRIES, claim_crossing, create_alert
+from sessions_app.actions.turns.saved_filters import save_filter
+from sessions_app.background.alerts import watch_rates
+from sessions_app.models import Alert, AlertCrossing, ExplainabilityTurn, Project
+from sessions_app.web_hooks import checked_address, post, signature, signing_key
+from tests.web.page_scene import add_turns, new_session
+
+ANNA = Author(name="anna")
+LIMITS: dict[str, Any] = {"limit_percent": 50, "window_minutes": 60, "least_turns": 2}
+
+
+class Receiver(BaseHTTPRequestHandler):
+    """Takes posts and answers with `status`."""
+
+    taken: ClassVar[list[tuple[dict[str, str], bytes]]] = []
+    status: ClassVar[int] = 200
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.taken.append(({name.lower(): value for name, value in self.headers.items()}, body))
+        self.send_response(self.status)
+        self.send_header("Location", "http://127.0.0.1:9/")
+        self.end_headers()
+
+    def log_message(self, *arguments: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def receiver(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Return the address of a receiver on this machine, where private addresses are allowed."""
+    settings.MRPVM_PRIVATE_WEB_HOOKS = True
+    monkeypatch.setattr(Receiver, "taken", [])
+    monkeypatch.setattr(Receiver, "status", 200)
+    server = HTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/hook?to=team"
+    server.shutdown()
+    server.server_close()
+
+
+def alert_on(project: Project, target: str, channel: str = "hook") -> Alert:
+    saved = save_filter(project, "Failed", "status:failed", ANNA)
+    return create_alert(saved, ANNA, channel=channel, target=target, **LIMITS)
+
+
+def watch() -> int:
+    return watch_rates(lambda: None)
+
+
+def test_a_limit_is_told_once_each_time_it_is_passed(project: Project, receiver: str) -> None:
+    alert, session = alert_on(project, receiver), new_session(project)
+    add_turns(session, 1, "failed")
+    assert watch() == 0  # too few turns say nothing
+    add_turns(session, 1)
+    assert watch() == 0  # a half is not more than a half
+    add_turns(session, 1, "failed")
+    assert [watch(), watch()] == [1, 0]
+    (headers, body), *others = Receiver.taken
+    assert others == []
+    data = json.loads(body)["data"]
+    assert (data["matched"], data["turns"], data["filter"]) == (2, 3, "Failed")
+    sent_at = int(headers["webhook-timestamp"])
+    expected = signature(signing_key(alert.alert_id), headers["webhook-id"], sent_at, body)
+    assert headers["webhook-signature"] == expected
+    add_turns(session, 2)
+    assert watch() == 0
+    assert AlertCrossing.objects.get().ended_at is not None
+    add_turns(session, 3, "failed")
+    assert watch() == 1
+    assert list(AlertCrossing.objects.values_list("status", flat=True)) == ["sent", "sent"]
+
+
+def test_old_turns_and_other_projects_do_not_count(project: Project, receiver: str) -> None:
+    alert_on(project, receiver)
+    add_turns(new_session(project), 3, "failed")
+    ExplainabilityTurn.objects.update(created_at=timezone.now() - timedelta(minutes=61))
+    add_turns(new_session(Project.objects.create(name="Other", slug="other")), 3, "failed")
+    assert watch() == 0
+    assert Alert.objects.get().rate_percent is None
+
+
+@pytest.mark.parametrize("status", [500, 302])
+def test_a_refused_message_is_tried_again_later(project: Project, receiver: str, status: int) -> None:
+    Receiver.status = status
+    alert_on(project, receiver)
+    add_turns(new_session(project), 2, "failed")
+    for tried in range(1, MOST_TRIES + 1):
+        assert watch() == 0
+        assert AlertCrossing.objects.get().tries == len(Receiver.taken) == tried
+        watch()  # before its time nothing is tried
+        assert len(Receiver.taken) == tried
+        AlertCrossing.objects.update(next_try_at=timezone.now())
+    assert AlertCrossing.objects.get().status == "failed"
+    assert f"answered {status}" in AlertCrossing.objects.get().problem
+    assert len({headers["webhook-id"] for headers, _ in Receiver.taken}) == 1
+
+
+def test_a_crossing_is_claimed_by_one_process(project: Project, receiver: str) -> None:
+    alert = alert_on(project, receiver)
+    AlertCrossing.objects.create(alert=alert, matched_count=2, turn_count=2)
+    now = timezone.now()
+    assert claim_crossing(now) is not None
+    assert claim_crossing(now) is None
+    assert claim_crossing(now + timedelta(minutes=3)) is not None
+
+
+def test_mail_is_sent_where_there_is_a_mail_server(project: Project, settings: Settings) -> None:
+    with pytest.raises(InvalidInput, match="no mail server"):
+        alert_on(project, "team@example.org", "mail")
+    settings.MRPVM_MAIL = True
+    saved = project.saved_filters.get()
+    with pytest.raises(InvalidInput, match="no mail address"):
+        create_alert(saved, ANNA, channel="mail", target="nobody", **LIMITS)
+    create_alert(saved, ANNA, channel="mail", target="team@example.org", **LIMITS)
+    add_turns(new_session(project), 2, "failed")
+    assert watch() == 1
+    (letter,) = mail.outbox
+    assert letter.to == ["team@example.org"]
+    assert letter.subject == "[mrpvm] Failed: 100.0 % of the turns"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://example.org/", "https://", "https://user:pass@example.org/", "http://127.0.0.1/", "http://[::1]/",
+        "http://169.254.169.254/latest", "http://10.0.0.1/", "http://[::ffff:192.168.0.1]/", "http://0.0.0.0/",
+        "http://[64:ff9b::a00:1]/", "http://[fd00::1]/", "http://a b/", "http://example.org:0/", "http://[x/",
+        "http://224.0.0.1/",
+    ],
+)  # fmt: skip
+def test_addresses_that_no_hook_may_have_are_refused(url: str) -> None:
+    with pytest.raises(InvalidInput):
+        checked_address(url)
+
+
+def test_a_name_that_leads_to_a_private_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached: list[object] = []
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80)) for address in ("93.184.216.34", "10.0.0.7")]
+    monkeypatch.setattr(web_hooks.socket, "getaddrinfo", lambda *arguments, **options: found)
+    monkeypatch.setattr(web_hooks.socket, "create_connection", lambda *arguments: reached.append(arguments))
+    message = web_hooks.Message(message_id="m", body=b"{}", key=signing_key("a"))
+    with pytest.raises(web_hooks.PostFailedError, match="private network"):
+        post("http://hooks.example/", message, 0)
+    assert reached == []
