@@ -2,7 +2,7 @@
 
 Turns of one process share its interpreter, so a project with many turns would take nearly all of it. While turns of one
 project alone are about, nothing is waited for. Otherwise a turn works in steps: before each it gives way to a turn of
-a project that has worked less. Time that a turn spends waiting, for a model or for its session, is nobody's.
+a project that has worked less. Time that a turn spends waiting for a model is nobody's.
 """
 
 import time
@@ -54,7 +54,6 @@ class FairShare:
         worker = self._enter(project)
         token = _current.set(worker)
         try:
-            self.step()
             yield
         finally:
             _current.reset(token)

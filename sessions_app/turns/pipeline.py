@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,8 +100,11 @@ def run_turn(
             return TurnResult(turn=answered.turn, outcome=answered.outcome, events=answered.events)
         call = call.commanded(answered)
     with running_turns.place(session.project_id) as take_place, fair_share.turn(session.project_id):
-        with fair_share.waiting() if wait_ms else nullcontext():
-            turn = start_turn(session, call, take_place, wait_ms)
+        if not wait_ms:  # whoever may wait for the session has no place before it is free
+            take_place()
+            fair_share.step()
+        turn = start_turn(session, call, take_place, wait_ms)
+        fair_share.step()
         with logging_with(session_id=turn.session.session_id, turn_id=turn.request_id), traced_turn(turn):
             prepared = prepare(turn, call)
             return _run(prepared, listen, read)
