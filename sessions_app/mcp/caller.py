@@ -4,6 +4,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from sessions_app.acting import Actor, holder_of
+from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.settings.api_keys import find_key
 from sessions_app.models import Project
 
@@ -16,6 +17,7 @@ class Caller:
     role: str
     name: str
     actor: Actor
+    author: Author
 
 
 current_caller: ContextVar[Caller] = ContextVar("current_caller")
@@ -28,4 +30,10 @@ def caller_of(authorization: str, address: str) -> Caller | None:
     key = find_key(token.strip()) if scheme.lower() == "bearer" else None
     if key is None:
         return None
-    return Caller(project=key.project, role=key.role, name=f"key-{key.pk}", actor=holder_of(key, address))
+    return Caller(
+        project=key.project,
+        role=key.role,
+        name=f"key-{key.pk}",
+        actor=holder_of(key, address),
+        author=Author(name=f"API key {key.name}"),
+    )

@@ -90,8 +90,8 @@ def read_session(caller: Caller, session_id: SessionId, limit: Limit = 20, curso
 
 
 def read_turn(caller: Caller, session_id: SessionId, turn_id: TurnId, offset: Offset = 0) -> str:
-    """Explain a turn: question, answer and its basis, what it cites, frames and plugins, evidence, changes, error."""
-    return page(turn_text(turns.turn(caller.project, session_id, turn_id)), offset)
+    """Explain a turn or trial: question, answer, basis, what it cites, frames and plugins, evidence, changes, error."""
+    return page(turn_text(turns.turn_or_trial(caller.project, session_id, turn_id)), offset)
 
 
 def read_execution(
@@ -102,7 +102,7 @@ def read_execution(
     offset: Offset = 0,
 ) -> str:
     """Read what one plugin call of a turn got and gave, with its meta data and error, as JSON."""
-    found = turns.detail(turns.turn(caller.project, session_id, turn_id), node_id)
+    found = turns.detail(turns.turn_or_trial(caller.project, session_id, turn_id), node_id)
     if found.is_pruned:
         return "Retention has removed this payload; the structure of the turn is kept."
     cut = f"[storage cut {found.cut_bytes} bytes of this payload]\n" if found.cut_bytes else ""

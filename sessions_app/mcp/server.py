@@ -2,21 +2,23 @@
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import cache, partial, wraps
 from typing import Any
 from urllib.parse import unquote
 
+from django.core.exceptions import PermissionDenied
 from mcp.server.fastmcp import FastMCP
 from mcp.server.fastmcp.exceptions import ToolError
 from mcp.server.lowlevel import Server
 from mcp.types import ToolAnnotations
+from pydantic import BaseModel
 
 from mrpvm.errors import InvalidInput, MRPError
 from sessions_app.acting import acting_as
 from sessions_app.database import as_unavailable
 from sessions_app.identifiers import new_request_id
-from sessions_app.mcp import reading, writing
+from sessions_app.mcp import experimenting, reading, writing
 from sessions_app.mcp.caller import Caller, current_caller
 from sessions_app.mcp.threads import Threads, with_database
 from sessions_app.queries.settings.projects import is_at_least
@@ -24,8 +26,10 @@ from sessions_app.queries.settings.projects import is_at_least
 INSTRUCTIONS = (
     "mrpvm keeps conversations and records how every answer came about. Start with list_sessions or search_turns,"
     " then read_turn: it tells what was asked, answered and cited, which plugins ran and why. read_execution shows what"
-    " one of them got and gave, explain_unit where a piece of knowledge came from. Long texts come in pages: call"
-    " again with the offset or cursor that the last line names."
+    " one of them got and gave, explain_unit where a piece of knowledge came from. replay_turn tells whether a turn"
+    " still comes out as recorded, diagnose_turn what its answer depends on, try_turn what it would be with something"
+    " changed, run_suite whether the project's tests pass; none of them changes a conversation. Long texts come in"
+    " pages: call again with the offset or cursor that the last line names."
 )
 READERS: tuple[Callable[..., str], ...] = (
     reading.list_sessions,
@@ -35,7 +39,17 @@ READERS: tuple[Callable[..., str], ...] = (
     reading.read_execution,
     reading.list_units,
     reading.explain_unit,
+    experimenting.replay_turn,
+    experimenting.read_experiment,
+    experimenting.list_suites,
+    experimenting.read_suite,
 )
+EXPERIMENTERS: tuple[Callable[..., str], ...] = (
+    experimenting.try_turn,
+    experimenting.diagnose_turn,
+    experimenting.run_suite,
+)
+"""Tools that keep what they find out and change no conversation."""
 WRITERS: tuple[Callable[..., str], ...] = (writing.ask,)
 
 logger = logging.getLogger(__name__)
@@ -48,11 +62,12 @@ def protocol_server(threads: Threads) -> Server[Any, Any]:
     for tool in READERS:
         annotations = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
         server.add_tool(_called(threads, tool, "viewer"), annotations=annotations, structured_output=False)
-    for tool in WRITERS:
-        annotations = ToolAnnotations(
-            readOnlyHint=False, destructiveHint=False, idempotentHint=False, openWorldHint=False
-        )
-        server.add_tool(_called(threads, tool, "editor"), annotations=annotations, structured_output=False)
+    for tools, role in ((EXPERIMENTERS, "viewer"), (WRITERS, "editor")):
+        for tool in tools:
+            annotations = ToolAnnotations(
+                readOnlyHint=False, destructiveHint=False, idempotentHint=False, openWorldHint=False
+            )
+            server.add_tool(_called(threads, tool, role), annotations=annotations, structured_output=False)
     _add_resources(server, threads)
     return server._mcp_server
 
@@ -101,6 +116,18 @@ def _called(threads: Threads, tool: Callable[..., str], role: str) -> Callable[.
     return call
 
 
+def _texts_in(value: object) -> Iterator[str]:
+    """Return every text of a tool's arguments, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, BaseModel):
+        yield from _texts_in(value.model_dump())
+    elif isinstance(value, Mapping):
+        yield from (text for pair in value.items() for item in pair for text in _texts_in(item))
+    elif isinstance(value, list):
+        yield from (text for item in value for text in _texts_in(item))
+
+
 def _answer(tool: Callable[..., str], caller: Caller, arguments: dict[str, Any]) -> str:
     """Return the tool's text.
 
@@ -108,10 +135,12 @@ def _answer(tool: Callable[..., str], caller: Caller, arguments: dict[str, Any])
         ToolError: for the client, with the code and message of the error.
     """
     try:
-        if any("\0" in value for value in arguments.values() if isinstance(value, str)):
+        if any("\0" in text for text in _texts_in(arguments)):
             raise InvalidInput("A text holds a NUL character.")
         with acting_as(lambda: caller.actor):
             return tool(caller, **arguments)
+    except PermissionDenied as refused:
+        raise ToolError(f"FORBIDDEN: {refused}") from None
     except Exception as raised:
         error = as_unavailable(raised)
         if isinstance(error, MRPError):

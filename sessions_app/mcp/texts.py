@@ -24,8 +24,11 @@ def milliseconds(duration: int | None) -> str:
     return "running" if duration is None else f"{duration} ms"
 
 
-def page(text: str, offset: int) -> str:
+def page(text: str, offset: int, again: str = "call again") -> str:
     """Return the part of a text from a character on, and how to get the next one.
+
+    Args:
+        again: what to call for it, where the same call would do the work once more.
 
     Raises:
         InvalidInput: the offset lies behind the text's end.
@@ -35,7 +38,7 @@ def page(text: str, offset: int) -> str:
     end = offset + PAGE_CHARS
     if len(text) <= end:
         return text[offset:]
-    return f"{text[offset:end]}\n[{len(text) - end} of {len(text)} characters follow: call again with offset={end}]"
+    return f"{text[offset:end]}\n[{len(text) - end} of {len(text)} characters follow: {again} with offset={end}]"
 
 
 def list_page(lines: list[str], cursor: str | None, empty: str) -> str:

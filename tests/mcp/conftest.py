@@ -1,5 +1,6 @@
 """The protocol's SDK as a client of the real server."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from sessions_app.models import Project
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
 from tests.live import LiveServer
+
+NAMES = r"\[session (?P<session_id>\S+), turn (?P<turn_id>\S+):"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -88,3 +91,16 @@ def agent(live_asgi: LiveServer, project: Project) -> Callable[..., Agent]:
         return Agent(live_asgi.url, create_key(owner, role, role)[1])
 
     return make
+
+
+@pytest.fixture
+def talked(agent: Callable[..., Agent]) -> dict[str, str]:
+    """Return the ids of a session of two turns and of the second one."""
+    editor = agent()
+    told = re.search(NAMES, editor.text("ask", message="My dog is called Rex."))
+    assert told
+    answer = editor.text("ask", message="What is my dog called?", session_id=told["session_id"])
+    asked = re.search(NAMES, answer)
+    assert asked
+    assert answer.startswith("My dog is called Rex.")
+    return asked.groupdict()

@@ -52,8 +52,8 @@ def experiments_of(turn: ExplainabilityTurn, limit: int, kind: str = "") -> list
 
 
 def trials(experiment: Experiment) -> list[Trial]:
-    """Return the experiment's trials in order, each with its trace's id."""
-    return list(experiment.trials.select_related("trace", "turn").order_by("position"))
+    """Return the experiment's trials in order, each with its trace and the trace's session."""
+    return list(experiment.trials.select_related("trace__session", "turn").order_by("position"))
 
 
 def ranked_findings(experiment: Experiment) -> list[tuple[Trial, dict[str, Any]]]:

@@ -1,0 +1,171 @@
+"""The tools that run a recorded turn again: replay, trials, diagnosis, suites. They change no conversation."""
+
+from typing import Annotated, Any, Literal
+
+from django.core.exceptions import PermissionDenied
+from pydantic import BaseModel, ConfigDict, Field
+
+from sessions_app.experiments import replay
+from sessions_app.experiments.documents import changes_of, target_of
+from sessions_app.experiments.experiments import start_diagnosis, start_trials
+from sessions_app.experiments.search import Bounds, Expectation
+from sessions_app.experiments.suites import start_run
+from sessions_app.mcp.caller import Caller
+from sessions_app.mcp.experiment_text import experiment_text, listed_suite_line, replay_text, suite_text
+from sessions_app.mcp.reading import Offset, SessionId, TurnId
+from sessions_app.mcp.texts import list_page, page
+from sessions_app.models import Experiment
+from sessions_app.queries.experiments import experiments, suites
+from sessions_app.queries.settings.projects import is_at_least
+from sessions_app.queries.turns import registry as turns
+
+SPARE_MS = 5_000
+"""How much longer than the search itself a diagnosis waits for a place and the replay before it."""
+
+type Text = Annotated[str, Field(max_length=2_000)]
+type Id = Annotated[str, Field(min_length=1, max_length=400)]
+type Ids = Annotated[list[Id], Field(max_length=200)]
+type SuiteId = Annotated[str, Field(description="id of a suite", min_length=1, max_length=200)]
+type WaitMs = Annotated[
+    int, Field(description="how long to wait for the end; read_experiment reads it later", ge=0, le=60_000)
+]
+type AllowModel = Annotated[
+    bool, Field(description="ask the configured model what was not recorded; takes an editor's key")
+]
+
+
+class TrialChanges(BaseModel):
+    """What is different from the recorded turn; what is absent stays as it was."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    message: Annotated[str, Field(max_length=100_000)] | None = None
+    history_through: Annotated[int, Field(ge=0, description="place of the last message seen, 0 for none")] | None = None
+    without_units: Ids = Field(default_factory=list)
+    without_sources: Ids = Field(default_factory=list)
+    only_units: Annotated[Ids, Field(description="the only units that are found")] = Field(default_factory=list)
+    with_units: Annotated[list[Text], Field(max_length=20, description="texts that are supposed to be known")] = Field(
+        default_factory=list
+    )
+    base: Annotated[Id, Field(description="id of the knowledge base mounted in place of the turn's")] | None = None
+    revision: (
+        Annotated[int, Field(ge=1, le=2**31 - 1, description="of that base; its present one without it")] | None
+    ) = None
+    planner_plugin: Id | None = None
+    seed_detector_plugin: Id | None = None
+    kb_plugin: Id | None = None
+    goal_solver_plugin: Id | None = None
+    without_plugins: Ids = Field(default_factory=list)
+    without_preferences: Annotated[bool, Field(description="let the planner choose as in a new session")] = False
+    deliberation_level: Annotated[int, Field(ge=0, le=3)] | None = None
+    grounding: Literal["strict", "open"] | None = None
+    flags: Annotated[dict[str, Any], Field(description="policies, as in a chat request")] = Field(default_factory=dict)
+    limits: Annotated[
+        dict[str, int],
+        Field(description="max_llm_calls, request_timeout_ms, max_plugins_per_stage, plugin_timeout_ms"),
+    ] = Field(default_factory=dict)
+    system_prompt: Annotated[str, Field(max_length=100_000)] | None = None
+    model: Id | None = None
+    persona: Id | None = None
+    agent: Id | None = None
+    style: Id | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+
+
+def replay_turn(caller: Caller, session_id: SessionId, turn_id: TurnId) -> str:
+    """Run a turn again with nothing changed: whether it comes out as recorded, or where it first differs and why."""
+    return replay_text(replay.replay_turn(turns.turn(caller.project, session_id, turn_id)))
+
+
+def try_turn(
+    caller: Caller,
+    session_id: SessionId,
+    turn_id: TurnId,
+    trials: Annotated[list[TrialChanges], Field(description="what each trial changes", min_length=1, max_length=10)],
+    allow_model: AllowModel = False,
+    wait_ms: WaitMs = 20_000,
+) -> str:
+    """Run a turn again with changes, each trial beside the others, and tell what each would have answered."""
+    _check_may_ask(caller, allow_model)
+    turn = turns.turn(caller.project, session_id, turn_id)
+    changes = [changes_of(trial.model_dump()) for trial in trials]
+    made = start_trials(turn.session, turn, changes, caller.author, allow_model=allow_model, wait_ms=wait_ms)
+    return _begun(caller, made)
+
+
+def diagnose_turn(
+    caller: Caller,
+    session_id: SessionId,
+    turn_id: TurnId,
+    should_contain: Annotated[str, Field(description="what the answer should say", max_length=2_000)] = "",
+    should_not_contain: Annotated[str, Field(description="what it should not say", max_length=2_000)] = "",
+    max_trials: Annotated[int, Field(description="trials at most", ge=1, le=200)] = 60,
+    max_ms: Annotated[int, Field(description="how long the search may take", ge=1, le=50_000)] = 10_000,
+    exhaustive: Annotated[bool, Field(description="go on after three findings that meet what is expected")] = False,
+    allow_model: AllowModel = False,
+) -> str:
+    """Search by trials for the causes of a turn's answer: what it depends on, or what makes it say what it should."""
+    _check_may_ask(caller, allow_model)
+    turn = turns.turn(caller.project, session_id, turn_id)
+    expected = Expectation(should_contain=should_contain, should_not_contain=should_not_contain)
+    bounds = Bounds(max_trials=max_trials, max_ms=max_ms, exhaustive=exhaustive)
+    made = start_diagnosis(
+        turn, expected, bounds, caller.author, allow_model=allow_model, wait_ms=bounds.max_ms + SPARE_MS
+    )
+    return _begun(caller, made)
+
+
+def list_suites(caller: Caller) -> str:
+    """List the project's suites of tests by name: id, number of tests, how the newest run came out."""
+    lines = [listed_suite_line(listed) for listed in suites.listed_suites(caller.project)]
+    return list_page(lines, None, "The project has no suite of tests.")
+
+
+def read_suite(caller: Caller, suite_id: SuiteId, offset: Offset = 0) -> str:
+    """Read a suite: its tests with what each asks and expects, and its newest runs."""
+    return page(suite_text(suites.suite(caller.project, suite_id)), offset)
+
+
+def run_suite(
+    caller: Caller,
+    suite_id: SuiteId,
+    heads: Annotated[bool, Field(description="each test against the present state of its own base")] = False,
+    base: Annotated[str, Field(description="id of a knowledge base put below all tests", max_length=400)] = "",
+    revision: Annotated[int | None, Field(description="of that base", ge=1, le=2**31 - 1)] = None,
+    tags: Annotated[list[Annotated[str, Field(max_length=40)]] | None, Field(max_length=20)] = None,
+    allow_model: AllowModel = False,
+    wait_ms: WaitMs = 30_000,
+) -> str:
+    """Run the tests of a suite, each where it was kept unless said otherwise, and tell what came of each."""
+    _check_may_ask(caller, allow_model)
+    target = target_of(
+        {"kb_id": base or None, "revision": revision, "heads": heads, "tags": tags, "allow_model": allow_model}
+    )
+    made = start_run(suites.suite(caller.project, suite_id), target, caller.author, wait_ms=wait_ms)
+    return _begun(caller, made.experiment)
+
+
+def read_experiment(
+    caller: Caller,
+    experiment_id: Annotated[str, Field(description="id of trials, a diagnosis or a run", min_length=1, max_length=64)],
+    offset: Offset = 0,
+) -> str:
+    """Read how trials, a diagnosis or a suite's run stand, with all that they found."""
+    return page(experiment_text(experiments.experiment(caller.project, experiment_id)), offset)
+
+
+def _begun(caller: Caller, made: Experiment) -> str:
+    """Return the first page of an experiment; the next ones are read without running it again."""
+    text = experiment_text(experiments.experiment(caller.project, made.experiment_id))
+    return page(text, 0, f"call read_experiment for {made.experiment_id}")
+
+
+def _check_may_ask(caller: Caller, allow_model: bool) -> None:
+    """Refuse a viewer who would have a model asked.
+
+    Raises:
+        PermissionDenied: as it says.
+    """
+    if allow_model and not is_at_least(caller.role, "editor"):
+        raise PermissionDenied(f"this key has the role {caller.role}; having a model asked needs editor.")
