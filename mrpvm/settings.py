@@ -204,6 +204,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = MRPVM_MAX_BODY_BYTES
 
 CORS_ALLOWED_ORIGINS = ENVIRONMENT.origins("CORS_ALLOWED_ORIGINS")  # no CORS headers unless set
 CORS_URLS_REGEX = r"^/(api|v1)/"
+CORS_ALLOW_HEADERS = [
+    "accept", "authorization", "content-type", "idempotency-key", "if-none-match", "traceparent", "user-agent",
+    "x-commands", "x-csrftoken", "x-request-id", "x-requested-with", "x-session-id",
+]  # fmt: skip
 CORS_EXPOSE_HEADERS = [
     "x-request-id", "x-session-id", "retry-after", "etag", "link", "x-total-count", "idempotency-replayed",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 from django.apps import apps
 from django.core import checks
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
@@ -210,6 +211,22 @@ def test_several_workers_need_redis(settings: Settings) -> None:
 def test_cors_is_off_unless_origins_are_set(tmp_path: Path) -> None:
     assert "corsheaders" not in str(loaded(tmp_path)["MIDDLEWARE"])
     assert "corsheaders" in str(loaded(tmp_path, CORS_ALLOWED_ORIGINS="https://app.example")["MIDDLEWARE"])
+
+
+@pytest.mark.rule("API-7")
+def test_scripts_of_an_allowed_origin_use_all_headers(settings: Settings, client: Client) -> None:
+    settings.CORS_ALLOWED_ORIGINS = ["https://app.example"]
+    settings.MIDDLEWARE = ["corsheaders.middleware.CorsMiddleware", *settings.MIDDLEWARE]
+    origin, ask = {"Origin": "https://app.example"}, {"Access-Control-Request-Method": "POST"}
+    before = client.options("/api/health", headers={**origin, **ask})
+    allowed = set(before.headers["Access-Control-Allow-Headers"].split(", "))
+    assert {"authorization", "idempotency-key", "if-none-match", "traceparent", "x-request-id"} <= allowed
+    answer = client.get("/api/health", headers=origin)
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example"
+    readable = set(answer.headers["Access-Control-Expose-Headers"].split(", "))
+    assert {"etag", "idempotency-replayed", "link", "retry-after", "x-request-id", "x-total-count"} <= readable
+    stranger = client.get("/api/health", headers={"Origin": "https://evil.example"})
+    assert "Access-Control-Allow-Origin" not in stranger.headers
 
 
 @pytest.mark.rule("DECISION-27")
