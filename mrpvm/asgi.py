@@ -15,11 +15,13 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.core.exceptions import ImproperlyConfigured  # noqa: E402
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware  # noqa: E402
 
 from sessions_app.api.shell.body_limit import BodyLimit  # noqa: E402
 from sessions_app.mcp.endpoint import PATH as MCP_PATH  # noqa: E402
 from sessions_app.mcp.endpoint import MCPEndpoint  # noqa: E402
 from sessions_app.web.routing import websocket_urlpatterns  # noqa: E402
+from sessions_app.web.shell.proxy_login import KnownPeer  # noqa: E402
 from sessions_app.web.shell.warm_threads import ThreadHandler, WarmThreads  # noqa: E402
 
 if settings.ENVIRONMENT_PROBLEMS:  # a server that does not start by `manage.py serve` skips the system checks
@@ -44,3 +46,5 @@ application = ProtocolTypeRouter(
         "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )
+# What `manage.py serve` runs: it notes who connects, then believes the proxy's word on who that was for.
+served = KnownPeer(ProxyHeadersMiddleware(application, os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")))

@@ -245,6 +245,22 @@ if CORS_ALLOWED_ORIGINS:
     INSTALLED_APPS.append("corsheaders")
     MIDDLEWARE.insert(0, "corsheaders.middleware.CorsMiddleware")
 
+# Who somebody is may be said by a proxy, in a header that is believed from these addresses alone.
+MRPVM_PROXY_USER_HEADER = ENVIRONMENT.text("MRPVM_PROXY_USER_HEADER")  # off by default
+MRPVM_PROXY_ADDRESSES = ENVIRONMENT.networks("MRPVM_PROXY_ADDRESSES")
+if MRPVM_PROXY_USER_HEADER and not re.fullmatch(r"[A-Za-z0-9-]+", MRPVM_PROXY_USER_HEADER):
+    ENVIRONMENT.refuse("MRPVM_PROXY_USER_HEADER", "the name of a header such as X-Forwarded-User")
+if MRPVM_PROXY_USER_HEADER:
+    if not MRPVM_PROXY_ADDRESSES:
+        ENVIRONMENT.refuse("MRPVM_PROXY_ADDRESSES", "the addresses of the proxy that sets MRPVM_PROXY_USER_HEADER")
+    MIDDLEWARE.insert(
+        MIDDLEWARE.index("sessions_app.acting.ActingUser"), "sessions_app.web.shell.proxy_login.ProxyLogin"
+    )
+    AUTHENTICATION_BACKENDS = [
+        "django.contrib.auth.backends.ModelBackend",
+        "django.contrib.auth.backends.RemoteUserBackend",
+    ]
+
 ROOT_URLCONF = "mrpvm.urls"
 ASGI_APPLICATION = "mrpvm.asgi.application"
 LOGIN_URL = "login"

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -134,6 +135,15 @@ class Environment:
             self.refuse(name, "host names such as mrpvm.example, separated by commas")
             return []
         return values
+
+    def networks(self, name: str) -> list[str]:
+        """Return a list of IP addresses and networks."""
+        values = self.name_list(name)
+        try:
+            return [str(ip_network(value)) for value in values]
+        except ValueError:
+            self.refuse(name, "addresses or networks such as 10.0.0.0/8, separated by commas")
+            return []
 
     def service(self, name: str, schemes: tuple[str, ...], package: str) -> str:
         """Return the address of a Redis server, empty when unset; its driver must be installed."""

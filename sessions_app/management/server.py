@@ -165,8 +165,9 @@ def run_server(
         holds_database: whether this process has its claim on the database, without which it is not ready.
     """
     config = uvicorn.Config(
-        "mrpvm.asgi:application",
+        "mrpvm.asgi:served",
         lifespan="off",
+        proxy_headers=False,  # it believes them itself, behind a note of who connects
         log_config=None,
         access_log=False,
         server_header=False,

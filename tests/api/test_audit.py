@@ -84,8 +84,22 @@ def session_changes(caller: Caller) -> None:
     caller.delete(path)
 
 
+def suite_changes(caller: Caller) -> None:
+    kb_id = caller.post("/api/kbs", {"name": "Ships"}).json()["kb_id"]
+    path = f"/api/suites/{caller.post('/api/suites', {'name': 'Suite'}).json()['suite_id']}"
+    body = {"name": "Anna", "message": "Who is Anna?", "kb_id": kb_id, "expect": {"contains": ["ship"]}}
+    test_id = caller.post(f"{path}/tests", body).json()["test_id"]
+    caller.patch(f"{path}/tests/{test_id}", {"name": "Anna again"})
+    caller.delete(f"{path}/tests/{test_id}")
+    caller.patch(path, {"name": "Renamed"})
+    caller.delete(path)
+
+
 CHANGES = {
     base_changes: ["base.created", "base.source-added", "base.revision-restored", "base.compaction-asked"],
+    suite_changes: [
+        "base.created", "suite.created", "test.added", "test.changed", "test.removed", "suite.renamed", "suite.deleted",
+    ],
     session_changes: [
         "export.made", "export.made", "base.forked", "base.saved", "memory.cleared", "experiment.deleted",
         "session.deleted",

@@ -10,7 +10,9 @@ from django.db.models import Max
 from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.experiments.experiments import MOST_TRIALS, Author, begin_experiment, delete_experiment
 from sessions_app.actions.sessions.session import create_session, delete_session
+from sessions_app.actions.settings.audit import record
 from sessions_app.models import (
+    AuditKind,
     Experiment,
     ExplainabilityTurn,
     KnowledgeBase,
@@ -26,6 +28,7 @@ MOST_SUITES, MOST_TESTS = 200, MOST_TRIALS
 """Suites of a project, tests of a suite."""
 NAME_CHARS, TEST_NAME_CHARS = 120, 200
 MOST_TAGS, TAG_CHARS = 20, 40
+_NAMES_RECORDED = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +59,9 @@ def create_suite(project: Project, name: str, author: Author) -> Suite:
         raise Conflict(f"A project has at most {MOST_SUITES} suites.")
     try:
         with transaction.atomic():
-            return Suite.objects.create(project=project, name=checked, created_by_name=author.name[:150])
+            suite = Suite.objects.create(project=project, name=checked, created_by_name=author.name[:150])
+            _record(AuditKind.SUITE_CREATED, suite)
+            return suite
     except IntegrityError:
         raise _suite_exists(checked) from None
 
@@ -72,9 +77,14 @@ def rename_suite(suite: Suite, name: str) -> Suite:
     try:
         with transaction.atomic():
             suite.save(update_fields=["name"])
+            _record(AuditKind.SUITE_RENAMED, suite)
     except IntegrityError:
         raise _suite_exists(suite.name) from None
     return suite
+
+
+def _record(kind: AuditKind, suite: Suite, **facts: Any) -> None:
+    record(kind, suite.project_id, f"suite “{suite.name}” ({suite.suite_id})", **facts)
 
 
 def _suite_exists(name: str) -> Conflict:
@@ -93,6 +103,7 @@ def delete_suite(suite: Suite) -> None:
     for run in suite.runs.select_related("experiment"):
         delete_experiment(run.experiment)
     with transaction.atomic():
+        _record(AuditKind.SUITE_DELETED, suite, test_count=suite.tests.count())
         Suite.objects.filter(pk=suite.pk).delete()
         if suite.session is not None:
             delete_session(suite.session)
@@ -119,6 +130,12 @@ def add_tests(suite: Suite, several: Sequence[TestFields], author: Author) -> li
     count = locked.tests.count()
     if count + len(several) > MOST_TESTS:
         raise Conflict(f"A suite has at most {MOST_TESTS} tests; this one has {count}.")
+    _record(
+        AuditKind.TESTS_ADDED,
+        suite,
+        names=[fields.name[:TEST_NAME_CHARS] for fields in several[:_NAMES_RECORDED]],
+        test_count=len(several),
+    )
     last = locked.tests.aggregate(last=Max("position"))["last"] or 0
     return [
         _saved(TestCase(suite=locked, position=place, created_by_name=author.name[:150]), fields)
@@ -133,7 +150,9 @@ def change_test(test: TestCase, fields: TestFields) -> TestCase:
     Raises:
         InvalidInput, Conflict: as for `add_test`.
     """
-    return _saved(TestCase.objects.select_for_update().get(pk=test.pk), fields)
+    changed = _saved(TestCase.objects.select_for_update().get(pk=test.pk), fields)
+    _record(AuditKind.TEST_CHANGED, changed.suite, test=changed.name)
+    return changed
 
 
 def _saved(test: TestCase, fields: TestFields) -> TestCase:
@@ -158,7 +177,9 @@ def _saved(test: TestCase, fields: TestFields) -> TestCase:
 
 def remove_test(test: TestCase) -> None:
     """Remove a test; what came of it in earlier runs stays."""
-    test.delete()
+    with transaction.atomic():
+        _record(AuditKind.TEST_REMOVED, test.suite, test=test.name)
+        test.delete()
 
 
 @transaction.atomic
@@ -170,6 +191,7 @@ def order_tests(suite: Suite, test_ids: Sequence[str]) -> None:
     for place, test in enumerate(tests, start=1):
         test.position = place
     TestCase.objects.bulk_update(tests, ["position"])
+    _record(AuditKind.TESTS_ORDERED, suite)
 
 
 def begin_run(

@@ -78,10 +78,12 @@ def cancel_act(act: Forgetting) -> None:
     """
     now = timezone.now()
     found = Forgetting.objects.filter(pk=act.pk)
-    if found.filter(status=Status.PLANNED).update(status=Status.CANCELLED, work=None, finished_at=now):
-        return
-    if not found.filter(status__in=(Status.PLANNING, Status.RUNNING)).update(cancel_requested_at=now):
-        raise Conflict("It has ended already.", code="FORGETTING_NOT_RUNNING")
+    with transaction.atomic():
+        is_dropped = found.filter(status=Status.PLANNED).update(status=Status.CANCELLED, work=None, finished_at=now)
+        begun = found.filter(status__in=(Status.PLANNING, Status.RUNNING))
+        if not is_dropped and not begun.update(cancel_requested_at=now):
+            raise Conflict("It has ended already.", code="FORGETTING_NOT_RUNNING")
+        record(AuditKind.FORGETTING_STOPPED, act.project_id, f"forgetting {act.forgetting_id}", kind=act.kind)
 
 
 def name_of(act: Forgetting) -> str:

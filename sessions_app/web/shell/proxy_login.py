@@ -1,0 +1,59 @@
+"""Single sign-on: a proxy in front of the server says in a header who somebody is. Off unless settings name both."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.middleware import RemoteUserMiddleware
+from django.http import HttpRequest
+
+PEER = "mrpvm.peer"
+"""The key of a request's scope that holds the address of whoever really connected."""
+NAME_CHARS = 150
+
+type Scope = MutableMapping[str, Any]
+type App = Callable[[Scope, Callable[..., Any], Callable[..., Any]], Awaitable[None]]
+
+
+class KnownPeer:
+    """ASGI: note who connected, before anything believes what `X-Forwarded-For` says of that."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+        """Serve one connection."""
+        await self._app({**scope, PEER: (scope.get("client") or ("",))[0]}, receive, send)
+
+
+class ProxyLogin(RemoteUserMiddleware):
+    """Logs in the user whom a trusted proxy names; from anybody else the header counts as absent.
+
+    A login that a proxy made ends with the first request without the header.
+    """
+
+    def get_username(self, request: HttpRequest) -> str:
+        """Return the name.
+
+        Raises:
+            KeyError: no trusted proxy names a user.
+        """
+        name = request.META["HTTP_" + settings.MRPVM_PROXY_USER_HEADER.upper().replace("-", "_")]
+        if not name or len(name) > NAME_CHARS or not name.isprintable() or not is_trusted(peer_of(request)):
+            raise KeyError(settings.MRPVM_PROXY_USER_HEADER)
+        return str(name)
+
+
+def peer_of(request: HttpRequest) -> str:
+    """Return the address of whoever really connected, empty where the server did not note it."""
+    return str(getattr(request, "scope", {}).get(PEER, ""))
+
+
+def is_trusted(address: str) -> bool:
+    """Return whether an address is one of those that may say who somebody is."""
+    try:
+        peer = ip_address(address)
+    except ValueError:
+        return False
+    return any(peer in ip_network(trusted) for trusted in settings.MRPVM_PROXY_ADDRESSES)
