@@ -16,7 +16,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help rules run test test-model browser fuzz check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings model requirements openapi vendor clean
+.PHONY: help rules run test test-model browser fuzz soak check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings model requirements openapi vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ test-model: model ## Run the tests of the local model, which asks it a few times
 
 fuzz: sync ## Run property tests longer, 200,000 damaged control documents, generated requests against the API
 	HYPOTHESIS_PROFILE=fuzz MRPVM_FUZZ_DOCUMENTS=200000 $(PYTEST) -n $(WORKERS) -m "hypothesis or mutation or fuzz" $(ARGS)
+
+soak: sync ## Work with 50 sessions while things go wrong, 10 minutes (ARGS="--minutes 60"), on both kinds of site
+	$(PYTHON) -m tests.soak $(ARGS)
 
 check: sync ## Check style, types, layers, migrations and the production settings
 	.venv/bin/ruff check .

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, Record, UnitsJudged
 from mrpvm.trace.graph import path_key
@@ -52,10 +52,13 @@ class TraceWriter:
         """Write what is new if the last time is long enough ago, and tell open pages."""
         is_due = time.monotonic() - self._flushed_at >= self._flush_seconds
         if is_due and len(self.events) > self._written_count:
-            with transaction.atomic():
-                if not self._written_count:  # of a turn whose process goes away nothing else would be kept
-                    self._turn.save(update_fields=["view", "conditions"])
-                self.flush()
+            try:
+                with transaction.atomic():
+                    if not self._written_count:  # of a turn whose process goes away nothing else would be kept
+                        self._turn.save(update_fields=["view", "conditions"])
+                    self.flush()
+            except IntegrityError:
+                return  # somebody closed the turn meanwhile and wrote its last events: its commit is refused
             announce_progress(self._turn.session_id, self._turn.request_id, self._written_count)
 
     def flush(self) -> None:

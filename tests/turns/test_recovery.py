@@ -109,6 +109,20 @@ def test_a_turn_that_was_recovered_meanwhile_cannot_commit(session, plugins, mon
     assert not session.messages.exists()
 
 
+def test_a_turn_recovered_while_it_runs_ends_as_interrupted(session, plugins, settings):
+    settings.MRPVM_TRACE_FLUSH_MS = 1
+
+    def recovered(request, context):
+        until(session.turns.get(request_id=context.request_id).event_batches.exists)
+        recover_all_running()
+        threading.Event().wait(0.05)  # until more of the trace is due
+        return solution("Because.")(request, context)
+
+    plugins(plugin("gs-plugin", "gs-a", recovered))
+    turn, error = fail(session)
+    assert (turn.status, error.code) == ("interrupted", "TURN_INTERRUPTED")
+
+
 @pytest.mark.rule("DECISION-19")
 def test_no_turn_starts_while_the_server_stops(session, plugins):
     plugins()

@@ -25,7 +25,7 @@ _NAMES: dict[Needs, str] = {
         experiments experiment suite suite-file suite-run knowledge-base knowledge-tests knowledge-news
         knowledge-tree knowledge-compare plugins overview turns turn-filters review
         turn-filter search search-palette search-complete model-names
-        projects""",
+        projects review""",
     Needs("viewer", "editor"): "session-create suites knowledge",
     Needs("viewer", "admin"): "settings",
     Needs("editor", None): "session-kb-saving session-kb-mounting",

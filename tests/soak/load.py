@@ -1,0 +1,156 @@
+"""Fifty people at work: each has a session, does one thing after another in it, and notes what was acknowledged."""
+
+import asyncio
+import itertools
+import json
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2 as httpx
+from websockets.asyncio.client import connect
+from websockets.exceptions import WebSocketException
+
+KEY = "mrp_" + "s" * 32
+PAUSE_SECONDS = 0.3
+"""The longest pause of a person between two things."""
+PATIENCE_SECONDS = 60
+TOLD_TO_COME_AGAIN = {408, 409, 429, 502, 503, 504, 507}
+"""Answers that say: not now. 502 and 504 are the proxy's."""
+WEIGHTS = {
+    "turn": 8, "stream": 4, "model turn": 3, "upload": 2, "save": 2, "fork": 1, "page": 5, "deletion": 1,
+}  # fmt: skip
+
+
+@dataclass
+class Noted:
+    """What the server acknowledged, and what it answered besides."""
+
+    messages: dict[str, list[str]] = field(default_factory=dict)
+    sources: dict[str, set[str]] = field(default_factory=dict)
+    bases: set[str] = field(default_factory=set)
+    deleted: set[str] = field(default_factory=set)
+    done: Counter[str] = field(default_factory=Counter)
+    put_off: Counter[str] = field(default_factory=Counter)
+    defects: list[str] = field(default_factory=list)
+
+
+class Person:
+    """One session and whoever works in it. Nothing is asked again: what was not acknowledged may be there or not."""
+
+    def __init__(self, url: str, cookies: dict[str, str], noted: Noted, number: int) -> None:
+        self._url, self._noted, self._number = url, noted, number
+        self._cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
+        self._count = itertools.count(1)
+        self._choice = random.Random(number)
+        self.session_id = ""
+        self.sequences: list[int] = []
+        """The numbers of the events that the person's page got, in the order in which they came."""
+
+    async def work(self, stop_asked: asyncio.Event) -> None:
+        """Do one thing after another until the stop is asked for."""
+        headers = {"Authorization": f"Bearer {KEY}"}
+        async with httpx.AsyncClient(base_url=self._url, headers=headers, timeout=PATIENCE_SECONDS) as client:
+            self._client = client
+            while not self.session_id and not stop_asked.is_set():
+                made = await self._send("start", "POST", "/api/sessions", {})
+                self.session_id = made["session_id"] if made else ""
+                await asyncio.sleep(0.1)
+            self._noted.messages[self.session_id] = []
+            self._noted.sources[self.session_id] = set()
+            page = asyncio.create_task(self._follow(stop_asked))
+            while not stop_asked.is_set():
+                (kind,) = self._choice.choices(list(WEIGHTS), list(WEIGHTS.values()))
+                await self._do(kind)
+                await asyncio.sleep(self._choice.uniform(0, PAUSE_SECONDS))
+            await page
+
+    async def _do(self, kind: str) -> None:
+        number = next(self._count)
+        name = f"b{self._number}n{number}"
+        root = f"/api/sessions/{self.session_id}"
+        if kind in ("turn", "stream", "model turn"):
+            await self._say(kind, f"My box {name} is called {name.upper()}.")
+        elif kind == "upload":
+            made = await self._send(
+                kind, "POST", f"{root}/workspace/sources", {"name": name, "content": f"{name} is red."}
+            )
+            if made:
+                self._noted.sources[self.session_id].add(name)
+        elif kind == "save":
+            await self._send(kind, "POST", f"{root}/kb/save", {"include_conversation_units": False})
+        elif kind == "fork":
+            made = await self._send(kind, "POST", f"{root}/kb/fork", {"name": name})
+            if made:
+                self._noted.bases.add(made["kb_id"])
+                self._noted.sources[self.session_id].clear()
+        elif kind == "page":
+            page = self._choice.choice(["/", f"/sessions/{self.session_id}", "/knowledge", "/turns"])
+            await self._send(kind, "GET", page, None)
+        else:
+            made = await self._send("start", "POST", "/api/sessions", {})
+            if made and await self._send(kind, "DELETE", f"/api/sessions/{made['session_id']}", None) is not None:
+                self._noted.deleted.add(made["session_id"])
+
+    async def _say(self, kind: str, text: str) -> None:
+        body: dict[str, Any] = {"session_id": self.session_id, "messages": [{"role": "user", "content": text}]}
+        if kind == "model turn":
+            body["goal_solver_plugin"] = "gs-llm"
+        if kind == "stream":
+            body["stream"] = True
+        if await self._send(kind, "POST", "/api/chat/completions", body) is not None:
+            self._noted.messages[self.session_id].append(text)
+
+    async def _send(self, kind: str, method: str, path: str, body: Any) -> dict[str, Any] | None:
+        """Return the answer to one request, None for one that was put off or cut; note what is a defect."""
+        headers = {} if path.startswith("/api") else {"Cookie": self._cookie, "Authorization": ""}
+        try:
+            answer = await self._client.request(method, path, json=body, headers=headers)
+        except httpx.HTTPError as error:
+            self._noted.put_off[type(error).__name__] += 1
+            return None
+        if answer.status_code in TOLD_TO_COME_AGAIN:
+            self._noted.put_off[str(answer.status_code)] += 1
+            return None
+        is_stream = answer.headers.get("content-type", "").startswith("text/event-stream")
+        if is_stream and "event: response.completed" not in answer.text:
+            self._noted.put_off["stream ended with an error"] += 1
+            return None
+        if answer.status_code >= 400:
+            if is_a_models_fault(kind, answer):
+                self._noted.put_off["model's fault"] += 1
+            else:
+                self._noted.defects.append(
+                    f"{kind}: {method} {path} answered {answer.status_code}: {answer.text[:300]}"
+                )
+            return None
+        self._noted.done[kind] += 1
+        is_json = answer.headers.get("content-type", "").startswith("application/json")
+        return dict(answer.json()) if is_json else {}
+
+    async def _follow(self, stop_asked: asyncio.Event) -> None:
+        """Follow the session as its page does, and come back with the number that was seen."""
+        while not stop_asked.is_set():
+            since = self.sequences[-1] if self.sequences else 0
+            address = f"{self._url.replace('http', 'ws', 1)}/live/sessions/{self.session_id}?since={since}"
+            try:
+                headers = {"Cookie": self._cookie}
+                async with connect(address, additional_headers=headers, origin=self._url, open_timeout=20) as socket:
+                    while not stop_asked.is_set():
+                        try:
+                            async with asyncio.timeout(1):
+                                sequence = json.loads(await socket.recv())["sequence"]
+                        except TimeoutError:
+                            continue
+                        if sequence is not None:
+                            self.sequences.append(sequence)
+                            self._noted.done["event"] += 1
+            except (OSError, WebSocketException, TimeoutError) as error:
+                self._noted.put_off[f"socket {type(error).__name__}"] += 1
+                await asyncio.sleep(0.3)
+
+
+def is_a_models_fault(kind: str, answer: httpx.Response) -> bool:
+    """Return whether a turn failed because the configured model did not answer as it should."""
+    return kind == "model turn" and answer.json()["error"]["code"] != "SERVER_INTERNAL_ERROR"

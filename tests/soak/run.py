@@ -1,0 +1,190 @@
+"""Work, faults and the look at what is left afterwards."""
+
+import asyncio
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+
+from tests.soak.load import KEY, Noted, Person
+from tests.soak.sites import Site
+
+QUIET_SECONDS = 2.0
+"""Between two faults."""
+SETTLE_SECONDS = 14
+"""After the last fault, for sockets to come back and turns to end; a socket looks for itself every 10 s."""
+MEMORY_GROWTH, DESCRIPTOR_GROWTH = 1.5, 60
+"""How much more a process may hold at the end than when everybody had begun."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a process holds."""
+
+    memory_kib: int
+    descriptors: int
+
+
+@dataclass
+class Outcome:
+    """What was done, what went wrong, and what of the promises is broken."""
+
+    seconds: float
+    noted: Noted
+    faults: Counter[str] = field(default_factory=Counter)
+    left_out: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    first: Size = Size(0, 0)
+    last: Size = Size(0, 0)
+
+    def rows(self) -> dict[str, str]:
+        """Return the figures by name."""
+        noted = self.noted
+        return {
+            "seconds of work": f"{self.seconds:.0f}",
+            "turns acknowledged": str(sum(map(len, noted.messages.values()))),
+            "other writes acknowledged": str(sum(noted.done[kind] for kind in ("upload", "save", "fork", "deletion"))),
+            "pages opened": str(noted.done["page"]),
+            "events received, each once and in order": str(noted.done["event"]),
+            "requests put off or cut": str(sum(noted.put_off.values())),
+            **{f"fault: {name}": str(count) for name, count in sorted(self.faults.items())},
+            "memory of a process, MiB": f"{self.first.memory_kib // 1024} → {self.last.memory_kib // 1024}",
+            "descriptors of a process": f"{self.first.descriptors} → {self.last.descriptors}",
+            "defects and losses": str(len(self.broken)),
+        }
+
+
+def soak(open_site: Callable[[], AbstractContextManager[Site]], seconds: float, sessions: int) -> Outcome:
+    """Let people work for some seconds while things go wrong, then look whether everything acknowledged is there."""
+    noted = Noted()
+    with open_site() as site:
+        people = [Person(site.url, cookies, noted, number) for cookies in [site.log_in()] for number in range(sessions)]
+        outcome = Outcome(seconds, noted, left_out=site.left_out)
+        asyncio.run(_work(site, people, outcome))
+        site.wait_until_ready()
+        outcome.broken += noted.defects
+        outcome.broken += _losses(site, people, noted)
+        outcome.broken += [f"doctor: {line}" for line in _doctor(site)]
+        outcome.broken += [f"traceback: {text}" for server in site.servers for text in _tracebacks(server.output)]
+        outcome.broken += _growth(outcome.first, outcome.last)
+    return outcome
+
+
+async def _work(site: Site, people: list[Person], outcome: Outcome) -> None:
+    stop_asked = asyncio.Event()
+    working = [asyncio.create_task(person.work(stop_asked)) for person in people]
+    await asyncio.sleep(min(10, outcome.seconds / 4))
+    outcome.first = _size(site)
+    faults = threading.Thread(target=_go_wrong, args=(site, outcome, time.monotonic() + outcome.seconds))
+    faults.start()
+    await asyncio.to_thread(faults.join)
+    await asyncio.to_thread(site.wait_until_ready)
+    await asyncio.sleep(SETTLE_SECONDS)
+    stop_asked.set()
+    await asyncio.gather(*working)
+    outcome.last = _size(site)
+
+
+def _go_wrong(site: Site, outcome: Outcome, until: float) -> None:
+    """Let every fault happen in turn, in another order each time."""
+    choice, waiting = random.Random(1), list(site.faults)
+    try:
+        while time.monotonic() < until:
+            choice.shuffle(waiting)
+            for fault in waiting:
+                if time.monotonic() > until:
+                    return
+                fault.happen()
+                outcome.faults[fault.name] += 1
+                site.wait_until_ready()
+                time.sleep(QUIET_SECONDS)
+    except Exception as error:
+        outcome.broken.append(f"the faults ended early: {error!r}")
+
+
+def _size(site: Site) -> Size:
+    """Return what the first process holds."""
+    place = Path("/proc", str(site.processes()[0]))
+    held = next(line for line in (place / "status").read_text().splitlines() if line.startswith("VmRSS"))
+    return Size(int(held.split()[1]), len(list((place / "fd").iterdir())))
+
+
+def _growth(first: Size, last: Size) -> list[str]:
+    found = []
+    if last.memory_kib > MEMORY_GROWTH * first.memory_kib:
+        found.append(f"memory grew from {first.memory_kib} to {last.memory_kib} KiB")
+    if last.descriptors > first.descriptors + DESCRIPTOR_GROWTH:
+        found.append(f"descriptors grew from {first.descriptors} to {last.descriptors}")
+    return found
+
+
+def _losses(site: Site, people: list[Person], noted: Noted) -> list[str]:
+    """Return what was acknowledged and is not there, what is there twice, and what a page was not told in order."""
+    found: list[str] = []
+    with httpx.Client(base_url=site.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=60) as client:
+        for person in people:
+            root = f"/api/sessions/{person.session_id}"
+            stored = Counter(_messages(client, root))
+            told = Counter(noted.messages[person.session_id])
+            lost = told - stored
+            found += [f"{root}: lost {text!r}" for text in lost]
+            found += [f"{root}: stored {count} times {text!r}" for text, count in stored.items() if count > 1]
+            running = [turn for turn in _all(client, f"{root}/explainability", "turns") if turn["status"] == "running"]
+            found += [f"{root}: {turn['requestId']} still runs" for turn in running]
+            found += _disorder(root, person.sequences)
+        bases = {base["id"] for base in _all(client, "/api/kbs", "kbs")}
+        found += [f"lost the base {kb_id}" for kb_id in noted.bases - bases]
+        for session_id in noted.deleted:
+            if client.get(f"/api/sessions/{session_id}").status_code != 404:
+                found.append(f"the deleted session {session_id} is there again")
+    return found
+
+
+def _disorder(root: str, sequences: list[int]) -> list[str]:
+    if sequences == list(range(1, len(sequences) + 1)):
+        return []
+    return [f"{root}: a page got the events {sequences[:200]}"]
+
+
+def _messages(client: httpx.Client, root: str) -> list[str]:
+    return [item["content"] for item in _all(client, f"{root}/messages", "messages") if item["role"] == "user"]
+
+
+def _all(client: httpx.Client, path: str, name: str) -> list[dict[str, Any]]:
+    """Return the items of every page of a list."""
+    found: list[dict[str, Any]] = []
+    cursor = None
+    while True:
+        answer = client.get(path, params={"limit": 100, **({"cursor": cursor} if cursor else {})})
+        answer.raise_for_status()
+        page = answer.json()
+        found += page[name]
+        cursor = page.get("next_cursor")
+        if not cursor:
+            return found
+
+
+def _doctor(site: Site) -> list[str]:
+    """Return what the server's own check finds, but for what the faults themselves left: a small disk, a later time."""
+    _, said = site.servers[0].manage("doctor")
+    ended = ("disk:", "clock:", "CommandError:", "Everything that was looked at holds together.")
+    return [line for line in said.splitlines() if line and not line.startswith(ended)]
+
+
+def _tracebacks(output: str) -> list[str]:
+    """Return the end of each traceback that a server printed, but for errors that the product names itself."""
+    found = []
+    for part in output.split("Traceback (most recent call last):")[1:]:
+        if "direct cause of the following exception" in part or "During handling of the above exception" in part:
+            continue  # the next one says what came of it
+        last = next(line for line in part.splitlines() if line and not line.startswith(" "))
+        if not last.startswith("mrpvm.errors."):
+            found.append(last)
+    return found
