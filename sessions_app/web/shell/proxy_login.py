@@ -13,7 +13,7 @@ PEER = "mrpvm.peer"
 NAME_CHARS = 150
 
 type Scope = MutableMapping[str, Any]
-type App = Callable[[Scope, Callable[..., Any], Callable[..., Any]], Awaitable[None]]
+type App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 class KnownPeer:
