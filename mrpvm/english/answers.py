@@ -12,7 +12,7 @@ from mrpvm.english.orders import neighbours, ways
 from mrpvm.english.statements import Statement
 from mrpvm.english.verdicts import verdicts
 
-_READINGS = 2
+_READINGS = 3
 """How many words of a question are tried for its verb."""
 
 

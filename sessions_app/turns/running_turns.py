@@ -29,7 +29,7 @@ class RunningTurns:
         """
         most, count = settings.MRPVM_MAX_RUNNING_TURNS, self.count
         share = most // len(self._counts.keys() | {project})
-        if count >= most and self._counts[project] >= max(1, share):
+        if count >= most and self._counts[project] >= min(most, max(1, share)):
             raise Unavailable(
                 f"The server runs {count} turns, as many as it is allowed to. Try again in a moment.",
                 code="SERVER_BUSY",
