@@ -151,11 +151,17 @@ class Lookahead:
             return plural and not self._finite_later(place + 1)
         if "base" in forms and not kept and self._begins_order(place):
             plain = behind == "" or not verb_forms(behind) or "base" in verb_forms(behind)
-            return plain and not self._finite_later(place + 1)
+            return plain and not self._finite_later(place + 1) and not self._is_named_by(place)
         return False
 
     def _subject_plural(self) -> bool:
         return self.top.subject is not None and self.top.subject.is_plural
+
+    def _is_named_by(self, place: int) -> bool:
+        """Return whether an identifier and a finite verb stand behind a place: "pump P1 needs oil"."""
+        identifier, verb = [*self.tokens[place + 1 : place + 3], "", ""][:2]
+        is_identifier = any(map(str.isdigit, identifier)) and any(map(str.isalpha, identifier))
+        return is_identifier and bool(verb_forms(verb) & {"s", "past"} or is_auxiliary(verb))
 
     def _finite_later(self, place: int) -> bool:
         for at in range(place, min(place + 6, len(self.tokens))):
