@@ -106,6 +106,10 @@ def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
         raise NotReplayable("A trial is run again by running its experiment's turn with its changes.", "view")
     if turn.kind == ExplainabilityTurn.Kind.COMMAND:
         raise NotReplayable("A command was answered without the machine: there is nothing to run again.", "machine")
+    if turn.kind == ExplainabilityTurn.Kind.IMPORTED:
+        raise NotReplayable(
+            "Another application sent this turn as a trace: what its models and tools saw is not here.", "machine"
+        )
     if turn.payloads_removed_at is not None:
         if took_payloads(turn):
             raise forgotten(turn.payloads_removed_at)

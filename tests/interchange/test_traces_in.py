@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from openai import OpenAI
 from openinference.instrumentation.openai import OpenAIInstrumentor as OpenInference
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor as Conventions
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from selectolax.lexbor import LexborHTMLParser
 
 from sessions_app.actions.settings.api_keys import create_key
 from sessions_app.interchange import importing, received
@@ -23,6 +25,7 @@ from tests.api.conftest import Caller
 from tests.interchange.collector import Collector
 from tests.live import LiveServer
 from tests.llm.provider import KEY, Provider, say
+from tests.web.page_scene import member_client
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 
@@ -124,6 +127,21 @@ def test_batches_out_of_order_make_one_turn_once(editor: Caller) -> None:
     assert ImportedSpan.objects.count() == 3
     found = editor.get(f"/api/sessions/{turn.session.session_id}/turns/{turn.request_id}").json()
     assert found["kind"] == "imported"
+
+
+def test_an_imported_turn_says_that_it_cannot_be_replayed(editor: Caller, project: Project) -> None:
+    send(editor, span(1, attributes={"input.value": "Where is Rex?", "output.value": "In the garden."}))
+    turn = ExplainabilityTurn.objects.get()
+    place = [turn.session.session_id, turn.request_id]
+    refused = editor.post(f"/api/sessions/{place[0]}/turns/{place[1]}/replay")
+    assert refused.status_code == 409, refused.json()
+    assert refused.json()["error"]["code"] == "NOT_REPLAYABLE"
+    page = LexborHTMLParser(member_client(project).get(reverse("turn", args=place)).text)
+    note = page.css_first("#imported")
+    assert note is not None
+    assert "cannot be replayed" in note.text()
+    links = {link.attributes["href"] for link in page.css(".turn-tabs a")}
+    assert not links & {reverse("turn-try", args=place), reverse("turn-diagnosis", args=place)}
 
 
 def test_an_error_fails_the_turn(editor: Caller) -> None:

@@ -142,6 +142,17 @@ def test_another_base_model_or_agent_is_left_out(talked: Session, project: Proje
     assert rows_behind(client, address) == 1
 
 
+def test_imported_turns_are_counted_apart(talked: Session, project: Project) -> None:
+    count()
+    client = member_client(project)
+    assert "Imported" not in tiles(shown(client))
+    add(talked, timezone.now(), kind="imported")
+    count()
+    found = tiles(shown(client))
+    value, address = found["Imported"]
+    assert (found["Turns"][0], value, rows_behind(client, address)) == ("13", "1", 1)
+
+
 def test_others_projects_see_none_of_it(talked: Session) -> None:
     count()
     assert tiles(shown(admin_of_another_project()))["Turns"][0] == "0"

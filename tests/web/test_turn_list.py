@@ -41,7 +41,7 @@ def turns(project: Project) -> list[ExplainabilityTurn]:
     changes = (
         {"outcome": "no-answer"},
         {"outcome": "quoted"},
-        {"outcome": "failed", "status": "failed"},
+        {"outcome": "failed", "status": "failed", "kind": "imported"},
         {"is_rewritten": True, "outcome": "answered", "answer_basis": "stated"},
         {"left_out_count": 4, "outcome": "answered"},
         {"duration_ms": 2_500, "outcome": "answered", "token_count": 672, "goal_solver_plugin": "gs-llm-fast"},
@@ -61,6 +61,7 @@ def turns(project: Project) -> list[ExplainabilityTurn]:
         ("is:rewritten", ["Q4?"]),
         ("is:left-out", ["Q5?"]),
         ("is:slow", ["Q6?"]),
+        ("is:imported", ["Q3?"]),
         ("rating:down", ["Q2?"]),
         ("-status:answered is:slow", []),
     ],
@@ -78,6 +79,11 @@ def test_a_row_tells_outcome_base_solver_tokens_and_time(project: Project, turns
     for words in ("Answered", "Q6?", "Two", turns[-1].session.mounted_kb.name, "gs-llm-fast", "672", "2.5 s"):
         assert words in told
     assert f'href="{reverse("turn", args=[turns[-1].session.session_id, turns[-1].request_id])}"' in newest
+
+
+def test_an_imported_turn_has_a_badge(project: Project, turns: list[ExplainabilityTurn]) -> None:
+    marked = [row for row in rows(member_client(project)) if "imported" in text_of(row).split()]
+    assert asked(marked) == ["Q3?"]
 
 
 def test_a_turn_is_listed_with_the_base_that_it_ran_over(project: Project) -> None:
@@ -106,7 +112,9 @@ def test_pages_follow_each_other_without_gaps(project: Project, monkeypatch: pyt
     assert [int(re.sub(r"\D", "", text)) for text in seen] == list(range(20, 0, -1))
 
 
-@pytest.mark.parametrize("text", ["status:no-answer", "is:rewritten", "is:left-out", "is:slow", "rating:down"])
+@pytest.mark.parametrize(
+    "text", ["status:no-answer", "is:rewritten", "is:left-out", "is:slow", "is:imported", "rating:down"]
+)
 def test_a_filter_with_an_index_is_found_however_far_back(
     project: Project, turns: list[ExplainabilityTurn], monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:

@@ -20,8 +20,8 @@ COUNTING_SECONDS = 20.0
 
 _HOUR = timedelta(hours=1)
 _COLUMNS = (
-    "session__project_id", "session__mounted_kb__kb_id", "model", "session__active_agent", "outcome", "duration_ms",
-    "model_usage", "rating__value",
+    "session__project_id", "session__mounted_kb__kb_id", "model", "session__active_agent", "kind", "outcome",
+    "duration_ms", "model_usage", "rating__value",
 )  # fmt: skip
 
 
@@ -83,6 +83,7 @@ class _Count:
     """What the turns of one row come to so far."""
 
     turns: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
     ratings: Counter[str] = field(default_factory=Counter)
     durations: Counter[int] = field(default_factory=Counter)
@@ -95,9 +96,12 @@ def _count_hour(hour: datetime) -> None:
     ended = ExplainabilityTurn.objects.filter(created_at__gte=hour, created_at__lt=hour + _HOUR).order_by()
     ended = ended.exclude(status=ExplainabilityTurn.Status.RUNNING).filter(session__deleted_at__isnull=True)
     found: defaultdict[tuple[int, str, str, str], _Count] = defaultdict(_Count)
-    for project, kb_id, model, agent, outcome, duration_ms, usage, rating in ended.values_list(*_COLUMNS).iterator():
+    for project, kb_id, model, agent, kind, outcome, duration_ms, usage, rating in ended.values_list(
+        *_COLUMNS
+    ).iterator():
         count = found[project, kb_id, model or "", agent]
         count.turns += 1
+        count.kinds[kind] += 1
         count.outcomes[outcome] += 1
         count.ratings[rating] += 1
         if duration_ms is not None:
@@ -118,6 +122,7 @@ def _count_hour(hour: datetime) -> None:
             failed_count=count.outcomes[ExplainabilityTurn.Outcome.FAILED],
             up_count=count.ratings["up"],
             down_count=count.ratings["down"],
+            imported_count=count.kinds[ExplainabilityTurn.Kind.IMPORTED],
             durations=count.durations,
             tokens=count.tokens,
         )

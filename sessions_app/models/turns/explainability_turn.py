@@ -144,6 +144,7 @@ class ExplainabilityTurn(models.Model):
             models.Index(fields=["id"], condition=models.Q(is_rewritten=True), name="turn_rewritten"),
             models.Index(fields=["id"], condition=models.Q(left_out_count__gt=0), name="turn_left_out"),
             models.Index(fields=["id"], condition=models.Q(duration_ms__gt=1_000), name="turn_slow"),
+            models.Index(fields=["id"], condition=models.Q(kind="imported"), name="turn_imported"),
             models.Index(fields=["trial_number"], condition=models.Q(trial_number__gt=0), name="turn_of_trial"),
             models.Index(fields=["trace_id"], condition=~models.Q(trace_id=""), name="turn_by_trace"),
             models.Index(

@@ -24,6 +24,7 @@ class TurnCounts(models.Model):
     failed_count = models.PositiveIntegerField()
     up_count = models.PositiveIntegerField()
     down_count = models.PositiveIntegerField()
+    imported_count = models.PositiveIntegerField(default=0)
     durations = models.JSONField()
     tokens = models.JSONField()
     is_outdated = models.BooleanField(default=False)

@@ -67,7 +67,7 @@ type _Reader = Callable[[str, str], tuple[Operator, Value]]
 
 OUTCOMES = ("answered", "noted", "quoted", "no-answer")
 STATUSES = ("active", "running", "succeeded", *OUTCOMES, "failed", "cancelled", "interrupted", "expired")
-MARKS = ("rewritten", "left-out", "slow")
+MARKS = ("rewritten", "left-out", "slow", "imported")
 SLOW_MS = 1_000
 """A turn that took longer is slow."""
 KINDS = ("sessions", "turns", "units", "errors")
@@ -147,7 +147,8 @@ class Key:
 KEYS: Mapping[str, Key] = {
     "status": Key(meaning="how it stands or ended", example="status:failed", read=_one_of(*STATUSES), values=STATUSES),
     "is": Key(
-        meaning=f"searched for in other words, with a part of its context cut by a limit, longer than {SLOW_MS} ms",
+        meaning=f"searched for in other words, with a part of its context cut by a limit, longer than {SLOW_MS} ms,"
+        " a trace of another application",
         example="is:rewritten",
         read=_one_of(*MARKS),
         values=MARKS,

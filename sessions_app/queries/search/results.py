@@ -119,6 +119,7 @@ _MARKS = {
     "rewritten": Q(is_rewritten=True),
     "left-out": Q(left_out_count__gt=0),
     "slow": Q(duration_ms__gt=SLOW_MS),
+    "imported": Q(kind=ExplainabilityTurn.Kind.IMPORTED),
 }
 
 

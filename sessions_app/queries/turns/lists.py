@@ -31,6 +31,7 @@ _INDEXED: Mapping[tuple[str, str], Q] = {
     # SQLite takes a partial index only where the condition stands in the statement as it does in the index.
     ("is", "left-out"): Q(left_out_count__gt=RawSQL("0", ())),
     ("is", "slow"): Q(duration_ms__gt=RawSQL(str(SLOW_MS), ())),  # noqa: S611  (a constant)
+    ("is", "imported"): Q(kind=RawSQL("'imported'", ())),
 }
 """What an index of turns finds, by key and value of a term."""
 _COLUMNS = (

@@ -51,6 +51,7 @@ class Figures:
     failed_count: int
     up_count: int
     down_count: int
+    imported_count: int
     token_count: int
     p50_ms: int | None
     p95_ms: int | None
@@ -137,6 +138,7 @@ def _figures(rows: Iterable[TurnCounts]) -> Figures:
         totals["failed"] += row.failed_count
         totals["up"] += row.up_count
         totals["down"] += row.down_count
+        totals["imported"] += row.imported_count
         totals["tokens"] += sum(taken + written for taken, written in row.tokens.values())
         durations.update({int(key): count for key, count in row.durations.items()})
     return Figures(
@@ -145,6 +147,7 @@ def _figures(rows: Iterable[TurnCounts]) -> Figures:
         failed_count=totals["failed"],
         up_count=totals["up"],
         down_count=totals["down"],
+        imported_count=totals["imported"],
         token_count=totals["tokens"],
         p50_ms=percentile_ms(durations, 0.5),
         p95_ms=percentile_ms(durations, 0.95),

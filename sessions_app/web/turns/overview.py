@@ -108,6 +108,7 @@ def _tiles(found: Overview, since: str) -> list[Tile]:
     whole = found.whole
     return [
         Tile(name="Turns", value=f"{whole.turn_count:,}", url=_turns_url(since)),
+        *([_imported_tile(whole, since)] if whole.imported_count else []),
         Tile(
             name="Unanswered",
             value=f"{whole.unanswered_count:,}",
@@ -133,6 +134,11 @@ def _tiles(found: Overview, since: str) -> list[Tile]:
         Tile(name="Tokens", value=f"{whole.token_count:,}", url=f"{_turns_url(since)}&sort=tokens"),
         *([Tile(name="Cost", value=f"{found.cost:,.2f}", url="#models")] if found.cost is not None else []),
     ]
+
+
+def _imported_tile(whole: Figures, since: str) -> Tile:
+    count = whole.imported_count
+    return Tile(name="Imported", value=f"{count:,}", url=_turns_url(f"is:imported {since}"), note=_share(count, whole))
 
 
 def _share(count: int, whole: Figures) -> str:
