@@ -3,19 +3,20 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from mrpvm import registry
+from mrpvm.conversation.preparation import ConversationState
 from mrpvm.english.text import unique_terms
-from mrpvm.errors import MRPError
+from mrpvm.errors import Conflict, MRPError
 from mrpvm.values import Basis, Selection
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.live import LiveModel
-from sessions_app.experiments.recorded import RecordedTurn, error_code
+from sessions_app.experiments.recorded import RecordedTurn, error_code, recorded_turn
 from sessions_app.experiments.trial import NEEDS_MODEL, TrialOutcome, run_trial
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
-from sessions_app.models import KnowledgeBase, LayerUnit
+from sessions_app.models import ExplainabilityTurn, KnowledgeBase, LayerUnit
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids, judged_units
 
 type FindingKind = Literal[
@@ -27,6 +28,8 @@ QUOTED: Basis = "quoted"
 """The basis of the closest passage, which answers nothing: what it happens to hold is not yet the expected answer."""
 ENOUGH_FINDINGS = 3
 """The search ends when so many findings meet the expectation, unless it is to be exhaustive."""
+_TURNS_BACK = 5
+"""So many turns before are looked at for other settings of the session."""
 _QUOTED_CHARS = 120
 _WIDE_TURNS, _WIDE_CHARS = 500, 200_000
 _TOO_LONG = ("PLUGIN_TIMEOUT", "ENGINE_TIMEOUT", "ENGINE_BUDGET_EXCEEDED")
@@ -221,6 +224,7 @@ class Search:
             Step(name="other knowledge bases", weight=30, findings=self._other_bases),
             Step(name="other plugins", weight=40, findings=self._other_plugins),
             Step(name="other deliberation levels", weight=50, findings=self._other_levels),
+            Step(name="earlier settings of the session", weight=60, findings=self._earlier_settings),
         ]
 
     # What was in force in this turn and need not have been: where it decides, it is the likeliest cause.
@@ -441,6 +445,61 @@ class Search:
                 text = f"The deliberation level was {present}; with level {level}: {_quoted(outcome)}."
                 yield self._finding("setting", outcome, 50, text, f"Ask with deliberation level {level}")
                 return
+
+    def _earlier_settings(self) -> Iterator[Finding]:
+        turn = self.recorded.turn
+        asked = ExplainabilityTurn.objects.filter(session=turn.session_id, kind=ExplainabilityTurn.Kind.CHAT)
+        for row in asked.filter(turn_index__lt=turn.turn_index).order_by("-turn_index")[:_TURNS_BACK]:
+            try:
+                earlier = recorded_turn(row).state
+            except Conflict:  # what it saw is not stored any more
+                continue
+            settings = _settings_instead(self.recorded.state, earlier)
+            if settings == Changes():
+                continue
+            outcome = self._try(settings)
+            if self._is_news(outcome):
+                text = f"Turn {row.turn_index} was asked with {_named(settings)}; so again: {_quoted(outcome)}."
+                yield self._finding("setting", outcome, 60, text, "Set this back for the session")
+                return
+
+
+def _settings_instead(present: ConversationState, earlier: ConversationState) -> Changes:
+    """Return what has to be changed to ask with the settings of an earlier turn."""
+    now, then = present.asked, earlier.asked
+    flags = {name: value for name, value in asdict(then.flags).items() if value != getattr(now.flags, name)}
+    settings = Changes(
+        flags=flags,
+        model=then.model if then.model != now.model else None,
+        grounding=then.grounding if then.grounding != now.grounding else None,
+        system_prompt=then.system_prompt if then.system_prompt != now.system_prompt else None,
+    )
+    told, told_then = present.guidance, earlier.guidance
+    if told is None or told_then is None:
+        return settings
+    return replace(
+        settings,
+        persona=told_then.persona.id if told_then.persona.id != told.persona.id else None,
+        agent=told_then.agent.id if told_then.agent and told_then.agent != told.agent else None,
+        style=told_then.style if told_then.style != told.style else None,
+    )
+
+
+def _named(settings: Changes) -> str:
+    """Return settings in words."""
+    others = ("model", "grounding", "system_prompt", "persona", "agent", "style")
+    named = {**settings.flags, **{name: getattr(settings, name) for name in others}}
+    return ", ".join(
+        f"{name.removeprefix('enable_').replace('_', ' ')} {_in_words(value)}"
+        for name, value in named.items()
+        if value is not None
+    )
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"“{_short(str(value))}”" if isinstance(value, str) else str(value)
 
 
 class _OutOfBounds(MRPError):

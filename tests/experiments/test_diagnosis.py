@@ -49,6 +49,15 @@ def test_a_passage_that_is_only_quoted_is_not_yet_the_answer(talk: Talk) -> None
     assert result["result"] != "met"
 
 
+def test_earlier_settings_of_the_session_are_tried(talk: Talk) -> None:
+    told, asked = "Anna works in Leeds. Maria works in Turin.", "And the town that Maria has her desk in?"
+    turn = talk(told, "Where does Anna work?", asked, flags={"enable_quotes": False})
+    found = diagnosed(turn, Expectation(should_contain="Turin"))
+    (setting,) = [finding for _, finding in ranked_findings(found) if finding["kind"] == "setting"]
+    assert setting["text"].startswith("Turn 2 was asked with quotes on; so again: ")
+    assert setting["meets"]
+
+
 def test_without_expectation_units_that_decide_are_found(talk: Talk) -> None:
     turn = talk("My dog is called Rex.", "What is my dog called?")
     findings = [finding for _, finding in ranked_findings(diagnosed(turn))]
