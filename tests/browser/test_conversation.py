@@ -279,7 +279,7 @@ def test_the_list_of_sessions_is_live_and_filters(browser: Browser, session: Ses
     expect(page.locator("[data-poll-row]")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"\?q=mean$"))
     answer(other, "My dog is called Rex.")
-    expect(page.locator("[data-poll-row]")).to_contain_text("Answered", timeout=10_000)
+    expect(page.locator("[data-poll-row]")).to_contain_text("Noted", timeout=10_000)
     page.reload()
     expect(page.locator("[data-poll-row]")).to_have_count(1)
 
