@@ -34,7 +34,7 @@ def watch_rates(pause: Callable[[], None]) -> int:
 
 
 def _tell(crossing: AlertCrossing) -> bool:
-    """Tell a crossing by its alert's channel; returns whether it was taken."""
+    """Send a crossing by its alert's channel; returns whether it was taken."""
     alert = crossing.alert
     try:
         if alert.channel == Alert.Channel.HOOK:
