@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from django.conf import settings
 
@@ -15,7 +15,6 @@ from mrpvm.llm.local_model import NAME, LocalModel
 from mrpvm.llm.port import ModelSource, Sampling
 from mrpvm.llm.roles import ModelConfig, model_config_of
 from sessions_app.fair_share import fair_share
-from sessions_app.models import Session
 
 NO_MODEL = "No language model is configured."
 
@@ -105,17 +104,6 @@ def model_source(
         return AbsentModel()
     roles = model_config_of(config) if config else ModelConfig()
     return ConfiguredModel(provider, roles, sampling or Sampling(), chain, wish)
-
-
-def grounding_of(session: Session, requested: str | None) -> Literal["strict", "open"]:
-    """Return whether answers may go beyond evidence: as the request, the session, the project or the server say.
-
-    Without a model there is nobody to go beyond it.
-    """
-    if not is_configured():
-        return "strict"
-    chosen = requested or session.grounding or session.project.grounding or settings.MRPVM_GROUNDING
-    return "strict" if chosen == "strict" else "open"
 
 
 def model_names() -> tuple[str, ...]:

@@ -3,9 +3,10 @@
 grammar (text -> command) -> dispatch (command -> built-in, skill or refusal) -> result (the envelope)
 """
 
-from mrpvm.commands.dispatch import BUILTINS, RESERVED, Orchestration, Resolved, answer, resolve
+from mrpvm.commands.dispatch import BUILTINS, RESERVED, Resolved, answer, resolve
 from mrpvm.commands.facts import MemoryQuery, MemoryRecord, MemoryStore, Ports, SessionFacts
 from mrpvm.commands.grammar import is_command
+from mrpvm.commands.orchestration import Orchestration
 from mrpvm.commands.result import CommandResult, Outcome, ToolCall
 
 __all__ = [

@@ -14,6 +14,7 @@ from mrpvm.commands.grammar import Command, parse
 from mrpvm.commands.identity_commands import agent, persona, reload_persona, style
 from mrpvm.commands.invocation import dispatch_tool
 from mrpvm.commands.memory_commands import forget, memory, remember
+from mrpvm.commands.orchestration import Orchestration, unavailable
 from mrpvm.commands.result import Outcome, error, invalid_args, ok
 from mrpvm.commands.skill_commands import help_, reload_skills, skill_not_found, skills
 
@@ -72,25 +73,11 @@ class Resolved:
     refusal: Outcome | None = None
 
     @property
-    def orchestration(self) -> "Orchestration | None":
+    def orchestration(self) -> Orchestration | None:
         """Return the model turn that this asks for, None for what is answered without one."""
         if self.skill is None or self.skill.invocation_mode != LLM_ORCHESTRATION:
             return None
         return Orchestration(skill=self.skill, payload=self.payload, reason=self.reason)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Orchestration:
-    """A skill whose body guides the model in one turn, and why it was chosen."""
-
-    skill: SkillEntry
-    payload: str
-    reason: str
-
-    @property
-    def message(self) -> str:
-        """Return what the turn is about: the payload, else the skill itself applied to the conversation."""
-        return self.payload or f"Apply the skill {self.skill.skill_name} to this conversation."
 
 
 def resolve(text: str, facts: SessionFacts) -> Resolved:
@@ -143,12 +130,14 @@ def _alias(command: Command, facts: SessionFacts) -> Resolved:
 
 
 def answer(resolved: Resolved, facts: SessionFacts, ports: Ports) -> Outcome:
-    """Return what the command gives, without any model; an orchestration is the turn's affair and has no place here.
+    """Return what the command gives without any model; what only a model can do is refused.
 
     Equal facts, text and files give an equal outcome.
     """
     if resolved.refusal is not None:
         return resolved.refusal
+    if resolved.orchestration is not None:
+        return Outcome(result=unavailable(resolved.orchestration))
     if resolved.skill is not None:
         return dispatch_tool(facts, resolved.skill, resolved.payload)
     builtin = BUILTINS[resolved.name].answer

@@ -14,8 +14,8 @@ from mrpvm.assistants.agents import Agent
 from mrpvm.assistants.personas import Persona, resolve_style
 from mrpvm.assistants.skills.choice import SkillChoice
 from mrpvm.commands import Orchestration
+from mrpvm.commands.orchestration import skill_use
 from mrpvm.commands.remembered import Remembered, recalled
-from mrpvm.commands.skill_envelope import skill_use
 from mrpvm.conversation.asking import PreparationModel
 from mrpvm.conversation.context import Context, ContextReport, build_context
 from mrpvm.conversation.flags import Flags

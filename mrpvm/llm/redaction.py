@@ -12,12 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import orjson
 from ahocorasick_rs import AhoCorasick
 
+from mrpvm.values import HistoryMessage
 from mrpvm.wire import json_bytes
 
 REDACTED = "[REDACTED]"
@@ -139,6 +141,11 @@ def without_secrets(text: str) -> str:
     for secret in _named:
         text = text.replace(secret, REDACTED)
     return _without_met(_without_spans(text, sorted(_spans(text))))
+
+
+def messages_without_secrets(messages: Iterable[HistoryMessage]) -> tuple[HistoryMessage, ...]:
+    """Return messages without the secrets in what they say."""
+    return tuple(replace(item, content=without_secrets(item.content)) for item in messages)
 
 
 def _without_met(text: str) -> str:

@@ -19,7 +19,6 @@ from mrpvm.commands import (
     answer,
     resolve,
 )
-from mrpvm.commands.skill_envelope import unavailable
 from mrpvm.preview import preview
 from mrpvm.trace.events import ROOT_FRAME_ID, Event, record_of
 from mrpvm.values import Selection, TurnOutcome
@@ -77,7 +76,7 @@ def answer_command(
     asked = resolved.orchestration
     if asked is not None and is_configured():
         return asked
-    outcome = Outcome(result=unavailable(asked)) if asked else answer(resolved, facts, _ServerPorts(locked))
+    outcome = answer(resolved, facts, _ServerPorts(locked))
     news = _apply(locked, outcome)
     turn = _entry(locked, text, outcome, began, client_request)
     trace = _store_trace(turn, resolved, outcome, facts)

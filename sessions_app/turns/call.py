@@ -11,12 +11,10 @@ from mrpvm.commands import Orchestration
 from mrpvm.conversation.guardrails import denial
 from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.llm.port import Sampling
-from mrpvm.llm.redaction import without_secrets
+from mrpvm.llm.redaction import messages_without_secrets, without_secrets
 from mrpvm.values import HistoryMessage
 from sessions_app.actions.sessions.session import Choices, check_choices
 from sessions_app.models import KnowledgeBase
-
-GUIDED_SOLVER = "gs-llm-fast"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +22,8 @@ class TurnCall:
     """What somebody asks of a session: the message and this turn's own choices, which are hard pins.
 
     `is_streamed`: the answer is read while it is written. `typed` is what the user really typed where that was
-    a command for a `skill`; the message is then its payload, so that no model ever sees a command.
+    a command for a `skill`; the message is then its payload, so that no model ever sees a command. A skill asks a
+    model, whatever solver the session prefers.
     `sent` is the message as the client sent it, where secrets were blacked out in it: it is never stored, and the
     conversation is recognised by it.
     `takes_commands`: a message may be one at all. `history` is what was said before as the request tells
@@ -75,22 +74,19 @@ class TurnCall:
             message=without_secrets(self.message),
             sent=self.message,
             system_prompt=None if self.system_prompt is None else without_secrets(self.system_prompt),
-            history=None if self.history is None else _redacted(self.history),
-            added=_redacted(self.added),
+            history=None if self.history is None else messages_without_secrets(self.history),
+            added=messages_without_secrets(self.added),
         )
 
-    def guided_by(self, chosen: Orchestration) -> Self:
-        """Return the call with its skill; a solver without a model could not follow it."""
-        solver = self.choices.goal_solver or GUIDED_SOLVER
-        return replace(self, skill=chosen, choices=replace(self.choices, goal_solver=solver))
 
-    def commanded(self, chosen: Orchestration) -> Self:
-        """Return the turn that a command for a skill asks for."""
-        return replace(self.guided_by(chosen), message=chosen.message, typed=self.message)
+def admitted(call: TurnCall, *, is_redacted: bool) -> TurnCall:
+    """Return the call as its turn takes it, without secrets where the project blacks them out.
 
-
-def _redacted(said: tuple[HistoryMessage, ...]) -> tuple[HistoryMessage, ...]:
-    return tuple(replace(item, content=without_secrets(item.content)) for item in said)
+    Raises:
+        InvalidInput, TooLarge: as `check_call`.
+    """
+    check_call(call)
+    return call.without_secrets() if is_redacted else call
 
 
 def check_call(call: TurnCall) -> None:

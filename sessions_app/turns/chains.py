@@ -16,7 +16,6 @@ from django.core.cache import cache
 
 from mrpvm.llm.chain import FOLLOWED, Chain, stand_in
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.turns.call import TurnCall
 
 logger = logging.getLogger(__name__)
 
@@ -36,15 +35,12 @@ class Place(NamedTuple):
 _NO_PLACE = Place()
 
 
-def chain_of(session: Session, call: TurnCall) -> Chain | None:
-    """Return the turn's place in the provider's thread; None where there is none.
+def chain_of(session: Session) -> Chain | None:
+    """Return the session's place in the provider's thread; None where there is none.
 
-    A request that brings a history of its own does not follow what this session said before. Answers that are kept
-    are found again by the request, which would never be the same twice.
+    Answers that are kept are found again by the request, which would never be the same twice.
     """
-    if not _chains() or call.history is not None:
-        return None
-    return Chain(previous_id=_place(session.pk).next_id)
+    return Chain(previous_id=_place(session.pk).next_id) if _chains() else None
 
 
 def next_followed_id(session: Session) -> str | None:

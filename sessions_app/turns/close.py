@@ -6,7 +6,7 @@ from typing import Any, Literal, NoReturn
 from django.db import transaction
 from django.utils import timezone
 
-from mrpvm.commands.skill_envelope import skill_failure
+from mrpvm.commands.orchestration import skill_failure
 from mrpvm.conversation.context import SUMMARISED
 from mrpvm.errors import MRPError, StorageUnavailable
 from mrpvm.trace.events import (

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from mrpvm.commands.skill_envelope import skill_answer, skill_failure
+from mrpvm.commands.orchestration import skill_answer, skill_failure
 from mrpvm.conversation.answers import cited_sources, response_document
 from mrpvm.conversation.context import ContextReport, MemoryReport
 from mrpvm.conversation.rewriting import term_of

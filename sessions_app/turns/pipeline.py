@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from mrpvm.commands import is_command
-from mrpvm.commands.skill_envelope import skill_failure
+from mrpvm.commands.orchestration import skill_failure
 from mrpvm.conversation.answers import cut_answer
 from mrpvm.conversation.context import ContextReport
 from mrpvm.errors import MRPError, StorageUnavailable
@@ -27,7 +27,7 @@ from sessions_app.logs import logging_with
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.pacing import turn_running
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests
-from sessions_app.turns.call import TurnCall, check_call
+from sessions_app.turns.call import TurnCall, admitted
 from sessions_app.turns.cancel import Watch
 from sessions_app.turns.chains import as_sent, keep_chain
 from sessions_app.turns.close import TurnError, end_on_defect, end_turn
@@ -87,9 +87,7 @@ def run_turn(
         TurnError: the turn failed, was cancelled or interrupted; its entry is stored.
     """
     shutdown.refuse_new_turns()
-    check_call(call)
-    if session.project.redacts_conversations:
-        call = call.without_secrets()
+    call = admitted(call, is_redacted=session.project.redacts_conversations)
     if call.takes_commands and is_command(call.message):
         typed = call
         answered = in_slot(
@@ -98,7 +96,7 @@ def run_turn(
         )
         if isinstance(answered, CommandTurn):
             return TurnResult(turn=answered.turn, outcome=answered.outcome, events=answered.events)
-        call = call.commanded(answered)
+        call = replace(call, skill=answered, message=answered.message, typed=call.message)
     with running_turns.place(session.project_id) as take_place, fair_share.turn(session.project_id):
         if not wait_ms:  # whoever may wait for the session has no place before it is free
             take_place()

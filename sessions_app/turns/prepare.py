@@ -1,10 +1,14 @@
 """Prepare: read the session of a turn that holds its slot, and freeze what the turn may look at."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from django.conf import settings
 
+from mrpvm import registry
+from mrpvm.assistants.skills.choice import choose_skill, offered_skills
+from mrpvm.commands import Orchestration
 from mrpvm.conversation.context import ContextReport
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.guarded_model import GuardedModels
@@ -19,15 +23,17 @@ from mrpvm.values import TurnRequest
 from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.language_model import model_source
 from sessions_app.layers.retrieval.port import SessionKnowledge
-from sessions_app.models import ExplainabilityTurn
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.sessions.flags import flags_of
+from sessions_app.queries.sessions.frozen_content import skills_of
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import chain_of
 from sessions_app.turns.close import end_on_defect
 from sessions_app.turns.preparation_model import PreparationModel
-from sessions_app.turns.skill_choice import with_chosen_skill
-from sessions_app.turns.state import read_state
+from sessions_app.turns.state import GUIDED_SOLVER, read_state
 from sessions_app.turns.view import note_view
+
+SKILL_CHOICE_TIMEOUT_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +62,11 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
         TurnError: what it may look at could not be read; the turn is closed.
     """
     model = PreparationModel(turn)
-    chain = chain_of(turn.session, call)
+    # A request that brings a history of its own does not follow what this session said before.
+    chain = chain_of(turn.session) if call.history is None else None
     try:
         flags = flags_of(turn.session, call.flags)
-        call = with_chosen_skill(turn.session, call, flags, model)
+        call = _with_chosen_skill(turn.session, call, flags, model)
         knowledge = SessionKnowledge.of(turn.session, keep_artifacts)
         state = read_state(turn, call, flags, index_is_outdated=knowledge.view.is_outdated)
         note_secrets(_said(state))
@@ -80,6 +87,28 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
         )
     except Exception as defect:
         end_on_defect(turn, call, defect, "context-pack")
+
+
+def _with_chosen_skill(session: Session, call: TurnCall, flags: Flags, model: PreparationModel) -> TurnCall:
+    """Return the call with the skill that a model chose for it.
+
+    No model is asked where the choice is switched off, a command named the skill, no skill could guide the solver, or
+    the snapshot offers none: the turn is then the one without the feature.
+    """
+    if call.skill is not None or not model.available or not flags.enable_skill_selection:
+        return call
+    solver = call.choices.goal_solver or GUIDED_SOLVER
+    guides = any(item.id == solver and item.uses_llm for item in registry.installed.descriptors("gs-plugin"))
+    offered = offered_skills(skills_of(session)) if guides else []
+    if not offered:
+        return call
+    ask = partial(model.ask, "skill-choice", "planner", timeout_ms=SKILL_CHOICE_TIMEOUT_MS)
+    choice = choose_skill(offered, call.message, ask)
+    if choice.skill is None:
+        return replace(call, skill_choice=choice)
+    reason = f"The model chose it from {len(choice.offered)} skills: {choice.reason or 'it gave no reason'}"
+    chosen = Orchestration(skill=choice.skill, payload=call.message, reason=reason)
+    return replace(call, skill=chosen, skill_choice=choice)
 
 
 def _said(state: ConversationState) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from django.conf import settings
 from django.utils import timezone
@@ -11,7 +11,7 @@ from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.preparation import ConversationState, Guidance, TurnInput
 from mrpvm.conversation.summary import Said, Summary, summary_of
 from mrpvm.values import Selection, SessionState
-from sessions_app.language_model import grounding_of, is_configured
+from sessions_app.language_model import is_configured
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.models.named_sql import select_conversation
 from sessions_app.queries.sessions.frozen_content import active_persona_of, agents_of
@@ -25,20 +25,24 @@ INDEX_OUTDATED = "index_outdated"
 """A warning: another version has indexed some of what the turn searches, so words may be missed."""
 
 
+GUIDED_SOLVER = "gs-llm-fast"
+"""Answers a turn with a skill that names no solver: one without a model could not follow the skill."""
+
+
 def read_state(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, *, index_is_outdated: bool) -> ConversationState:
     """Return the conversation as it is stored, for a turn that holds its slot; at most four statements.
 
     While the slot is held nobody adds to the conversation: what is read here still holds in the commit.
     """
     session = turn.session
-    summary = summary_of(session.summary)
+    asked, summary = _turn_input(turn, call, flags), summary_of(session.summary)
     said, memory = select_conversation(
         session,
-        0 if call.history is not None else _message_count(session, flags, summary),
+        0 if asked.history is not None else _message_count(session, flags, summary),
         with_memory=_may_remember(turn, flags),
     )
     return ConversationState(
-        asked=_turn_input(turn, call, flags),
+        asked=asked,
         session=SessionState(
             session_id=session.session_id,
             mounted_kb_id=session.mounted_kb.kb_id,
@@ -68,6 +72,7 @@ def read_state(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, *, index_
 def _turn_input(turn: ExplainabilityTurn, call: TurnCall, flags: Flags) -> TurnInput:
     """Return what is asked, each choice resolved: the request's, else the session's, the project's, the server's."""
     choices = call.choices
+    solver = choices.goal_solver or (GUIDED_SOLVER if call.skill is not None else None)
     return TurnInput(
         request_id=turn.request_id,
         message=call.message,
@@ -77,16 +82,22 @@ def _turn_input(turn: ExplainabilityTurn, call: TurnCall, flags: Flags) -> TurnI
         skill_choice=call.skill_choice,
         history=call.history,
         added=call.added,
-        pins=Selection(
-            planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=choices.goal_solver
-        ),
+        pins=Selection(planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=solver),
         deliberation_level=turn.deliberation_level,
         model=choices.model,
-        grounding=grounding_of(turn.session, choices.grounding),
+        grounding=_grounding(turn.session, choices.grounding),
         is_streamed=call.is_streamed,
         limits=replace(turn_limits(), **cast(Any, call.limits)) if call.limits else turn_limits(),
         max_history_chars=settings.MRPVM_MAX_HISTORY_CHARS,
     )
+
+
+def _grounding(session: Session, requested: str | None) -> Literal["strict", "open"]:
+    """Return whether answers may go beyond evidence; without a model there is nobody to go beyond it."""
+    if not is_configured():
+        return "strict"
+    chosen = requested or session.grounding or session.project.grounding or settings.MRPVM_GROUNDING
+    return "strict" if chosen == "strict" else "open"
 
 
 def stored_message(place: int, role: str, content: str, payload: Mapping[str, Any] | None) -> Said:

@@ -5,13 +5,16 @@ of the offered skills exactly choose none: nothing is guessed.
 """
 
 import json
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mrpvm.assistants.skills.document import LLM_ORCHESTRATION
 from mrpvm.assistants.skills.snapshot import SkillEntry, SkillSnapshot
 from mrpvm.preview import preview
+
+logger = logging.getLogger(__name__)
 
 MOST_OFFERED = 100
 """How many skills are offered, in the order of their names."""
@@ -52,6 +55,20 @@ class SkillChoice:
 def offered_skills(snapshot: SkillSnapshot) -> list[SkillEntry]:
     """Return the skills that a model may choose: those that guide a model, a tool's input being no free text."""
     return [item for item in snapshot.skills if item.invocation_mode == LLM_ORCHESTRATION and item.instructions]
+
+
+def choose_skill(offered: Sequence[SkillEntry], message: str, ask: Callable[[str, str], str]) -> SkillChoice:
+    """Return what a model chooses for a message; one that fails chooses none, and the choice says so.
+
+    Args:
+        ask: takes instructions and a text, returns the model's reply.
+    """
+    try:
+        reply = ask(INSTRUCTIONS, request_for_choice(offered, message))
+    except Exception as error:
+        logger.warning("no skill was chosen", exc_info=True)
+        return not_chosen(offered, f"The model could not be asked ({type(error).__name__}).")
+    return read_choice(offered, reply)
 
 
 def request_for_choice(offered: Sequence[SkillEntry], message: str) -> str:

@@ -1,9 +1,24 @@
-"""What a turn says about its skill: a line of its trace, and the envelope of what came of it."""
+"""A skill that guides a model in one turn: a line of the turn's trace, and the envelope of what came of it."""
 
+from dataclasses import dataclass
 from typing import Any
 
-from mrpvm.commands.dispatch import Orchestration
+from mrpvm.assistants.skills import SkillEntry
 from mrpvm.commands.result import CommandResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orchestration:
+    """A skill whose body guides the model in one turn, and why it was chosen."""
+
+    skill: SkillEntry
+    payload: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """Return what the turn is about: the payload, else the skill itself applied to the conversation."""
+        return self.payload or f"Apply the skill {self.skill.skill_name} to this conversation."
 
 
 def skill_use(chosen: Orchestration | None) -> dict[str, str] | None:
