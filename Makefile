@@ -16,7 +16,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help rules run test test-model browser fuzz soak check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings model requirements openapi vendor clean
+.PHONY: help rules run test test-model browser fuzz soak check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings model requirements openapi bom audit vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,14 @@ requirements: ## Compile pyproject.toml to the hash-pinned requirements/*.txt (U
 
 openapi: sync ## Write docs/openapi.yaml, the description of the API
 	$(OPENAPI) >docs/openapi.yaml
+
+bom: sync ## Write docs/bill-of-materials.cdx.json and docs/licences.md from what is pinned
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && scripts/uv pip install --quiet --require-hashes --no-deps \
+		--python $(PYTHON) --target "$$folder" $(patsubst %,--requirement requirements/%.txt,scale embeddings model) && \
+	$(PYTHON) scripts/bill_of_materials.py "$$folder"
+
+audit: sync ## Look the pinned packages up in a database of known vulnerabilities, which needs the internet
+	@$(PYTHON) scripts/audit.py $(ARGS)
 
 vendor: ## Fetch the pinned front-end files, and axe for the tests, from npm
 	scripts/vendor-frontend

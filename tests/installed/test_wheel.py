@@ -21,9 +21,11 @@ def tracked(*folders: str) -> set[str]:
 
 
 def test_the_wheel_holds_every_tracked_file(wheel: Path) -> None:
-    names = {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    inside = {f"mrpvm/shipped/{name}" for name in tracked(*SHIPPED)}
-    assert names == tracked("mrpvm", "sessions_app") | inside
+    inside = ZipFile(wheel).namelist()
+    assert [name for name in inside if name.endswith(".dist-info/sboms/bill-of-materials.cdx.json")]
+    names = {name for name in inside if ".dist-info/" not in name}
+    shipped = {f"mrpvm/shipped/{name}" for name in tracked(*SHIPPED)}
+    assert names == tracked("mrpvm", "sessions_app") | shipped
 
 
 def test_the_sdist_holds_what_the_wheel_is_made_of(distributions: Path) -> None:

@@ -53,7 +53,7 @@ class Outcome:
             "other writes acknowledged": str(sum(noted.done[kind] for kind in ("upload", "save", "fork", "deletion"))),
             "pages opened": str(noted.done["page"]),
             "events received, each once and in order": str(noted.done["event"]),
-            "requests put off or cut": str(sum(noted.put_off.values())),
+            **{f"put off or cut: {name}": str(count) for name, count in sorted(noted.put_off.items())},
             **{f"fault: {name}": str(count) for name, count in sorted(self.faults.items())},
             "memory of a process, MiB": f"{self.first.memory_kib // 1024} → {self.last.memory_kib // 1024}",
             "descriptors of a process": f"{self.first.descriptors} → {self.last.descriptors}",

@@ -1,0 +1,60 @@
+"""The bill of materials and the list of licences say what is pinned and vendored, no more and no less."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packaging.markers import Marker
+from packaging.utils import canonicalize_name
+from pip_requirements_parser import RequirementsFile
+
+BILL = Path("docs/bill-of-materials.cdx.json")
+SERVER = ("run", "scale", "embeddings", "model")
+LINUX = {"sys_platform": "linux", "implementation_name": "cpython", "platform_python_implementation": "CPython"}
+
+
+@cache
+def components() -> dict[str, dict[str, Any]]:
+    """Return the bill's components by address."""
+    return {each["purl"]: each for each in json.loads(BILL.read_text())["components"]}
+
+
+def digests(component: dict[str, Any]) -> set[str]:
+    return {each["content"] for each in component["hashes"]}
+
+
+def test_the_bill_of_materials_is_valid_cyclonedx() -> None:
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(BILL.read_text()) is None
+
+
+def test_the_bill_holds_every_pin_with_its_hashes() -> None:
+    pinned = {}
+    for name in SERVER:
+        for each in RequirementsFile.from_file(f"requirements/{name}.txt").requirements:
+            if each.marker is None or Marker(str(each.marker)).evaluate(LINUX):
+                address = f"pkg:pypi/{canonicalize_name(each.name)}@{each.get_pinned_version}"
+                pinned[address] = {text.removeprefix("sha256:") for text in each.hash_options}
+    listed = {address: each for address, each in components().items() if address.startswith("pkg:pypi/")}
+    assert len(pinned) > 80
+    assert {address: digests(each) for address, each in listed.items()} == pinned, "make bom"
+
+
+def test_the_bill_holds_every_vendored_file() -> None:
+    vendored = {}
+    for versions in Path("static/vendor").glob("*/VERSIONS"):
+        for line in versions.read_text().splitlines()[1:]:
+            digest, file = line.split()
+            vendored[str(versions.parent / file)] = {digest}
+    files = [file for each in components().values() for file in each.get("components", [])]
+    assert vendored
+    assert {file["name"]: digests(file) for file in files} == vendored, "make bom"
+
+
+def test_every_licence_is_listed() -> None:
+    rows = [line.split(" | ")[:3] for line in Path("docs/licences.md").read_text().splitlines() if line[:2] == "| "]
+    listed = {(name.removeprefix("| "), version): licence for name, version, licence in rows[1:]}
+    assert set(listed) == {(each["name"], each["version"]) for each in components().values()}, "make bom"
+    assert not [name for name, licence in listed.items() if licence in ("", "not declared")]
