@@ -176,7 +176,7 @@ def navigation(section: str, *, is_admin: bool, is_staff: bool) -> SafeString:
     """Return the entries that a role sees, as markup in which those of `section` are the current ones."""
     hidden = {role for role, has_it in (("admin", is_admin), ("staff", is_staff)) if not has_it}
     entries = [entry for entry in RAIL if entry.role not in hidden]
-    return render_to_string("components/navigation.html", {"entries": entries, "section": section})
+    return render_to_string("shell/navigation.html", {"entries": entries, "section": section})
 
 
 def rail(request: HttpRequest) -> dict[str, SafeString]:

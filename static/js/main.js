@@ -1,21 +1,21 @@
 // The page's entry: every part finds its own elements and does nothing where there are none.
-import "./ui.js";
-import "./outline.js";
-import "./graph.js";
-import "./timeline.js";
-import "./detail.js";
-import "./turn.js";
-import "./compare.js";
-import "./live.js";
-import "./command_completion.js";
-import "./composer.js";
-import "./login.js";
-import "./filter_completion.js";
-import "./palette.js";
-import "./reading_keys.js";
-import "./reading_place.js";
-import "./upload.js";
-import "./page.js";
+import "./shell/ui.js";
+import "./turns/outline.js";
+import "./turns/graph.js";
+import "./turns/timeline.js";
+import "./turns/detail.js";
+import "./turns/turn.js";
+import "./turns/compare.js";
+import "./shell/live.js";
+import "./sessions/command_completion.js";
+import "./sessions/composer.js";
+import "./shell/login.js";
+import "./shell/filter_completion.js";
+import "./shell/palette.js";
+import "./shell/reading_keys.js";
+import "./shell/reading_place.js";
+import "./knowledge/upload.js";
+import "./shell/page.js";
 
 // Whoever acts on the page from outside (a test, an extension) can see that keys and clicks are listened to.
 document.documentElement.classList.add("is-ready");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { nearest } from "../../static/js/graph_keys.js";
+import { nearest } from "../../static/js/turns/graph_keys.js";
 
 const item = (group, x, y, width = 176, height = 42) => ({ group, box: { x, y, width, height } });
 

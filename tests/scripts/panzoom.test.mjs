@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { MAX_ZOOM, MIN_ZOOM, PanZoom } from "../../static/js/panzoom.js";
+import { MAX_ZOOM, MIN_ZOOM, PanZoom } from "../../static/js/turns/panzoom.js";
 
 /** Return a view of a canvas of 400 by 300 pixels that has no document around it. */
 function view() {

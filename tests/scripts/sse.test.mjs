@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parseFrame, readEvents } from "../../static/js/sse.js";
+import { parseFrame, readEvents } from "../../static/js/shell/sse.js";
 
 /** Return a response whose body arrives in the given pieces. */
 const response = (...pieces) => new Response(ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))));

@@ -36,7 +36,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         found = forgetting_page(member.project, PAGE_ROWS)
     rows = [{"act": act, "tone": _TONES.get(act.status, "warn")} for act in found.rows]
     context = {"given": _subject(request.GET), "rows": rows, "next_cursor": found.next_cursor}
-    return page(request, "forgetting/index.html", member, context, section="forget")
+    return page(request, "experiments/forgetting/index.html", member, context, section="forget")
 
 
 @form_of("forget")
@@ -66,7 +66,7 @@ def show(request: HttpRequest, member: Member, forgetting_id: str) -> HttpRespon
         "name": name_of(act),
         "places": places_of(act),
     }
-    template = "forgetting/show.html" + ("#news" if "HX-Request" in request.headers else "")
+    template = "experiments/forgetting/show.html" + ("#news" if "HX-Request" in request.headers else "")
     return page(request, template, member, context, section="forget")
 
 

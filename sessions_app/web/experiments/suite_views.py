@@ -54,7 +54,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         except MRPError as refused:
             error, status = refused.message, 400
     context = {"suites": suites.listed_suites(member.project), "error": error, "name": name}
-    return page(request, "suites/index.html", member, context, section="tests", status=status)
+    return page(request, "experiments/suites/index.html", member, context, section="tests", status=status)
 
 
 @require_safe
@@ -72,7 +72,7 @@ def show(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
         **choices_context(Changes()),
         **matrix_context(suite),
     }
-    return page(request, "suites/show.html", member, context, section="tests")
+    return page(request, "experiments/suites/show.html", member, context, section="tests")
 
 
 def _estimate(tests: Sequence[TestCase]) -> Estimate | None:
@@ -102,7 +102,7 @@ def run(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
 def show_run(request: HttpRequest, member: Member, suite_id: str, run_id: str) -> HttpResponse:
     """Show a run; for HTMX the part that changes while it runs."""
     found = suites.run_of(suites.suite(member.project, suite_id), run_id)
-    template = "suites/run.html" + ("#news" if "HX-Request" in request.headers else "")
+    template = "experiments/suites/run.html" + ("#news" if "HX-Request" in request.headers else "")
     context = {**run_context(found), "may_change": may_change(member, found.experiment)}
     return page(request, template, member, context, section="tests")
 
@@ -246,7 +246,7 @@ def base_tests(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse
     """Show what the tests of a base say of a state that it may get; for HTMX the part that changes."""
     base = knowledge_base(member.project, kb_id)
     run_ids = request.GET.getlist("run")[:MOST_SUITES]
-    template = "suites/base.html" + ("#news" if "HX-Request" in request.headers else "")
+    template = "experiments/suites/base.html" + ("#news" if "HX-Request" in request.headers else "")
     context = {"base": base, **base_context(member.project, run_ids), "address": request.get_full_path()}
     return page(request, template, member, context, section="tests")
 
@@ -292,7 +292,9 @@ def suite_meant(request: HttpRequest, member: Member) -> Suite:
 
 def _test_page(request: HttpRequest, member: Member, fields: TestFields, context: dict[str, Any]) -> HttpResponse:
     shown = {**form_context(member.project, fields), **context}
-    return page(request, "suites/test.html", member, shown, section="tests", status=400 if context["error"] else 200)
+    return page(
+        request, "experiments/suites/test.html", member, shown, section="tests", status=400 if context["error"] else 200
+    )
 
 
 def _address(suite: Suite) -> str:

@@ -25,7 +25,7 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     session = sessions.session(member.project, session_id)
     context = unit_context(session, _unit_id(request), whole_number(request.GET.get("before")))
     context |= take(request, f"correction:{session_id}")
-    return page(request, "unit/show.html", member, context, section="sessions")
+    return page(request, "knowledge/unit.html", member, context, section="sessions")
 
 
 @require_safe

@@ -26,7 +26,7 @@ from sessions_app.web.shell.pages import back_to, leads_back, page, tell, tell_e
 @member_view("editor")
 def saving(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Return what the dialog asks: what is not saved, and what can be done with it."""
-    return page(request, "session/saving.html", member, saving_context(session_of(member.project, session_id)))
+    return page(request, "sessions/state/saving.html", member, saving_context(session_of(member.project, session_id)))
 
 
 @form_of("session", "session_id")
@@ -66,7 +66,7 @@ def mounting(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
     bases, goes_on = offered_bases(member.project)
     others = [base for base in bases if base.pk != session.mounted_kb_id]
     context = {"session": session, "bases": others, "bases_go_on": goes_on}
-    return page(request, "session/mounting.html", member, context)
+    return page(request, "sessions/state/mounting.html", member, context)
 
 
 @form_of("session", "session_id")

@@ -17,7 +17,7 @@ from sessions_app.web.shell.pages import page, tell, tell_error
 @member_view()
 def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Show the snapshot, what was shadowed or excluded and why, and what a reload would change."""
-    template = "skills/show.html#skills" if request.GET.get("part") == "skills" else "skills/show.html"
+    template = "sessions/skills.html#skills" if request.GET.get("part") == "skills" else "sessions/skills.html"
     context = skills_context(session_of(member.project, session_id))
     return page(request, template, member, context, section="sessions")
 
@@ -41,4 +41,4 @@ def reload(request: HttpRequest, member: Member, session_id: str) -> HttpRespons
 def completion(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Return what can be typed after a slash in this session."""
     context = completion_context(session_of(member.project, session_id))
-    return page(request, "session/completion.html", member, context)
+    return page(request, "sessions/conversation/completion.html", member, context)

@@ -35,7 +35,7 @@ from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of, keep_written, take
 from sessions_app.web.shell.pages import back_to, page, tell, tell_error
 
-TEMPLATE = "session/show.html"
+TEMPLATE = "sessions/show.html"
 
 
 @require_safe
@@ -96,7 +96,7 @@ def state(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
 def diagnostics(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Return what the latest turn really sent."""
     session = session_of(member.project, session_id)
-    return page(request, "session/diagnostics.html", member, diagnostics_context(session))
+    return page(request, "sessions/state/diagnostics.html", member, diagnostics_context(session))
 
 
 @require_safe

@@ -42,7 +42,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     elif request.method == "GET":
         context |= _taken(request, member)
     context["keys"] = api_keys(member.project)
-    return page(request, "api_keys/index.html", member, context, section="api-keys", status=status)
+    return page(request, "settings/api_keys.html", member, context, section="api-keys", status=status)
 
 
 def _is_kept(request: HttpRequest, key_pk: int, plain: str) -> bool:

@@ -12,7 +12,7 @@ from sessions_app.queries.settings.retention import days_kept, retention_of
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.pages import page
 
-TEMPLATE = "audit/index.html"
+TEMPLATE = "settings/audit.html"
 PAGE_ROWS = 50
 _TEXT_CHARS = 200
 

@@ -48,7 +48,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
             context["link"] = request.build_absolute_uri(reverse("invitation", args=[secret]))
     context["memberships"] = members.members(member.project)
     context["invitations"] = members.open_invitations(member.project)
-    return page(request, "members/index.html", member, context, section="members", status=status)
+    return page(request, "settings/members.html", member, context, section="members", status=status)
 
 
 @form_of("members")
@@ -107,7 +107,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
                 return _joined(request, secret, found.project.slug, str(context["name"]))
         except MRPError as refused:
             context["error"], status = refused.message, 400
-    response = render(request, "registration/invitation.html", context, status=status)
+    response = render(request, "settings/invitation.html", context, status=status)
     response["Referrer-Policy"] = "no-referrer"
     return response
 

@@ -12,4 +12,4 @@ from sessions_app.web.shell.pages import page
 @member_view()
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the descriptors in the order of one turn."""
-    return page(request, "plugins/index.html", member, catalogue_context(member.project), section="plugins")
+    return page(request, "settings/plugins.html", member, catalogue_context(member.project), section="plugins")

@@ -10,7 +10,7 @@ from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import page, tell
 
-TEMPLATE = "projects/index.html"
+TEMPLATE = "settings/projects.html"
 
 
 @require_safe

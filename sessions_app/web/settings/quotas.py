@@ -31,7 +31,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         for use in uses(member.project)
     ]
     context = {"fields": fields, "error": error}
-    return page(request, "quotas/index.html", member, context, section="quotas", status=400 if error else 200)
+    return page(request, "settings/quotas.html", member, context, section="quotas", status=400 if error else 200)
 
 
 def _limit(kind: str, text: str) -> float | None:

@@ -12,7 +12,7 @@ from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import page, tell
 
-TEMPLATE = "retention/index.html"
+TEMPLATE = "settings/retention.html"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

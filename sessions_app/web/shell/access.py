@@ -62,7 +62,7 @@ def member_view[**P](
         def answer(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             member = _member(request.user)
             if member is None:
-                return render(request, "registration/no_project.html", status=403)
+                return render(request, "shell/no_project.html", status=403)
             member.check(needed)
             try:
                 return view(request, member, *args, **kwargs)

@@ -17,7 +17,7 @@ from mrpvm.errors import InvalidInput
 from sessions_app.actions.settings.projects import use_login_link
 from sessions_app.call_rates import is_allowed, seconds_to_wait
 
-TEMPLATE = "registration/login.html"
+TEMPLATE = "shell/login.html"
 _LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -48,7 +48,7 @@ def login_link(request: HttpRequest, secret: str) -> HttpResponse:
     try:
         user = use_login_link(secret)
     except InvalidInput as error:
-        response: HttpResponse = render(request, "registration/link_invalid.html", {"error": error}, status=400)
+        response: HttpResponse = render(request, "shell/link_invalid.html", {"error": error}, status=400)
     else:
         login(request, user, backend=_LINK_BACKEND)
         response = HttpResponseRedirect(reverse("sessions"))

@@ -9,7 +9,7 @@ from django.core.files.storage import Storage
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 ENTRY = "css/app.css"
-IMPORT = re.compile(r'@import url\("([\w-]+\.css)"\);')
+IMPORT = re.compile(r'@import url\("([\w/-]+\.css)"\);')
 
 
 class OneStylesheetStorage(CompressedManifestStaticFilesStorage):

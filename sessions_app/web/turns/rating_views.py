@@ -35,4 +35,4 @@ def rate(request: HttpRequest, member: Member, session_id: str, request_id: str)
     told = opinions(scores_of(turn), rating_of(turn), author_of(member).name)
     rate_url = reverse("turn-rate", args=[session_id, request_id])
     context = {"turn": turn, "opinions": told, "rate_url": rate_url, "error": error, "note": note}
-    return page(request, "session/rating.html", member, context)
+    return page(request, "sessions/conversation/rating.html", member, context)

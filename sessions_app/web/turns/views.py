@@ -30,7 +30,7 @@ from sessions_app.web.turns.requests import PREPARING, requests_context
 from sessions_app.web.turns.runs import SIDES, runs_context, side_svg
 from sessions_app.web.turns.state import state_context
 
-TEMPLATE = "turn/show.html"
+TEMPLATE = "turns/show.html"
 
 
 def _reader(query: QueryDict) -> Reader:
@@ -79,7 +79,7 @@ def _detail(turn: ExplainabilityTurn, selected: str) -> dict[str, Any]:
 def graph(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Return the picture alone."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
-    return page(request, "turn/stage.html#svg", member, stage_context(turn, _reader(request.GET)))
+    return page(request, "turns/stage.html#svg", member, stage_context(turn, _reader(request.GET)))
 
 
 @require_safe
@@ -88,7 +88,7 @@ def timeline(request: HttpRequest, member: Member, session_id: str, request_id: 
     """Return the timeline alone."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     shown = shown_graph(turn, _reader(request.GET))
-    return page(request, "turn/stage.html#timeline", member, {"turn": turn, "timeline": render_timeline(shown)})
+    return page(request, "turns/stage.html#timeline", member, {"turn": turn, "timeline": render_timeline(shown)})
 
 
 @require_safe
@@ -108,7 +108,7 @@ def requests(request: HttpRequest, member: Member, session_id: str, request_id: 
     """Return what one execution sent to models."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     detail = None if ref == PREPARING else turns.detail(turn, ref)
-    return page(request, "turn/requests.html", member, requests_context(turn, detail))
+    return page(request, "turns/panels/requests.html", member, requests_context(turn, detail))
 
 
 def _part(template: str, part_context: Callable[[ExplainabilityTurn], dict[str, Any]]) -> Callable[..., HttpResponse]:
@@ -124,9 +124,9 @@ def _part(template: str, part_context: Callable[[ExplainabilityTurn], dict[str, 
 
 
 head = _part(f"{TEMPLATE}#head", head_context)
-context = _part("turn/context.html", context_context)
-state = _part("turn/state.html", state_context)
-choice = _part("turn/choice.html", choice_context)
+context = _part("turns/panels/context.html", context_context)
+state = _part("turns/panels/state.html", state_context)
+choice = _part("turns/panels/choice.html", choice_context)
 
 
 @require_safe
@@ -135,7 +135,7 @@ def remedies(request: HttpRequest, member: Member, session_id: str, request_id: 
     """Return which other bases know something of the question, each with a button that mounts it."""
     turn = turns.turn(member.project, session_id, request_id)
     context = {"session": turn.session, "knowing": bases_that_know(turn), **turn_addresses(turn)}
-    return page(request, "turn/remedies.html", member, context)
+    return page(request, "turns/panels/remedies.html", member, context)
 
 
 @require_safe
@@ -143,7 +143,9 @@ def remedies(request: HttpRequest, member: Member, session_id: str, request_id: 
 def draft(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Return what a model is writing for a running turn."""
     turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/draft.html", member, {"turn": turn, "draft": draft_of(turn), **turn_addresses(turn)})
+    return page(
+        request, "turns/panels/draft.html", member, {"turn": turn, "draft": draft_of(turn), **turn_addresses(turn)}
+    )
 
 
 @require_safe
@@ -159,7 +161,7 @@ def compare(request: HttpRequest, member: Member, session_id: str, request_id: s
     if side in SIDES:
         return HttpResponse(side_svg(earlier, turn, side, reader))
     context = {**comparison_context(turn, earlier), **runs_context(earlier, turn, reader)}
-    return page(request, "turn/compare.html", member, context, section="sessions")
+    return page(request, "turns/compare.html", member, context, section="sessions")
 
 
 @require_safe
@@ -170,7 +172,7 @@ def section(request: HttpRequest, member: Member, session_id: str, request_id: s
     section = section_text(turn, place)
     if "HX-Request" not in request.headers:
         return HttpResponse(section.text, content_type="text/plain; charset=utf-8")
-    return page(request, "turn/section.html", member, {"shown": section})
+    return page(request, "turns/panels/section.html", member, {"shown": section})
 
 
 @require_safe
@@ -179,7 +181,7 @@ def detail(request: HttpRequest, member: Member, session_id: str, request_id: st
     """Return one node's input, output, meta and error."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     shown = detail_context(turn, turns.detail(turn, ref))
-    return page(request, "turn/detail.html", member, shown)
+    return page(request, "turns/panels/detail.html", member, shown)
 
 
 @form_of("session", "session_id")

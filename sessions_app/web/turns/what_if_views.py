@@ -44,6 +44,6 @@ def predict(request: HttpRequest, member: Member, session_id: str, request_id: s
     }
     if "HX-Request" in request.headers:
         return page(
-            request, "turn/choice.html#prediction", member, {"turn": turn, "session": turn.session, **predicted}
+            request, "turns/panels/choice.html#prediction", member, {"turn": turn, "session": turn.session, **predicted}
         )
-    return page(request, "turn/what_if.html", member, {**choice_context(turn), **predicted}, section="sessions")
+    return page(request, "turns/panels/what_if.html", member, {**choice_context(turn), **predicted}, section="sessions")

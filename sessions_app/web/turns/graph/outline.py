@@ -1,6 +1,6 @@
 """The same structure as a tree of words, for keyboards and screen readers: flat rows that say their level.
 
-Flat, so that a browser may hold only those rows of ten thousand that are in sight (static/js/outline.js).
+Flat, so that a browser may hold only those rows of ten thousand that are in sight (static/js/turns/outline.js).
 """
 
 from collections.abc import Iterator

@@ -28,7 +28,7 @@ def _style() -> str:
     """Return the rules of the pages' own style sheets that the picture uses, the light colour of every pair."""
     folder = Path(settings.BASE_DIR) / "static" / "css"
     tokens = (folder / "tokens.css").read_text(encoding="utf-8")
-    rules = _RULE.findall(_plain((folder / "graph.css").read_text(encoding="utf-8")))
+    rules = _RULE.findall(_plain((folder / "turns/graph.css").read_text(encoding="utf-8")))
     tones = [rule for rule in _RULE.findall(_plain(tokens)) if _USED.match(rule[0])]
     variables = "".join(
         f"--{name}:{_PAIR.sub(_light, value)};" for name, value in _VARIABLE.findall(tokens.split("}")[0])

@@ -1,0 +1,308 @@
+// The chat form: sends a message, hands what comes back to the live answer, stops a turn.
+import { LiveAnswer, scrollToLatest } from "./answer.js";
+import { csrfToken, onElements } from "../shell/dom.js";
+import { settleDraft } from "./draft.js";
+import { dispatch } from "../shell/live.js";
+import { keepOverLogin, tellLoginEnded } from "../shell/login.js";
+import { readEvents } from "../shell/sse.js";
+import { toast, toastRefusal } from "../shell/ui.js";
+
+const SESSION_KEY = "mrpvm.session";
+const NEAR_PX = 80;
+const SILENT_MS = 120_000; // while a turn runs the server shows every 15 s that it lives
+// Fields of the form that go into the request as they are, when they hold something [API-10].
+const CHOICES = ["planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "kb_id", "model", "grounding"];
+
+/** The session of this tab [UI-15]. */
+export const tabSession = {
+  get: () => sessionStorage.getItem(SESSION_KEY),
+  set: (id) => sessionStorage.setItem(SESSION_KEY, id),
+  clear: () => sessionStorage.removeItem(SESSION_KEY),
+};
+
+class Composer {
+  constructor(form) {
+    this.form = form;
+    this.text = form.elements.namedItem("content");
+    this.answer = new LiveAnswer(document.querySelector("[data-turn-answer]"), document.querySelector("[data-turn-progress]"));
+    this.requestId = null;
+    this.isRunning = false;
+    this.isStopWanted = false;
+    this.renewals = 0;
+    tabSession.set(form.dataset.sessionId);
+    this.controlsButton.setAttribute("aria-expanded", String(this.controls.open));
+    this.controlsButton.addEventListener("click", () => this.toggleControls());
+    form.addEventListener("change", () => this.countChoices());
+    keepOverLogin(form);
+    this.countChoices();
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.send();
+    });
+    this.text.addEventListener("keydown", (event) => this.onKey(event));
+    this.stopButton.addEventListener("click", () => this.stop());
+    this.showElsewhere();
+    document.addEventListener("htmx:after:swap", () => this.showElsewhere());
+    const renewing = ["kb.mounted", "preferences.changed"];
+    for (const kind of renewing) document.addEventListener(`live:${kind}`, () => this.renewControls());
+  }
+
+  get stopButton() {
+    return this.form.querySelector("[data-stop]");
+  }
+
+  get sendButton() {
+    return this.form.querySelector("[type=submit]");
+  }
+
+  /** Tell whether another tab's turn, or another client's, is running in this session. */
+  get isElsewhere() {
+    const running = document.querySelector("[data-messages] .exchange.is-running");
+    return !this.isRunning && running !== null && running.dataset.requestId !== this.requestId;
+  }
+
+  showElsewhere() {
+    this.sendButton.disabled = this.isElsewhere;
+    this.sendButton.title = this.isElsewhere ? "Another turn is running in this session" : "";
+  }
+
+  get controls() {
+    return this.form.querySelector("[data-controls]");
+  }
+
+  get controlsButton() {
+    return this.form.querySelector("[data-controls-toggle]");
+  }
+
+  toggleControls() {
+    this.controls.open = !this.controls.open;
+    this.controlsButton.setAttribute("aria-expanded", String(this.controls.open));
+    this.form.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Say beside the closed controls how many of them hold something: they go with every message. */
+  countChoices() {
+    const values = new FormData(this.form);
+    const count = [...CHOICES, "deliberation_level"].filter((name) => values.get(name)).length;
+    const shown = this.form.querySelector("[data-choice-count]");
+    shown.hidden = count === 0;
+    shown.textContent = `${count} chosen`;
+  }
+
+  /** Offer what may be chosen now that another base is mounted, or other plugins come first; choices stay. */
+  async renewControls() {
+    if (!this.form.querySelector("[data-controls] select")) return; // not asked for yet
+    const asked = (this.renewals += 1);
+    const response = await fetch(this.form.closest("[data-refresh-url]").dataset.refreshUrl).catch(() => null);
+    if (!response?.ok) return;
+    const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+    if (asked !== this.renewals) return;
+    for (const select of this.form.querySelectorAll("[data-controls] select")) {
+      const chosen = select.value;
+      select.replaceChildren(...(fresh.getElementById(select.id) ?? select).options);
+      select.value = chosen;
+      if (select.selectedIndex < 0) select.value = ""; // the chosen base is the mounted one
+    }
+    this.countChoices();
+  }
+
+  onKey(event) {
+    // keyCode 229 is how some browsers tell of a key that still belongs to the input method.
+    if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
+    if (event.shiftKey) return;
+    event.preventDefault();
+    if (event.ctrlKey || event.metaKey) this.text.setRangeText("\n", this.text.selectionStart, this.text.selectionEnd, "end");
+    else this.form.requestSubmit();
+  }
+
+  body(content) {
+    const values = new FormData(this.form);
+    const body = { session_id: this.form.dataset.sessionId, messages: [{ role: "user", content }], stream: true };
+    for (const name of CHOICES) if (values.get(name)) body[name] = values.get(name);
+    if (values.get("deliberation_level")) body.deliberation_level = Number(values.get("deliberation_level"));
+    return body;
+  }
+
+  async send() {
+    const content = this.text.value.trimEnd(); // its first character decides whether it is a command
+    if (!content || this.isRunning) return;
+    if (this.isElsewhere) return toastRefusal({ message: "Another turn is running in this session.", code: "TURN_IN_PROGRESS" });
+    this.begin(content);
+    const patience = new AbortController();
+    const silence = setTimeout(() => patience.abort(), SILENT_MS);
+    try {
+      const response = await fetch(this.form.dataset.chatUrl, {
+        method: "POST",
+        signal: patience.signal,
+        headers: { "Content-Type": "application/json", Accept: "text/event-stream", "X-CSRFToken": csrfToken() },
+        body: JSON.stringify(this.body(content)),
+      });
+      clearTimeout(silence);
+      if (response.ok) await this.readAnswer(response, content);
+      else this.fail(await errorOf(response), content);
+    } catch {
+      this.lose(content);
+    }
+    this.end();
+  }
+
+  async readAnswer(response, content) {
+    let hasEnded = false;
+    for await (const { event, data } of readEvents(response, SILENT_MS)) hasEnded = this.take(event, data, content) || hasEnded;
+    if (!hasEnded) this.lose(content);
+  }
+
+  begin(content) {
+    this.isRunning = true;
+    this.isStopWanted = false;
+    this.requestId = null;
+    this.text.value = "";
+    this.form.setAttribute("aria-busy", "true");
+    this.sendButton.hidden = true;
+    this.stopButton.hidden = false;
+    this.stopButton.disabled = false;
+    this.answer.begin(content);
+  }
+
+  /** Take one event of the stream; true when it is the last one. */
+  take(event, data, content) {
+    this.learnRequest(data.requestId ?? data.request_id);
+    if (event === "progress" && !this.isStopWanted) this.answer.hear(data);
+    else if (event === "response.delta") this.answer.addDelta(data.delta);
+    else if (event === "response.completed") this.complete(data);
+    else if (event === "error") this.fail(data.error, content);
+    return event === "response.completed" || event === "error";
+  }
+
+  learnRequest(id) {
+    if (!id || this.requestId) return;
+    this.requestId = id;
+    this.answer.belongTo(id);
+    if (this.isStopWanted) this.cancel();
+  }
+
+  complete(data) {
+    this.answer.complete(data.choices[0].message.content);
+    // The socket says the same; a page whose socket is away still shows the turn.
+    dispatch({ kind: "turn.committed", sequence: null, payload: { request_id: data.request_id } });
+  }
+
+  fail(error, content) {
+    this.giveBack(content);
+    if (error.code === "TURN_CANCELLED") return this.tellStopped();
+    if (error.code === "UNAUTHENTICATED") return this.awaitLogin();
+    if (error.code === "WORKSPACE_DIRTY") this.settle();
+    else toastRefusal({ message: "The turn failed.", ...error });
+    // What became a turn is shown by the conversation itself.
+    if (this.requestId) this.answer.finish();
+    else this.answer.clear();
+    dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: this.requestId } });
+  }
+
+  /** Stopping is no error: the text is in the field again, and the conversation says that the turn was stopped. */
+  tellStopped() {
+    this.answer.finish();
+    dispatch({ kind: "turn.cancelled", sequence: null, payload: { request_id: this.requestId } });
+  }
+
+  /** Nothing is fetched again: every fragment would be answered by the login page. */
+  awaitLogin() {
+    tellLoginEnded();
+    this.answer.clear();
+  }
+
+  /** Let the reader decide about the draft, then send what is in the field. */
+  async settle() {
+    const isSettled = await settleDraft(document.getElementById("unsaved-draft"), new FormData(this.form).get("kb_id"));
+    if (isSettled) this.send();
+    else this.text.focus({ preventScroll: true });
+  }
+
+  /** The stream ended without a last word: the turn, if it began, goes on at the server and is shown by the page. */
+  lose(content) {
+    if (this.requestId) {
+      toast("The connection was lost. The turn goes on and will appear here.", { failed: true });
+    } else {
+      toast("The server could not be reached. Your message is in the field again.", { failed: true });
+      this.giveBack(content);
+    }
+    this.answer.clear();
+    dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: this.requestId } });
+  }
+
+  /** What was not answered need not be typed again. */
+  giveBack(content) {
+    if (!this.text.value) this.text.value = content;
+  }
+
+  end() {
+    this.isRunning = false;
+    this.form.removeAttribute("aria-busy");
+    this.sendButton.hidden = false;
+    this.stopButton.hidden = true;
+    this.answer.rest();
+    this.text.focus({ preventScroll: true });
+  }
+
+  /** Stop the turn, or as soon as it has begun if the server has not said so yet. */
+  stop() {
+    this.isStopWanted = true;
+    this.stopButton.disabled = true;
+    this.answer.say("Stopping");
+    if (this.requestId) this.cancel();
+  }
+
+  async cancel() {
+    const names = { __session__: this.form.dataset.sessionId, __request__: this.requestId };
+    const url = this.form.dataset.cancelUrl.replace(/__\w+?__/g, (name) => encodeURIComponent(names[name]));
+    const response = await fetch(url, { method: "POST", headers: { "X-CSRFToken": csrfToken() } }).catch(() => null);
+    // One that has ended by itself meanwhile needs no stopping.
+    if (response?.ok || response?.status === 409) return;
+    this.isStopWanted = false;
+    this.stopButton.disabled = false;
+    toast("The turn could not be stopped. Try again.", { failed: true });
+  }
+}
+
+// A message that failed or was stopped is sent once more from the composer, with what is chosen there now.
+document.addEventListener("submit", (event) => {
+  const again = event.target.closest?.("[data-send-again]");
+  const form = document.querySelector("form[data-composer]");
+  if (!again || !form) return;
+  event.preventDefault();
+  form.elements.namedItem("content").value = again.elements.namedItem("content").value;
+  form.requestSubmit();
+});
+
+async function errorOf(response) {
+  try {
+    return (await response.json()).error ?? {};
+  } catch {
+    return { message: `The server answered ${response.status}.` };
+  }
+}
+
+onElements("form[data-composer]", (form) => new Composer(form));
+
+// A conversation opens at its end, unless the address names a place in it, and stays there while the reader does.
+onElements("[data-scroll]", (pane) => {
+  if (!location.hash && !new URL(location.href).searchParams.has("before")) scrollToLatest();
+  let atEnd = true;
+  pane.addEventListener("scroll", () => (atEnd = pane.scrollHeight - pane.scrollTop - pane.clientHeight < NEAR_PX), { passive: true });
+  const stayAtEnd = () => atEnd && pane.scrollTo({ top: pane.scrollHeight });
+  document.addEventListener("htmx:after:swap", stayAtEnd);
+  // The composer below grows with its options and with what is written: the latest stays in sight.
+  new ResizeObserver(stayAtEnd).observe(pane);
+});
+
+// "New conversation" forgets the tab's session; "continue" leads back to it.
+document.addEventListener("click", (event) => {
+  const forgotten = event.target.closest?.("[data-forget-session]")?.dataset.forgetSession;
+  if (event.target.closest?.("[data-new-conversation]") || (forgotten && forgotten === tabSession.get())) tabSession.clear();
+});
+
+onElements("a[data-continue-url]", (link) => {
+  const id = tabSession.get();
+  link.hidden = !id;
+  if (id) link.href = link.dataset.continueUrl.replace("__id__", encodeURIComponent(id));
+});

@@ -1,0 +1,76 @@
+// The timeline: choose, walk and fold like the graph; its bars need no script. It is fetched when it is first shown.
+import { isTyping, loadFragment, onElements } from "../shell/dom.js";
+import { chosenView, noteToggle, select, selectedId, withShown } from "./selection.js";
+
+class Timeline {
+  constructor(place) {
+    this.place = place;
+    place.addEventListener("click", (event) => this.press(event.target));
+    place.addEventListener("keydown", (event) => this.onKey(event));
+    place.addEventListener("fragment:reload", () => this.load());
+    document.addEventListener("turn:folded", () => this.load());
+    document.addEventListener("turn:viewed", () => this.isEmpty && this.load());
+    document.addEventListener("turn:selected", (event) => this.onSelected(event.detail));
+    document.addEventListener("htmx:after:swap", () => this.mark());
+    this.mark();
+  }
+
+  get isEmpty() {
+    return !this.place.querySelector("svg");
+  }
+
+  async load() {
+    if (chosenView() !== "timeline" && this.isEmpty) return;
+    await loadFragment(withShown(this.place.dataset.timelineUrl), this.place);
+  }
+
+  async onSelected({ id, reveal }) {
+    if (id && reveal && !this.isEmpty && !this.item(id)) await this.load();
+    this.mark();
+    if (id && reveal) this.item(id)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  item(id) {
+    return this.place.querySelector(`[data-id="${CSS.escape(id)}"]`);
+  }
+
+  mark() {
+    for (const before of this.place.querySelectorAll(".is-selected")) {
+      before.classList.remove("is-selected");
+      before.removeAttribute("aria-current");
+    }
+    const chosen = selectedId() && this.item(selectedId());
+    chosen?.classList.add("is-selected");
+    chosen?.setAttribute("aria-current", "true");
+  }
+
+  press(target) {
+    const toggle = target.closest("[data-toggle]");
+    if (toggle) {
+      noteToggle(toggle.dataset.toggle, toggle.getAttribute("aria-expanded") === "false");
+      return document.dispatchEvent(new CustomEvent("turn:folded"));
+    }
+    const item = target.closest("[data-id]");
+    if (item) select(item.dataset.id, { reveal: false });
+  }
+
+  onKey(event) {
+    if (isTyping(event) || event.metaKey || event.altKey || event.ctrlKey) return;
+    const stops = [...this.place.querySelectorAll("[data-id]")];
+    const at = stops.indexOf(event.target.closest("[data-id]"));
+    const moves = {
+      ArrowDown: () => stops[Math.min(at + 1, stops.length - 1)]?.focus(),
+      ArrowUp: () => stops[Math.max(at - 1, 0)]?.focus(),
+      Home: () => stops[0]?.focus(),
+      End: () => stops.at(-1)?.focus(),
+      Enter: () => this.press(event.target),
+      " ": () => this.press(event.target),
+      Escape: () => select(null),
+    };
+    if (!Object.hasOwn(moves, event.key)) return;
+    event.preventDefault();
+    moves[event.key]();
+  }
+}
+
+onElements(".timeline-place", (place) => new Timeline(place));
