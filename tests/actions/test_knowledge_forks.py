@@ -163,7 +163,7 @@ class TestForkSession:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(28):
+        with django_assert_max_num_queries(29):
             fork_session_kb(session)
         assert LayerUnit.objects.count() == units
 
@@ -347,7 +347,7 @@ class TestSave:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(30):
+        with django_assert_max_num_queries(31):
             save_session_kb(session)
         assert LayerUnit.objects.count() == units
 

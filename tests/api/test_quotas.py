@@ -1,5 +1,6 @@
 """What a project may use is held at every door, and shown beside what it uses."""
 
+import io
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +11,11 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from mrpvm.errors import MRPError
+from sessions_app.actions.knowledge.bases import create_base, delete_base, restore_base
 from sessions_app.actions.sessions.session import create_session, delete_session, restore_session
 from sessions_app.actions.settings.quotas import choose_quotas, count_model_use, take_turn
-from sessions_app.models import AuditEntry, ModelUse, Project, Session
+from sessions_app.interchange.bundle.writing import write_bundle
+from sessions_app.models import AuditEntry, KnowledgeSource, ModelUse, Project, Session
 from sessions_app.queries.settings.quotas import uses
 from tests.api.conftest import Caller
 from tests.llm.provider import Provider
@@ -176,3 +179,62 @@ def test_deleted_sessions_and_expired_ones_do_not_count(project: Project) -> Non
     session = create_session(project)
     delete_session(session)
     assert {use.kind.value: use.used for use in uses(project)}["sessions"] == 0
+
+
+def test_saves_forks_and_imports_end_at_the_limit(project: Project, caller: Callable[..., Caller]) -> None:
+    editor = caller("editor")
+    talk = [{"role": "user", "content": "My dog is called Rex. Rex likes tea."}]
+    for _ in range(2):
+        said = editor.post("/v1/chat/completions", {"model": "mrpvm", "messages": talk}).json()
+        talk += [said["choices"][0]["message"], {"role": "user", "content": "I like milk."}]
+    session = Session.objects.get()
+    bundle = io.BytesIO()
+    write_bundle(session, bundle)
+    own = f"/api/sessions/{session.session_id}/kb"
+    edited = {"model": "mrpvm", "messages": [*talk[:2], {"role": "user", "content": "What does Rex like?"}]}
+    doors: dict[str, Callable[[], Any]] = {
+        "save": lambda: editor.post(f"{own}/save", {}),
+        "fork of what it sees": lambda: editor.post(f"{own}/fork", {"name": "Mine"}),
+        "fork of the session": lambda: editor.post("/v1/chat/completions", edited),
+        "import": lambda: editor.upload("/api/bundles", "s.zip", bundle.getvalue()),
+    }
+    found = {use.kind.value: use.used for use in uses(project)}
+    for kind, names in (("units", list(doors)), ("sessions", ["fork of the session", "import"])):
+        choose_quotas(project, {"units": None, "sessions": None})
+        choose_quotas(project, {kind: found[kind]})
+        for name in names:
+            answer = doors[name]()
+            assert (answer.status_code, answer.json()["error"]["code"]) == (507, "QUOTA_FULL"), name
+            assert {use.kind.value: use.used for use in uses(project)} == found, name
+    choose_quotas(project, {"units": None, "sessions": None})
+    for name, door in doors.items():
+        assert door().status_code in (200, 201), name
+
+
+def test_what_adds_nothing_is_done_above_a_limit(project: Project, caller: Callable[..., Caller]) -> None:
+    editor = caller("editor")
+    session = editor.post("/api/sessions", {}).json()["session_id"]
+    path = f"/api/sessions/{session}/workspace/sources"
+    editor.upload(path, "a.md", b"# Nore\n\nThe ferry is blue.\n\n# Sund\n\nThe ship is red.", "text/markdown")
+    source = KnowledgeSource.objects.get(name="a.md")
+    choose_quotas(project, {"units": 1, "bytes": 1})
+    assert editor.post(f"/api/sessions/{session}/kb/save", {"name": "Ferries"}).status_code == 200
+    assert editor.delete(f"{path}/{source.source_id}").status_code == 200
+    assert refusal(editor.chat("What colour is it?", session_id=session)) == (507, "QUOTA_FULL", "units")
+
+
+def test_what_comes_back_needs_room_again(project: Project, caller: Callable[..., Caller]) -> None:
+    base = create_base(project, "Ferries")
+    editor = caller("editor")
+    editor.upload(f"/api/kbs/{base.kb_id}/sources", "a.md", b"The ferry leaves from gate A.", "text/markdown")
+    before = {use.kind.value: use.used for use in uses(project)}["units"]
+    delete_base(base)
+    told = create_session(project)
+    editor.chat("My dog is called Rex.", session_id=told.session_id)
+    project = choose_quotas(project, {"units": before})
+    with pytest.raises(MRPError, match="no room"):
+        restore_base(project, base.kb_id)
+    delete_session(told)
+    restore_base(project, base.kb_id)
+    with pytest.raises(MRPError, match="no room"):
+        restore_session(Session.objects.get(pk=told.pk))

@@ -26,7 +26,7 @@ from sessions_app.actions.knowledge.source_rows import (
     refuse_taken,
 )
 from sessions_app.actions.settings.audit import record_of_base
-from sessions_app.actions.settings.quotas import check_knowledge
+from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.actions.upkeep.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
 from sessions_app.layers.index import UNKNOWN, hide_units
 from sessions_app.layers.lifecycle import create_layer, seal_layer
@@ -145,12 +145,15 @@ def restore_base(project: Project, kb_id: str) -> KnowledgeBase:
 
     Raises:
         NotFound: KB_NOT_FOUND, there is no such deleted base.
+        Unavailable: QUOTA_FULL, the project has no room for what it holds.
     """
     base = deleted_bases(project).select_for_update().filter(kb_id=kb_id).first()
     if base is None:
         raise _no_such_base()
+    before = stored(project)
     base.deleted_at = None
     base.save(update_fields=["deleted_at"])
+    check_growth(project, before)
     record_of_base(AuditKind.BASE_UNDELETED, base)
     return base
 
@@ -208,6 +211,7 @@ def add_source(
 def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, replaces: bool) -> KnowledgeSource:
     """Make a staged source part of the base: its layer is sealed and becomes the head."""
     locked = lock_base(base)
+    before = stored(locked.project)
     layer = staged_on(layer_pk, locked.head)
     earlier = earlier_sources(locked.head, source.source_id)
     refuse_taken(locked.head, source, earlier, replaces=replaces)
@@ -218,7 +222,7 @@ def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, rep
     check_base_size(layer)
     seal_layer(layer)
     move_head(locked, layer, reason="source-add")
-    check_knowledge(locked.project)
+    check_growth(locked.project, before)
     record_of_base(
         AuditKind.BASE_SOURCE_ADDED, locked, source_id=source.source_id, name=source.name, revision=locked.revision
     )

@@ -4,7 +4,7 @@ What is small is changed in the draft itself. What is large is written in short 
 then becomes the draft's topmost layer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from django.db import transaction
@@ -24,7 +24,7 @@ from sessions_app.actions.knowledge.source_rows import (
 )
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
-from sessions_app.actions.settings.quotas import check_knowledge
+from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.actions.upkeep.staging import (
     UNITS_AT_ONCE,
     Watch,
@@ -37,7 +37,7 @@ from sessions_app.actions.upkeep.staging import (
 )
 from sessions_app.layers.index import hide_units, index_units, remove_units, take_out_source
 from sessions_app.layers.lifecycle import own_layers, relink_layer, restack_layer
-from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Session
+from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, QuotaKind, Session
 
 Kind = KnowledgeLayer.Kind
 
@@ -104,6 +104,7 @@ def _check_there(source: NewSource, earlier: Sequence[KnowledgeSource]) -> None:
 @transaction.atomic
 def _change_at_once(session: Session, source: NewSource, *, replaces: bool) -> tuple[Session, KnowledgeSource]:
     locked = lock_idle_session(session.pk)
+    before = stored(locked.project)
     draft = locked.draft
     earlier = earlier_sources(draft, source.source_id)
     _check_there(source, earlier)
@@ -120,7 +121,7 @@ def _change_at_once(session: Session, source: NewSource, *, replaces: bool) -> t
         row.delete()
         own_count -= 1
     _count_sources(draft, own_count + 1, draft.source_count, source, was_listed=was_listed)
-    return _finished(locked), row
+    return _finished(locked, before), row
 
 
 def _remove_own(draft: KnowledgeLayer, earlier: Sequence[KnowledgeSource]) -> None:
@@ -136,6 +137,7 @@ def _publish(
 ) -> tuple[Session, KnowledgeSource]:
     """Make a staged layer the topmost one of the session's draft."""
     locked = lock_idle_session(session.pk)
+    before = stored(locked.project)
     draft, stack = locked.draft, own_layers(locked)
     layer = staged_on(layer_pk, draft)
     earlier = earlier_sources(draft, row.source_id)
@@ -150,7 +152,7 @@ def _publish(
     locked.draft = layer
     for below, above in pairwise([layer, *stack]):
         restack_layer(above, below)
-    done = _finished(locked)
+    done = _finished(locked, before)
     if draft.is_empty:
         abandon(KnowledgeLayer.objects.filter(pk=draft.pk))
     return done, row
@@ -170,9 +172,9 @@ def _count_sources(
     check_base_size(layer)
 
 
-def _finished(session: Session) -> Session:
+def _finished(session: Session, before: Mapping[QuotaKind, float]) -> Session:
     touch(session)
     session.save(update_fields=["draft", *ACTIVITY_FIELDS])
-    check_knowledge(session.project)
+    check_growth(session.project, before)
     events.append(session, ("draft.changed", draft_facts(session)))
     return session

@@ -25,6 +25,7 @@ from sessions_app.actions.knowledge.mounts import draft_facts, follow_fold, moun
 from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.settings.audit import record_of_base
+from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.actions.upkeep.staging import abandon
 from sessions_app.layers.lifecycle import (
     create_layer,
@@ -82,6 +83,7 @@ def fork_session_kb(
         Conflict: TURN_IN_PROGRESS.
         NotFound: SESSION_NOT_FOUND.
         Expired: SESSION_EXPIRED.
+        Unavailable: QUOTA_FULL, the project has no room for what was told; the draft stays as it is.
 
     Effects: the base, both layers sealed, two fresh ones, one mount; `kb.forked`, `kb.mounted`, `draft.changed`;
     afterwards `kb-forked` and `kb-loaded`.
@@ -130,7 +132,7 @@ def save_session_kb(
             units, with which no test is run.
         InvalidInput: as for `fork_session_kb`.
         NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND.
-        Expired: SESSION_EXPIRED.
+        Expired, Unavailable: as for `fork_session_kb`.
 
     Effects: as for `fork_session_kb`, with the target's head and revision in place of a new base, and `kb.saved` and
     `kb-saved` in place of `kb.forked` and `kb-forked`.
@@ -165,18 +167,19 @@ def _told(is_included: bool, unit_ids: Collection[str] | None) -> Collection[str
 def _fork_session(
     session: Session, name: str | None, actor: User | None, *, told: Collection[str] | None, reason: str
 ) -> KnowledgeBase:
-    parent = session.mounted_kb
+    parent, before = session.mounted_kb, stored(session.project)
     follow_fold(session, parent)
     tip = _seal_workspace(session, told)
     fork = _create_fork(parent, tip, name, actor, _mounted_revision(session))
     _finish(session, fork, "kb.forked", reason=reason, actor=actor, previous=parent)
+    check_growth(session.project, before)
     return fork
 
 
 def _save_session(
     session: Session, base: KnowledgeBase, name: str | None, actor: User | None, *, told: Collection[str] | None
 ) -> KnowledgeBase:
-    previous = session.mounted_kb
+    previous, before = session.mounted_kb, stored(session.project)
     follow_fold(session, base)
     if name is not None:
         base.name = base_name(name)
@@ -189,6 +192,7 @@ def _save_session(
     move_head(base, tip, reason="save", actor=actor, origin=origin)
     record_of_base(AuditKind.BASE_SAVED, base, session_id=session.session_id, revision=base.revision)
     _finish(session, base, "kb.saved", reason="save", actor=actor, previous=previous)
+    check_growth(session.project, before)
     return base
 
 

@@ -9,6 +9,7 @@ from sessions_app.actions.knowledge.bases import lock_base, move_head, require_t
 from sessions_app.actions.knowledge.lifecycle import kb_saved
 from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.settings.audit import record_of_base
+from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.models import AuditKind, KBRevision, KnowledgeBase
 from sessions_app.queries.experiments.suites import state_of_revision
 
@@ -28,6 +29,7 @@ def restore_revision(
         NotFound: KB_NOT_FOUND, KB_REVISION_NOT_FOUND.
         Conflict: KB_REVISION_CONFLICT, the base has another revision than `expected`, or is at `revision` already;
             TESTS_REQUIRED, as for `require_tests`.
+        Unavailable: QUOTA_FULL, the project has no room for what it showed.
 
     Effects: the base's head and revision, a revision row; `kb-saved` after the commit.
     """
@@ -44,7 +46,9 @@ def restore_revision(
             f"'{locked.name}' has no revision {revision} that could be restored.", code="KB_REVISION_NOT_FOUND"
         )
     require_tests(locked, state_of_revision(locked, revision))
+    before = stored(locked.project)
     move_head(locked, kept.layer, reason=f"restore-{revision}", actor=actor)
+    check_growth(locked.project, before)
     record_of_base(AuditKind.BASE_REVERTED, locked, restored=revision, revision=locked.revision)
     notify_on_commit(kb_saved(locked, session=None, reason="restore"))
     return locked

@@ -20,7 +20,7 @@ from sessions_app.actions.knowledge.source_rows import check_source_name
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import added_event, known_hashes, remove_from_layers
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
-from sessions_app.actions.settings.quotas import check_knowledge
+from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, Watch, fill, staged_on, staging, unwatched
 from sessions_app.layers.index import index_units, remove_units
 from sessions_app.layers.lifecycle import give_up_layers, own_layers, restack_above, restack_layer
@@ -93,6 +93,7 @@ def add_context(session: Session, material: Material, *, watch: Watch = unwatche
 
 @transaction.atomic
 def _add_at_once(session: Session, material: Material, fresh: Sequence[KnowledgeUnit]) -> ContextLoad:
+    before = stored(session.project)
     locked = _prepared(session, material)
     known = known_hashes(locked, fresh)
     unknown = [unit for unit in fresh if unit.hash not in known]
@@ -103,12 +104,15 @@ def _add_at_once(session: Session, material: Material, fresh: Sequence[Knowledge
     )
     index_units(locked.journal, kept)
     _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
-    return _finished(locked, material, kept, len(unknown) - len(kept))
+    done = _finished(locked, material, kept, len(unknown) - len(kept))
+    check_growth(locked.project, before)
+    return done
 
 
 @transaction.atomic
 def _publish(session: Session, material: Material, layer_pk: int, fresh_count: int) -> ContextLoad:
     """Put a staged layer under the session's journal, and make its units the session's."""
+    before = stored(session.project)
     locked = _prepared(session, material)
     below = locked.journal.parent
     assert below is not None  # noqa: S101  (a journal lies on its draft)
@@ -124,7 +128,9 @@ def _publish(session: Session, material: Material, layer_pk: int, fresh_count: i
     kept_ids = set(_ids(LayerUnit.objects.filter(layer=layer)))
     _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
     kept = [unit for unit in material.units if unit.id in kept_ids]
-    return _finished(locked, material, kept, fresh_count - known_count - len(kept))
+    done = _finished(locked, material, kept, fresh_count - known_count - len(kept))
+    check_growth(locked.project, before)
+    return done
 
 
 def _prepared(session: Session, material: Material) -> Session:
@@ -140,7 +146,6 @@ def _finished(locked: Session, material: Material, kept: Sequence[KnowledgeUnit]
     locked.unit_count += len(kept)
     touch(locked)
     locked.save(update_fields=["unit_count", *ACTIVITY_FIELDS])
-    check_knowledge(locked.project)
     events.append(locked, ("context.loaded", events.ContextLoaded(source_name=material.name, unit_count=len(kept))))
     if kept:
         notify_on_commit(added_event(locked, kept, "committed-session", "session-context-api"))

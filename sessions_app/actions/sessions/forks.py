@@ -18,6 +18,7 @@ from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.sessions.activity import touch
 from sessions_app.actions.sessions.limit import take_place
 from sessions_app.actions.sessions.session import TITLE_CHARS
+from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, fill, staged_on, staging
 from sessions_app.identifiers import new_session_id
 from sessions_app.layers.index import index_units
@@ -49,7 +50,8 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
         reason: a `ForkReason`.
 
     Raises:
-        Unavailable: SESSION_LIMIT, also for what goes on after an expiry: that has given its place to another.
+        Unavailable: SESSION_LIMIT, also for what goes on after an expiry: that has given its place to another;
+            QUOTA_FULL, the project has no room for the fork or for what it knows.
 
     Effects: the session with its mount, layers, messages and units; `session.created`, `kb.mounted`; afterwards
     `session-created` and `kb-loaded`.
@@ -77,6 +79,7 @@ def forking(source: Session, sequence: int) -> Iterator[Callable[[str], Session]
 def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reason: str) -> Session:
     source = Session.objects.select_related("project", "mounted_kb", "mounted_layer").get(pk=source_pk)
     take_place(source.project)
+    before = stored(source.project)
     fork = copy(source)
     fork._state = copy(source._state)
     fork._state.adding = True
@@ -97,6 +100,7 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
     if source.remembered_count:
         _copy_remembered(source, fork, sequence)
     fork.save(update_fields=["message_sequence", "unit_count", "remembered_count", "summary"])
+    check_growth(source.project, before)
     _announce(source, fork, reason)
     return fork
 

@@ -21,6 +21,7 @@ from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import added_event, known_hashes, remove_from_layers
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
+from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers.index import hide_units, index_units, not_removed, show_units
 from sessions_app.models import AuditKind, ContextUnit, LayerUnit, Session, UnitEvent
 from sessions_app.models.knowledge.unit_fields import UnitFields
@@ -60,6 +61,7 @@ def restore_unit(session: Session, unit_id: str, actor: User | None = None) -> S
     Effects: as for `retract_unit`.
     """
     locked = lock_idle_session(session.pk)
+    before = stored(locked.project)
     own = retracted_own(locked, unit_id)
     if own is not None:
         _add(locked, [own.to_value()], _by("restored", actor))
@@ -67,7 +69,9 @@ def restore_unit(session: Session, unit_id: str, actor: User | None = None) -> S
         raise _not_retracted(unit_id)
     else:
         _note(locked, unit_id, Step.COMMITTED, "kb", _by("shown again", actor))
-    return _finished(locked, unit_id, "restored")
+    done = _finished(locked, unit_id, "restored")
+    check_growth(locked.project, before)
+    return done
 
 
 @transaction.atomic
@@ -77,11 +81,13 @@ def replace_unit(session: Session, unit_id: str, units: Sequence[KnowledgeUnit],
     Raises:
         InvalidInput: the session knows all of it already.
         Conflict: the session has no room for them.
+        Unavailable: QUOTA_FULL, the project has none.
         NotFound, Conflict, Expired: as for `retract_unit`; nothing is changed.
 
     Effects: as for `retract_unit`, and unit rows with their index, a ledger row each; afterwards `session-kus-added`.
     """
     locked = lock_idle_session(session.pk)
+    before = stored(locked.project)
     known = known_hashes(locked, units)
     fresh = list({unit.hash: unit for unit in units if unit.hash not in known}.values())
     if not fresh:
@@ -89,7 +95,9 @@ def replace_unit(session: Session, unit_id: str, units: Sequence[KnowledgeUnit],
     said = _take_out(locked, unit_id, _by("corrected", actor), _by("corrected for this session", actor))
     _add(locked, fresh, f"{_by('correction', actor)} of “{said[:_QUOTED_CHARS]}”")
     notify_on_commit(added_event(locked, fresh, "committed-session", "correction"))
-    return _finished(locked, unit_id, "corrected")
+    done = _finished(locked, unit_id, "corrected")
+    check_growth(locked.project, before)
+    return done
 
 
 def _by(what: str, actor: User | None) -> str:

@@ -25,6 +25,7 @@ from sessions_app.actions.sessions.frozen_content import freeze_files
 from sessions_app.actions.sessions.limit import take_place
 from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
 from sessions_app.actions.settings.audit import record_of_session
+from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.models import AuditKind, ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
 from sessions_app.models.named_sql import insert_rows, select_default_base
 from sessions_app.models.settings.project import Grounding
@@ -284,7 +285,7 @@ def restore_session(session: Session) -> Session:
 
     Raises:
         Conflict: the period for it is over.
-        Unavailable: SESSION_LIMIT; others have taken its place.
+        Unavailable: SESSION_LIMIT, QUOTA_FULL; others have taken its place.
     """
     locked = Session.objects.select_for_update().get(pk=session.pk)
     if locked.deleted_at is None:
@@ -293,8 +294,10 @@ def restore_session(session: Session) -> Session:
         raise Conflict("The session was deleted too long ago to be brought back.")
     if not locked.is_expired:
         take_place(locked.project)
+    before = stored(locked.project)
     locked.deleted_at = None
     locked.save(update_fields=["deleted_at"])
+    check_growth(locked.project, before)
     events.append(locked, ("session.restored", events.NoFacts()))
     record_of_session(AuditKind.SESSION_UNDELETED, locked)
     return locked

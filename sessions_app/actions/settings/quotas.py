@@ -15,6 +15,7 @@ from sessions_app.models import AuditKind, ModelUse, Project, QuotaKind
 from sessions_app.queries.settings.quotas import calls_name, seconds_until_free, used
 
 MOST = 10**15
+_STORED = (QuotaKind.SESSIONS, QuotaKind.UNITS, QuotaKind.BYTES)
 _UNITS_OF_USE = {
     QuotaKind.SESSIONS: "sessions",
     QuotaKind.UNITS: "units",
@@ -57,12 +58,15 @@ def choose_quotas(project: Project, chosen: Mapping[str, float | None]) -> Proje
 def take_turn(project: Project) -> None:
     """Count a turn that is about to begin, and refuse it if the project has used up what it may.
 
-    Turns that have begun go on beyond a day's limit: as many as run at once.
+    Turns that have begun go on beyond a day's limit, and store what they learn: as many as run at once.
 
     Raises:
-        Unavailable: QUOTA_REACHED, with the seconds until it is free again.
+        Unavailable: QUOTA_REACHED, with the seconds until it is free again; QUOTA_FULL, no turn may store a unit.
     """
     quotas = project.quotas
+    units = quotas.get(QuotaKind.UNITS)
+    if units is not None and used(project, QuotaKind.UNITS) > units:
+        raise _reached(QuotaKind.UNITS, units)
     calls = quotas.get(QuotaKind.CALLS)
     if calls is not None and not is_allowed(calls_name(project), int(calls)):
         raise _reached(QuotaKind.CALLS, calls)
@@ -94,17 +98,24 @@ def check_sessions(project: Project) -> None:
             raise _reached(QuotaKind.SESSIONS, limit)
 
 
-def check_knowledge(project: Project) -> None:
-    """Refuse units or text that were just stored if the project has more than it may; in the same transaction.
+def stored(project: Project) -> dict[QuotaKind, float]:
+    """Return how much the project has stored of each kind that is limited, for `check_growth`."""
+    return {kind: used(project, kind) for kind in _STORED if kind in project.quotas}
+
+
+def check_growth(project: Project, before: Mapping[QuotaKind, float]) -> None:
+    """Refuse what this transaction has stored if the project has more than it may, and more than before.
+
+    Args:
+        before: what `stored` returned in this transaction before the change.
 
     Raises:
         Unavailable: QUOTA_FULL.
     """
-    kinds = [kind for kind in (QuotaKind.UNITS, QuotaKind.BYTES) if kind in project.quotas]
-    if kinds:
+    if before:
         wait_for_turn(f"quota-{project.pk}")
-    for kind in kinds:
-        if used(project, kind) > project.quotas[kind]:
+    for kind, amount in before.items():
+        if used(project, kind) > max(project.quotas[kind], amount):
             raise _reached(kind, project.quotas[kind])
 
 

@@ -22,6 +22,7 @@ from sessions_app.actions.sessions.bundled_rows import (
     store_shared,
 )
 from sessions_app.actions.settings.audit import record_of_session
+from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.interchange.bundle.checking import CheckedBundle, checked_bundle, frozen_value, payload_of
 from sessions_app.interchange.bundle.form import TABLES, BundleRefused, Table, imported_name, row_of
 from sessions_app.models import (
@@ -69,6 +70,7 @@ def import_bundle(project: Project, file: IO[bytes]) -> ImportedBundle:
 
     Raises:
         BundleRefused, TooLarge: as for `checked_bundle`; nothing is stored.
+        Unavailable: QUOTA_FULL, the project has no room for it; nothing is stored.
 
     Effects: one transaction: the rows of the bundle, a base for each that was mounted, and what units are found by.
     """
@@ -76,7 +78,9 @@ def import_bundle(project: Project, file: IO[bytes]) -> ImportedBundle:
     renamed = _renamed(project, bundle)
     try:
         with transaction.atomic():
+            before = stored(project)
             session = _Import(project, bundle, renamed).run()
+            check_growth(project, before)
             record_of_session(AuditKind.IMPORTED, session, form="bundle", was=bundle.manifest.session_id)
     except DatabaseError as error:
         raise BundleRefused(f"The rows of the bundle cannot be stored: {error}.") from error

@@ -35,7 +35,7 @@ def used(project: Project, kind: QuotaKind) -> float:
     """Return how much of a kind the project uses now, today or in this minute."""
     match kind:
         case QuotaKind.SESSIONS:
-            return live_session_count(project)
+            return _session_count(project)
         case QuotaKind.UNITS:
             own = KnowledgeLayer.objects.filter(pk__in=_layers(project)).aggregate(total=Sum("own_unit_count"))
             told = Session.objects.filter(project=project, deleted_at=None).aggregate(total=Sum("unit_count"))
@@ -67,10 +67,11 @@ def seconds_until_free(kind: QuotaKind) -> int | None:
     return None
 
 
-def live_session_count(project: Project) -> int:
-    """Return how many sessions the project has that were not deleted and have not expired."""
+def _session_count(project: Project) -> int:
+    """Return how many sessions the project has that have not expired, or were imported."""
     in_time = Q(expires_at__isnull=True) | Q(expires_at__gte=timezone.now())
-    return Session.objects.filter(in_time, project=project, deleted_at=None, expired_at=None, suite=None).count()
+    counted = Q(in_time, expired_at=None) | Q(imported_at__isnull=False)
+    return Session.objects.filter(counted, project=project, deleted_at=None, suite=None).count()
 
 
 def _layers(project: Project) -> Collection[int]:
