@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
-from django.utils import timezone
 
 from sessions_app.models import ExplainabilityTurn
 
@@ -55,15 +54,9 @@ class Pacer:
         pause_seconds = min(time.monotonic() - self._resumed, LONGEST_PAUSE_SECONDS)
         if self._asks_rows:
             until = time.monotonic() + pause_seconds
-            while time.monotonic() < until and _runs_anywhere():
+            while time.monotonic() < until and ExplainabilityTurn.is_any_running():
                 time.sleep(_POLL_SECONDS)
         else:
             with _all_ended:
                 _all_ended.wait_for(lambda: not _running_count, pause_seconds)
         self._resumed = time.monotonic()
-
-
-def _runs_anywhere() -> bool:
-    """Return whether any process runs a turn; one query, by an index of running turns."""
-    running = ExplainabilityTurn.objects.filter(status=ExplainabilityTurn.Status.RUNNING)
-    return running.filter(lease_until__gte=timezone.now()).exists()

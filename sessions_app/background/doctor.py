@@ -1,7 +1,7 @@
 """Whether what is stored holds together: each check tells what it found, and may know how to mend it."""
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -10,32 +10,28 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import run_checks
-from django.db import connection, transaction
-from django.db.models import Count, Exists, F, Field, IntegerField, Max, Min, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce
+from django.db import connection
+from django.db.models import Field
 from django.utils import timezone
 
 from sessions_app.actions.damage import checked_columns, damaged_rows, mend_value
-from sessions_app.actions.upkeep.staging import abandon
-from sessions_app.models import (
-    ContextUnit,
-    ExplainabilityTurn,
-    KBMount,
-    KBRevision,
-    KnowledgeBase,
-    KnowledgeLayer,
-    LayerUnit,
-    Message,
-    Posting,
-    RememberedText,
-    Session,
-    SessionEvent,
+from sessions_app.actions.upkeep.mending import leave_to_sweeper, mark_index_outdated, set_counters
+from sessions_app.queries.integrity import (
+    Counter,
+    Sequencer,
+    layers_with_unindexed_units,
+    newest_row_at,
+    ownerless_layers,
+    sessions_behind,
+    sessions_miscounted,
+    sessions_with_lost_events,
 )
+from sessions_app.queries.turns.running import abandoned_turns
 from sessions_app.queries.versions import missing_migrations, unknown_migrations
 from sessions_app.turns.recovery import recover_abandoned
 
 _SHOWN = 5
-"""So many keys of rows are named in a finding."""
+"""Keys of rows that a finding names at most."""
 _LEAST_FREE_BYTES = 1_073_741_824
 _CLOCK_SLACK = timedelta(minutes=5)
 
@@ -83,12 +79,7 @@ def _storage() -> Iterator[Finding]:
 
 
 def _clock() -> Iterator[Finding]:
-    newest = max(
-        filter(
-            None, (model.objects.aggregate(newest=Max("created_at"))["newest"] for model in (Message, SessionEvent))
-        ),
-        default=None,
-    )
+    newest = newest_row_at()
     if newest is not None and newest > timezone.now() + _CLOCK_SLACK:
         yield Finding(check="clock", text=f"the newest row is from {newest:%Y-%m-%d %H:%M} UTC, which is yet to come")
 
@@ -119,103 +110,60 @@ def _mend_values(field: "Field[Any, Any]", keys: Sequence[Any]) -> int:
     return sum(mend_value(field, key) for key in keys)
 
 
+_SEQUENCERS: tuple[Sequencer, ...] = ("message_sequence", "turn_sequence", "event_sequence")
+_COUNTERS: tuple[Counter, ...] = ("unit_count", "remembered_count")
+
+
 def _sequences() -> Iterator[Finding]:
-    """A session counts what was ever appended; rows beyond that would be met by the next one."""
-    for counter, model, column in (
-        ("message_sequence", Message, "sequence"),
-        ("turn_sequence", ExplainabilityTurn, "turn_index"),
-        ("event_sequence", SessionEvent, "sequence"),
-    ):
-        rows = model.objects.filter(session=OuterRef("pk")).order_by().values("session")
-        highest = Subquery(rows.annotate(highest=Max(column)).values("highest"), output_field=IntegerField())
-        behind = Session.objects.annotate(highest=highest).filter(highest__gt=F(counter))
-        rows_behind = list(behind.values_list("pk", "session_id", "highest"))
-        if rows_behind:
+    for sequencer in _SEQUENCERS:
+        wrong = sessions_behind(sequencer)
+        if wrong:
             yield Finding(
                 check="sequences",
-                text=f"{len(rows_behind)} sessions have rows beyond their {counter}:"
-                f" {_named([row[1] for row in rows_behind])}",
-                mend=partial(_set_counters, counter, {row[0]: row[2] for row in rows_behind}),
+                text=f"{len(wrong)} sessions have rows beyond their {sequencer}:"
+                f" {_named([counter.session_id for counter in wrong])}",
+                mend=partial(set_counters, sequencer, wrong),
             )
 
 
-def _set_counters(counter: str, values: Mapping[int, int]) -> int:
-    for pk, value in values.items():
-        Session.objects.filter(pk=pk).update(**{counter: value})
-    return len(values)
-
-
 def _events() -> Iterator[Finding]:
-    """Events of a session are numbered without gaps; pages read on from any number."""
-    spans = SessionEvent.objects.order_by().values("session__session_id")
-    spans = spans.annotate(first=Min("sequence"), last=Max("sequence"), count=Count("id"))
-    keys = list(spans.exclude(count=F("last") - F("first") + 1).values_list("session__session_id", flat=True))
+    keys = sessions_with_lost_events()
     if keys:
         yield Finding(check="sequences", text=f"events are missing in {len(keys)} sessions: {_named(keys)}")
 
 
 def _stuck_turns() -> Iterator[Finding]:
-    running = ExplainabilityTurn.objects.filter(status=ExplainabilityTurn.Status.RUNNING)
-    keys = list(running.filter(lease_until__lt=timezone.now()).values_list("request_id", flat=True))
+    keys = list(abandoned_turns().values_list("request_id", flat=True))
     if keys:
         text = f"{len(keys)} turns run beyond their lease: {_named(keys)}"
         yield Finding(check="turns", text=text, mend=recover_abandoned)
 
 
 def _counts() -> Iterator[Finding]:
-    for counter, rows in (
-        ("unit_count", ContextUnit.objects.filter(state=ContextUnit.State.COMMITTED)),
-        ("remembered_count", RememberedText.objects.all()),
-    ):
-        counted = rows.filter(session=OuterRef("pk")).order_by().values("session").annotate(count=Count("pk"))
-        count = Coalesce(Subquery(counted.values("count"), output_field=IntegerField()), 0)
-        wrong = Session.objects.annotate(counted=count).exclude(**{counter: F("counted")})
-        wrong_rows = list(wrong.values_list("pk", "session_id", "counted"))
-        if wrong_rows:
+    for name in _COUNTERS:
+        wrong = sessions_miscounted(name)
+        if wrong:
             yield Finding(
                 check="counts",
-                text=f"{counter} is wrong in {len(wrong_rows)} sessions: {_named([row[1] for row in wrong_rows])}",
-                mend=partial(_set_counters, counter, {row[0]: row[2] for row in wrong_rows}),
+                text=f"{name} is wrong in {len(wrong)} sessions: {_named([counter.session_id for counter in wrong])}",
+                mend=partial(set_counters, name, wrong),
             )
 
 
 def _ownerless_layers() -> Iterator[Finding]:
-    """A layer that is not being filled belongs to a base, a revision, a mount or a session, or lies below one.
-
-    What was taken out of a layer belongs to the one that it goes with.
-    """
-    owned = Q(pk__in=KnowledgeBase.objects.values("head")) | Q(pk__in=KBRevision.objects.values("layer"))
-    owned |= Q(removed_from__isnull=False)
-    owned |= Q(pk__in=KBMount.objects.values("layer")) | Q(Exists(KnowledgeLayer.objects.filter(parent=OuterRef("pk"))))
-    owned |= Q(Exists(KnowledgeLayer.objects.filter(postings_layer=OuterRef("pk"))))
-    for name in ("mounted_layer", "draft", "journal"):
-        owned |= Q(pk__in=Session.objects.values(name))
-    unowned = KnowledgeLayer.objects.exclude(owned).filter(sealed_at=None).exclude(kind=KnowledgeLayer.Kind.STAGED)
-    keys = list(unowned.values_list("pk", flat=True))
+    keys = ownerless_layers()
     if keys:
-        yield Finding(
-            check="layers",
-            text=f"{len(keys)} layers belong to nobody: {_named(keys)}",
-            mend=lambda: _leave_to_sweeper(keys),
-        )
-
-
-@transaction.atomic
-def _leave_to_sweeper(keys: Sequence[int]) -> int:
-    abandon(KnowledgeLayer.objects.filter(pk__in=keys))
-    return len(keys)
+        text = f"{len(keys)} layers belong to nobody: {_named(keys)}"
+        yield Finding(check="layers", text=text, mend=partial(leave_to_sweeper, keys))
 
 
 def _unindexed_units() -> Iterator[Finding]:
-    """A unit of evidence has postings under its layer's key or under that of the rewritten index."""
-    indexed = Posting.objects.filter(unit=OuterRef("pk"))
-    lost = LayerUnit.objects.filter(length__gt=0).filter(~Exists(indexed))
-    layers = sorted(set(lost.values_list("layer_id", flat=True)))
+    layers = layers_with_unindexed_units()
     if layers:
         yield Finding(
             check="index",
             text=f"units of {len(layers)} layers cannot be found: layer {_named(layers)}; then run reindex",
-            mend=lambda: KnowledgeLayer.objects.filter(pk__in=layers).update(index_version=""),
+            mend=partial(mark_index_outdated, layers),
         )
 
 

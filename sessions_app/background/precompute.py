@@ -1,18 +1,17 @@
-"""What KB plugins derive from units is derived before anybody asks: in the background, layer by layer.
+"""Precomputes in the background, layer by layer, what KB plugins derive from units.
 
-What a base shows never changes, so each of its layers is gone through once. Whoever asks a question before that has the
+What a base shows never changes, so each of its layers is gone through once. A question that comes earlier makes the
 plugin derive what the question meets.
 """
 
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from django.core.cache import cache
-from django.db.models import Exists, OuterRef
 
 from mrpvm import registry
 from mrpvm.contracts import Descriptor, UnitReader
@@ -20,8 +19,9 @@ from mrpvm.errors import StorageUnavailable
 from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.database import outages_told
 from sessions_app.layers.lifecycle import layers_of_bases
-from sessions_app.models import KnowledgeLayer, LayerUnit, UnitArtifact
+from sessions_app.models import LayerUnit
 from sessions_app.plugin_threads import call_in_time
+from sessions_app.queries.knowledge.artifacts import sealed_layers, units_without_artifact
 
 SECONDS_AT_ONCE = 30.0
 """Time limit, so that the other parts of the sweep run too."""
@@ -59,19 +59,18 @@ def derive_ahead(watch: Callable[[], object] = lambda: None) -> int:
     try:
         for plugin in registry.installed.kb_retrievers():
             if isinstance(plugin, UnitReader):
-                done += _derived(plugin.descriptor, plugin, until, watch)
+                done += _derive_for_layers(plugin.descriptor, plugin, until, watch)
     finally:
         if cache.get(_CLAIM) == token:  # it may have run out, and be another process's by now
             cache.delete(_CLAIM)
     return done
 
 
-def _derived(descriptor: Descriptor, reader: UnitReader, until: float, watch: Callable[[], object]) -> int:
+def _derive_for_layers(descriptor: Descriptor, reader: UnitReader, until: float, watch: Callable[[], object]) -> int:
     version, done = reader.artifact_version, 0
     if version is None:
         return 0
-    small = KnowledgeLayer.objects.filter(own_unit_count__range=(1, MOST_UNITS), sealed_at__isnull=False)
-    layers = list(small.order_by("-pk").values_list("pk", flat=True))
+    layers = sealed_layers(MOST_UNITS)
     progress = _progress.setdefault((descriptor.id, version), _Progress())
     progress.gone_through.intersection_update(layers)
     progress.failed.intersection_update(layers)
@@ -81,11 +80,11 @@ def _derived(descriptor: Descriptor, reader: UnitReader, until: float, watch: Ca
             continue
         try:
             with outages_told():
-                for rows in _missing(descriptor.id, version, layer):
+                for units in units_without_artifact(layer, descriptor.id, version, UNITS_AT_ONCE):
                     if time.monotonic() >= until:
                         return done
                     watch()
-                    done += _kept(descriptor, version, reader, rows)
+                    done += _derive(descriptor, version, reader, units)
         except StorageUnavailable:
             raise
         except Exception:
@@ -97,18 +96,9 @@ def _derived(descriptor: Descriptor, reader: UnitReader, until: float, watch: Ca
     return done
 
 
-def _kept(descriptor: Descriptor, version: str, reader: UnitReader, rows: Sequence[LayerUnit]) -> int:
+def _derive(descriptor: Descriptor, version: str, reader: UnitReader, units: Sequence[LayerUnit]) -> int:
     """Derive for some units and store the result; return the count of units."""
-    made = call_in_time(descriptor, partial(reader.artifacts_of, [row.to_value() for row in rows]))
-    keys = {row.unit_id: row.pk for row in rows}
-    keep_artifacts(descriptor.id, version, {keys[unit_id]: content for unit_id, content in made.items()})
-    return len(made)
-
-
-def _missing(plugin_id: str, version: str, layer: int) -> Iterator[Sequence[LayerUnit]]:
-    has = UnitArtifact.objects.filter(unit=OuterRef("pk"), plugin_id=plugin_id, version=version)
-    missing = LayerUnit.objects.filter(~Exists(has), layer_id=layer, is_evidence=True).order_by("pk")
-    rest = missing
-    while rows := list(rest[:UNITS_AT_ONCE]):
-        yield rows
-        rest = missing.filter(pk__gt=rows[-1].pk)
+    artifacts = call_in_time(descriptor, partial(reader.artifacts_of, [unit.to_value() for unit in units]))
+    keys = {unit.unit_id: unit.pk for unit in units}
+    keep_artifacts(descriptor.id, version, {keys[unit_id]: content for unit_id, content in artifacts.items()})
+    return len(artifacts)

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from secrets import token_hex
 from tempfile import TemporaryFile
 
 from django.conf import settings
@@ -14,9 +13,10 @@ from mrpvm import registry
 from mrpvm.errors import StorageUnavailable
 from mrpvm.values import PLUGIN_TYPES
 from sessions_app import events
+from sessions_app.actions.upkeep.probing import try_to_write
 from sessions_app.database import outages_told
-from sessions_app.models import KnowledgeBase, LayerUnit, Posting, Project, Session
 from sessions_app.plugin_threads import on_plugin_thread
+from sessions_app.queries.readiness import has_default_base, newest_unit_is_indexed, read_newest_session
 
 _PROBE_BYTES, _ROW_BYTES = 262_144, 8
 _THREAD_MS = 2_000
@@ -52,14 +52,6 @@ def _config() -> bool:
     )
 
 
-def _database() -> bool:
-    """A row can be written; it is rolled back."""
-    with transaction.atomic():
-        Project.objects.create(name="readiness", slug=f"readiness-{token_hex(16)}")  # taken by no project
-        transaction.set_rollback(True)
-    return True
-
-
 def _disk() -> bool:
     """Check that the disk takes more: a row is written and rolled back."""
     if connection.vendor == "postgresql":
@@ -75,24 +67,7 @@ def _disk() -> bool:
 
 def _plugin_threads() -> bool:
     """The thread of a plugin call can read."""
-    return on_plugin_thread(_THREAD_MS, _sessions)
-
-
-def _kb() -> bool:
-    """The default project's default base is there with its head."""
-    return KnowledgeBase.objects.filter(is_default=True, project__is_default=True, head__isnull=False).exists()
-
-
-def _index() -> bool:
-    """The newest unit that a search should find has postings."""
-    unit = LayerUnit.objects.filter(length__gt=0).order_by("-id").first()
-    return unit is None or Posting.objects.filter(unit=unit).exists()
-
-
-def _sessions() -> bool:
-    """Sessions can be read."""
-    Session.objects.select_related("mounted_kb", "draft").order_by("-id").first()
-    return True
+    return on_plugin_thread(_THREAD_MS, read_newest_session)
 
 
 def _plugins() -> bool:
@@ -102,11 +77,11 @@ def _plugins() -> bool:
 
 _CHECKS: dict[str, Callable[[], bool]] = {
     "config": _config,
-    "database": _database,
+    "database": try_to_write,
     "disk": _disk,
-    "kb": _kb,
-    "index": _index,
-    "sessions": _sessions,
+    "kb": has_default_base,
+    "index": newest_unit_is_indexed,
+    "sessions": read_newest_session,
     "plugins": _plugins,
     "plugin_threads": _plugin_threads,
     "channels": events.layer_answers,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from mrpvm.assistants.personas import PersonaCatalogue
 from mrpvm.assistants.skills import SkillSnapshot
@@ -19,16 +18,17 @@ from mrpvm.commands import (
     answer,
     resolve,
 )
-from mrpvm.preview import preview
 from mrpvm.trace.events import ROOT_FRAME_ID, Event, record_of
 from mrpvm.values import Selection, TurnOutcome
 from sessions_app import events
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.conversation_points import mark_conversation
 from sessions_app.actions.sessions.frozen_content import point_to_personas, point_to_skills, reloaded
+from sessions_app.actions.sessions.histories import append_turn_message
 from sessions_app.actions.sessions.remembered import SessionMemory
 from sessions_app.actions.sessions.session import create_session, trim_registry
 from sessions_app.actions.sessions.slots import lock_idle_session
+from sessions_app.actions.turns.commands import record_command
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.commands.trace import trace_of
 from sessions_app.language_model import is_configured
@@ -78,7 +78,8 @@ def answer_command(
         return asked
     outcome = answer(resolved, facts, _ServerPorts(locked))
     news = _apply(locked, outcome)
-    turn = _entry(locked, text, outcome, began, client_request)
+    duration_ms = round((time.monotonic() - began) * 1000)
+    turn = record_command(locked, text, outcome.result, duration_ms, client_request)
     trace = _store_trace(turn, resolved, outcome, facts)
     if outcome.tool_call is not None:
         _add_tool_message(locked, turn, outcome.tool_call)
@@ -167,26 +168,6 @@ def _apply(session: Session, outcome: Outcome) -> list[events.News]:
     return news
 
 
-def _entry(
-    session: Session, text: str, outcome: Outcome, began: float, client_request: Mapping[str, Any] | None
-) -> ExplainabilityTurn:
-    session.turn_sequence += 1
-    return ExplainabilityTurn.objects.create(
-        session=session,
-        turn_index=session.turn_sequence,
-        kind=ExplainabilityTurn.Kind.COMMAND,
-        status=ExplainabilityTurn.Status.SUCCEEDED,
-        outcome=ExplainabilityTurn.Outcome.COMMAND,
-        finished_at=timezone.now(),
-        duration_ms=round((time.monotonic() - began) * 1000),
-        user_message=text,
-        assistant_preview=preview(outcome.result.message),
-        deliberation_level=session.preferred_deliberation_level,
-        command_result=outcome.result.as_record(),
-        client_request=client_request,
-    )
-
-
 def _store_trace(
     turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, facts: SessionFacts
 ) -> Sequence[Event]:
@@ -202,14 +183,12 @@ def _store_trace(
 
 def _add_tool_message(session: Session, turn: ExplainabilityTurn, call: ToolCall) -> None:
     """Keep what the tool was given and gave."""
-    session.message_sequence += 1
-    Message.objects.create(
-        session=session,
-        turn=turn,
-        sequence=session.message_sequence,
-        role=Message.Speaker.TOOL,
-        content=call.output,
-        payload={
+    append_turn_message(
+        session,
+        turn,
+        Message.Speaker.TOOL,
+        call.output,
+        {
             "tool": f"{call.provider}:{call.tool}",
             "call_id": turn.request_id,
             "input": call.input,

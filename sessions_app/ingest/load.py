@@ -44,8 +44,10 @@ from sessions_app.ingest.derive import derive_summaries
 from sessions_app.ingest.hooks import tell_readers
 from sessions_app.ingest.normalise import Normaliser, normalise_chunks
 from sessions_app.language_model import is_configured, model_source
-from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Project, Session
+from sessions_app.models import KnowledgeBase, KnowledgeSource, Project, Session
 from sessions_app.pacing import Pacer
+from sessions_app.queries.knowledge.bases import head_of
+from sessions_app.queries.sessions.lookups import reread_session
 from sessions_app.queries.settings.model_roles import shared_config
 
 APART_BYTES = 32 * 1024
@@ -190,7 +192,7 @@ def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stag
     source_id = upload.source_id or free_source_id(base.head, upload.name)
     work = _Work(upload, source_id, shared_config(base.project)[0], told, base.project)
     found = work.ingested()
-    head = KnowledgeLayer.objects.filter(headed_bases=base).first()  # the base may have gone on while the file was read
+    head = head_of(base)  # the base may have gone on while the file was read
     present = shown_unchanged(head, _new_source(upload, source_id, found)) if head else None
     if present is not None:
         return LoadedSource(source=present, is_unchanged=True)
@@ -249,7 +251,7 @@ def stage_file(
     work = _Work(upload, source_id, session.model_config, told, session.project, session)
     found = work.ingested()
     new = _new_source(upload, source_id, found)
-    session = Session.objects.select_related("draft", "mounted_kb").get(pk=session.pk)
+    session = reread_session(session)
     present = shown_unchanged(session.draft, new)
     if present is not None:
         return StagedSource(session=session, source=present, seed_detector=work.detector_id, is_unchanged=True)

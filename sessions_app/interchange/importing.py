@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Max
 
 from mrpvm.errors import TooLarge
@@ -13,13 +13,15 @@ from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, 
 from mrpvm.wire import from_wire, to_wire
 from sessions_app import events
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
-from sessions_app.actions.sessions.session import create_session, delete_session
+from sessions_app.actions.sessions.histories import write_turn_messages
+from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.sessions.slots import lock_session
+from sessions_app.actions.turns.imported import conversation_session, lock_trace, store_spans
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.identifiers import new_request_id
 from sessions_app.interchange.drawing import Drawing, draw
 from sessions_app.interchange.received import ReceivedSpan
-from sessions_app.models import ExplainabilityTurn, ImportedSpan, Message, Project, Session
+from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.models.named_sql import insert_rows
 from sessions_app.queries.turns.outcomes import listed_outcome
 
@@ -45,9 +47,7 @@ def import_spans(project: Project, spans: Sequence[ReceivedSpan]) -> int:
 
 def _import_trace(project: Project, trace_id: str, spans: Sequence[ReceivedSpan]) -> int:
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)  # two batches of one trace follow each other
-        stored = ImportedSpan.objects.filter(project=project, trace_id=trace_id).order_by("id")
-        known = {row.span_id: row for row in stored}
+        known = {row.span_id: row for row in lock_trace(project, trace_id)}
         new = [span for span in spans if span.span_id not in known]
         if not new:
             return 0
@@ -59,21 +59,18 @@ def _import_trace(project: Project, trace_id: str, spans: Sequence[ReceivedSpan]
             turn.request_id if turn else new_request_id(),
         )
         turn = _store(project, trace_id, drawing, turn)
-        ImportedSpan.objects.bulk_create(
-            ImportedSpan(project=project, turn=turn, trace_id=trace_id, span_id=span.span_id, span=to_wire(span))
-            for span in new
-        )
+        store_spans(project, turn, trace_id, [(span.span_id, to_wire(span)) for span in new])
         return len(new)
 
 
 def _store(project: Project, trace_id: str, drawing: Drawing, turn: ExplainabilityTurn | None) -> ExplainabilityTurn:
     if turn is None:
-        session = lock_session(_session(project, _session_name(drawing, trace_id)).pk)
+        session = lock_session(conversation_session(project, _session_name(drawing, trace_id)).pk)
         session.turn_sequence += 1
         turn = ExplainabilityTurn(session=session, turn_index=session.turn_sequence)
         turn.request_id = str(getattr(drawing.events[0].data, "request_id", turn.request_id))
     elif drawing.conversation and turn.session.session_id == _own_session(trace_id):
-        session = _moved(turn, _session(project, _session_name(drawing, trace_id)))
+        session = _moved(turn, conversation_session(project, _session_name(drawing, trace_id)))
     else:
         session = lock_session(turn.session_id)
         turn.session = session
@@ -81,7 +78,8 @@ def _store(project: Project, trace_id: str, drawing: Drawing, turn: Explainabili
     turn.save()
     if not session.first_message:
         session.first_message = preview(drawing.question)
-    _write_messages(session, turn, drawing)
+    answer = {"assistant": drawing.answer} if drawing.answer else {}
+    write_turn_messages(session, turn, {"user": drawing.question, **answer})
     _write_events(turn, drawing.events)
     touch(session)
     ended = events.TurnCommitted(
@@ -118,18 +116,6 @@ def _moved(turn: ExplainabilityTurn, target: Session) -> Session:
     return session
 
 
-def _session(project: Project, name: str) -> Session:
-    """Return the session of this name, made if it is new; another project's session of the name is another one."""
-    found = Session.objects.filter(project=project, session_id=name).first()
-    if found is not None:
-        return found
-    try:
-        with transaction.atomic():
-            return create_session(project, client_name=name)
-    except IntegrityError:  # a request beside this one has made it
-        return Session.objects.get(project=project, session_id=name)
-
-
 def _fill(turn: ExplainabilityTurn, trace_id: str, drawing: Drawing) -> None:
     turn.kind = ExplainabilityTurn.Kind.IMPORTED
     turn.trace_id = trace_id
@@ -151,20 +137,6 @@ def _fill(turn: ExplainabilityTurn, trace_id: str, drawing: Drawing) -> None:
 
 def _time(moment_ns: int) -> datetime:
     return datetime.fromtimestamp(moment_ns / 1_000_000_000, UTC)
-
-
-def _write_messages(session: Session, turn: ExplainabilityTurn, drawing: Drawing) -> None:
-    """Write what was asked and answered where the trace says it; messages that are there already get their text."""
-    said = {"user": drawing.question, **({"assistant": drawing.answer} if drawing.answer else {})}
-    stored = dict(turn.messages.values_list("role", "pk"))
-    for role, content in said.items():
-        if role in stored:
-            Message.objects.filter(pk=stored[role]).update(content=content)
-        else:
-            session.message_sequence += 1
-            Message.objects.create(
-                session=session, turn=turn, sequence=session.message_sequence, role=role, content=content
-            )
 
 
 def _write_events(turn: ExplainabilityTurn, found: Sequence[Event]) -> None:

@@ -24,8 +24,10 @@ from mrpvm.values import Selection
 from sessions_app import events
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import discard_pending
+from sessions_app.actions.turns.payloads import batch
+from sessions_app.actions.turns.running import lock_running_turn
 from sessions_app.database import as_own_error, as_unavailable, give_up_dead_connections
-from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.turns.outcomes import listed_outcome
 from sessions_app.queries.turns.registry import events as stored_events
 from sessions_app.turns.call import TurnCall
@@ -126,16 +128,11 @@ def close_turn(turn_pk: int, error: Mapping[str, Any], command: Mapping[str, Any
 
     Effects: a whole trace, and those of `end_failed`.
     """
-    turn = ExplainabilityTurn.objects.filter(pk=turn_pk).only("session_id").first()
+    turn = lock_running_turn(turn_pk)
     if turn is None:
         return False
-    session = Session.objects.select_for_update().get(pk=turn.session_id)
-    turn = ExplainabilityTurn.objects.select_for_update().filter(pk=turn_pk, status=Status.RUNNING).first()
-    if turn is None:
-        return False
-    turn.session = session
     close_trace(turn, error)
-    end_failed(turn, session, error, command=command)
+    end_failed(turn, turn.session, error, command=command)
     return True
 
 
@@ -246,7 +243,7 @@ def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
         if frame.is_active:
             close(_closed(frame.id, error))
     close(TurnFinished(status="failed", answer_status="failed", error=error))
-    TurnEvents.objects.create(turn=turn, first_sequence=len(stored), events=[record_of(event) for event in closing])
+    batch(turn, len(stored), [record_of(event) for event in closing], ()).save()
 
 
 def _closed(frame_id: str, error: Mapping[str, Any]) -> FrameClosed:

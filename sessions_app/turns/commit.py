@@ -31,8 +31,11 @@ from sessions_app.actions.sessions.memory import insert_memory, memory_write
 from sessions_app.actions.sessions.session import set_preferences, trim_registry
 from sessions_app.actions.sessions.slots import refusal_of
 from sessions_app.actions.settings.quotas import count_model_use
+from sessions_app.actions.turns.running import reload_locked
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.named_sql import insertions, store_committed, turn_end, write_all
+from sessions_app.queries.sessions.lookups import is_open
+from sessions_app.queries.turns.running import is_running
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import CHAIN_BROKEN
 from sessions_app.turns.close import end_failed, fill_end, fill_usage
@@ -191,25 +194,24 @@ def fail_turn(
 
     A turn that was closed by somebody else meanwhile stays as it is.
     """
-    session = Session.objects.select_for_update().get(pk=turn.session_id)
     view, conditions = turn.view, turn.conditions_id
-    turn.refresh_from_db(from_queryset=ExplainabilityTurn.objects.select_for_update())
+    reload_locked(turn)
     if not turn.is_running:
         return
     turn.view, turn.conditions_id = view, conditions
-    turn.session, turn.context_report = session, report.as_record()
+    turn.context_report = report.as_record()
     fill_usage(turn, trace.events)
-    count_model_use(session.project_id, turn.model_usage or ())
+    count_model_use(turn.session.project_id, turn.model_usage or ())
     write_all(trace.finish())
-    end_failed(turn, session, error, used, skill_failure(call.commanded_skill, error["code"]))
+    end_failed(turn, turn.session, error, used, skill_failure(call.commanded_skill, error["code"]))
     trim_registry(turn)
 
 
 def _refusal(turn: ExplainabilityTurn) -> MRPError:
     """Return why a turn cannot be committed: it was stopped, has lost its slot, or its session takes none any more."""
-    if not Session.objects.filter(pk=turn.session_id, deleted_at=None, expired_at=None).exists():
+    if not is_open(turn.session_id):
         return refusal_of(turn.session_id)
-    if ExplainabilityTurn.objects.filter(pk=turn.pk, status=Status.RUNNING).exists():
+    if is_running(turn.pk):
         return TurnCancelled("The turn was stopped.")
     return TurnInterrupted("The turn took longer than its lease and was closed by another process.")
 

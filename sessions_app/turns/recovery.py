@@ -2,14 +2,11 @@
 
 from typing import Any
 
-from django.db.models import Q
-from django.utils import timezone
-
-from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.models import Session
+from sessions_app.queries.turns.running import abandoned_turns, running_turns
 from sessions_app.turns.close import close_turn
 from sessions_app.turns.unclosed import TurnEnd, unclosed
 
-Status = ExplainabilityTurn.Status
 INTERRUPTED: dict[str, Any] = {
     "code": "TURN_INTERRUPTED",
     "message": "The server process ended while this turn was running; nothing of it was kept.",
@@ -24,14 +21,8 @@ def recover_abandoned(session: Session | None = None) -> int:
         session: only its turns; else all.
     """
     ends = unclosed.ends()
-    abandoned = Q(lease_until__lt=timezone.now())
-    if ends:
-        abandoned |= Q(request_id__in=ends.keys())
-    running = ExplainabilityTurn.objects.filter(abandoned, status=Status.RUNNING)
-    if session is not None:
-        running = running.filter(session=session)
     count = 0
-    for turn_pk, request_id in list(running.values_list("pk", "request_id")):
+    for turn_pk, request_id in list(abandoned_turns(session, ends.keys()).values_list("pk", "request_id")):
         end = ends.get(request_id, TurnEnd(INTERRUPTED))
         count += close_turn(turn_pk, end.error, end.command)
         unclosed.forget([request_id])
@@ -42,5 +33,4 @@ def recover_abandoned(session: Session | None = None) -> int:
 
 def recover_all_running() -> int:
     """Close every running turn, leased or not: for the start of a server that is alone on its database."""
-    running = ExplainabilityTurn.objects.filter(status=Status.RUNNING)
-    return sum(close_turn(turn_pk, INTERRUPTED) for turn_pk in list(running.values_list("pk", flat=True)))
+    return sum(close_turn(turn_pk, INTERRUPTED) for turn_pk in list(running_turns().values_list("pk", flat=True)))

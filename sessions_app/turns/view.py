@@ -19,9 +19,10 @@ from mrpvm.conversation.summary import Summary
 from mrpvm.llm.port import Sampling
 from mrpvm.values import HistoryMessage
 from mrpvm.wire import from_wire, json_bytes, to_wire, wire_names
+from sessions_app.actions.turns.conditions import store_conditions
 from sessions_app.language_model import configuration
 from sessions_app.layers.retrieval.port import EffectiveView
-from sessions_app.models import ExplainabilityTurn, TurnConditions
+from sessions_app.models import ExplainabilityTurn
 
 type Utilities = Mapping[tuple[str, str], float]
 
@@ -184,10 +185,7 @@ class _Stored:
         if (project_pk, digest) not in self._keys:
             if len(self._keys) >= _CONDITIONS_REMEMBERED:
                 self._keys.clear()
-            row = TurnConditions(project_id=project_pk, digest=digest, content=content)
-            TurnConditions.objects.bulk_create([row], ignore_conflicts=True)
-            stored = TurnConditions.objects.filter(project_id=project_pk, digest=digest)
-            self._keys[project_pk, digest] = stored.values_list("pk", flat=True).get()
+            self._keys[project_pk, digest] = store_conditions(project_pk, digest, content)
         return self._keys[project_pk, digest]
 
     def forget(self) -> None:

@@ -14,6 +14,7 @@ from sessions_app import shutdown
 from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.sessions.flags import flags_of
+from sessions_app.queries.sessions.lookups import reread_session
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.machine import machine
 from sessions_app.turns.running_turns import running_turns
@@ -40,7 +41,7 @@ def what_if(
 
 def _predicted(session: Session, call: TurnCall, preferences: Selection | None, *, with_statistics: bool) -> Prediction:
     # Nobody holds the slot: read by one statement, the session fits its journal while others save and mount.
-    session = Session.objects.select_related("journal", "mounted_kb").get(pk=session.pk)
+    session = reread_session(session)
     level = call.choices.deliberation_level
     turn = ExplainabilityTurn(
         session=session,

@@ -8,9 +8,9 @@ import pytest
 from pytest_django import Settings
 
 from mrpvm.errors import Conflict
+from sessions_app.actions.turns.running import request_cancel
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.models.turns.payload_frames import Payload, framed, payload_texts, places
-from sessions_app.turns.cancel import request_cancel
 from tests.api.conftest import Caller
 from tests.api.doubles import RaisingDetector, registered
 from tests.payloads import stored_payloads

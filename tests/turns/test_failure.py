@@ -11,11 +11,11 @@ from mrpvm.errors import Conflict, Expired, InvalidInput, MRPError, NotFound, To
 from mrpvm.values import Selection
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import Choices, delete_session
+from sessions_app.actions.turns.running import request_cancel
 from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
 from sessions_app.queries.turns.registry import graph
 from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
 from sessions_app.turns.slots import start_turn
 from tests.kernel.scripted import REJECT, plugin, solution

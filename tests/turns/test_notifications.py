@@ -22,11 +22,11 @@ from sessions_app.actions.knowledge.revisions import restore_revision
 from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings import plugin_failures
+from sessions_app.actions.turns.running import request_cancel
 from sessions_app.ingest.load import Upload, load_context, load_source, stage_file
 from sessions_app.models import KBMount, KnowledgeBase, PluginFailure, Project, Session
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import TurnError, run_turn
 from tests.kernel.scripted import Scripted, detection, plugin, retrieval

@@ -14,11 +14,11 @@ from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings import statistics_buffer as buffer_module
 from sessions_app.actions.settings.plugin_statistics import record_turns
 from sessions_app.actions.settings.statistics_buffer import statistics_buffer
+from sessions_app.actions.turns.running import request_cancel
 from sessions_app.models import PluginStatistics, Project
 from sessions_app.queries.settings.plugin_statistics import utilities
 from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
 from tests.kernel.scripted import plugin, solution
 

@@ -13,9 +13,9 @@ from mrpvm.conversation import summary
 from mrpvm.errors import TurnCancelled
 from sessions_app import shutdown
 from sessions_app.actions.sessions.histories import import_history
+from sessions_app.actions.turns.running import request_cancel
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
 from tests.kernel.scripted import plugin, solution
 from tests.llm.provider import Asked, Provider, hang, say

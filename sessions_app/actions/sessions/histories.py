@@ -1,6 +1,7 @@
-"""Importing messages of a conversation that began elsewhere."""
+"""Messages: those of a conversation that began elsewhere, those without a turn, those of turns without a run."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db import transaction
 
@@ -10,7 +11,7 @@ from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.session import Choices, create_session, note_metadata
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
-from sessions_app.models import AuditKind, KnowledgeBase, Message, Project, Session
+from sessions_app.models import AuditKind, ExplainabilityTurn, KnowledgeBase, Message, Project, Session
 
 
 @transaction.atomic
@@ -80,6 +81,26 @@ def _append(locked: Session, messages: Sequence[Mapping[str, str]]) -> list[Mess
     locked.save(update_fields=["message_sequence"])
     events.append(locked, ("messages.changed", events.NoFacts()))
     return made
+
+
+def append_turn_message(
+    locked: Session, turn: ExplainabilityTurn, role: str, content: str, payload: Mapping[str, Any] | None = None
+) -> None:
+    """Append a message of a turn to the locked session, whose `message_sequence` the caller saves."""
+    locked.message_sequence += 1
+    Message.objects.create(
+        session=locked, turn=turn, sequence=locked.message_sequence, role=role, content=content, payload=payload
+    )
+
+
+def write_turn_messages(locked: Session, turn: ExplainabilityTurn, texts: Mapping[str, str]) -> None:
+    """Write a turn's messages by role; those that are there already get their text, others are appended."""
+    stored = dict(turn.messages.values_list("role", "pk"))
+    for role, content in texts.items():
+        if role in stored:
+            Message.objects.filter(pk=stored[role]).update(content=content)
+        else:
+            append_turn_message(locked, turn, role, content)
 
 
 @transaction.atomic

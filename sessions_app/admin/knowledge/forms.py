@@ -10,7 +10,8 @@ from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore
 from sessions_app.admin.sessions.forms import MOUNT_REASON, MountBase, mounted
 from sessions_app.admin.shell.action_forms import ActionForm, Done
 from sessions_app.admin.shell.choosers import any_base, any_session, session_of_project
-from sessions_app.models import KnowledgeBase, Project
+from sessions_app.models import KnowledgeBase
+from sessions_app.queries.settings.projects import all_projects
 
 REVISIONS_SHOWN = 20
 
@@ -30,7 +31,7 @@ class CreateBase(ActionForm):
     submit = "Add knowledge base"
     permissions = ("sessions_app.add_knowledgebase",)
 
-    project = forms.ModelChoiceField(Project.objects.all())
+    project = forms.ModelChoiceField(all_projects())
     name = forms.CharField(max_length=MAX_NAME_CHARS)
 
     def perform(self, actor: User) -> Done:

@@ -9,8 +9,9 @@ from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
 from sessions_app.actions.sessions.session import TITLE_CHARS, create_session, rename_session, restore_session
 from sessions_app.admin.shell.action_forms import ActionForm, Done
 from sessions_app.admin.shell.choosers import any_base, base_of_project
-from sessions_app.models import KBMount, Project, Session
+from sessions_app.models import KBMount, Session
 from sessions_app.queries.knowledge.bases import unsaved
+from sessions_app.queries.settings.projects import all_projects
 
 MOUNT_REASON, UNMOUNT_REASON = "mount-admin", "unmount-admin"
 """Why a session has its base, when an operator mounted it, or unmounted another."""
@@ -23,7 +24,7 @@ class CreateSession(ActionForm):
     submit = "Add session"
     permissions = ("sessions_app.add_session",)
 
-    project = forms.ModelChoiceField(Project.objects.all())
+    project = forms.ModelChoiceField(all_projects())
     title = forms.CharField(max_length=TITLE_CHARS, required=False)
     knowledge_base = any_base(required=False, help_text="The project's default base, if none is chosen.")
 

@@ -22,7 +22,7 @@ from sessions_app.admin.sessions.forms import (
 )
 from sessions_app.admin.shell.cells import link, list_links, row_link, session_page, shown_json
 from sessions_app.admin.shell.choosers import asked_project
-from sessions_app.admin.shell.filters import StateFilter, known_values, runs_a_turn
+from sessions_app.admin.shell.filters import StateFilter, known_values
 from sessions_app.admin.shell.object_actions import ActionAdmin
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
 from sessions_app.events import EVENT_KINDS
@@ -35,6 +35,7 @@ from sessions_app.models import (
     SessionEvent,
     UnitEvent,
 )
+from sessions_app.queries.turns.running import runs_a_turn
 
 _UNDO_MINUTES = int(UNDO_PERIOD.total_seconds() // 60)
 _BELONGING = tuple((model, "session") for model in (Message, ExplainabilityTurn, ContextUnit, UnitEvent, KBMount))

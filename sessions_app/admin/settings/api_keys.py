@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString
 from sessions_app.actions.settings.api_keys import NAME_CHARS, create_key, revoke_key
 from sessions_app.admin.shell.action_forms import ActionForm, Done
 from sessions_app.admin.shell.object_actions import ActionAdmin
-from sessions_app.models import ApiKey, Project, Role
+from sessions_app.models import ApiKey, Role
+from sessions_app.queries.settings.projects import all_projects
 
 
 class CreateKey(ActionForm):
@@ -21,7 +22,7 @@ class CreateKey(ActionForm):
     explanation = "The key is shown once, on the next page. It is stored as a digest and cannot be shown again."
     permissions = ("sessions_app.add_apikey",)
 
-    project = forms.ModelChoiceField(Project.objects.all())
+    project = forms.ModelChoiceField(all_projects())
     name = forms.CharField(max_length=NAME_CHARS, help_text="Who or what uses it.")
     role = forms.ChoiceField(choices=Role.choices, initial=Role.EDITOR)
 

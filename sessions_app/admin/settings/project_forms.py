@@ -18,6 +18,7 @@ from sessions_app.admin.shell.action_forms import ActionForm, Done
 from sessions_app.admin.shell.choosers import any_user
 from sessions_app.models import Membership, Project, Role
 from sessions_app.models.settings.project import Grounding
+from sessions_app.queries.settings.projects import all_projects
 
 _GROUNDINGS = [("", "As the server is set"), *Grounding.choices]
 
@@ -108,7 +109,7 @@ class AddMember(ActionForm):
     submit = "Add"
     permissions = ("sessions_app.add_membership",)
 
-    project = forms.ModelChoiceField(Project.objects.all())
+    project = forms.ModelChoiceField(all_projects())
     user = any_user()
     role = forms.ChoiceField(choices=Role.choices, initial=Role.EDITOR)
 

@@ -5,11 +5,13 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import AutocompleteSelect
-from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from sessions_app.models import KBMount, KnowledgeBase, Membership, Session
+from sessions_app.models import KBMount, Membership
+from sessions_app.queries.knowledge.bases import all_bases
 from sessions_app.queries.search.row_numbers import whole_number
+from sessions_app.queries.sessions.lookups import present_sessions
+from sessions_app.queries.settings.members import active_users
 
 PROJECT_PARAMETER = "project_id"
 
@@ -38,31 +40,30 @@ def asked_project(request: HttpRequest) -> int | None:
 def base_of_project(project_id: int, **options: Any) -> forms.ModelChoiceField:
     """Return a field for a base of the project."""
     widget = _RowSelect(KBMount._meta.get_field("knowledge_base"), project_id)
-    return forms.ModelChoiceField(
-        KnowledgeBase.objects.filter(project_id=project_id, deleted_at=None), widget=widget, **options
-    )
+    bases = all_bases().filter(project_id=project_id, deleted_at=None)
+    return forms.ModelChoiceField(bases, widget=widget, **options)
 
 
 def any_base(**options: Any) -> forms.ModelChoiceField:
     """Return a field for a base of any project."""
     widget = _RowSelect(KBMount._meta.get_field("knowledge_base"))
-    return forms.ModelChoiceField(KnowledgeBase.objects.all(), widget=widget, **options)
+    return forms.ModelChoiceField(all_bases(), widget=widget, **options)
 
 
 def any_session(**options: Any) -> forms.ModelChoiceField:
     """Return a field for a session of any project."""
     widget = _RowSelect(KBMount._meta.get_field("session"))
-    return forms.ModelChoiceField(Session.objects.filter(deleted_at=None), widget=widget, **options)
+    return forms.ModelChoiceField(present_sessions(), widget=widget, **options)
 
 
 def session_of_project(project_id: int, **options: Any) -> forms.ModelChoiceField:
     """Return a field for a session of the project."""
     widget = _RowSelect(KBMount._meta.get_field("session"), project_id)
-    sessions = Session.objects.filter(project_id=project_id, deleted_at=None)
+    sessions = present_sessions().filter(project_id=project_id)
     return forms.ModelChoiceField(sessions, widget=widget, **options)
 
 
 def any_user(**options: Any) -> forms.ModelChoiceField:
     """Return a field for a user who can log in."""
     widget = _RowSelect(Membership._meta.get_field("user"))
-    return forms.ModelChoiceField(User.objects.filter(is_active=True), widget=widget, **options)
+    return forms.ModelChoiceField(active_users(), widget=widget, **options)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from django.contrib.auth import get_permission_codename
-from django.contrib.auth.models import Permission
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.views import defaults
 
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
+from sessions_app.queries.settings.members import permission_name
 
 _VERBS = {
     "changelist_view": "view", "change_view": "view", "history_view": "view",
@@ -34,14 +34,9 @@ def missing(request: HttpRequest, permissions: Sequence[str]) -> str:
     lacked = [permission.partition(".") for permission in permissions if not request.user.has_perm(permission)]
     if not lacked:
         return ""
-    names = " and ".join(f"“{_in_words(app_label, codename)}”" for app_label, _, codename in lacked)
+    names = " and ".join(f"“{permission_name(app_label, codename)}”" for app_label, _, codename in lacked)
     many, them = ("s", "them") if len(lacked) > 1 else ("", "it")
     return f"This needs the permission{many} {names}. A superuser can give you {them}, under Users in the admin."
-
-
-def _in_words(app_label: str, codename: str) -> str:
-    found = Permission.objects.filter(content_type__app_label=app_label, codename=codename)
-    return found.values_list("name", flat=True).first() or codename
 
 
 def _needed_by_page(request: HttpRequest) -> tuple[str, ...]:

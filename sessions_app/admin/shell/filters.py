@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Exists, Model, OuterRef, QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.models import Session
 from sessions_app.queries.sessions.lookups import overdue
+from sessions_app.queries.turns.running import runs_a_turn
 
 
 def known_values(field: str, values: Iterable[str]) -> type[admin.SimpleListFilter]:
@@ -26,11 +27,6 @@ def known_values(field: str, values: Iterable[str]) -> type[admin.SimpleListFilt
             return queryset.filter(**{field: self.value()}) if self.value() else queryset
 
     return KnownValuesFilter
-
-
-def runs_a_turn() -> Exists:
-    """Return the condition that a turn is running in a session."""
-    return Exists(ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status=ExplainabilityTurn.Status.RUNNING))
 
 
 class StateFilter(admin.SimpleListFilter):

@@ -7,11 +7,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from sessions_app.actions.sessions.client_requests import forget_response
+from sessions_app.actions.turns.running import request_cancel
 from sessions_app.api.openai.response_object import item_of
 from sessions_app.api.openai.responses import current_response, known_turn, stored_response
 from sessions_app.api.openai.views import OpenAIView, PageAsked, unknown_after
 from sessions_app.queries.sessions.conversations import asked_messages
-from sessions_app.turns.cancel import request_cancel
 
 _CANCEL_SECONDS = 2.0
 _LOOK_SECONDS = 0.05

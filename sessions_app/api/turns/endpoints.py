@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from mrpvm.trace.record import execution_trace
 from mrpvm.trace.verdict import verdict_of
+from sessions_app.actions.turns.running import request_cancel
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import DetailQuery, RegistryQuery
 from sessions_app.api.shell.views import ApiView
@@ -18,7 +19,6 @@ from sessions_app.queries.turns import registry as turns
 from sessions_app.queries.turns.entries import details_of, entry, inline_detail
 from sessions_app.queries.turns.registry import Detail
 from sessions_app.queries.turns.verdicts import mounted_bases, recorded, verdict
-from sessions_app.turns.cancel import request_cancel
 
 REVALIDATED = "private, no-cache"
 """What may be kept by its reader, who asks before each use whether it has changed."""

@@ -155,6 +155,12 @@ class ExplainabilityTurn(models.Model):
     def __str__(self) -> str:
         return f"turn {self.turn_index}: {self.status}"
 
+    @classmethod
+    def is_any_running(cls) -> bool:
+        """Return whether any process runs a turn; one query, by an index of running turns."""
+        running = cls.objects.filter(status=cls.Status.RUNNING)
+        return running.filter(lease_until__gte=timezone.now()).exists()
+
     @property
     def is_running(self) -> bool:
         """Return whether the turn has not ended yet."""

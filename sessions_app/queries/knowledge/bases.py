@@ -33,6 +33,11 @@ def knowledge_bases(project: Project) -> QuerySet[KnowledgeBase]:
     )
 
 
+def all_bases() -> QuerySet[KnowledgeBase]:
+    """Return the bases of all projects, deleted ones too, for the server's operator."""
+    return KnowledgeBase.objects.all()
+
+
 def deleted_bases(project: Project) -> QuerySet[KnowledgeBase]:
     """Return the bases that can be restored, the one deleted last first."""
     return KnowledgeBase.objects.filter(project=project, deleted_at__isnull=False).order_by("-deleted_at")
@@ -96,6 +101,11 @@ def revision_of(base: KnowledgeBase, number: int) -> KBRevision:
     if found is None:
         raise NotFound(f"'{base.name}' has no revision {number}.", code="KB_REVISION_NOT_FOUND")
     return found
+
+
+def head_of(base: KnowledgeBase) -> KnowledgeLayer | None:
+    """Return what the base shows now, which may be another layer than when the base was read."""
+    return KnowledgeLayer.objects.filter(headed_bases=base).first()
 
 
 def sources(base: KnowledgeBase) -> QuerySet[KnowledgeSource]:

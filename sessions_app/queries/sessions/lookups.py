@@ -35,6 +35,11 @@ def sessions(project: Project) -> QuerySet[Session]:
     )
 
 
+def present_sessions() -> QuerySet[Session]:
+    """Return the sessions of all projects that are not deleted, for the server's operator."""
+    return Session.objects.filter(deleted_at=None)
+
+
 def listed_sessions(project: Project) -> QuerySet[Session]:
     """Return the project's sessions without those in which suites ask."""
     return sessions(project).filter(suite=None)
@@ -91,6 +96,16 @@ def _own_key(project_pk: int, session_id: str) -> int:
     if key is None:
         raise _unknown(session_id)
     return key
+
+
+def reread_session(session: Session) -> Session:
+    """Return the session as it is now, with base, draft and journal, all read by one statement."""
+    return Session.objects.select_related("mounted_kb", "draft", "journal").get(pk=session.pk)
+
+
+def is_open(session_pk: int) -> bool:
+    """Return whether the session was neither deleted nor closed as expired."""
+    return Session.objects.filter(pk=session_pk, deleted_at=None, expired_at=None).exists()
 
 
 def _unknown(session_id: str) -> NotFound:

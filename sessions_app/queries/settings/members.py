@@ -1,5 +1,6 @@
-"""The people of a project, and who is invited."""
+"""The people of a project, who is invited, and what users may do in the admin."""
 
+from django.contrib.auth.models import Permission, User
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -23,6 +24,17 @@ def member(project: Project, name: str) -> Membership:
     if found is None:
         raise NotFound(f"No member '{name}'.", code="MEMBER_NOT_FOUND")
     return found
+
+
+def active_users() -> QuerySet[User]:
+    """Return the users who can log in."""
+    return User.objects.filter(is_active=True)
+
+
+def permission_name(app_label: str, codename: str) -> str:
+    """Return what a permission is called; its codename if there is no such permission."""
+    named = Permission.objects.filter(content_type__app_label=app_label, codename=codename)
+    return named.values_list("name", flat=True).first() or codename
 
 
 def open_invitations(project: Project) -> QuerySet[Invitation]:

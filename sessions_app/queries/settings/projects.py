@@ -9,6 +9,11 @@ from mrpvm.errors import NotFound
 from sessions_app.models import ApiKey, Membership, Project, Role
 
 
+def all_projects() -> QuerySet[Project]:
+    """Return the projects of the server, for its operator."""
+    return Project.objects.all()
+
+
 def project_named(slug: str | None) -> Project:
     """Return the project with the slug, the default one for None.
 

@@ -9,11 +9,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from mrpvm.errors import MRPError, NotFound
+from sessions_app.actions.turns.running import request_cancel
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.turns import registry as turns
 from sessions_app.queries.turns.context_sections import section_text
-from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.live_draft import draft_of
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of

@@ -1,0 +1,31 @@
+"""The entry of a command that was answered without a model."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from mrpvm.commands import CommandResult
+from mrpvm.preview import preview
+from sessions_app.models import ExplainabilityTurn, Session
+
+
+def record_command(
+    locked: Session, text: str, result: CommandResult, duration_ms: int, client_request: Mapping[str, Any] | None
+) -> ExplainabilityTurn:
+    """Store and return the entry of a command in the locked session, whose `turn_sequence` the caller saves."""
+    locked.turn_sequence += 1
+    return ExplainabilityTurn.objects.create(
+        session=locked,
+        turn_index=locked.turn_sequence,
+        kind=ExplainabilityTurn.Kind.COMMAND,
+        status=ExplainabilityTurn.Status.SUCCEEDED,
+        outcome=ExplainabilityTurn.Outcome.COMMAND,
+        finished_at=timezone.now(),
+        duration_ms=duration_ms,
+        user_message=text,
+        assistant_preview=preview(result.message),
+        deliberation_level=locked.preferred_deliberation_level,
+        command_result=result.as_record(),
+        client_request=client_request,
+    )

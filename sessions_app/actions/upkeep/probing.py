@@ -1,0 +1,15 @@
+"""Whether rows can be written."""
+
+from secrets import token_hex
+
+from django.db import transaction
+
+from sessions_app.models import Project
+
+
+def try_to_write() -> bool:
+    """Write a row and roll it back."""
+    with transaction.atomic():
+        Project.objects.create(name="readiness", slug=f"readiness-{token_hex(16)}")  # taken by no project
+        transaction.set_rollback(True)
+    return True

@@ -1,0 +1,100 @@
+"""Rows that contradict each other, as the doctor looks for them."""
+
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from django.db.models import Count, Exists, F, IntegerField, Max, Min, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+
+from sessions_app.models import (
+    ContextUnit,
+    ExplainabilityTurn,
+    KBMount,
+    KBRevision,
+    KnowledgeBase,
+    KnowledgeLayer,
+    LayerUnit,
+    Message,
+    Posting,
+    RememberedText,
+    Session,
+    SessionEvent,
+)
+
+type Sequencer = Literal["message_sequence", "turn_sequence", "event_sequence"]
+"""A column of a session that counts what was ever appended to it."""
+type Counter = Literal["unit_count", "remembered_count"]
+"""A column of a session that counts what it holds."""
+
+
+class WrongCounter(NamedTuple):
+    """A session whose counter does not fit its rows, and the value that does."""
+
+    pk: int
+    session_id: str
+    value: int
+
+
+def newest_row_at() -> datetime | None:
+    """Return when the newest message or event of any session was written."""
+    newest = (model.objects.aggregate(newest=Max("created_at"))["newest"] for model in (Message, SessionEvent))
+    return max(filter(None, newest), default=None)
+
+
+def sessions_behind(sequencer: Sequencer) -> list[WrongCounter]:
+    """Return the sessions that have rows beyond what they count: the next row would meet one of them."""
+    rows, column = {
+        "message_sequence": (Message.objects.all(), "sequence"),
+        "turn_sequence": (ExplainabilityTurn.objects.all(), "turn_index"),
+        "event_sequence": (SessionEvent.objects.all(), "sequence"),
+    }[sequencer]
+    own = rows.filter(session=OuterRef("pk")).order_by().values("session")
+    highest = Subquery(own.annotate(highest=Max(column)).values("highest"), output_field=IntegerField())
+    behind = Session.objects.annotate(value=highest).filter(value__gt=F(sequencer))
+    return [WrongCounter(*row) for row in behind.values_list("pk", "session_id", "value")]
+
+
+def sessions_miscounted(counter: Counter) -> list[WrongCounter]:
+    """Return the sessions that hold more or less than they count."""
+    rows = {
+        "unit_count": ContextUnit.objects.filter(state=ContextUnit.State.COMMITTED),
+        "remembered_count": RememberedText.objects.all(),
+    }[counter]
+    counted = rows.filter(session=OuterRef("pk")).order_by().values("session").annotate(count=Count("pk"))
+    value = Coalesce(Subquery(counted.values("count"), output_field=IntegerField()), 0)
+    wrong = Session.objects.annotate(value=value).exclude(**{counter: F("value")})
+    return [WrongCounter(*row) for row in wrong.values_list("pk", "session_id", "value")]
+
+
+def sessions_with_lost_events() -> list[str]:
+    """Return the ids of sessions whose events are not numbered without gaps."""
+    spans = SessionEvent.objects.order_by().values("session__session_id")
+    spans = spans.annotate(first=Min("sequence"), last=Max("sequence"), count=Count("id"))
+    gaps = spans.exclude(count=F("last") - F("first") + 1)
+    return list(gaps.values_list("session__session_id", flat=True))
+
+
+def ownerless_layers() -> list[int]:
+    """Return the keys of layers that nothing points at, those that are being filled left out.
+
+    A layer belongs to a base, a revision, a mount or a session, or lies below one. What was taken out of a layer
+    belongs to the one that it goes with.
+    """
+    owned = Q(pk__in=KnowledgeBase.objects.values("head")) | Q(pk__in=KBRevision.objects.values("layer"))
+    owned |= Q(removed_from__isnull=False)
+    owned |= Q(pk__in=KBMount.objects.values("layer")) | Q(Exists(KnowledgeLayer.objects.filter(parent=OuterRef("pk"))))
+    owned |= Q(Exists(KnowledgeLayer.objects.filter(postings_layer=OuterRef("pk"))))
+    for name in ("mounted_layer", "draft", "journal"):
+        owned |= Q(pk__in=Session.objects.values(name))
+    unowned = KnowledgeLayer.objects.exclude(owned).filter(sealed_at=None).exclude(kind=KnowledgeLayer.Kind.STAGED)
+    return list(unowned.values_list("pk", flat=True))
+
+
+def layers_with_unindexed_units() -> list[int]:
+    """Return the keys of layers that hold a unit of evidence without postings.
+
+    Postings stand under the layer's key or under that of the rewritten index.
+    """
+    indexed = Posting.objects.filter(unit=OuterRef("pk"))
+    lost = LayerUnit.objects.filter(length__gt=0).filter(~Exists(indexed))
+    return sorted(set(lost.values_list("layer_id", flat=True)))
