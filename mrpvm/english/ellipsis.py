@@ -15,7 +15,7 @@ from mrpvm.english.lexicon import (
 )
 from mrpvm.english.parsing import parse, tokens_of
 from mrpvm.english.structure import Phrase
-from mrpvm.english.tagging import is_adverb
+from mrpvm.english.tagging import is_adverb, is_auxiliary
 from mrpvm.english.text import collapse, sentences
 from mrpvm.english.times import names_time
 from mrpvm.values import HistoryMessage
@@ -26,6 +26,13 @@ _NAMED = re.compile(
     r"(?P<new>.+?)[ .?!]*$",
     re.IGNORECASE,
 )
+_WANTED = re.compile(
+    rf"^(?:(?:ok|okay|so|and|but)\b[ ,]*)?(?P<wanted>(?:{'|'.join(sorted(PREPOSITIONS - {'except'}))}) "
+    r"(?:whom|(?:what|which|whose) [\w-]+|when|where|how (?:long|many [\w-]+|much))"
+    r"|when|where|how (?:long|often))[ ?!.]*$",
+    re.IGNORECASE,
+)
+"""A circumstance that is asked for, with no verb. "Who?" and "which ones?" mostly ask of the answer instead."""
 _ONE = re.compile(r"^(?:the |that |this )?(?P<kind>.+?) ones?$", re.IGNORECASE)
 _PRONOUNS = STOP_WORDS - DETERMINERS - PREPOSITIONS - {"and", "or"}
 
@@ -36,14 +43,27 @@ def asked_again(message: str, history: Sequence[HistoryMessage]) -> str | None:
     Args:
         history: the oldest first, without the message.
     """
-    new = _new(message)
+    new, wanted = _new(message), _WANTED.match(collapse(message))
     said = [item.content for item in history if item.role == "user"]
-    if new is None or not said:
+    if not (new or wanted) or not said:
         return None
     last = sentences(collapse(said[-1]))[-1:]
     question = asked_again(said[-1], [item for item in history if item.role == "user"][:-1]) or "".join(last)
     asked = asked_by(question)
-    return _with(bare_question(question), asked, new) if asked else None
+    if asked is None:
+        return None
+    bare = bare_question(question)
+    return _of_the_same(bare, wanted["wanted"]) if wanted else _with(bare, asked, new or "")
+
+
+def _of_the_same(question: str, wanted: str) -> str | None:
+    """Return what is asked of the matter of a question: "From which gate?" after "When does my flight leave?"."""
+    tokens, surfaces = tokens_of(question)
+    start = next((place for place, token in enumerate(tokens) if is_auxiliary(token)), None)
+    if start is None or wanted in tokens[:start]:
+        return None
+    end = -1 if tokens[-1] in PREPOSITIONS else None  # it governed what was asked for before
+    return f"{' '.join((wanted, tokens[start], *surfaces[start + 1 : end]))}?"
 
 
 def _new(message: str) -> str | None:

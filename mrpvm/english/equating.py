@@ -107,14 +107,16 @@ def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: D
 
 def _lasting(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     """Return how much, or to or with what, the thing is what the question says of it: "valid for 30 minutes", "worth
-    90 francs", "allergic to nuts".
+    90 francs", "allergic to nuts", "afraid of dogs".
     """
     said = [item.head for item in clause.objects]
     is_so = clause.verb == _BE and all(item.head in said for item in asked.clause.objects)
     if not is_so or not _is_about(asked, thing, clause, told, discourse):
         return ()
     if asked.preposition and asked.wants in ("thing", "person", "chosen", "kind"):
-        return [told.parsed.text_of(phrase) for word, phrase in clause.modifiers if word == asked.preposition]
+        held = [part for item in clause.objects for part in item.owned_by] if asked.preposition == "of" else []
+        governed = [phrase for word, phrase in clause.modifiers if word == asked.preposition]
+        return [told.parsed.text_of(phrase) for phrase in (*governed, *held)]
     return spans(clause, told.parsed) if asked.wants == "duration" else _extent(asked, clause, told)
 
 

@@ -85,6 +85,8 @@ class Parser(Building):
         for clause in self.clauses:
             if clause.subject is None and clause.outer is not None and clause.verb_text.endswith("ing"):
                 clause.subject = clause.outer.subject
+            elif clause.verb == BE and clause.subject and clause.subject.head_text == "name" and clause.objects:
+                clause.subject = (*clause.subject.owned_by, clause.subject)[0]  # "my dog's name is Rex": it is Rex
         return [clause for clause in self.clauses if clause.verb]
 
     def _step(self) -> None:

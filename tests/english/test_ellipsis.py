@@ -29,6 +29,23 @@ def test_the_last_question_is_asked_of_something_new(question: str, message: str
     assert after(message, "Something else is told first.", question) == asked
 
 
+@pytest.mark.parametrize(
+    ("question", "message", "asked"),
+    [
+        ("When does the red bus leave?", "From which platform?", "From which platform does the red bus leave?"),
+        ("Where does Karl live?", "With whom?", "With whom does Karl live?"),
+        ("Which city does the train go to?", "and at what time", "at what time does the train go?"),
+        ("Where is the market?", "When?", "When is the market?"),
+        ("Does Anna work here?", "Since when?", "Since when does Anna work here?"),
+        ("Who works here?", "Since when?", None),
+        ("Where does Karl live?", "Who?", None),
+        ("Where does Karl live?", "Which ones?", None),
+    ],
+)
+def test_a_circumstance_is_asked_of_the_last_question(question: str, message: str, asked: str | None) -> None:
+    assert after(message, question) == asked
+
+
 def test_one_after_another_is_asked_the_same() -> None:
     assert after("And Ben?", "Where does Anna work?", "And Maria?") == "Where does Ben work?"
 
