@@ -53,9 +53,7 @@ def _stem_word(word: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Return the Snowball English stem of a lower-case word; irregular inflections go to their base form first
-    .
-    """
+    """Return the Snowball English stem of a lower-case word; irregular inflections go to their base form first."""
     return _stem(word) if len(word) <= KNOWN_WORD_CHARS else _stem_word(word)
 
 

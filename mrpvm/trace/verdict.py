@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
 
+from mrpvm.english.text import stem
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, said
 from mrpvm.values import Selection
 
@@ -131,10 +132,12 @@ def readings(report: Mapping[str, Any], message: str) -> list[str]:
 def other_value(text: str, other: str) -> str:
     """Return what another statement says in the place where it departs from a text; empty if they do not meet.
 
-    They meet in two or more words in a row, one of them longer than three letters, each followed by another word:
-    "Cars board at gate C." and "Vehicles board at gate B, because ..." meet in "board at gate", and it is "gate B".
+    They meet in two or more words in a row, whatever their inflection, one of them longer than three letters, each
+    followed by another word: "A car boards at gate C." and "Vehicles board at gate B, because ..." meet in
+    "board at gate", and it is "gate B".
     """
     words, others = _words(text), _words(other)
+    stems, other_stems = ([stem(word.lower()) for word in each] for each in (words, others))
     best = ""
     longest = 1
     for start in range(len(words)):
@@ -143,7 +146,7 @@ def other_value(text: str, other: str) -> str:
             while (
                 start + length < len(words)
                 and place + length < len(others)
-                and words[start + length].lower() == others[place + length].lower()
+                and stems[start + length] == other_stems[place + length]
             ):
                 length += 1
             ends = start + length >= len(words) or place + length >= len(others)

@@ -129,6 +129,7 @@ def test_every_end_has_a_verdict_without_a_document(kind: str, status: str, outc
     ("text", "other", "value"),
     [
         ("Cars board at gate C.", "Vehicles board at gate B, because of the quay.", "gate B"),
+        ("Trains to Brasov leave from platform 4.", "The train to Brasov leaves from platform 6.", "platform 6"),
         ("Maria works at Contoso.", "Maria works at Fabrikam since May.", "at Fabrikam"),
         ("The store opens at 9:00.", "On Sundays the store opens at 11:00 sharp.", "at 11:00"),
         ("Cars board at gate C.", "Cars board at gate C.", ""),

@@ -64,6 +64,11 @@ class UnitFields(models.Model):
         """Return what the unit says: its claim, else its procedure, else its topic."""
         return self.claim or self.procedure or self.topic
 
+    @property
+    def source_label(self) -> str:
+        """Return what its source is called, else the source's id."""
+        return str(self.provenance.get("source_name") or self.source_id)
+
 
 def columns_of(unit: KnowledgeUnit) -> tuple[Any, ...]:
     """Return a unit's columns, in the order of `UNIT_COLUMNS`."""
