@@ -1,6 +1,6 @@
 """Why plugins were tried in their order: pins, preferences, defaults, statistics, scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,6 @@ _DETECTOR = _Choice("seed-detector", "sd-plugin", "seed_detector", "seedDetector
 _PLANNER = _Choice("planner", "mrp-plan-plugin", "planner", "planner", "Planner")
 _KB = _Choice("kb", "kb-plugin", "kb", "kb", "KB plugins")
 _SOLVER = _Choice("goal-solver", "gs-plugin", "goal_solver", "goalSolver", "Goal solvers")
-PHASES = {"post-seed": "before retrieval", "post-kb": "after retrieval", "post-solve": "after solving"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +55,6 @@ class Stage:
 
     title: str
     frame: str
-    phase: str
     candidates: tuple[Candidate, ...]
     sentences: tuple[str, ...] = ()
 
@@ -90,7 +88,7 @@ class MatrixGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """Candidates by stage against the frames that chose among them; a frame that planned again has another column."""
+    """Candidates by stage against the frames that chose among them; each further plan of a frame has a column."""
 
     columns: tuple[tuple[str, int], ...]
     groups: tuple[MatrixGroup, ...]
@@ -99,29 +97,32 @@ class Matrix:
 def matrix_of(stages: Sequence[Stage]) -> Matrix:
     """Return the stages as one table, each thing said once.
 
-    What the turn chose as a whole stands in the first column. A column is its frame's id and the number of the plan.
+    What the turn chose as a whole stands in the first column. A column is its frame's id and the number of the plan
+    among those of the frame that differ in their candidates.
     """
     placed: dict[str, dict[tuple[str, int], Stage]] = {}
     for stage in stages:
         seen = placed.setdefault(stage.title, {})
-        number = 1
-        while (stage.frame, number) in seen:
-            number += 1
-        seen[stage.frame, number] = stage
+        own = [each for (frame, _), each in seen.items() if frame == stage.frame]
+        if all(each.candidates != stage.candidates for each in own):
+            seen[stage.frame, len(own) + 1] = stage
     columns = list(dict.fromkeys(key for seen in placed.values() for key in seen if key[0])) or [("", 1)]
     whole = {title: {columns[0]: seen["", 1]} if ("", 1) in seen else seen for title, seen in placed.items()}
+    said = {
+        title: dict.fromkeys(sentence for stage in stages if stage.title == title for sentence in stage.sentences)
+        for title in whole
+    }
     return Matrix(
         columns=tuple(columns),
-        groups=tuple(_group(title, [seen.get(key) for key in columns]) for title, seen in whole.items()),
+        groups=tuple(_group(title, [seen.get(key) for key in columns], said[title]) for title, seen in whole.items()),
     )
 
 
-def _group(title: str, stages: Sequence[Stage | None]) -> MatrixGroup:
+def _group(title: str, stages: Sequence[Stage | None], sentences: Iterable[str]) -> MatrixGroup:
     by_plugin = [{item.plugin_id: item for item in stage.candidates} if stage else {} for stage in stages]
     plugins = dict.fromkeys(plugin_id for found in by_plugin for plugin_id in found)
-    said = dict.fromkeys(sentence for stage in stages if stage for sentence in stage.sentences)
     rows = [_row(plugin_id, [found.get(plugin_id) for found in by_plugin]) for plugin_id in plugins]
-    return MatrixGroup(title=title, rows=tuple(rows), sentences=tuple(said))
+    return MatrixGroup(title=title, rows=tuple(rows), sentences=tuple(sentences))
 
 
 def _row(plugin_id: str, found: Sequence[Candidate | None]) -> MatrixRow:
@@ -201,7 +202,6 @@ def _stage(
     return Stage(
         title=choice.title,
         frame=frame_id,
-        phase=PHASES.get(made.phase, made.phase) if made else "",
         candidates=(*placed, *skipped),
         sentences=tuple(note for note in (plan.notes if plan else ()) if not _is_of_others(note, scores, ids)),
     )
