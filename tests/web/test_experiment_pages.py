@@ -13,6 +13,7 @@ from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ExplainabilityTurn, Project, Session
+from sessions_app.queries.turns.registry import evidence
 from tests.web.page_scene import HOSTILE, check_html, member_client
 from tests.web.test_turn_panels import get, talk
 
@@ -97,6 +98,16 @@ def test_a_search_that_finds_nothing_says_so(live_project: Project, turn: Explai
     check_html(found)
     assert "Nothing that was tried makes the answer what you expected" in found
     assert HOSTILE not in found
+
+
+def test_a_trial_offers_what_the_turn_found(live_project: Project, turn: ExplainabilityTurn) -> None:
+    client = member_client(live_project)
+    units = evidence(turn.response_document)
+    html = client.get(address(turn, "turn-try"), {"unit": [units[0]["id"], "gone"]}).text
+    boxes = re.findall(r'<input type="checkbox" name="unit" value="([^"]+)" [^>]*?( checked)?>', html)
+    assert len(units) > 1
+    assert boxes == [(unit["id"], " checked" if unit is units[0] else "") for unit in units]
+    assert '<textarea class="textarea" name="unit" rows="2">gone</textarea>' in html
 
 
 def test_trials_are_shown_beside_the_recorded_turn(live_project: Project, turn: ExplainabilityTurn) -> None:

@@ -155,8 +155,8 @@ def newest_units(
     limit = _window(count, UNITS_SHOWN)
     found = session.context_units.select_related("turn").order_by("-id")
     found = found.only(
-        "session_id", "state", "role", "topic", "claim", "procedure", "source_id", "provenance", "unit_id", "created_at",
-        "turn__request_id", "turn__turn_index",
+        "session_id", "state", "role", "topic", "claim", "procedure", "source_id", "provenance", "unit_id",
+        "created_at", "turn__request_id", "turn__turn_index",
     )  # fmt: skip
     if before is not None:
         found = found.filter(id__lt=before)

@@ -359,12 +359,20 @@ def deciding_reasons(document: Mapping[str, Any] | None) -> list[str]:
     return [group["reason"] for group in (document or {}).get("groups", ()) if group.get("reason")]
 
 
-def unanswered_evidence(document: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the units that a response document's groups without an answer found, the best score first.
+def evidence(document: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the units that a response document's groups found in the session and its bases, the best score first.
 
     Statements only, each once: what a section or a source says as a whole repeats them.
     """
-    groups = [group for group in (document or {}).get("groups", ()) if group["status"] == "no-context"]
+    return _evidence((document or {}).get("groups", ()))
+
+
+def unanswered_evidence(document: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the same of the groups without an answer."""
+    return _evidence([group for group in (document or {}).get("groups", ()) if group["status"] == "no-context"])
+
+
+def _evidence(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     entries = [entry for group in groups for entry in (*group["sessionSources"], *group["kbSources"])]
     entries.sort(key=lambda entry: -entry["score"])
     return list({entry["unitId"]: entry["unit"] for entry in entries if not entry["unit"].get("childUnitIds")}.values())

@@ -1,6 +1,7 @@
 """A trial's changes as the query of a page's address, and back: who has the address runs the same trial again."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import QueryDict
@@ -10,13 +11,77 @@ from mrpvm.errors import InvalidInput
 from mrpvm.llm.port import Sampling
 from mrpvm.values import Selection
 from sessions_app.experiments.changes import Changes
+from sessions_app.queries.turns.registry import evidence
+from sessions_app.web.shell.words import STORES
 
 WHOLE: dict[str, Any] = {"history_max_turns": 500, "enable_history_summarization": False}
 """The policies of a trial that sees the whole conversation."""
+UNITS_OFFERED = 20
 _PINS = {"planner": "planner", "seedDetector": "seed_detector", "kb": "kb", "goalSolver": "goal_solver"}
 _REWRITING = "enable_query_rewriting"
 _TEXTS = ("grounding", "model", "persona", "agent", "style", "system_prompt")
 MOST_TEMPERATURE = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedUnit:
+    """A statement that the turn found, and what the trial does with it."""
+
+    unit_id: str
+    text: str
+    source: str
+    is_left_out: bool
+    is_alone: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedSource:
+    """A source that the turn found statements of."""
+
+    source_id: str
+    name: str
+    is_left_out: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """What of the turn's evidence a trial may leave out, and ids that were named and are not among it, a line each."""
+
+    units: tuple[OfferedUnit, ...]
+    sources: tuple[OfferedSource, ...]
+    further_units: str
+    further_alone: str
+    further_sources: str
+
+
+def offered(document: Mapping[str, Any] | None, changes: Changes) -> Offered:
+    """Return the best `UNITS_OFFERED` statements that a turn's response document names, and their sources."""
+    units = evidence(document)[:UNITS_OFFERED]
+    sources = {unit["sourceId"]: unit.get("sourceName") or STORES["session"] for unit in units}
+    shown = {unit["id"] for unit in units}
+    return Offered(
+        units=tuple(
+            OfferedUnit(
+                unit_id=unit["id"],
+                text=unit.get("claim") or unit.get("textBody") or unit["id"],
+                source=sources[unit["sourceId"]],
+                is_left_out=unit["id"] in changes.without_units,
+                is_alone=unit["id"] in changes.only_units,
+            )
+            for unit in units
+        ),
+        sources=tuple(
+            OfferedSource(source_id=source_id, name=name, is_left_out=source_id in changes.without_sources)
+            for source_id, name in sources.items()
+        ),
+        further_units=_lines(changes.without_units, shown),
+        further_alone=_lines(changes.only_units, shown),
+        further_sources=_lines(changes.without_sources, sources),
+    )
+
+
+def _lines(ids: Sequence[str], shown: Container[str]) -> str:
+    return "\n".join(each for each in ids if each not in shown)
 
 
 def changes_of(query: QueryDict, message: str) -> Changes:

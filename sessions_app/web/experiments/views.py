@@ -35,7 +35,7 @@ from sessions_app.queries.sessions.frozen_content import agents_of, personas_of
 from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.queries.turns import registry as turns
 from sessions_app.web.experiments.comparison import experiment_context
-from sessions_app.web.experiments.trial_form import changes_of, query_of
+from sessions_app.web.experiments.trial_form import changes_of, offered, query_of
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import page, tell, tell_error
@@ -155,9 +155,7 @@ def trial(request: HttpRequest, member: Member, session_id: str, request_id: str
         "tab": "try",
         "changes": changes,
         "experiment": experiment,
-        "left_out_units": "\n".join(changes.without_units),
-        "left_out_sources": "\n".join(changes.without_sources),
-        "only_units": "\n".join(changes.only_units),
+        "offered": offered(turn.response_document, changes),
         "with_units": "\n".join(changes.with_units),
         "selectors": plugin_selectors(changes.pins),
         "bases": offered_bases(member.project, changes.base or "")[0],
