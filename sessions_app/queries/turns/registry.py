@@ -372,7 +372,11 @@ def unanswered_evidence(document: Mapping[str, Any] | None) -> list[dict[str, An
     return _evidence([group for group in (document or {}).get("groups", ()) if group["status"] == "no-context"])
 
 
+# An imported turn's groups name neither.
+_EVIDENCE = ("sessionSources", "kbSources")
+
+
 def _evidence(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    entries = [entry for group in groups for entry in (*group["sessionSources"], *group["kbSources"])]
+    entries = [entry for group in groups for name in _EVIDENCE for entry in group.get(name, ())]
     entries.sort(key=lambda entry: -entry["score"])
     return list({entry["unitId"]: entry["unit"] for entry in entries if not entry["unit"].get("childUnitIds")}.values())
