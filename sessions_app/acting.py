@@ -25,6 +25,7 @@ class Actor:
     request_id: str = ""
 
 
+_NAME_CHARS = 150
 SERVER = Actor(kind="server", name="server")
 
 _actor: ContextVar[Callable[[], Actor]] = ContextVar("actor")
@@ -33,6 +34,12 @@ _actor: ContextVar[Callable[[], Actor]] = ContextVar("actor")
 def current_actor() -> Actor:
     """Return who acts now; the server where no door has said."""
     return _actor.get(lambda: SERVER)()
+
+
+def asking_name() -> str:
+    """Return the name of the user or key that asks for a turn, empty where the server itself does."""
+    actor = current_actor()
+    return actor.name[:_NAME_CHARS] if actor.kind in ("user", "key") else ""
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from mrpvm.preview import preview
 from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, record_of
 from mrpvm.wire import from_wire, to_wire
 from sessions_app import events
+from sessions_app.acting import asking_name
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.histories import write_turn_messages
 from sessions_app.actions.sessions.session import delete_session
@@ -67,7 +68,7 @@ def _store(project: Project, trace_id: str, drawing: Drawing, turn: Explainabili
     if turn is None:
         session = lock_session(conversation_session(project, _session_name(drawing, trace_id)).pk)
         session.turn_sequence += 1
-        turn = ExplainabilityTurn(session=session, turn_index=session.turn_sequence)
+        turn = ExplainabilityTurn(session=session, turn_index=session.turn_sequence, asked_by=asking_name())
         turn.request_id = str(getattr(drawing.events[0].data, "request_id", turn.request_id))
     elif drawing.conversation and turn.session.session_id == _own_session(trace_id):
         session = _moved(turn, conversation_session(project, _session_name(drawing, trace_id)))

@@ -13,7 +13,7 @@ from sessions_app.queries.turns.registry import answers_of
 
 COLUMNS = (
     "request_id", "session_id", "session_label", "turn_index", "kind", "status", "outcome", "answer_basis",
-    "created_at", "duration_ms", "user_message", "answer", "rating", "rating_note", "kb_id", "kb_name",
+    "created_at", "duration_ms", "asked_by", "user_message", "answer", "rating", "rating_note", "kb_id", "kb_name",
     "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level", "model",
     "token_count", "is_rewritten", "left_out_count", "error",
 )  # fmt: skip
@@ -33,6 +33,7 @@ def turn_record(turn: ExplainabilityTurn) -> dict[str, Any]:
         "answer_basis": turn.answer_basis or None,
         "created_at": turn.created_at,
         "duration_ms": turn.duration_ms,
+        "asked_by": turn.asked_by or None,
         "user_message": turn.user_message,
         "assistant_preview": turn.assistant_preview,
         "kb_id": turn.base_id,  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from django.utils.text import Truncator
 from mrpvm.errors import Conflict
 from mrpvm.llm.redaction import without_secrets
 from sessions_app import events, shutdown
+from sessions_app.acting import asking_name
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.sessions.activity import expiry_after
 from sessions_app.actions.sessions.forks import fork_session
@@ -147,6 +148,7 @@ def _insert_turn(
         session=session,
         turn_index=session.turn_sequence,
         user_message=call.typed or call.message,
+        asked_by=asking_name(),
         lease_until=now + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
         deliberation_level=session.preferred_deliberation_level if level is None else level,
         model=call.choices.model or session.preferred_model,

@@ -14,12 +14,23 @@ from hypothesis.extra.django import TestCase
 from pytest_django import DjangoAssertNumQueries, Settings
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from sessions_app.actions.settings.api_keys import create_key
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.actions.turns import counting
 from sessions_app.actions.turns.counting import count_ended_turns
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.environment import Environment
-from sessions_app.models import CountedTurns, ExplainabilityTurn, Project, Session
+from sessions_app.models import (
+    CountedTurns,
+    Experiment,
+    ExplainabilityTurn,
+    Project,
+    Session,
+    Suite,
+    SuiteRun,
+    TestResult,
+    Trial,
+)
 from sessions_app.models.turns.durations import duration_key, percentile_ms
 from sessions_app.queries.turns.overview import SPANS, overview
 from tests.web.page_scene import HOSTILE, admin_of_another_project, check_html, member_client, new_session
@@ -123,10 +134,11 @@ def test_every_figure_leads_to_the_turns_behind_it(talked: Session, project: Pro
     for name, expected in {"Turns": 12, "Unanswered": 3, "Failed": 3, "Rated down": 1}.items():
         value, address = found[name]
         assert (int(value), rows_behind(client, address)) == (expected, expected), name
-    listed = [(int(link.text()), href(link)) for link in page.css("#overview-table tbody a")]
-    assert sum(number for number, address in listed if "status" not in address and "rating" not in address) == 12
-    for number, address in listed[:6]:
-        assert rows_behind(client, address) == number
+    for row in page.css("#overview-table tbody tr"):
+        counts, times = (row.css(f"td:nth-child({places}) a") for places in ("-n+5", "n+6"))
+        assert all(rows_behind(client, href(link)) == int(link.text()) for link in counts)
+        assert {rows_behind(client, href(link)) for link in times} == {int(counts[0].text())}
+    assert sum(int(first(row, "a").text()) for row in page.css("#overview-table tbody tr")) == 12
 
 
 def test_another_base_model_or_agent_is_left_out(talked: Session, project: Project) -> None:
@@ -140,6 +152,49 @@ def test_another_base_model_or_agent_is_left_out(talked: Session, project: Proje
     assert figures == {"model": "1", "kb_id": "0", "agent": "13"}
     address = tiles(shown(client, model="large"))["Turns"][1]
     assert rows_behind(client, address) == 1
+
+
+def test_another_key_or_user_is_left_out(project: Project) -> None:
+    _, api_key = create_key(project, "Help desk")
+    sent = {"messages": [{"role": "user", "content": "The pump is red."}]}
+    Client().post("/api/chat/completions", sent, "application/json", headers={"Authorization": f"Bearer {api_key}"})
+    asked_by = ExplainabilityTurn.objects.get().asked_by
+    add(new_session(project), timezone.now(), asked_by='anna "the fox"')
+    count()
+    client = member_client(project)
+    page = shown(client)
+    choices = [option.text() for option in page.css("#overview-asker option")[1:]]
+    assert choices == sorted(['anna "the fox"', asked_by])
+    value, address = tiles(shown(client, asked_by=asked_by))["Turns"]
+    assert (value, rows_behind(client, address)) == ("1", 1)
+
+
+def test_a_model_leads_to_the_turns_that_it_took_part_in(project: Project) -> None:
+    session = new_session(project)
+    for model in ("largé", "small", "larg"):
+        add(session, timezone.now(), model_usage=[["other", 1, 1], [model, 10, 5]], token_count=17)
+    count()
+    client = member_client(project)
+    behind = {
+        first(row, "a").text(): {rows_behind(client, href(link)) for link in row.css("a")}
+        for row in shown(client).css("#models tbody tr")
+    }
+    assert behind == {"other": {3}, "largé": {1}, "small": {1}, "larg": {1}}
+
+
+def test_the_last_run_of_each_suite_is_told(project: Project) -> None:
+    never, suite = (Suite.objects.create(project=project, name=name) for name in ("Never run", "Pumps"))
+    session = new_session(project)
+    for outcome in ("failed", "passed"):
+        experiment = Experiment.objects.create(project=project, session=session, kind="suite", status="finished")
+        run = SuiteRun.objects.create(suite=suite, experiment=experiment)
+        trial = Trial.objects.create(experiment=experiment, position=1)
+        TestResult.objects.create(run=run, trial=trial, position=1, name="One", outcome=outcome)
+    client = member_client(project)
+    rows = shown(client).css("[aria-labelledby=suites-title] tbody tr")
+    assert [[link.text(strip=True) for link in row.css("a")] for row in rows] == [["Pumps", "1 passed"]]
+    assert never.name not in rows[0].text()
+    assert all(client.get(href(link)).status_code == 200 for link in rows[0].css("a"))
 
 
 def test_imported_turns_are_counted_apart(talked: Session, project: Project) -> None:
@@ -231,7 +286,7 @@ def test_the_page_costs_the_same_for_more_turns(
         client.get(reverse("overview"))
 
 
-QUERIES = 10
+QUERIES = 11
 
 
 @given(durations=st.lists(st.integers(1, 600_000), min_size=1, max_size=50), share=st.sampled_from([0.5, 0.95, 1.0]))

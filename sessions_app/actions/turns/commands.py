@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from mrpvm.commands import CommandResult
 from mrpvm.preview import preview
+from sessions_app.acting import asking_name
 from sessions_app.models import ExplainabilityTurn, Session
 
 
@@ -24,6 +25,7 @@ def record_command(
         finished_at=timezone.now(),
         duration_ms=duration_ms,
         user_message=text,
+        asked_by=asking_name(),
         assistant_preview=preview(result.message),
         deliberation_level=locked.preferred_deliberation_level,
         command_result=result.as_record(),

@@ -20,8 +20,8 @@ COUNTING_SECONDS = 20.0
 
 _HOUR = timedelta(hours=1)
 _COLUMNS = (
-    "session__project_id", "session__mounted_kb__kb_id", "model", "session__active_agent", "kind", "outcome",
-    "duration_ms", "model_usage", "rating__value",
+    "session__project_id", "session__mounted_kb__kb_id", "model", "session__active_agent", "asked_by", "kind",
+    "outcome", "duration_ms", "model_usage", "rating__value",
 )  # fmt: skip
 
 
@@ -95,11 +95,11 @@ def _count_hour(hour: datetime) -> None:
     """Count the hour's turns in all projects, in place of what was counted before."""
     ended = ExplainabilityTurn.objects.filter(created_at__gte=hour, created_at__lt=hour + _HOUR).order_by()
     ended = ended.exclude(status=ExplainabilityTurn.Status.RUNNING).filter(session__deleted_at__isnull=True)
-    found: defaultdict[tuple[int, str, str, str], _Count] = defaultdict(_Count)
-    for project, kb_id, model, agent, kind, outcome, duration_ms, usage, rating in ended.values_list(
+    found: defaultdict[tuple[int, str, str, str, str], _Count] = defaultdict(_Count)
+    for project, kb_id, model, agent, asked_by, kind, outcome, duration_ms, usage, rating in ended.values_list(
         *_COLUMNS
     ).iterator():
-        count = found[project, kb_id, model or "", agent]
+        count = found[project, kb_id, model or "", agent, asked_by]
         count.turns += 1
         count.kinds[kind] += 1
         count.outcomes[outcome] += 1
@@ -117,6 +117,7 @@ def _count_hour(hour: datetime) -> None:
             kb_id=kb_id,
             model=model,
             agent=agent,
+            asked_by=asked_by,
             turn_count=count.turns,
             unanswered_count=count.outcomes[ExplainabilityTurn.Outcome.NO_ANSWER],
             failed_count=count.outcomes[ExplainabilityTurn.Outcome.FAILED],
@@ -126,5 +127,5 @@ def _count_hour(hour: datetime) -> None:
             durations=count.durations,
             tokens=count.tokens,
         )
-        for (project, kb_id, model, agent), count in found.items()
+        for (project, kb_id, model, agent, asked_by), count in found.items()
     )

@@ -10,7 +10,17 @@ from sessions_app.models import CountedTurns, TurnCounts
 class TurnCountsAdmin(ReadOnlyAdmin):
     """The rows behind the overview, the newest hour first."""
 
-    list_display = ("hour", "project", "kb_id", "model", "agent", "turn_count", "unanswered_count", "failed_count")
+    list_display = (
+        "hour",
+        "project",
+        "kb_id",
+        "model",
+        "agent",
+        "asked_by",
+        "turn_count",
+        "unanswered_count",
+        "failed_count",
+    )
     list_select_related = ("project",)
     ordering = ("-hour", "-id")
 

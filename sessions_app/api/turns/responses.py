@@ -288,6 +288,7 @@ class ListedTurn(serializers.Serializer):
     answer_basis = serializers.ChoiceField(BASES, allow_null=True)
     created_at = Time()
     duration_ms = nullable(Int)
+    asked_by = nullable(Str, help_text="The user or API key that asked; null for the server's own.")
     user_message = Str()
     assistant_preview = Str(allow_blank=True)
     kb_id = nullable(Str, help_text="The base that was mounted when it ran.")

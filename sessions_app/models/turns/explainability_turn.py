@@ -22,7 +22,8 @@ class ExplainabilityTurn(models.Model):
     """The registry's entry of one turn, whatever its end.
 
     While `status` is running the row is the session's turn slot: the partial unique constraint admits one a session
-    , `lease_until` says when it counts as abandoned. `is_grounded` is false for an answer of which some
+    , `lease_until` says when it counts as abandoned. `asked_by` is the name of the user or API key that asked, empty
+    for the server's own and for older turns. `is_grounded` is false for an answer of which some
     group rests on a model's own knowledge. `command_result` is the envelope of what was typed as a command,
     whether it was answered as one or asked a model by a skill. `client_request` is what a client of the OpenAI
     dialect said beside its message, with what was made of it, and of any client what it was warned of
@@ -107,6 +108,7 @@ class ExplainabilityTurn(models.Model):
     exchanges_removed_at = models.DateTimeField(null=True, blank=True)
 
     user_message = RedactedTextField()
+    asked_by = models.CharField(max_length=150, default="", blank=True)
     assistant_preview = RedactedCharField(max_length=240, default="", blank=True)
     planner_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     seed_detector_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001

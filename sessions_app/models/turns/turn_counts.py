@@ -7,7 +7,7 @@ from sessions_app.models.settings.project import Project
 
 
 class TurnCounts(models.Model):
-    """The ended turns of one hour in one project that have base, requested model and agent in common.
+    """The ended turns of one hour in one project that have base, requested model, agent and who asked in common.
 
     Base and agent are those of the session when the hour was counted; `model` is empty where none was requested.
     `durations` holds how many turns took how long: the key is that of `duration_key`. `tokens` holds by the model that
@@ -19,6 +19,7 @@ class TurnCounts(models.Model):
     kb_id = models.CharField(max_length=64)
     model = models.CharField(max_length=200, blank=True)
     agent = models.CharField(max_length=64)
+    asked_by = models.CharField(max_length=150, default="", blank=True)
     turn_count = models.PositiveIntegerField()
     unanswered_count = models.PositiveIntegerField()
     failed_count = models.PositiveIntegerField()
@@ -33,7 +34,9 @@ class TurnCounts(models.Model):
         ordering = ["project_id", "hour"]
         verbose_name_plural = "turn counts"
         constraints = [
-            models.UniqueConstraint(fields=["project", "hour", "kb_id", "model", "agent"], name="turn_counts_once")
+            models.UniqueConstraint(
+                fields=["project", "hour", "kb_id", "model", "agent", "asked_by"], name="turn_counts_once"
+            )
         ]
         indexes = [
             models.Index(fields=["hour"], name="turn_counts_by_hour"),

@@ -162,7 +162,9 @@ KEYS: Mapping[str, Key] = {
     "rating": Key(meaning="thumbs on the answer", example="rating:down", read=_one_of(*RATINGS), values=RATINGS),
     "error": Key(meaning="the code of the failure", example="error:VALIDATION_REJECTED", read=_text),
     "model": Key(meaning="the model the client requested", example="model:large", read=_text),
+    "used": Key(meaning="a model that took part", example="used:large", read=_text),
     "agent": Key(meaning="the session's active agent", example="agent:helper", read=_text),
+    "by": Key(meaning="the user or API key that asked", example='by:"Help desk (Ab12cd…)"', read=_text),
     "session": Key(meaning="one session, by its id", example="session:sess-…", read=_text),
     "in": Key(meaning="only one kind of result", example="in:units", read=_one_of(*KINDS), values=KINDS),
 }

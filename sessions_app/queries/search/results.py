@@ -1,11 +1,13 @@
 """Finding sessions, turns, units and bases by the filter language; every result belongs to the project."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from operator import or_
 
-from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
-from django.db.models.lookups import Exact
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.db.models.lookups import Contains, Exact
 
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeBase, Message, Project, Session
 from sessions_app.queries.knowledge.bases import knowledge_bases
@@ -15,7 +17,7 @@ from sessions_app.queries.sessions.lookups import overdue
 _SUFFIX = {"=": "", "<": "__lt", "<=": "__lte", ">": "__gt", ">=": "__gte"}
 _PLUGIN_COLUMNS = ("planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin")
 _TURN_STATUSES = tuple(ExplainabilityTurn.Status.values)
-OF_TURNS = frozenset({"is", "plugin", "level", "duration", "rating", "error", "model"})
+OF_TURNS = frozenset({"is", "plugin", "level", "duration", "rating", "error", "model", "used", "by"})
 """Keys that say something of turns only; of a session they hold if one of its turns fits."""
 
 
@@ -112,7 +114,21 @@ def _of_turn(term: Term) -> Q:
             return Q(error__code__iexact=term.value)
         case "model":
             return Q(model__iexact=term.value)
+        case "used":
+            return _used(str(term.value))
+        case "by":
+            return Q(asked_by__iexact=term.value)
     return _of_place(term, "session__", "created_at")
+
+
+def _used(model: str) -> Q:
+    """Return what holds of turns of the model: their uses are `[model, input tokens, output tokens]` each.
+
+    As text PostgreSQL writes letters that are not ASCII as they are, and SQLite as they were written.
+    """
+    uses = Cast("model_usage", TextField())
+    written = {json.dumps(model, ensure_ascii=is_ascii) for is_ascii in (True, False)}
+    return reduce(or_, (Q(Contains(uses, f"[{name},")) for name in sorted(written)))
 
 
 _MARKS = {

@@ -78,7 +78,8 @@ class ModelUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """A project's turns over a span; `bases` are names by id, of all that the span has, like `models` and `agents`."""
+    """A project's turns over a span; `bases` are names by id, of all that the span has, like `models`,
+    `agents` and `askers`."""
 
     whole: Figures
     steps: Sequence[Step]
@@ -87,15 +88,27 @@ class Overview:
     bases: Mapping[str, str]
     models: Sequence[str]
     agents: Sequence[str]
+    askers: Sequence[str]
     counted_at: datetime | None
 
 
-def overview(project: Project, span: Span, *, kb_id: str = "", model: str = "", agent: str = "") -> Overview:
-    """Return the figures of the turns that began in the span, of one base, requested model and agent if given."""
+def overview(
+    project: Project, span: Span, *, kb_id: str = "", model: str = "", agent: str = "", asked_by: str = ""
+) -> Overview:
+    """Return the figures of the turns that began in the span, of one base, requested model, agent and asker if given.
+
+    Args:
+        asked_by: the name of a user or API key.
+    """
     begins_at = span.begins_at(timezone.now())
     rows = list(TurnCounts.objects.filter(project=project, hour__gte=begins_at))
     fitting = [
-        row for row in rows if kb_id in ("", row.kb_id) and model in ("", row.model) and agent in ("", row.agent)
+        row
+        for row in rows
+        if kb_id in ("", row.kb_id)
+        and model in ("", row.model)
+        and agent in ("", row.agent)
+        and asked_by in ("", row.asked_by)
     ]
     by_step: defaultdict[int, list[TurnCounts]] = defaultdict(list)
     for row in fitting:
@@ -120,6 +133,7 @@ def overview(project: Project, span: Span, *, kb_id: str = "", model: str = "", 
         bases={found: names.get(found, found) for found in sorted(ids)},
         models=sorted({row.model for row in rows if row.model}),
         agents=sorted({row.agent for row in rows}),
+        askers=sorted({row.asked_by for row in rows if row.asked_by}),
         counted_at=CountedTurns.objects.values_list("counted_at", flat=True).first(),
     )
 

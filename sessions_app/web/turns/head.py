@@ -146,6 +146,9 @@ def _chips(turn: ExplainabilityTurn, record: RecordedTurn) -> Iterator[Chip]:
     omitted = omitted_messages(record.report)
     if omitted:
         yield Chip(text=f"{omitted} left out", title="Messages that the window left out", query="tab=context")
+    if turn.asked_by and '"' not in turn.asked_by:
+        url = f"{reverse('turns')}?{urlencode({'q': f'by:"{turn.asked_by}"'})}"
+        yield Chip(text=f"asked by {turn.asked_by}", title="The user or API key that asked", url=url)
 
 
 def _base_chip(base: MountedBase) -> Chip:

@@ -11,12 +11,14 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from sessions_app.models import ExplainabilityTurn, PluginStatistics, Project
+from sessions_app.queries.experiments.suites import listed_suites
 from sessions_app.queries.search.filter_language import parse
 from sessions_app.queries.turns.lists import turn_page
-from sessions_app.queries.turns.overview import SPANS, Figures, Overview, Step, overview, slowest_plugins
+from sessions_app.queries.turns.overview import SPANS, Figures, ModelUse, Overview, Step, overview, slowest_plugins
 
 DEFAULT_SPAN = "7d"
 QUESTIONS_SHOWN = 10
+SUITES_SHOWN = 10
 UNANSWERED_LOOKED_AT = 200
 """Of so many of the newest unanswered turns the most frequent questions are told."""
 _QUESTION_CHARS = 200
@@ -35,13 +37,15 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRow:
-    """One hour or day of the table, with its turns, the unanswered, the failed and those rated down."""
+    """One hour or day of the table, with the addresses of its turns, of some of them, and of all in an order."""
 
     step: Step
     turns_url: str
     unanswered_url: str
     failed_url: str
     down_url: str
+    slowest_url: str
+    tokens_url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsedModel:
+    """What a model took and wrote, and the turns that it took part in, those with most tokens first."""
+
+    use: ModelUse
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SlowPlugin:
     """A plugin and the turns that it took part in."""
 
@@ -62,9 +74,9 @@ class SlowPlugin:
 
 
 def overview_context(project: Project, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the overview shows of the span, base, model and agent that an address names."""
+    """Return what the overview shows of the span, base, model, agent and asker that an address names."""
     span = SPANS.get(given.get("span", ""), SPANS[DEFAULT_SPAN])
-    chosen = {name: given.get(name, "") for name in ("kb_id", "model", "agent")}
+    chosen = {name: given.get(name, "") for name in ("kb_id", "model", "agent", "asked_by")}
     found = overview(project, span, **chosen)
     within = _conditions(chosen)
     begins_at = found.steps[0].begins_at
@@ -79,6 +91,11 @@ def overview_context(project: Project, given: Mapping[str, str]) -> dict[str, An
         "series": json.dumps(_series(found.steps)),
         "questions": _questions(project, f"status:no-answer {since} {within}"),
         "looked_at": UNANSWERED_LOOKED_AT,
+        "models": [
+            UsedModel(use=use, url=f"{_turns_url(f'used:"{_unquoted(use.model)}" {since} {within}')}&sort=tokens")
+            for use in found.uses
+        ],
+        "suites": [listed for listed in listed_suites(project) if listed.last_run][:SUITES_SHOWN],
         "slow_plugins": [
             SlowPlugin(statistics=row, url=_turns_url(f"plugin:{row.plugin_id} {since} {within}"))
             for row in slowest_plugins(project)
@@ -88,7 +105,7 @@ def overview_context(project: Project, given: Mapping[str, str]) -> dict[str, An
 
 def _conditions(chosen: Mapping[str, str]) -> str:
     """Return the choices in the filter language; what it cannot say is no choice of the page's own."""
-    named = {"kb": chosen["kb_id"], "model": chosen["model"], "agent": chosen["agent"]}
+    named = {"kb": chosen["kb_id"], "model": chosen["model"], "agent": chosen["agent"], "by": chosen["asked_by"]}
     return " ".join(f'{key}:"{_unquoted(value)}"' for key, value in named.items() if value)
 
 
@@ -159,6 +176,8 @@ def _row(step: Step, within: str) -> StepRow:
         unanswered_url=_turns_url(f"status:no-answer {bounds}"),
         failed_url=_turns_url(f"status:failed {bounds}"),
         down_url=_turns_url(f"rating:down {bounds}"),
+        slowest_url=f"{_turns_url(bounds)}&sort=time",
+        tokens_url=f"{_turns_url(bounds)}&sort=tokens",
     )
 
 
