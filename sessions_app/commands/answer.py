@@ -12,12 +12,12 @@ from mrpvm.assistants.skills import SkillSnapshot
 from mrpvm.commands import (
     Orchestration,
     Outcome,
-    Resolved,
     SessionFacts,
     ToolCall,
     answer,
     resolve,
 )
+from mrpvm.commands.recorded import NotedPorts, frozen_record
 from mrpvm.trace.events import ROOT_FRAME_ID, Event, record_of
 from mrpvm.values import Selection, TurnOutcome
 from sessions_app import events
@@ -29,8 +29,9 @@ from sessions_app.actions.sessions.remembered import SessionMemory
 from sessions_app.actions.sessions.session import create_session, trim_registry
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.turns.commands import record_command
+from sessions_app.actions.turns.conditions import product_version
 from sessions_app.actions.turns.payloads import batch, payload
-from sessions_app.commands.trace import trace_of
+from sessions_app.commands.trace import payload_parts, trace_of
 from sessions_app.language_model import is_configured
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.queries.sessions.frozen_content import agents_of, personas_of, skills_of
@@ -76,11 +77,15 @@ def answer_command(
     asked = resolved.orchestration
     if asked is not None and is_configured():
         return asked
-    outcome = answer(resolved, facts, _ServerPorts(locked))
+    ports = NotedPorts(_ServerPorts(locked))
+    outcome = answer(resolved, facts, ports)
     news = _apply(locked, outcome)
     duration_ms = round((time.monotonic() - began) * 1000)
-    turn = record_command(locked, text, outcome.result, duration_ms, client_request)
-    trace = _store_trace(turn, resolved, outcome, facts)
+    conditions = {"command": frozen_record(facts), "product": product_version()}
+    turn = record_command(locked, text, outcome.result, duration_ms, client_request, conditions)
+    trace = trace_of(turn, resolved, outcome, facts)
+    parts = payload_parts(text, facts, ports.calls, resolved, outcome)
+    batch(turn, 0, [record_of(event) for event in trace], [payload(ROOT_FRAME_ID, parts)]).save()
     if outcome.tool_call is not None:
         _add_tool_message(locked, turn, outcome.tool_call)
     if chain is not None:
@@ -166,19 +171,6 @@ def _apply(session: Session, outcome: Outcome) -> list[events.News]:
     if outcome.result.code in _MEMORY_CHANGED:
         news.append(("memory.updated", events.MemoryUpdated(count=session.remembered_count)))
     return news
-
-
-def _store_trace(
-    turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, facts: SessionFacts
-) -> Sequence[Event]:
-    trace = trace_of(turn, resolved, outcome, facts)
-    parts = {
-        "input": {"message": turn.user_message},
-        "output": outcome.result.as_record(),
-        "meta": {"route": resolved.route, "reason": resolved.reason, "changed": sorted(outcome.changes)},
-    }
-    batch(turn, 0, [record_of(event) for event in trace], [payload(ROOT_FRAME_ID, parts)]).save()
-    return trace
 
 
 def _add_tool_message(session: Session, turn: ExplainabilityTurn, call: ToolCall) -> None:

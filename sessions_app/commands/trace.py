@@ -1,6 +1,10 @@
 """The trace of a command, in the machine's vocabulary: one frame, what the text meant, which skill ran and why."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from mrpvm.commands import Outcome, Resolved, SessionFacts
+from mrpvm.commands.recorded import Given, PortCall
 from mrpvm.trace.events import ROOT_FRAME_ID, CommandResolved, Event, FrameClosed, SkillInvoked, TurnFinished
 from mrpvm.trace.head import trace_head
 from sessions_app.models import ExplainabilityTurn
@@ -29,7 +33,7 @@ def trace_of(turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, fac
     return [
         *trace_head(
             request_id=turn.request_id,
-            session_id=turn.session.session_id,
+            session_id=facts.session_id,
             message=turn.user_message,
             deliberation_level=turn.deliberation_level,
             purpose="command",
@@ -40,6 +44,17 @@ def trace_of(turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, fac
         Event(at_ms=at_ms, data=closed),
         Event(at_ms=at_ms, data=TurnFinished(status="succeeded", answer_status=None)),
     ]
+
+
+def payload_parts(
+    text: str, facts: SessionFacts, calls: Sequence[PortCall], resolved: Resolved, outcome: Outcome
+) -> dict[str, Any]:
+    """Return the payload of a command's frame: what it was given and read, what it gave and changed."""
+    return {
+        "input": {"message": text, "session": Given.of(facts), "calls": calls},
+        "output": outcome.result.as_record(),
+        "meta": {"route": resolved.route, "reason": resolved.reason, "changed": sorted(outcome.changes)},
+    }
 
 
 def _skill(resolved: Resolved, outcome: Outcome) -> list[Event]:

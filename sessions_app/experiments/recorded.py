@@ -18,7 +18,7 @@ from mrpvm.wire import from_wire
 from sessions_app.layers.retrieval.chains import Marks
 from sessions_app.layers.retrieval.past import LayersGone, SeenLayers, past_view
 from sessions_app.layers.retrieval.port import EffectiveView
-from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.queries.experiments.forgettings import took_payloads
 from sessions_app.queries.turns import registry as turn_queries
@@ -105,24 +105,15 @@ def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
     if turn.is_trial:
         raise NotReplayable("A trial is run again by running its experiment's turn with its changes.", "view")
     if turn.kind == ExplainabilityTurn.Kind.COMMAND:
-        raise NotReplayable("A command was answered without the machine: there is nothing to run again.", "machine")
+        raise NotReplayable("A command is answered without the machine: it replays, and has nothing to try.", "machine")
     if turn.kind == ExplainabilityTurn.Kind.IMPORTED:
         raise NotReplayable(
             "Another application sent this turn as a trace: what its models and tools saw is not here.", "machine"
         )
-    if turn.payloads_removed_at is not None:
-        if took_payloads(turn):
-            raise forgotten(turn.payloads_removed_at)
-        raise NotReplayable(
-            f"The payloads of this turn were removed on {turn.payloads_removed_at:%Y-%m-%d}, as the project's retention"
-            " says. It cannot be run again.",
-            "payloads",
-            turn.payloads_removed_at,
-        )
+    check_kept(turn)
     if not turn.view or turn.conditions is None or not turn.conditions.content:
         raise NotReplayable("What this turn saw was not recorded: it is older than replay, or it never began.", "view")
-    batches = TurnEvents.objects.filter(turn=turn).order_by("first_sequence").values_list("events", flat=True)
-    records = [record for batch in batches for record in batch]
+    records = turn_queries.event_records(turn)
     if turn.exchanges_removed_at is not None and _has_asked_models(turn, records):
         raise NotReplayable(
             f"What this turn sent to models was removed on {turn.exchanges_removed_at:%Y-%m-%d}, as the project's"
@@ -134,6 +125,24 @@ def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
         records = list(_until_stopped(records))
     return RecordedTurn(
         turn=turn, view=TurnView.of_record(turn.view), conditions=turn.conditions.content, records=records
+    )
+
+
+def check_kept(turn: ExplainabilityTurn) -> None:
+    """Refuse a turn whose payloads were removed.
+
+    Raises:
+        NotReplayable: by retention, or with something that was forgotten.
+    """
+    if turn.payloads_removed_at is None:
+        return
+    if took_payloads(turn):
+        raise forgotten(turn.payloads_removed_at)
+    raise NotReplayable(
+        f"The payloads of this turn were removed on {turn.payloads_removed_at:%Y-%m-%d}, as the project's retention"
+        " says. It cannot be run again.",
+        "payloads",
+        turn.payloads_removed_at,
     )
 
 

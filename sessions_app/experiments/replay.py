@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -19,15 +19,17 @@ from mrpvm.trace.replay import Difference, first_different_event, first_differen
 from mrpvm.values import KnowledgeUnit, Plan
 from mrpvm.wire import WireWriter, from_wire
 from mrpvm.wrappers.wrapper import Help
+from sessions_app.actions.turns.conditions import product_version
 from sessions_app.actions.turns.payloads import judged_step
 from sessions_app.experiments.models import models_of, recorded_exchanges
-from sessions_app.experiments.recorded import NotReplayable, RecordedTurn, forgotten, recorded_turn
+from sessions_app.experiments.recorded import Conditions, NotReplayable, RecordedTurn, forgotten, recorded_turn
+from sessions_app.experiments.recorded_command import recorded_command
 from sessions_app.experiments.run import Rerun, Setup, rerun
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.experiments.forgettings import forgotten_since
 from sessions_app.queries.turns.registry import answer_of
 from sessions_app.turns.running_turns import running_turns
-from sessions_app.turns.view import plugin_versions, product_version
+from sessions_app.turns.view import plugin_versions
 
 type Reason = Literal[
     "plugin-missing", "plugin-version", "product-version", "model-request", "nondeterministic-plugin", "unexplained"
@@ -73,29 +75,53 @@ def replay(turn: ExplainabilityTurn, *, live_plugins: bool = False) -> ReplayRes
         Conflict: as for `recorded_turn`.
     """
     started = time.monotonic()
+    is_command = turn.kind == ExplainabilityTurn.Kind.COMMAND
+    divergence = _of_command(turn) if is_command else _of_machine(turn, live_plugins=live_plugins)
+    return ReplayResult(
+        request_id=turn.request_id, duration_ms=round((time.monotonic() - started) * 1000), divergence=divergence
+    )
+
+
+def _of_machine(turn: ExplainabilityTurn, *, live_plugins: bool) -> Divergence | None:
     recorded = recorded_turn(turn)
-    again = rerun_unchanged(recorded, live_plugins=live_plugins)
-    difference = _difference(recorded, again)
-    since = forgotten_since(turn) if difference else None
+    difference = _difference(recorded, rerun_unchanged(recorded, live_plugins=live_plugins))
+    if difference is None:
+        return None
+    payloads = (item.text for item in recorded.payloads.values())
+    _check_whole(turn, (recorded.message, json.dumps(recorded.records), *payloads))
+    return _explained(recorded, difference, live_plugins=live_plugins)
+
+
+def _of_command(turn: ExplainabilityTurn) -> Divergence | None:
+    recorded = recorded_command(turn)
+    difference = recorded.difference()
+    if difference is None:
+        return None
+    _check_whole(turn, (turn.user_message, json.dumps(recorded.payload)))
+    return _of_other_product(recorded.conditions, difference) or _because(
+        difference, "unexplained", "Versions are the same: a tool or a setting outside of the session."
+    )
+
+
+def _check_whole(turn: ExplainabilityTurn, told: Iterable[str]) -> None:
+    """Refuse a turn that came out differently because something of what it was told is not there any more.
+
+    Args:
+        told: what it was told, and what it did.
+
+    Raises:
+        NotReplayable: something was forgotten since, or secrets were blacked out.
+    """
+    since = forgotten_since(turn)
     if since is not None:  # rarer words weigh more: what is gone changes the scores of what is left
         raise forgotten(since)
-    if difference is not None and _held_secrets(recorded):
+    if any(REDACTED in text for text in told):
         raise NotReplayable(
             "Secrets were blacked out of what this turn was told, and what is left is read differently. It cannot be"
             " run again.",
             "secrets",
             turn.created_at,
         )
-    divergence = None if difference is None else _explained(recorded, difference, live_plugins=live_plugins)
-    return ReplayResult(
-        request_id=turn.request_id, duration_ms=round((time.monotonic() - started) * 1000), divergence=divergence
-    )
-
-
-def _held_secrets(recorded: RecordedTurn) -> bool:
-    """Return whether something was blacked out of what the turn was told, or of what it did."""
-    told = (recorded.message, json.dumps(recorded.records), *(item.text for item in recorded.payloads.values()))
-    return any(REDACTED in text for text in told)
 
 
 def replay_turn(turn: ExplainabilityTurn) -> ReplayResult:
@@ -265,9 +291,9 @@ def _explained(recorded: RecordedTurn, difference: Difference, *, live_plugins: 
     if changed:
         told = ", ".join(f"{key.partition(' ')[2]} was {then[key]} and is {now[key]}" for key in changed)
         return _because(difference, "plugin-version", f"Plugins changed: {told}.")
-    if recorded.conditions["product"] != product_version():
-        told = f"The turn ran under version {recorded.conditions['product']}; this is {product_version()}."
-        return _because(difference, "product-version", told)
+    other_product = _of_other_product(recorded.conditions, difference)
+    if other_product is not None:
+        return other_product
     plugin_id = _plugin_of(recorded, difference.execution_id)
     if (
         live_plugins
@@ -279,6 +305,14 @@ def _explained(recorded: RecordedTurn, difference: Difference, *, live_plugins: 
         difference, "unexplained", "Versions are the same: a setting outside of the turn, or a plugin that does not say"
         " that it is not deterministic."
     )  # fmt: skip
+
+
+def _of_other_product(conditions: Conditions, difference: Difference) -> Divergence | None:
+    """Return the difference where another version of the product made the record."""
+    if conditions["product"] == product_version():
+        return None
+    told = f"The turn ran under version {conditions['product']}; this is {product_version()}."
+    return _because(difference, "product-version", told)
 
 
 def _because(difference: Difference, reason: Reason, detail: str) -> Divergence:

@@ -4,12 +4,9 @@ What turns have in common, such as policies and limits, is stored once for all o
 pointed at: they only grow, and what is taken out of a session's layers is kept in removed ones.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
-
-from django.conf import settings
 
 from mrpvm import registry
 from mrpvm.assistants.skills.choice import SkillChoice
@@ -18,8 +15,8 @@ from mrpvm.conversation.preparation import ConversationState, PreparedTurn
 from mrpvm.conversation.summary import Summary
 from mrpvm.llm.port import Sampling
 from mrpvm.values import HistoryMessage
-from mrpvm.wire import from_wire, json_bytes, to_wire, wire_names
-from sessions_app.actions.turns.conditions import store_conditions
+from mrpvm.wire import from_wire, to_wire, wire_names
+from sessions_app.actions.turns.conditions import digest_of, product_version, store_conditions
 from sessions_app.language_model import configuration
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import ExplainabilityTurn
@@ -161,10 +158,6 @@ def plugin_versions() -> dict[str, str]:
     return {f"{item.type} {item.id}": item.version for item in found}
 
 
-def product_version() -> str:
-    return str(settings.MRPVM_VERSION)
-
-
 class _Stored:
     """What this process has stored of conditions: the utilities of each project's last ones, and keys by digest."""
 
@@ -181,7 +174,7 @@ class _Stored:
 
     def key_of(self, project_pk: int, content: Mapping[str, Any]) -> int:
         """Return the key of the conditions with this content; they are stored unless a turn had the same."""
-        digest = hashlib.sha256(json_bytes(content)).hexdigest()
+        digest = digest_of(content)
         if (project_pk, digest) not in self._keys:
             if len(self._keys) >= _CONDITIONS_REMEMBERED:
                 self._keys.clear()

@@ -1,5 +1,6 @@
 """What a replay says of turns that come out as they are recorded, and of those that do not."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,10 +11,22 @@ from mrpvm.contracts import Descriptor
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.background.doctor import findings
 from sessions_app.experiments.recorded import NotReplayable
 from sessions_app.experiments.replay import replay
-from sessions_app.models import ExplainabilityTurn, LayerUnit, Message, PluginStatistics, Session, TurnEvents
+from sessions_app.models import (
+    ExplainabilityTurn,
+    LayerUnit,
+    Message,
+    PluginStatistics,
+    Project,
+    RememberedText,
+    Session,
+    TurnEvents,
+)
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import run_turn
 from tests.actions.test_own_units import source
 from tests.experiments.conftest import Talk, stored
 
@@ -86,3 +99,55 @@ def test_what_was_removed_since_is_whole_to_the_doctor(talk: Talk) -> None:
     mount_base(session, create_base(session.project, "Other"), reason="load-api", discard_draft=True)
     assert LayerUnit.objects.filter(layer__kind="removed").count() == 2
     assert [finding.text for finding in findings()] == []
+
+
+@pytest.fixture
+def remembering(project: Project) -> Callable[[str], ExplainabilityTurn]:
+    """Return a function that answers a command in one session that remembers something, and gives its turn."""
+    session = create_session(project)
+    run_turn(session, TurnCall(message="My name is Ada."))
+
+    def answered(text: str) -> ExplainabilityTurn:
+        return stored(run_turn(Session.objects.get(pk=session.pk), TurnCall(message=text)).turn)
+
+    answered("/remember The boat leaves at 9.")
+    return answered
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/remember Tea is at 5.", "/remember The boat leaves at 9.", "/memory show boat", "/memory long consolidate",
+        "/memory evidence ingest notes.txt", "/reload_skills", "/reload_persona", "/new", "/calc 6*7", "/style focus",
+        "/checklist Pack.", "/nothing",
+    ],
+)  # fmt: skip
+def test_a_command_replays_after_its_session_changed(
+    remembering: Callable[[str], ExplainabilityTurn], text: str
+) -> None:
+    turn = remembering(text)
+    for later in ("/remember Pack a coat.", "/style playful", "/reload_skills"):
+        remembering(later)
+    RememberedText.objects.filter(content__contains="boat").delete()
+    before = (rows(), RememberedText.objects.count())
+    assert replay(turn).result == "identical"
+    assert (rows(), RememberedText.objects.count()) == before
+
+
+def test_a_command_that_asks_something_else_diverges(remembering: Callable[[str], ExplainabilityTurn]) -> None:
+    turn = remembering("/memory show boat")
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(user_message="/memory show coat")
+    found = replay(stored(turn)).divergence
+    assert found is not None
+    assert (found.difference.part, found.reason) == ("payload", "unexplained")
+    assert found.difference.recorded["arguments"][0]["text"] == "boat"
+    assert found.difference.replayed["arguments"][0]["text"] == "coat"
+
+
+def test_a_command_without_its_payload_says_since_when(remembering: Callable[[str], ExplainabilityTurn]) -> None:
+    turn = remembering("/memory show boat")
+    now = timezone.now()
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(payloads_removed_at=now)
+    with pytest.raises(NotReplayable) as refused:
+        replay(stored(turn))
+    assert refused.value.details == {"missing": "payloads", "since": now.isoformat()}

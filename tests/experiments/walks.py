@@ -36,6 +36,11 @@ ASKED = (
 )  # fmt: skip
 SKILLS = ("/summarise The ferry to Nore costs 12 euros.", "/calc 6*7", "/checklist Pack for Nore.", "/compare Rex, Tom")
 GUIDES = ("/persona use coach", "/persona use analyst", "/style focus", "/agent use reader", "/agent use default")
+COMMANDS = (
+    "/help", "/help calc", "/skills", "/nothing", "/", "/new", "/reload_skills", "/reload_persona", "/persona list",
+    "/remember The boat leaves at 9.", "/remember my password is x", "/memory long show --include-archived",
+    "/memory show boat", "/memory long consolidate", "/memory evidence ingest notes.txt", "/forget 1",
+)  # fmt: skip
 CLAIMS = tuple(f"The pump {name} needs {name} bars." for name in ("a1", "b2", "c3", "d4"))
 ACTIONS = (
     "tell", "tell", "ask", "ask", "ask", "ask", "level", "pin", "load", "stage", "stage", "remove", "save", "fork",
@@ -136,7 +141,7 @@ class Walk:
         self.turn(self.chance.choice(GUIDES))
 
     def command(self) -> None:
-        self.turn("/help")
+        self.turn(self.chance.choice(COMMANDS))
 
     def restart(self) -> None:
         """Forget what a process remembers."""

@@ -152,7 +152,11 @@ def test_an_experiment_is_deleted_by_who_ran_it_or_an_editor(live_project: Proje
 
 
 def test_the_replay_page_says_identical(live_project: Project, turn: ExplainabilityTurn) -> None:
-    assert "replays identically" in get(member_client(live_project, "viewer"), turn, "turn-replay")
+    client = member_client(live_project, "viewer")
+    assert "replays identically" in get(client, turn, "turn-replay")
+    line = client.get(address(turn, "turn-replay"), headers={"HX-Request": "true"}).text
+    assert Links(line).to("Replays identically") == address(turn, "turn-replay")
+    assert Links(get(client, turn, "turn")).to("Replay") == address(turn, "turn-replay")
 
 
 def test_going_on_from_a_trial_makes_a_fork(live_project: Project, turn: ExplainabilityTurn) -> None:

@@ -8,13 +8,23 @@ from django.utils import timezone
 from mrpvm.commands import CommandResult
 from mrpvm.preview import preview
 from sessions_app.acting import asking_name
+from sessions_app.actions.turns.conditions import digest_of, store_conditions
 from sessions_app.models import ExplainabilityTurn, Session
 
 
 def record_command(
-    locked: Session, text: str, result: CommandResult, duration_ms: int, client_request: Mapping[str, Any] | None
+    locked: Session,
+    text: str,
+    result: CommandResult,
+    duration_ms: int,
+    client_request: Mapping[str, Any] | None,
+    conditions: Mapping[str, Any],
 ) -> ExplainabilityTurn:
-    """Store and return the entry of a command in the locked session, whose `turn_sequence` the caller saves."""
+    """Store and return the entry of a command in the locked session, whose `turn_sequence` the caller saves.
+
+    Args:
+        conditions: what it was answered from and shares with other commands.
+    """
     locked.turn_sequence += 1
     return ExplainabilityTurn.objects.create(
         session=locked,
@@ -30,4 +40,5 @@ def record_command(
         deliberation_level=locked.preferred_deliberation_level,
         command_result=result.as_record(),
         client_request=client_request,
+        conditions_id=store_conditions(locked.project_id, digest_of(conditions), conditions),
     )

@@ -232,6 +232,10 @@ def _check_row(row: Any, layer_count: int) -> None:
                 _check_places(row.ancestry, layer_count)
             case LayerUnit():
                 row.to_value()
+            case TurnConditions() if "command" in row.content:
+                frozen = row.content["command"]
+                for kind in FrozenContent.Kind:
+                    frozen_value(FrozenContent(kind=kind, content=frozen[kind.value]))
             case TurnConditions():
                 from_wire(ConversationState, row.content["state"])
             case ExplainabilityTurn() if row.view:

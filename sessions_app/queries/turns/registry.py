@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from mrpvm.conversation.answers import cited_units
 from mrpvm.errors import NotFound
-from mrpvm.trace.events import Event, event_of
+from mrpvm.trace.events import Event, Record, event_of
 from mrpvm.trace.graph import Graph, fold_graph
 from mrpvm.values import Answer, AnswerGroup
 from mrpvm.wire import to_wire
@@ -69,8 +69,9 @@ def _turn_among(
 
 
 def ended_turns(session_id: str | None, since: datetime | None, until: datetime | None) -> QuerySet[ExplainabilityTurn]:
-    """Return the machine's ended turns of a session, or of all, that began within these times; the oldest first."""
-    found = ExplainabilityTurn.objects.filter(kind=ExplainabilityTurn.Kind.CHAT).order_by("created_at", "pk")
+    """Return ended turns and commands of a session, or of all, that began within these times; the oldest first."""
+    kinds = (ExplainabilityTurn.Kind.CHAT, ExplainabilityTurn.Kind.COMMAND)
+    found = ExplainabilityTurn.objects.filter(kind__in=kinds).order_by("created_at", "pk")
     found = found.exclude(status=ExplainabilityTurn.Status.RUNNING)
     if session_id is not None:
         found = found.filter(session__session_id=session_id)
@@ -92,8 +93,17 @@ def events(turn: ExplainabilityTurn) -> list[Event]:
 
 
 def _events_of(turn_pk: int) -> list[Event]:
+    return list(map(event_of, _records_of(turn_pk)))
+
+
+def event_records(turn: ExplainabilityTurn) -> list[Record]:
+    """Return the turn's machine events as they are stored, in the order of frames."""
+    return _records_of(turn.pk)
+
+
+def _records_of(turn_pk: int) -> list[Record]:
     batches = TurnEvents.objects.filter(turn_id=turn_pk).order_by("first_sequence").values_list("events", flat=True)
-    return [event_of(record) for batch in batches for record in batch]
+    return [record for batch in batches for record in batch]
 
 
 def all_events(turns: Collection[ExplainabilityTurn]) -> dict[int, list[Event]]:

@@ -23,6 +23,7 @@ from sessions_app.experiments.experiments import (
     start_trials,
 )
 from sessions_app.experiments.live import Estimate
+from sessions_app.experiments.recorded import NotReplayable
 from sessions_app.experiments.replay import replay_turn
 from sessions_app.experiments.search import USUAL_BOUNDS, Bounds, Expectation
 from sessions_app.experiments.work import changes_of_record
@@ -230,7 +231,7 @@ def search_time(request: HttpRequest, member: Member, session_id: str) -> HttpRe
 @require_safe
 @member_view()
 def replay(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show whether the turn comes out as it is recorded, and where not."""
+    """Show whether the turn comes out as it is recorded, and where not; for HTMX as a line of the turn's head."""
     turn = turns.turn(member.project, session_id, request_id)
     context: dict[str, Any] = {**_turn_context(turn), "tab": "replay"}
     try:
@@ -240,8 +241,9 @@ def replay(request: HttpRequest, member: Member, session_id: str, request_id: st
             difference = replayed.divergence.difference
             context |= {"recorded_text": _json(difference.recorded), "replayed_text": _json(difference.replayed)}
     except MRPError as refused:
-        context["refused"] = refused.message
-    return page(request, "experiments/replay.html", member, context, section="sessions")
+        context |= {"refused": refused.message, "not_replayable": isinstance(refused, NotReplayable)}
+    template = "experiments/replay.html" + ("#line" if "HX-Request" in request.headers else "")
+    return page(request, template, member, context, section="sessions")
 
 
 @form_of("turn-try", "session_id", "request_id")

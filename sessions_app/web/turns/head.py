@@ -33,6 +33,8 @@ from sessions_app.web.turns.drawing import turn_addresses
 from sessions_app.web.turns.graph.status import duration_badge
 
 DISCARDED_SHOWN = 5
+REPLAYED_UNASKED_MS = 2_000
+"""A turn that took no longer is replayed for its head; of a longer one the head has the link alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,8 @@ def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
         "verdict": told.verdict,
         "clauses": [_linked(turn, clause) for clause in told.verdict.clauses],
         "chips": told.chips,
+        "has_replay": not turn.is_running and not turn.is_trial and turn.kind != ExplainabilityTurn.Kind.IMPORTED,
+        "is_replayed": (turn.duration_ms or 0) <= REPLAYED_UNASKED_MS,
         "draft": draft_of(turn),
         "seeks_base": is_open and not turn.is_trial,
         "duration": duration_badge(turn.duration_ms),
