@@ -84,15 +84,17 @@ def held_bytes() -> int:
 
 
 def deep_size(value: object) -> int:
-    """Return the bytes of a value and of what it holds; what all share (enum members, say) is left out."""
+    """Return the bytes of a value and of what it holds, which is no part of itself.
+
+    What all share (enum members, say) is left out; what the value holds in two places counts twice.
+    """
     if isinstance(value, str):
         return getsizeof(value)
-    size, waiting, seen = 0, [value], set[int]()
+    size, waiting = 0, [value]
     while waiting:
         item = waiting.pop()
         held = _held_by(type(item))  # type: ignore[arg-type]  # a class is hashable, whatever it defines
-        if held is not None and id(item) not in seen:
-            seen.add(id(item))
+        if held is not None:
             size += getsizeof(item)
             if held is not _nothing:
                 waiting.extend(held(item))

@@ -7,8 +7,9 @@ for SQLite and PostgreSQL alike.
 import errno
 import logging
 import sqlite3
-from collections.abc import Iterator
-from contextlib import ContextDecorator, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connections
@@ -104,10 +105,22 @@ def _postgresql_meaning(state: str | None) -> str | None:
     return _AWAY if state is None or state == _IO_ERROR or state.startswith(_AWAY_CLASSES) else None
 
 
-class outages_told(ContextDecorator):
+class outages_told:
     """Raise what the block, or the function, raises as `as_unavailable` returns it."""
 
-    # A class and no generator: a turn enters some forty such blocks.
+    # A class and no generator: a turn enters some forty such blocks, most of them as functions.
+
+    def __call__[**Given, Result](self, function: Callable[Given, Result]) -> Callable[Given, Result]:
+        @wraps(function)
+        def told(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                if (known := as_unavailable(error)) is error:
+                    raise
+                raise known from error
+
+        return told
 
     def __enter__(self) -> None:
         pass

@@ -22,7 +22,7 @@ from bench.evaluation.suites import DEVELOPMENT, FURTHER, load_suites
 from bench.rewriting.scores import content
 from bench.rewriting.turns import FollowUp, follow_ups
 from mrpvm.conversation.rewriting.said import Exchange, exchanges_of, mentions_in
-from mrpvm.conversation.rewriting.signals import follow_signs, signs
+from mrpvm.conversation.rewriting.signals import signs, with_crossed
 from mrpvm.conversation.rewriting.terms import Candidate, first_signs, second_signs
 from mrpvm.conversation.rewriting.weights import PATH, Weights
 
@@ -115,10 +115,12 @@ def learn_follows(
     strangers = [stranger_to(turn, turns) for turn in turns]
     shares = {OWN_SHARE: own_questions(), ASKED_SHARE: questions}
     others = [(chosen(asked, turn), share) for share, asked in shares.items() if asked for turn in turns]
-    rows = [follow_signs(turns[number].message, exchanges[number], counted.rarity) for number in needing]
-    rows += [follow_signs(turn.manual, said, counted.rarity) for turn, said in zip(strangers, exchanges, strict=True)]
+    rows = [with_crossed(signs(turns[number].message, exchanges[number], counted.rarity)) for number in needing]
     rows += [
-        follow_signs(message, exchanges[place % len(turns)], counted.rarity)
+        with_crossed(signs(turn.manual, said, counted.rarity)) for turn, said in zip(strangers, exchanges, strict=True)
+    ]
+    rows += [
+        with_crossed(signs(message, exchanges[place % len(turns)], counted.rarity))
         for place, (message, _) in enumerate(others)
     ]
     seen = Counter(name for row in rows for name, value in row.items() if value)

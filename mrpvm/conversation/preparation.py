@@ -27,7 +27,6 @@ from mrpvm.conversation.rewriting import (
     refers_back,
     rewrite,
     spoken,
-    stands_alone,
 )
 from mrpvm.conversation.rewriting.by_model import model_asker
 from mrpvm.conversation.session_memory import Memory, told_terms
@@ -151,7 +150,7 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
         skill_choice=asked.skill_choice.as_record() if asked.skill_choice else None,
         history=context.history,
         recall=recall if recall.terms or recall.documents else None,
-        resolves_references=asked.flags.enable_query_rewriting and not stands_alone(asked.message, context.history),
+        resolves_references=rewriting is not None and not rewriting.stands_alone,
         pins=asked.pins,
         preferences=state.preferences,
         deliberation_level=asked.deliberation_level,

@@ -18,6 +18,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("brief", r"brief(?:ly)?|concise(?:ly)?|short(?:ly)?|(?:one|a single) sentence"),
     ("markdown", r"markdown"),
 )
+_FORMS_ALONE = tuple((name, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)) for name, pattern in _FORMS)
 _FORM_NAMES = "|".join(pattern for _, pattern in _FORMS)
 _ANSWER_VERB = r"(?:answer|respond|reply|return|format|output)"
 _SHORT = "brief|short|concise"
@@ -75,7 +76,8 @@ def output_forms(*texts: str | None) -> tuple[str, ...]:
             continue
         spaced = text.replace("_", " ")
         scope = spaced if len(spaced.split()) <= 4 else " ".join(m.group() for m in _FORM_PHRASE.finditer(spaced))
-        found |= {name for name, pattern in _FORMS if re.search(rf"\b(?:{pattern})\b", scope, re.IGNORECASE)}
+        if scope:
+            found |= {name for name, form in _FORMS_ALONE if form.search(scope)}
     if "step_by_step" in found:
         found.discard("bullet_list")
     return tuple(name for name, _ in _FORMS if name in found)

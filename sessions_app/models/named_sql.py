@@ -9,13 +9,14 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import lru_cache, partial
+from datetime import UTC, datetime
+from functools import cache, lru_cache, partial
 from itertools import batched, chain
 from operator import attrgetter
 from typing import Any, Self, cast
 
-from django.db import connection, transaction
+import orjson
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.backends.utils import CursorWrapper
 from django.db.models import DateTimeField, Field, JSONField, Model
 from django.db.models.expressions import Col
@@ -68,10 +69,17 @@ def open_cursor() -> CursorWrapper:
 
     SQLite's spends 13 µs on a statement of 20 parameters where Django's spends 29.
     """
-    if connection.vendor != "sqlite" or connection.queries_logged:
-        return connection.cursor()
-    connection.ensure_connection()
-    return connection.make_cursor(connection.connection.cursor(_QuestionMarkCursor))
+    own = connections[DEFAULT_DB_ALIAS]  # `connection` would look for it anew at each attribute
+    if product() != "sqlite" or own.queries_logged:
+        return own.cursor()
+    own.ensure_connection()
+    return own.make_cursor(own.connection.cursor(_QuestionMarkCursor))
+
+
+@cache
+def product() -> str:
+    """Return the database's name: sqlite or postgresql."""
+    return connection.vendor
 
 
 # Writing rows.
@@ -92,7 +100,7 @@ def write_all(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
     PostgreSQL carries them out as one statement, which saves a round trip for each and, where no transaction runs,
     those that begin and end one. None of them sees what another has written.
     """
-    if connection.vendor == "postgresql" and len(writes) > 1:
+    if product() == "postgresql" and len(writes) > 1:
         return _written_together(writes)
     if not writes:
         return []
@@ -150,7 +158,7 @@ def insert_rows(rows: Sequence[Model], *, with_keys: bool = False, along: Sequen
     written = [write_all([step])[0] for step in steps]
     written.append(write_all([last, *along])[0])
     for row, (key,) in zip(rows, chain.from_iterable(written), strict=with_keys):
-        row.pk, row._state.adding, row._state.db = key, False, connection.alias
+        row.pk, row._state.adding, row._state.db = key, False, DEFAULT_DB_ALIAS
 
 
 def insert_values(
@@ -173,12 +181,11 @@ def insertions(rows: Sequence[Model], returning: tuple[str, ...] = ()) -> list[W
 def _insertion_steps(
     model: type[Model], columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], returning: tuple[str, ...]
 ) -> Iterator[Write]:
-    into, types, adapters = _insertion(model, columns, connection.vendor)
+    into, types, adapters, most = _insertion(model, columns, product())
     adapted = _converted(list(rows), adapters)
-    if connection.vendor == "postgresql" and len(adapted) > _FEW_ROWS:
+    if product() == "postgresql" and len(adapted) > _FEW_ROWS:
         yield Write(f"{into} {_unnested(types)}", _arrays(adapted), returning)
         return
-    most = (connection.features.max_query_params or _MOST_PARAMETERS) // len(columns)
     for batch in batched(adapted, most, strict=False):
         yield Write(f"{into} {_marks(len(columns), len(batch))}", list(chain.from_iterable(batch)), returning)
 
@@ -195,7 +202,7 @@ def insert_at_once(into: str, types: Sequence[str], rows: Sequence[tuple[Any, ..
     if not rows:
         return
     with open_cursor() as cursor:
-        if connection.vendor == "postgresql":
+        if product() == "postgresql":
             cursor.execute(f"{into} {_unnested(types)} {after}", _arrays(rows))
             return
         whole = len(rows) - len(rows) % _ROWS_A_STEP
@@ -226,7 +233,7 @@ def posting_insertions(rows: Sequence[tuple[int, int, int, int, int]]) -> list[W
     """Return the write that inserts the postings of a few units, as `insert_postings` takes them; none for no rows."""
     if not rows:
         return []
-    if connection.vendor == "postgresql":
+    if product() == "postgresql":
         return [Write(f"{_INTO_POSTINGS} {_unnested(_POSTING_TYPES)}", _arrays(rows))]
     return [Write(f"{_INTO_POSTINGS} {_marks(len(_POSTING_TYPES), len(rows))}", list(chain.from_iterable(rows)))]
 
@@ -256,7 +263,7 @@ def read_related(row: Model, *names: str) -> None:
     None of the keys is null. The row's own values are taken as they are: of a row that was locked, what it points at is
     read as it is after the lock was got.
     """
-    statement, read = _related(type(row), names, connection.vendor)
+    statement, read = _related(type(row), names, product())
     with open_cursor() as cursor:
         cursor.execute(statement, [getattr(row, f"{name}_id") for name in names])
         (values,) = cursor.fetchall()
@@ -290,7 +297,7 @@ def look_up(
         return []
     keys = [list(found) for found in holders.values()]
     with open_cursor() as cursor:
-        if connection.vendor == "postgresql":
+        if product() == "postgresql":
             statement, converters = _from_arrays(model, tuple(columns), tuple(each), tuple(holders), condition)
             if binary:
                 from psycopg.pq import Format
@@ -309,7 +316,7 @@ def _from_arrays(
     model: type[Model], columns: tuple[str, ...], names: tuple[str, ...], holders: tuple[str, ...], condition: str
 ) -> tuple[str, Sequence[Place]]:
     """Return PostgreSQL's statement; without OFFSET it would undo the subquery, and choose after all."""
-    read = _columns(model, columns, connection.vendor)
+    read = _columns(model, columns, product())
     arrays = ", ".join(f"%s::{_field(model, name).db_type(connection)}[]" for name in names)
     held = [f"{_column(model, name)} = ANY ((SELECT %s::bigint[])::bigint[])" for name in holders]
     rows = f"SELECT {read.sql} FROM {_matching(model, names, [condition, *held])} OFFSET 0"  # noqa: S608
@@ -333,7 +340,7 @@ def _from_values(
     condition: str, count: int,
 ) -> tuple[str, Sequence[Place]]:  # fmt: skip
     """Return SQLite's statement: with CROSS JOIN it goes through the left table first."""
-    read = _columns(model, columns, connection.vendor)
+    read = _columns(model, columns, product())
     row = f"({', '.join(['%s'] * len(names))})"
     asked = f"WITH asked({_listed(names)}) AS (VALUES {', '.join([row] * count)})"
     held = [f"{_column(model, name)} IN ({', '.join(['%s'] * number)})" for name, number in holders]
@@ -355,7 +362,7 @@ def _matching(model: type[Model], names: tuple[str, ...], held: Sequence[str]) -
 
 def select_default_base(project_pk: int) -> tuple[KnowledgeBase, dict[str, Any] | None] | None:
     """Return the project's default base with its head, and the project's table of model roles, if it has one."""
-    statement, base_columns, head_columns, roles_columns = _default_base(connection.vendor)
+    statement, base_columns, head_columns, roles_columns = _default_base(product())
     with open_cursor() as cursor:
         cursor.execute(statement, [project_pk])
         values = cursor.fetchone()
@@ -391,7 +398,7 @@ def select_counted_session(project_pk: int, session_id: str, save_reasons: Seque
     one of these reasons.
     """
     statement, session_columns, base_columns, draft_columns, mount_columns = _counted_session(
-        len(save_reasons), connection.vendor
+        len(save_reasons), product()
     )
     with open_cursor() as cursor:
         cursor.execute(statement, [*save_reasons, project_pk, session_id])
@@ -439,7 +446,7 @@ def advance_session(
     Returns the session as it is now, and whether an earlier turn left pending units behind; None if there is no such
     session.
     """
-    statement, read = _advance(connection.vendor)
+    statement, read = _advance(product())
     ops = connection.ops
     now = ops.adapt_datetimefield_value(active_at)
     parameters = [now, ops.adapt_datetimefield_value(expires_at), first_message, session_pk, now]
@@ -470,7 +477,7 @@ def store_committed(turn: ExplainabilityTurn, columns: tuple[str, ...], event_co
     the number of its last event.
     """
     session = turn.session
-    statement, adapters = _store(columns, connection.vendor)
+    statement, adapters = _store(columns, product())
     values = _converted([attrgetter(*columns)(session)], adapters)[0]
     with open_cursor() as cursor:
         cursor.execute(statement, [*values, event_count, session.pk, turn.pk])
@@ -517,7 +524,7 @@ def _update_of(
     model: type[Model], columns: tuple[str, ...], values: tuple[Any, ...], condition: str, *held: Any
 ) -> Write:
     """Return the write of columns of the rows that meet a condition, with its values `held`; it returns their keys."""
-    statement, adapters = _update(model, columns, condition, connection.vendor)
+    statement, adapters = _update(model, columns, condition, product())
     return Write(statement, [*_converted([values], adapters)[0], *held], ("id",))
 
 
@@ -538,7 +545,7 @@ def select_conversation(
     session: Session, limit: int, *, with_memory: bool
 ) -> tuple[Sequence[SaidColumns], MemoryColumns | None]:
     """Return the newest `limit` messages, the newest first, and what the session remembers."""
-    in_memory, in_message = _conversation_converters(connection.vendor)
+    in_memory, in_message = _conversation_converters(product())
     owner = session.session_id if with_memory else None
     with open_cursor() as cursor:
         cursor.execute(_CONVERSATION, [session.project_id, owner, session.pk, limit])
@@ -590,7 +597,7 @@ class Columns[Row: Model]:
 
     def row_of(self, row: Sequence[Any]) -> Row:
         """Return the model's row that they are all columns of."""
-        return self.model.from_db(connection.alias, self.names, self.values_of(row))
+        return self.model.from_db(DEFAULT_DB_ALIAS, self.names, self.values_of(row))
 
 
 @_remembered
@@ -605,11 +612,14 @@ def _columns[Row: Model](
 
 
 @_remembered
-def _insertion(model: type[Model], columns: tuple[str, ...], vendor: str) -> tuple[str, list[str], Sequence[Place]]:
-    """Return the statement up to its values, the columns' types, and what the values go through."""
+def _insertion(
+    model: type[Model], columns: tuple[str, ...], vendor: str
+) -> tuple[str, list[str], Sequence[Place], int]:
+    """Return the statement up to its values, the columns' types, what values go through, and the most rows at once."""
     into = f"INSERT INTO {model._meta.db_table} ({', '.join(_column(model, name) for name in columns)})"
     types = [str(_field(model, name).db_type(connection)) for name in columns]
-    return into, types, _adapters(model, columns)
+    most = (connection.features.max_query_params or _MOST_PARAMETERS) // len(columns)
+    return into, types, _adapters(model, columns), most
 
 
 @_remembered
@@ -639,13 +649,39 @@ def _column(model: type[Model], name: str) -> str:
 def _adapters(model: type[Model], columns: Sequence[str]) -> list[Place]:
     """Return what makes values of fields those that the database's driver takes."""
     fields = [_field(model, name) for name in columns]
-    return [(place, _adapter(field)) for place, field in enumerate(fields) if isinstance(field, _ADAPTED)]
+    adapted = ((place, _adapter(field)) for place, field in enumerate(fields) if isinstance(field, _ADAPTED))
+    return [(place, adapt) for place, adapt in adapted if adapt is not None]
 
 
-def _adapter(field: "Field[Any, Any]") -> Callable[[Any], Any]:
+def _adapter(field: "Field[Any, Any]") -> Callable[[Any], Any] | None:
     if isinstance(field, DateTimeField):
-        return lambda moment: connection.ops.adapt_datetimefield_value(moment)
-    return lambda value: field.get_db_prep_save(value, connection)
+        return _sqlite_moment if product() == "sqlite" else None
+    if isinstance(field, JSONField) and field.encoder is None:
+        return partial(_json_parameter, field)
+    return lambda value: field.get_db_prep_save(value, connections[DEFAULT_DB_ALIAS])
+
+
+def _sqlite_moment(moment: datetime | None) -> str | None:
+    """Return a moment as Django writes it for SQLite, in a fifth of its time."""
+    return None if moment is None else str(moment.astimezone(UTC).replace(tzinfo=None))
+
+
+def _json_parameter(field: JSONField, value: Any) -> Any:
+    prepared = field.get_prep_value(value)
+    if prepared is None:
+        return None
+    if product() == "sqlite":
+        return _json_text(prepared)
+    from psycopg.types.json import Jsonb
+
+    return Jsonb(prepared, _json_text)
+
+
+def _json_text(value: Any) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # half a surrogate pair, a key that is no text, a number of more than 64 bits
+        return json.dumps(value)
 
 
 def _converters(field: "Field[Any, Any]") -> list[Callable[[Any], Any]]:

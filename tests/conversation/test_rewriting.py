@@ -13,7 +13,6 @@ from mrpvm.conversation.rewriting import (
     needs_rewrite,
     refers_back,
     rewrite,
-    stands_alone,
     subject_of,
     term_of,
 )
@@ -265,7 +264,7 @@ CRANES = "List the harbour cranes that were inspected in May."
 def test_a_question_that_stands_alone_gets_no_term(before: str, message: str) -> None:
     found = rewrite(message, said(before, "Well."), ask=lambda message, history: pytest.fail("no model is asked"))
     assert (found.rewritten_query, found.terms, found.weights, found.need_probability) == (message, (), {}, 0)
-    assert stands_alone(message, said(before, "Well."))
+    assert found.stands_alone
 
 
 def test_a_question_that_stands_alone_says_so() -> None:
@@ -274,7 +273,7 @@ def test_a_question_that_stands_alone_says_so() -> None:
 
 @pytest.mark.parametrize("message", ["What about it?", "When does this apply?", "And the valve?", "The second one"])
 def test_a_follow_up_does_not_stand_alone(message: str) -> None:
-    assert not stands_alone(message, DATE)
+    assert not rewrite(message, DATE).stands_alone
 
 
 def test_a_follow_up_asked_again_means_the_same() -> None:

@@ -5,7 +5,6 @@ from mrpvm.conversation.rewriting.rewrite import Rewriting as Rewriting
 from mrpvm.conversation.rewriting.rewrite import RewritingRecord as RewritingRecord
 from mrpvm.conversation.rewriting.rewrite import need_of as need_of
 from mrpvm.conversation.rewriting.rewrite import rewrite as rewrite
-from mrpvm.conversation.rewriting.rewrite import stands_alone as stands_alone
 from mrpvm.conversation.rewriting.said import before_repeats as before_repeats
 from mrpvm.conversation.rewriting.said import spoken as spoken
 from mrpvm.conversation.rewriting.sentence import subject_of as subject_of

@@ -11,9 +11,9 @@ from typing import Literal, NotRequired, TypedDict
 from mrpvm.conversation.rewriting.by_model import AskModel, taken_from
 from mrpvm.conversation.rewriting.said import Exchange, before_repeats, exchanges_of
 from mrpvm.conversation.rewriting.sentence import NO_CHANGE, NO_SUBJECT, rewritten
-from mrpvm.conversation.rewriting.signals import follow_probability, need_probability, needs_rewrite, points_back
+from mrpvm.conversation.rewriting.signals import needs_rewrite, points_back, signs, with_crossed
 from mrpvm.conversation.rewriting.terms import MeantTerm, meant_terms
-from mrpvm.conversation.rewriting.weights import Weights, learned
+from mrpvm.conversation.rewriting.weights import Weights, learned, probability
 from mrpvm.english.text import unique_terms
 from mrpvm.values import HistoryMessage
 
@@ -82,6 +82,11 @@ class Rewriting:
     def was_rewritten(self) -> bool:
         """Return whether the sentence differs from the original."""
         return self.skip_reason is None
+
+    @property
+    def stands_alone(self) -> bool:
+        """Return whether the message is a question of another matter than the conversation, or begins it."""
+        return not self.need_probability
 
     @property
     def skip_code(self) -> str | None:
@@ -162,19 +167,13 @@ def need_of(message: str, history: Sequence[HistoryMessage]) -> float:
     return _need(message, exchanges_of(before_repeats(message, history)), learned())
 
 
-def stands_alone(message: str, history: Sequence[HistoryMessage]) -> bool:
-    """Return whether a message is a question of another matter than the conversation, or begins it."""
-    return _stands_alone(message, exchanges_of(before_repeats(message, history)), learned())
-
-
-def _stands_alone(message: str, exchanges: Sequence[Exchange], weights: Weights) -> bool:
-    if exchanges and points_back(message):
-        return False
-    return not exchanges or follow_probability(message, exchanges, weights) < LEAST_FOLLOWING
-
-
 def _need(message: str, exchanges: Sequence[Exchange], weights: Weights) -> float:
-    return 0.0 if _stands_alone(message, exchanges, weights) else need_probability(message, exchanges, weights)
+    if not exchanges:
+        return 0.0
+    found = signs(message, exchanges, weights.rarity)
+    if not points_back(message) and probability(weights.follows, with_crossed(found)) < LEAST_FOLLOWING:
+        return 0.0
+    return probability(weights.need, found)
 
 
 def _sentence(

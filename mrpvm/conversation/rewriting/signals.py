@@ -3,7 +3,7 @@
 The rule decides whether a message is rewritten and a model asked; the probability decides what context weighs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from mrpvm.conversation.rewriting.said import Exchange, Mention, mentions_in, words_of
@@ -85,15 +85,9 @@ def need_probability(message: str, exchanges: Sequence[Exchange], weights: Weigh
     return probability(weights.need, signs(message, exchanges, weights.rarity))
 
 
-def follow_probability(message: str, exchanges: Sequence[Exchange], weights: Weights) -> float:
-    """Return the probability that a message goes on from the conversation, and is no new question of another matter."""
-    return probability(weights.follows, follow_signs(message, exchanges, weights.rarity))
-
-
-def follow_signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], float]) -> dict[str, float]:
-    """Return the signs of a message with those that say more together of whether it goes on."""
-    found = signs(message, exchanges, rarity)
-    return found | {f"{one} & {other}": found.get(one, 0.0) * found.get(other, 0.0) for one, other in _CROSSED}
+def with_crossed(found: Mapping[str, float]) -> dict[str, float]:
+    """Return the signs of a message with those that say more together of whether it goes on from the conversation."""
+    return dict(found) | {f"{one} & {other}": found.get(one, 0.0) * found.get(other, 0.0) for one, other in _CROSSED}
 
 
 def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], float]) -> dict[str, float]:
