@@ -221,6 +221,9 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "channels",
     "rest_framework",
     "drf_spectacular",
@@ -244,6 +247,10 @@ MIDDLEWARE = [
 if CORS_ALLOWED_ORIGINS:
     INSTALLED_APPS.append("corsheaders")
     MIDDLEWARE.insert(0, "corsheaders.middleware.CorsMiddleware")
+
+# Logins by password ask for a code of an authenticator app, if the user has set one up or everybody must.
+MRPVM_SECOND_FACTOR = ENVIRONMENT.choice("MRPVM_SECOND_FACTOR", ("optional", "required"))
+OTP_TOTP_ISSUER = "mrpvm"  # the name that apps show
 
 # Who somebody is may be said by a proxy, in a header that is believed from these addresses alone.
 MRPVM_PROXY_USER_HEADER = ENVIRONMENT.text("MRPVM_PROXY_USER_HEADER")  # off by default

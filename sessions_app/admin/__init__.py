@@ -29,6 +29,7 @@ from sessions_app.admin.settings import (
     plugin_statistics,
     projects,
     retention,
+    second_factor,
 )
 from sessions_app.admin.shell.index import models_by_subject
 from sessions_app.admin.shell.login import go_to_login
@@ -68,6 +69,7 @@ __all__ = [
     "queued_turns",
     "retention",
     "saved_filters",
+    "second_factor",
     "session_memories",
     "sessions",
     "suites",

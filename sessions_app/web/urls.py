@@ -15,7 +15,7 @@ from sessions_app.web.sessions import list_views as sessions
 from sessions_app.web.sessions import memory_views as session_memory
 from sessions_app.web.sessions import skill_views as session_skills
 from sessions_app.web.sessions import views as session
-from sessions_app.web.settings import api_keys, audit, members, projects, quotas, retention
+from sessions_app.web.settings import api_keys, audit, members, projects, quotas, retention, second_factor
 from sessions_app.web.settings import plugin_views as plugins
 from sessions_app.web.settings import views as settings
 from sessions_app.web.shell import login
@@ -164,9 +164,12 @@ urlpatterns = [
     path("retention/stop", retention.stop, name="retention-stop"),
     path("retention/start", retention.start, name="retention-start"),
     path("audit", audit.index, name="audit"),
+    path("second-factor", second_factor.index, name="second-factor"),
     path("api-keys", api_keys.index, name="api-keys"),
     path("api-keys/<int:key_pk>/revoke", api_keys.revoke, name="api-key-revoke"),
     path("login", login.PasswordLogin.as_view(), name="login"),
+    path("login/code", login.code, name="login-code"),
+    path("login/second-factor", login.enrolment, name="login-enrolment"),
     path("login/link/<str:secret>", login.login_link, name="login-link"),
     path("logout", form_of("sessions")(LogoutView.as_view(next_page="login")), name="logout"),
     re_path(r"^(?P<address>[^/].*[^/])/$", slashes.without, name="slash"),

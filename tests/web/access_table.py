@@ -13,7 +13,7 @@ class Needs(NamedTuple):
     writes: str | None
 
 
-PUBLIC = {"login", "login-link", "logout", "invitation", "slash"}
+PUBLIC = {"login", "login-code", "login-enrolment", "login-link", "logout", "invitation", "slash"}
 """What answers whoever asks; each has tests of its own."""
 
 _NAMES: dict[Needs, str] = {
@@ -26,6 +26,7 @@ _NAMES: dict[Needs, str] = {
         knowledge-tree knowledge-compare plugins overview turns turn-filters review
         turn-filter search search-palette search-complete model-names
         projects review""",
+    Needs("viewer", "viewer"): "second-factor",
     Needs("viewer", "editor"): "session-create suites knowledge",
     Needs("viewer", "admin"): "settings",
     Needs("editor", None): "session-kb-saving session-kb-mounting",

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.settings.projects import add_member, create_login_link
+from sessions_app.actions.settings.second_factor import reset_second_factor_of
 from sessions_app.queries.settings.projects import ROLES, project_named
 
 
@@ -20,9 +21,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
         parser.add_argument("--role", choices=[role for role, _ in ROLES], help="editor for a new user without it")
+        parser.add_argument(
+            "--reset-second-factor",
+            action="store_true",
+            help="remove the one that a user has lost, and do nothing else",
+        )
         parser.add_argument("--project", help="slug of the project; the default project without it")
 
     def handle(self, *args: Any, name: str, role: str | None, project: str | None, **options: Any) -> None:
+        if options["reset_second_factor"]:
+            self._reset_second_factor(name)
+            return
         try:
             membership = add_member(project_named(project), name, role)
         except MRPError as refused:
@@ -30,3 +39,10 @@ class Command(BaseCommand):
         link = reverse("login-link", args=[create_login_link(membership.user)])
         self.stdout.write(f"{name} is {membership.role} in {membership.project}. Login link, good once for 12 hours:")
         self.stdout.write(link)
+
+    def _reset_second_factor(self, name: str) -> None:
+        try:
+            was_there = reset_second_factor_of(name)
+        except MRPError as refused:
+            raise CommandError(refused.message) from None
+        self.stdout.write(f"{name} has no second factor any more." if was_there else f"{name} had no second factor.")

@@ -22,6 +22,7 @@ from sessions_app.actions.settings.projects import show_project
 from sessions_app.call_rates import is_allowed
 from sessions_app.queries.settings import members
 from sessions_app.queries.settings.projects import ROLES
+from sessions_app.queries.settings.second_factor import users_with_second_factor
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import page, tell, tell_error
@@ -46,7 +47,8 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
             status = 400
         else:
             context["link"] = request.build_absolute_uri(reverse("invitation", args=[secret]))
-    context["memberships"] = members.members(member.project)
+    context["memberships"] = memberships = list(members.members(member.project))
+    context["secured"] = users_with_second_factor([membership.user_id for membership in memberships])
     context["invitations"] = members.open_invitations(member.project)
     return page(request, "settings/members.html", member, context, section="members", status=status)
 

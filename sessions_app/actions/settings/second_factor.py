@@ -1,0 +1,139 @@
+"""The second factor of logins by password: set up with an authenticator app, checked, renewed and removed."""
+
+import math
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from mrpvm.errors import Conflict, InvalidInput
+from sessions_app.actions.settings.audit import record_of_user
+from sessions_app.models import AuditKind
+
+RECOVERY_CODES = 10
+WRONG = "This code is not right. Codes of the app change every 30 seconds, and each works once."
+
+
+@transaction.atomic
+def begin_enrolment(user: User) -> TOTPDevice:
+    """Return a new authenticator whose secret the user's app takes next; it counts once a code of it was given."""
+    TOTPDevice.objects.filter(user=user, confirmed=False).delete()
+    return TOTPDevice.objects.create(user=user, name="app", confirmed=False)
+
+
+def confirm_enrolment(user: User, code: str) -> list[str]:
+    """Make the new authenticator count from now on; return the recovery codes, which are shown this once.
+
+    Raises:
+        InvalidInput: the code is not one of it.
+        Conflict: the user has an authenticator that counts; that one is removed first.
+    """
+    codes: list[str] = []
+    with transaction.atomic():
+        devices = {device.confirmed: device for device in TOTPDevice.objects.select_for_update().filter(user=user)}
+        if True in devices:
+            raise Conflict("A second factor is set up already. Remove it first.")
+        device = devices.get(False)
+        if device is not None and not _seconds_to_wait(device) and _verified(device, code):
+            device.confirmed = True
+            device.save()
+            codes = _new_recovery_codes(user)
+            record_of_user(AuditKind.SECOND_FACTOR_ADDED, user)
+    if not codes:
+        raise InvalidInput(WRONG)
+    return codes
+
+
+def check_code(user: User, code: str) -> None:
+    """Use up a code of the user's app, or one of the recovery codes.
+
+    Raises:
+        InvalidInput: it is neither, was used, or comes too soon after wrong ones.
+    """
+    with transaction.atomic():
+        device = _device_for(user, code)
+        seconds = _seconds_to_wait(device)
+        is_right = device is not None and not seconds and _verified(device, code)
+        if is_right and isinstance(device, StaticDevice):
+            record_of_user(AuditKind.RECOVERY_CODE_USED, user, left=device.token_set.count())
+    # Raised out here: the count of wrong codes is kept.
+    if seconds:
+        raise InvalidInput(f"Too many wrong codes. Try again in {seconds} seconds.")
+    if not is_right:
+        raise InvalidInput(WRONG)
+
+
+def renew_recovery_codes(user: User, code: str) -> list[str]:
+    """Return new recovery codes, which are shown this once; the earlier ones end.
+
+    Raises:
+        InvalidInput: see `check_code`.
+    """
+    check_code(user, code)
+    with transaction.atomic():
+        record_of_user(AuditKind.RECOVERY_CODES_RENEWED, user)
+        return _new_recovery_codes(user)
+
+
+def remove_second_factor(user: User, code: str) -> None:
+    """Let the password alone log the user in again.
+
+    Raises:
+        InvalidInput: see `check_code`.
+    """
+    check_code(user, code)
+    reset_second_factor(user)
+
+
+@transaction.atomic
+def reset_second_factor(user: User) -> bool:
+    """Remove the second factor of somebody who has lost it; return whether there was one."""
+    StaticDevice.objects.filter(user=user).delete()
+    removed, _ = TOTPDevice.objects.filter(user=user).delete()
+    if removed:
+        record_of_user(AuditKind.SECOND_FACTOR_REMOVED, user)
+    return bool(removed)
+
+
+def reset_second_factor_of(name: str) -> bool:
+    """Remove the second factor of the user of this name; see `reset_second_factor`.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise InvalidInput(f"No user '{name}'.")
+    return reset_second_factor(user)
+
+
+def _device_for(user: User, code: str) -> TOTPDevice | StaticDevice | None:
+    """Return what the code is checked against, locked: the app for digits alone, else the recovery codes."""
+    model = TOTPDevice if _plain(code).isdigit() else StaticDevice
+    return model.objects.select_for_update().filter(user=user, confirmed=True).first()
+
+
+def _seconds_to_wait(device: TOTPDevice | StaticDevice | None) -> int:
+    if device is None:
+        return 0
+    is_allowed, why = device.verify_is_allowed()
+    return 0 if is_allowed else max(1, math.ceil((why["locked_until"] - timezone.now()).total_seconds()))
+
+
+def _verified(device: TOTPDevice | StaticDevice, code: str) -> bool:
+    return bool(device.verify_token(_plain(code)))
+
+
+def _plain(code: str) -> str:
+    """Return a code as it is stored: people type spaces, hyphens and capitals."""
+    return "".join(character for character in code.lower() if character.isalnum())[:16]
+
+
+def _new_recovery_codes(user: User) -> list[str]:
+    StaticDevice.objects.filter(user=user).delete()
+    device = StaticDevice.objects.create(user=user, name="recovery codes")
+    codes = [StaticToken.random_token() for _ in range(RECOVERY_CODES)]
+    StaticToken.objects.bulk_create(StaticToken(device=device, token=code) for code in codes)
+    return [f"{code[:4]}-{code[4:]}" for code in codes]
