@@ -20,8 +20,15 @@ function colours() {
   return found;
 }
 
+/** Return the places of values that no line joins to a neighbour; null where all points are drawn anyway. */
+function isolated(chart, number, areShown) {
+  const values = chart.data[number];
+  const alone = (place) => values[place] != null && values[place - 1] == null && values[place + 1] == null;
+  return areShown ? null : [...values.keys()].filter(alone);
+}
+
 function line(label, stroke, { unit = "", dash } = {}) {
-  return { label, stroke, dash, width: 2, points: { size: 5 }, spanGaps: false, value: (_, value) => (value === null ? "–" : `${value.toLocaleString()}${unit}`) };
+  return { label, stroke, dash, width: 2, points: { size: 5, filter: isolated }, spanGaps: false, value: (_, value) => (value === null ? "–" : `${value.toLocaleString()}${unit}`) };
 }
 
 /** Return by chart what it draws. */
