@@ -430,12 +430,15 @@ def test_policies_are_seen_with_their_source_and_chosen(project: Project) -> Non
     session = new_session(project)
     client, address = member_client(project), reverse("session-policies", args=[session.session_id])
     before = session_html(client, session, panel="settings")
-    assert "no, from the project" in before
-    assert "10, from the server" in before
+    assert before.count("from the project") == 1
+    assert before.count(">no, inherited<") == 2
+    assert 'placeholder="10, inherited"' in before
+    assert "from the server" in before
     assert client.post(address, {"history_max_turns": "3", "enable_query_rewriting": "yes"}).status_code == 302
     after = session_html(client, session, panel="settings")
-    assert "3, from this session" in after
-    assert "yes, from this session" in after
+    assert after.count("from this session") == 2
+    assert 'value="3" placeholder' in after
+    assert after.count("<option selected>yes</option>") == 1
     client.post(address, {"history_max_turns": ""})
     session.refresh_from_db()
     assert session.flags == {"enable_query_rewriting": True}

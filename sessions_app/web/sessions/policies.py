@@ -36,7 +36,6 @@ class PolicyField:
     key: str
     name: str
     hint: str
-    value: str
     source: str
     inherited: str
     chosen: str
@@ -55,7 +54,6 @@ def _field(policy: Policy, name: str, hint: str) -> PolicyField:
         key=policy.name,
         name=name,
         hint=hint,
-        value=_text(policy.value),
         source=CHOSEN_BY[policy.chosen_by],
         inherited=_text(policy.otherwise),
         chosen=_text(policy.value) if policy.chosen_by == "session" else "",
