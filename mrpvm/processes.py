@@ -134,7 +134,7 @@ class _Run:
         return os.waitid(os.P_PID, self._process.pid, options) is not None
 
     def _move(self, patience_seconds: float) -> bool:
-        """Move what can be moved at once; tells whether a byte was read."""
+        """Move what can be moved at once; return whether a byte was read."""
         if not self._selector.get_map():
             return False
         moved = [key.data(key.fileobj) for key, _ in self._selector.select(patience_seconds)]

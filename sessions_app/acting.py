@@ -1,4 +1,4 @@
-"""Who does what this thread is doing, and from where: noted once by the door, read by whoever records a change."""
+"""The actor and the address that this thread acts for: set once by the door, read where a change is recorded."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

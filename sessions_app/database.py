@@ -1,4 +1,4 @@
-"""When the database fails: dead connections are given up, and callers are told what it cannot do.
+"""Failures of the database: dead connections are closed, and callers get an error that says what it cannot do.
 
 What the database cannot do now is no defect and no failure of a plugin. One function says what an error of it means,
 for SQLite and PostgreSQL alike.

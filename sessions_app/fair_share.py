@@ -16,7 +16,7 @@ from threading import Condition
 CONTEST_SECONDS = 10.0
 """How long after its last turn a project still counts: its next one meets no crowd that began meanwhile."""
 STUCK_SECONDS = 0.5
-"""Who has taken no step for so long waits for something; another works meanwhile."""
+"""A project that has taken no step for this long counts as waiting; another works meanwhile."""
 _HALF_LIFE_SECONDS = 10.0
 
 

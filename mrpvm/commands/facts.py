@@ -62,7 +62,7 @@ class MemoryStore(Protocol):
         """Drop a record; False if there is none of this id."""
 
     def keep(self, fact: Fact) -> tuple[MemoryRecord, bool, int]:
-        """Keep a fact to be verified; gives the record, whether it is new, and how many others it contradicts."""
+        """Keep a fact to be verified; return the record, whether it is new, and how many others it contradicts."""
 
     def verify(self, record_id: str, domain: str | None) -> bool:
         """Mark a record as verified; False if there is none of this id, in this domain if one is named."""

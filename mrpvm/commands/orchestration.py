@@ -1,4 +1,4 @@
-"""A skill that guides a model in one turn: a line of the turn's trace, and the envelope of what came of it."""
+"""A skill that guides a model in one turn: a line of the turn's trace, and the envelope of its result."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a session remembers: which texts a turn is told, and which facts its user's messages hold."""
+"""What a session remembers: which texts a turn's prompt gets, and which facts its user's messages hold."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,9 +10,9 @@ USER_PROFILE, PERSONA_CORE, WORKING_RULES, TASK = "user_profile", "persona_core"
 EVIDENCE = "evidence"
 """Where chunks of files go: no memory, and never told before it."""
 DOMAINS = (WORKING_RULES, PERSONA_CORE, USER_PROFILE, TASK)
-"""Where a record belongs, what is told first at the front; only task memory has namespaces."""
+"""Where a record belongs, in the order of the prompt; only task memory has namespaces."""
 RECALLED_OF_DOMAIN, RECALLED_CHARS = 2, 900
-"""How many texts of each domain a model is told in one turn, and how many characters of all of them at most."""
+"""Texts of each domain in one turn's prompt, and characters of all of them at most."""
 LEAST_CONFIDENCE = 0.6
 CONSOLIDATED_MESSAGES = 50
 """How many of the user's newest messages are looked at for facts."""
@@ -32,7 +32,7 @@ class Remembered:
 
     @property
     def told(self) -> str:
-        """Return the text as a model is told it; evidence says what it is."""
+        """Return the text as it stands in the prompt; evidence says what it is."""
         return f"{self.content} [evidence, not canonical: {self.citation}]" if self.citation else self.content
 
 
@@ -53,7 +53,7 @@ def names_secret(content: str) -> bool:
 
 
 def recalled(newest_first: Iterable[Remembered], message: str) -> tuple[str, ...]:
-    """Return the texts that a turn is told: by domain, then those that share most words with the message, then newest.
+    """Return the texts of a turn's prompt: by domain, then those that share most words with the message, then newest.
 
     Evidence comes after all of them, and only what shares a word that tells something. None is cut; one that
     does not fit any more is left out.

@@ -55,7 +55,7 @@ LAST_ANSWER_WEIGHT, FIRST_MESSAGE_WEIGHT, MEANT_WEIGHT = 0.3, 0.1, 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guidance:
-    """What a model is told of the session before the conversation; `style` is the active one's name."""
+    """What the system prompt says of the session; `style` is the active one's name."""
 
     persona: Persona
     style: str | None

@@ -187,7 +187,7 @@ def _facts(text: str) -> Iterable[tuple[str, str, str]]:
 
 
 def _newest[Item](items: Sequence[Item], most: int, key: Callable[[Item], str]) -> tuple[Item, ...]:
-    """Return each item once, where it came last, and no more than so many."""
+    """Return each item once, where it came last, and the last `most` of them."""
     found: dict[str, Item] = {}
     for item in reversed(items):
         found.setdefault(key(item), item)

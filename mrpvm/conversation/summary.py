@@ -21,11 +21,11 @@ from mrpvm.text_cache import TextCache
 from mrpvm.values import HistoryMessage
 
 BATCH_MESSAGES = 4
-"""So many are summarised at once, or as many as stay if that is less."""
+"""Messages summarised at once; fewer where fewer stay."""
 SHOWN_CHARS = 300
 """How much of a message a model gets to summarise."""
 MODEL_MESSAGES = 40
-"""So many a model gets to summarise at once, the newest; of an imported history the rules take the older ones."""
+"""The newest messages that a model summarises at once; rules summarise older ones of an imported history."""
 FALLBACK_CHARS = 150
 CHARS_PER_WORD = 6
 """Of English text, with the blank behind the word."""
@@ -82,14 +82,14 @@ def summary_of(record: Mapping[str, Any] | None) -> Summary:
 
 
 def due_through(message_count: int, through: int, verbatim_count: int) -> int:
-    """Return up to where the summary should reach, so that at most so many messages stay verbatim."""
+    """Return up to where the summary should reach, so that at most `verbatim_count` messages stay verbatim."""
     while message_count - through > verbatim_count:
         through += min(BATCH_MESSAGES, verbatim_count)
     return through
 
 
 def through_within(messages: Sequence[Said], through: int, max_chars: int) -> int:
-    """Return up to where the summary should reach, so that what stays verbatim costs at most so much.
+    """Return up to where the summary should reach, so that what stays verbatim has at most `max_chars`.
 
     It grows by whole exchanges, and the newest one stays whatever it costs.
 

@@ -1,4 +1,4 @@
-"""What a model is told before the conversation: how it talks, who acts, the client's wish, one skill."""
+"""The system prompt: how the model talks, who acts, the client's wish, one skill."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

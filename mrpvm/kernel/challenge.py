@@ -22,7 +22,7 @@ def challenge_selection(
     found: Retrievals | None,
     last: Execution | None,
 ) -> Program[Execution | None]:
-    """Challenge a leader below `strong`; gives the frame's last execution.
+    """Challenge a leader below `strong`; return the frame's last execution.
 
     A child frame asks the retrievers that are left and holds the answer against all evidence of the frame: the leader
     comes out as strong as it then is, or leaves the candidates, and the runner-up takes its place. Without any

@@ -54,7 +54,7 @@ class Frame:
 
     @property
     def first_unit_number(self) -> int:
-        """Return the number of the frame's next unit; each frame has numbers of its own, whoever comes first."""
+        """Return the number of the frame's next unit; each frame has numbers of its own."""
         block = reduce(lambda number, step: number * 100 + step, self.path[1:], 0)
         return block * 1_000 + len(self.units) - (len(self.parent.units) if self.parent else 0)
 

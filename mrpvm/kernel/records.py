@@ -23,7 +23,7 @@ from mrpvm.values import Intent, LedgerEntry, Seed
 
 
 def record_seeds(run: TurnRun, frame: Frame, intents: Sequence[Intent], seeds: Sequence[Seed]) -> tuple[Seed, ...]:
-    """Record the directions of inquiry of a frame's intents; gives them under ids of the frame."""
+    """Record the directions of inquiry of a frame's intents; return them under ids of the frame."""
     refs = {intent.id: intent for intent in intents}
     admitted = tuple(replace(seed, id=frame.control_id("seed")) for seed in seeds)
     for seed in admitted:
@@ -44,7 +44,7 @@ def record_seeds(run: TurnRun, frame: Frame, intents: Sequence[Intent], seeds: S
 
 
 def record_result(run: TurnRun, frame: Frame, branch: Branch, kind: str, status: str) -> str:
-    """Record what a branch came to; gives the result's id."""
+    """Record what a branch came to; return the result's id."""
     result_id, answer = frame.control_id("result"), branch.answer
     groups = answer.groups if answer is not None else ()
     run.emit(
@@ -108,7 +108,7 @@ def record_promotion(run: TurnRun, frame: Frame, candidate: Candidate, result_id
 
 
 def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str:
-    """Record one comparison; gives its id."""
+    """Record one comparison; return its id."""
     comparison_id = frame.control_id("cmp")
     run.emit(
         ComparisonMade(

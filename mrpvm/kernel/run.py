@@ -80,7 +80,7 @@ class TurnRun:
         self._emit(Event(at_ms=self.budget.elapsed_ms, data=data, detail_ref=ref, detail=detail or {}))
 
     def stage_units(self, frame: Frame, execution_id: str, units: tuple[KnowledgeUnit, ...]) -> None:
-        """Hand what a frame's detection found to whoever stores it, before retrieval starts."""
+        """Hand what a frame's detection found to its store, before retrieval starts."""
         frame.units += units
         self.staged_units = tuple(sorted((*self.staged_units, *units), key=lambda unit: unit.unit_index or 0))
         data = UnitsStaged(frame_id=frame.id, execution_id=execution_id, unit_ids=tuple(unit.id for unit in units))

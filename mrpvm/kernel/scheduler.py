@@ -78,7 +78,7 @@ class Scheduler:
                 pending.abandon()
 
     def _advance(self, task: _Task, value: Any) -> tuple[bool, Any]:
-        """Resume a program until it waits for something; gives whether it ended, and its result or error."""
+        """Resume a program until it waits for something; return whether it ended, and its result or error."""
         while True:
             try:
                 asked = task.program.send(value)
@@ -117,7 +117,7 @@ class Scheduler:
             self._ready.append((parent, parent.results))
 
     def _call(self, task: _Task, call: PluginCall) -> CallReturn | None:
-        """Make a call; gives what came of it, or None when it is under way on a worker."""
+        """Make a call; return its result, or None when it is under way on a worker."""
         calls, needed = call.frame.calls, call.descriptor.max_llm_calls
         if not calls.reserve(needed):
             message = f"{needed} model calls may be needed, {calls.remaining} are left."

@@ -32,7 +32,7 @@ class Workers:
         self._leave = leave
 
     def submit(self, work: Callable[[], Any], done: Callable[["Future[Any]"], None]) -> Callable[[], None]:
-        """Run `work` on a thread and call `done` there with its future; gives a function that abandons the call."""
+        """Run `work` on a thread and call `done` there with its future; return a function that abandons the call."""
         with self._lock:
             thread = self._idle.pop() if self._idle else ThreadPoolExecutor(1, thread_name_prefix="plugin")
         abandoned = False

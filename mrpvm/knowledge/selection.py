@@ -22,7 +22,7 @@ IN_USE_BOOST = 1.15
 """What the lexical score of a unit gains whose document earlier turns used."""
 _ORIENTATION_ACTS = ("describe", "explain")
 FEW_RESULTS = 3
-"""Up to so many a unit that is likely an answer brings others along that are somewhat like the question."""
+"""Results up to which a likely answer brings along other units that are somewhat like the question."""
 _RERANKED_PER_RESULT = 3
 """Candidates for each result among which a diverse order is sought."""
 

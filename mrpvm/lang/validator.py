@@ -135,7 +135,7 @@ class _DocumentCheck:
         return command
 
     def _resolve_all(self, statement: Statement, command: Command) -> ObjectKind | None:
-        """Resolve every reference from left to right; give the kind of the first argument's object."""
+        """Resolve every reference from left to right; return the kind of the first argument's object."""
         target: ObjectKind | None = None
         for position, parameter in enumerate(command.parameters):
             argument = statement.arguments[position]

@@ -51,7 +51,7 @@ class Dialect(Protocol):
         """Return what puts a request into the provider's thread, after a response or at its beginning."""
 
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
-        """Make the SDK's call for a body; gives its answer or its stream."""
+        """Make the SDK's call for a body; return its answer or its stream."""
 
     def completion(self, answer: Any) -> Completion:
         """Read a whole answer.

@@ -1,4 +1,4 @@
-"""What plugins ask a language model for, and what the kernel asks of whoever provides one."""
+"""What plugins ask of a language model, and what the kernel asks of the provider of one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A source on its way: what is to be read, what was read, what came of its chunks."""
+"""A source while it is ingested: what is to be read, what was read, the results of its chunks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,7 +56,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkUnits:
-    """What came of one chunk: its units, or the rejection of what its normaliser wrote."""
+    """The result of one chunk: its units, or the rejection of what its normaliser wrote."""
 
     units: tuple[KnowledgeUnit, ...] = ()
     rejection: Rejection | None = None

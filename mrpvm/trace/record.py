@@ -52,7 +52,7 @@ class Stage(PluginStarted):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch(BranchStarted):
-    """A solver over one view of evidence, and what came of it."""
+    """A solver over one view of evidence, and its outcome."""
 
     status: str = "active"
     result_id: str | None = None

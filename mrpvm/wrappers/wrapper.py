@@ -15,7 +15,7 @@ from mrpvm.wrappers.protocol import WrapperFailed, given, read_result
 ENDING_MS = 1_000
 """What the call around a program may take longer than the program: to end it, and to read what it said."""
 ENVIRONMENT = {"PATH": os.pathsep.join(os.get_exec_path()), "LANG": "C.UTF-8"}
-"""All that a program is told of where it runs: none of the server's variables, so no key of a model."""
+"""The environment of a program: none of the server's variables, so no key of a model."""
 OUTPUT_BYTES = 262_144
 """Standard output of one call; more ends it."""
 

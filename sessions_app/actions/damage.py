@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 def mend_noted_columns(pause: Callable[[], None] = lambda: None) -> int:
-    """Mend the columns in which this process has met a damaged value; gives how many values were replaced.
+    """Mend the columns in which this process has met a damaged value; return how many values were replaced.
 
     Args:
         pause: called between two queries; lets running turns go first.

@@ -15,13 +15,13 @@ from sessions_app.queries.turns.alerts import all_alerts
 from sessions_app.web_hooks import Message, PostFailedError, post, signing_key
 
 TELLING_SECONDS = 20.0
-"""After so long a sweep leaves the rest for the next one."""
+"""Time limit of a sweep, which leaves the rest for the next one."""
 
 logger = logging.getLogger(__name__)
 
 
 def watch_rates(pause: Callable[[], None]) -> int:
-    """Compare every alert's rate with its limit, then tell what was passed; returns how many crossings were told."""
+    """Compare every alert's rate with its limit and send what crossed it; return how many crossings were sent."""
     with alone_at("watching-rates") as hold:
         if hold is not None:
             for alert in all_alerts():
@@ -34,7 +34,7 @@ def watch_rates(pause: Callable[[], None]) -> int:
 
 
 def _tell(crossing: AlertCrossing) -> bool:
-    """Send a crossing by its alert's channel; returns whether it was taken."""
+    """Send a crossing by its alert's channel; return whether it was taken."""
     alert = crossing.alert
     try:
         if alert.channel == Alert.Channel.HOOK:

@@ -47,7 +47,7 @@ class DatabaseAway(Exception):
 
 
 def sweep() -> dict[str, int]:
-    """Do all of it once; returns how many rows each part touched. Safe to run in several processes at once.
+    """Do all of it once; return how many rows each part touched. Safe to run in several processes at once.
 
     A part that fails is noted in the log and tried again the next time; the others have their turn all the same.
 
@@ -148,7 +148,7 @@ class Sweeper(threading.Thread):
         unclosed.noted.clear()
 
     def _sweep(self) -> float:
-        """Sweep; returns how many seconds later it has to be done again."""
+        """Sweep; return how many seconds later it has to be done again."""
         interval = settings.MRPVM_SWEEP_INTERVAL_MS / 1000
         try:
             is_anything_left = bool(sweep()["derived"])

@@ -74,7 +74,7 @@ def _claims(
     models: ModelSource,
     watch: Callable[[], object],
 ) -> Mapping[str, str]:
-    """Ask for all of them at once; gives what came in time, by unit id."""
+    """Ask for all of them at once; return what came in time, by unit id."""
     given_up, returned = Event(), SimpleQueue[tuple[str, "Future[Reply]"]]()
     until = time.monotonic() + settings.MRPVM_PLUGIN_TIMEOUT_MS / 1000
     running: dict[str, Callable[[], None]] = {}
@@ -112,7 +112,7 @@ def _asked(unit: KnowledgeUnit, children: Sequence[KnowledgeUnit], models: Model
 
 
 def _material(text: str) -> str:
-    """Return the text, or its beginning: the model is told, so that it does not take that for the whole."""
+    """Return the text, or its beginning with a note for the model that it is not the whole."""
     if len(text) <= MATERIAL_CHARS:
         return text
     return f"Only the first {MATERIAL_CHARS:,} of {len(text):,} characters:\n\n{text[:MATERIAL_CHARS]}"

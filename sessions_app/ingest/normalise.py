@@ -38,7 +38,7 @@ class Normaliser:
 
 
 def normalise_chunks(work: Normaliser, read: ReadSource) -> list[ChunkUnits]:
-    """Return what came of each chunk, in chunk order; all or nothing but for rejections.
+    """Return the result of each chunk, in chunk order; all or nothing but for rejections.
 
     Raises:
         TurnFailed: NORMALIZER_VALIDATION_FAILED or a model's code, with the chunk's place.

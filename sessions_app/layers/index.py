@@ -112,7 +112,7 @@ def not_removed(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> QuerySet[L
 
 @transaction.atomic(savepoint=False)
 def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit], *, own_too: bool = False) -> int:
-    """Remove units of ancestors from what an unsealed layer shows; give how many of them had not been removed before.
+    """Remove units of ancestors from what an unsealed layer shows; return how many of them had not been removed before.
 
     A twin that a removed unit stood for is shown again, unless it is removed too. What was derived from them in
     other sources is stale, and not shown until it is stored again.
@@ -130,7 +130,7 @@ def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit], *, own_too: bo
 
 @transaction.atomic(savepoint=False)
 def show_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> int:
-    """Show again what an unsealed layer has removed of its ancestors; give how many units that were.
+    """Show again what an unsealed layer has removed of its ancestors; return how many units that were.
 
     What was derived from them stays stale until its source is stored again.
     """
@@ -161,7 +161,7 @@ def _take_away(layer: KnowledgeLayer, hashes: Mapping[int, str], change: HiddenU
 
 
 def _unmark(layer: KnowledgeLayer, units: Collection[int]) -> int:
-    """Delete what the layer says of stale units that go themselves now; gives how many there were."""
+    """Delete what the layer says of stale units that go themselves now; return how many there were."""
     return take_out_hidings(layer, layer.hidden_units.filter(unit_id__in=units, change=HiddenUnit.Change.STALE))
 
 

@@ -34,7 +34,7 @@ def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
 
 
 def removed_layer(layer: KnowledgeLayer, unit_count: int = 0) -> KnowledgeLayer:
-    """Return a new layer for what is taken out of an unsealed one, so many units; turns that saw it find it there."""
+    """Return a new layer for `unit_count` units taken out of an unsealed one; turns that saw them find them there."""
     removed = KnowledgeLayer(
         kind=KnowledgeLayer.Kind.REMOVED,
         index_version=layer.index_version,
@@ -83,7 +83,7 @@ def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """
     if not draft.is_empty:
         _clear_layer(draft.pk)
-        # Whoever is staging something on it finds that it has to be moved.
+        # What is being staged on it finds that it has to be moved.
         KnowledgeLayer.objects.filter(parent=draft, kind=KnowledgeLayer.Kind.STAGED).update(ancestry=[])
     draft.parent, draft.ancestry = parent, parent.chain
     for name in (*_COUNTS, "source_count"):

@@ -212,7 +212,7 @@ def _quoted(value: str) -> str:
 
 
 def _add(archive: zipfile.ZipFile, path: Path, name: str) -> str:
-    """Add a file; returns its SHA-256."""
+    """Add a file; return its SHA-256."""
     digest = hashlib.sha256()
     with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as target:
         while chunk := source.read(_CHUNK_BYTES):

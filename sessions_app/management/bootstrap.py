@@ -15,7 +15,7 @@ from sessions_app.turns.recovery import recover_abandoned, recover_all_running
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrapped:
-    """What the operator is told; `api_key` is filled only when it was made just now."""
+    """What is printed for the operator; `api_key` is filled only if it was created just now."""
 
     login_url_path: str
     api_key: str | None

@@ -34,7 +34,7 @@ class CannotStart(Exception):
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server that says when it listens, and ends running turns when it is told to stop."""
+    """A uvicorn server that reports when it listens, and ends running turns on shutdown."""
 
     def __init__(self, config: uvicorn.Config, grace_seconds: float, on_started: Callable[[], None]) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""Who is told that a turn has ended, beside its caller and the live pages."""
+"""Listeners to the end of a turn, beside its caller and the live pages."""
 
 from django.dispatch import Signal
 

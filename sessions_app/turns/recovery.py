@@ -1,4 +1,4 @@
-"""Turns whose process went away, or ended without being able to store it: closed once, by whoever comes next."""
+"""Recovery of turns whose process went away, or that ended without being able to store it; each is closed once."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ INTERRUPTED: dict[str, Any] = {
 
 
 def recover_abandoned(session: Session | None = None) -> int:
-    """Close running turns whose lease has run out or that this process could not close; returns how many.
+    """Close running turns whose lease has run out or that this process could not close; return how many.
 
     Args:
         session: only its turns; else all.

@@ -24,7 +24,7 @@ from sessions_app.models import ExplainabilityTurn
 type Utilities = Mapping[tuple[str, str], float]
 
 MOST_CHANGED = 12
-"""So many utilities may differ from those of the conditions before new conditions are stored."""
+"""Utilities that may differ from those of the conditions before new conditions are stored."""
 _CONDITIONS_REMEMBERED = 10_000
 
 

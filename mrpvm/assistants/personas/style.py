@@ -23,7 +23,7 @@ INSTRUCTIONS = {
     BALANCED: "Style: balanced. Be clear and complete without being long.",
     PLAYFUL: "Style: playful. Stay correct, and let the wording be light and warm.",
 }
-"""What a model is told about each style."""
+"""The instruction of each style in the system prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

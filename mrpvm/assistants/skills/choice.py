@@ -1,4 +1,4 @@
-"""A model's choice of the skill for one turn: what it is told, and what its words are taken for.
+"""A model's choice of the skill for one turn: the prompt, and how its answer is read.
 
 It sees names and summaries alone and names at most one; the body is read only once it is chosen. Words that name none
 of the offered skills exactly choose none: nothing is guessed.
@@ -19,9 +19,9 @@ logger = logging.getLogger(__name__)
 MOST_OFFERED = 100
 """How many skills are offered, in the order of their names."""
 SUMMARY_CHARS, REASON_CHARS, NAME_CHARS = 300, 300, 64
-"""How much of a summary is told, of a reason and of an unknown name kept; a cut text ends with an ellipsis."""
+"""Characters of a summary in the prompt, and of a reason and an unknown name kept; a cut text ends with an ellipsis."""
 MESSAGE_CHARS = 4_000
-"""How much of the message is told; what is left out is counted."""
+"""Characters of the message in the prompt; what is left out is counted."""
 INSTRUCTIONS = (
     "You decide whether one of the listed skills fits what the user asks for. A skill is a set of instructions for one"
     " kind of task. Choose one only if the message asks for exactly what its description promises; most messages need"

@@ -140,7 +140,7 @@ def end_experiment(
 
 
 def close_abandoned_experiments(*, alone: bool = False) -> int:
-    """Close running experiments whose lease has run out as interrupted; returns how many.
+    """Close running experiments whose lease has run out as interrupted; return how many.
 
     Args:
         alone: no other process serves this database, so every running one is left over from a crash.
@@ -181,7 +181,7 @@ def _remove_traces(traces: QuerySet[ExplainabilityTurn], pause: Callable[[], Non
 
 
 def remove_lost_traces(pause: Callable[[], None] = lambda: None) -> int:
-    """Remove traces whose trial is gone; gives how many.
+    """Remove traces whose trial is gone; return how many.
 
     Args:
         pause: called between two transactions; lets running turns go first.

@@ -176,7 +176,7 @@ def _saved(test: TestCase, fields: TestFields) -> TestCase:
 
 
 def remove_test(test: TestCase) -> None:
-    """Remove a test; what came of it in earlier runs stays."""
+    """Remove a test; its results in earlier runs stay."""
     with transaction.atomic():
         _record(AuditKind.TEST_REMOVED, test.suite, test=test.name)
         test.delete()

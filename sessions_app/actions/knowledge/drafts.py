@@ -45,7 +45,7 @@ Kind = KnowledgeLayer.Kind
 def stage_source(
     session: Session, source: NewSource, *, replaces: bool = True, watch: Watch = unwatched, wait_ms: int = 0
 ) -> tuple[Session, KnowledgeSource]:
-    """Put a source into the session's draft; give the session as it now is, and the source's row.
+    """Put a source into the session's draft; return the session as it now is, and the source's row.
 
     The same `source_id` again replaces that source, also one of the mounted base, for this session alone.
 
@@ -66,7 +66,7 @@ def stage_source(
 
 
 def remove_source(session: Session, source_id: str, *, watch: Watch = unwatched, wait_ms: int = 0) -> Session:
-    """Take a source out of the session's draft, also one of the mounted base; give the session as it now is.
+    """Take a source out of the session's draft, also one of the mounted base; return the session as it now is.
 
     Raises:
         NotFound: SOURCE_NOT_FOUND, the draft shows no such source; SESSION_NOT_FOUND.

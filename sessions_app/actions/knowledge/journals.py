@@ -125,7 +125,7 @@ def seal_journal(session: Session, layer: KnowledgeLayer) -> None:
 
 
 def _enter(layer: KnowledgeLayer, source: KnowledgeSource, limit: int | None = None) -> bool:
-    """Enter units that have no source yet, and what they say in the unsaved source; tells whether there were any."""
+    """Enter units that have no source yet, and what they say in the unsaved source; return whether there were any."""
     units = list(layer.units.filter(origin=None).order_by("pk")[:limit])
     LayerUnit.objects.filter(pk__in=[unit.pk for unit in units]).update(origin=source)
     source.text_byte_count += sum(map(text_byte_count, units))

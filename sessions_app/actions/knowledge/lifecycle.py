@@ -1,4 +1,4 @@
-"""What KB plugins are told about mounts, saves and forks, as envelopes."""
+"""Notifications of KB plugins about mounts, saves and forks, as envelopes."""
 
 from collections.abc import Mapping
 from typing import Any

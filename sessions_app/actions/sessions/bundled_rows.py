@@ -24,7 +24,7 @@ _ROWS_AT_ONCE = 500
 
 
 def insert_layers(count: int) -> list[int]:
-    """Return the keys of so many new layers, which are filled in by `fill_layers`."""
+    """Return the keys of `count` new layers, which are filled in by `fill_layers`."""
     layers = [KnowledgeLayer(index_version=indexing.INDEX_VERSION) for _ in range(count)]
     return [layer.pk for layer in KnowledgeLayer.objects.bulk_create(layers, batch_size=_ROWS_AT_ONCE)]
 

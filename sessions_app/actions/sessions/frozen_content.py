@@ -80,7 +80,7 @@ def _in_use_again(keys: Sequence[str]) -> set[str]:
 
 @transaction.atomic
 def remove_unused_content() -> int:
-    """Remove what no session has pointed to for `UNUSED_PERIOD`; gives how many.
+    """Remove what no session has pointed to for `UNUSED_PERIOD`; return how many.
 
     What is found unused is marked first and removed by a later sweep, so that a session which is being made meanwhile
     finds its content or stores it again.

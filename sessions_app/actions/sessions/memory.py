@@ -13,7 +13,7 @@ from sessions_app.models import AuditKind, Project, Session, SessionMemory
 from sessions_app.models.named_sql import Write, memory_change
 
 _DROPPED_AT_ONCE = 500
-"""So many at most when a limit was lowered; later turns drop the others."""
+"""Memories dropped by one turn after a limit was lowered; later turns drop the others."""
 
 
 def memory_write(session: Session, memory: Memory, ttl_hours: float) -> Write:
@@ -72,6 +72,6 @@ def carry_memory(expired: Session, successor: Session) -> None:
 
 
 def sweep_memories() -> int:
-    """Remove memories whose time has run out; gives how many."""
+    """Remove memories whose time has run out; return how many."""
     gone, _ = SessionMemory.objects.filter(expires_at__lt=timezone.now()).delete()
     return gone

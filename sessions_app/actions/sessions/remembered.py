@@ -51,7 +51,7 @@ class SessionMemory:
         return row, True
 
     def _displace(self, row: RememberedText) -> int:
-        """Mark the others of the row's conflict group; gives how many."""
+        """Mark the others of the row's conflict group; return how many."""
         if not row.conflict_group:
             return 0
         others = self._session.remembered_texts.filter(conflict_group=row.conflict_group).exclude(pk=row.pk)

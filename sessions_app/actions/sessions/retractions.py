@@ -33,7 +33,7 @@ _QUOTED_CHARS = 120
 
 @transaction.atomic
 def retract_unit(session: Session, unit_id: str, actor: User | None = None) -> Session:
-    """Take a unit out of what the session knows; give the session as it now is.
+    """Take a unit out of what the session knows; return the session as it now is.
 
     Raises:
         NotFound: UNIT_NOT_FOUND, the session does not see such a unit now.
@@ -49,7 +49,7 @@ def retract_unit(session: Session, unit_id: str, actor: User | None = None) -> S
 
 @transaction.atomic
 def restore_unit(session: Session, unit_id: str, actor: User | None = None) -> Session:
-    """Take a retraction back; give the session as it now is.
+    """Take a retraction back; return the session as it now is.
 
     What was derived from a hidden unit in other sources stays away until its source is stored again.
 
@@ -76,7 +76,7 @@ def restore_unit(session: Session, unit_id: str, actor: User | None = None) -> S
 
 @transaction.atomic
 def replace_unit(session: Session, unit_id: str, units: Sequence[KnowledgeUnit], actor: User | None = None) -> Session:
-    """Retract a unit and add those that a correction was read as; give the session as it now is.
+    """Retract a unit and add those that a correction was read as; return the session as it now is.
 
     Raises:
         InvalidInput: the session knows all of it already.
@@ -105,7 +105,7 @@ def _by(what: str, actor: User | None) -> str:
 
 
 def _take_out(session: Session, unit_id: str, own_reason: str, hidden_reason: str) -> str:
-    """Take a unit of the locked session out, its own or one below; give what it said."""
+    """Take a unit of the locked session out, its own or one below; return what it said."""
     own = session.context_units.filter(unit_id=unit_id, state=State.COMMITTED).first()
     if own is not None:
         remove_from_layers(session, [unit_id])

@@ -304,7 +304,7 @@ def restore_session(session: Session) -> Session:
 
 
 def expire_sessions() -> int:
-    """Mark sessions whose idle time ran out and that run no turn; gives how many.
+    """Mark sessions whose idle time ran out and that run no turn; return how many.
 
     Effects: one transaction a session; `session.expired`, pending units gone.
     """
@@ -330,7 +330,7 @@ def _expire(session_pk: int) -> bool:
 
 
 def delete_old_archives() -> int:
-    """Delete sessions that expired more than `MRPVM_KEEP_EXPIRED_DAYS` ago; gives how many.
+    """Delete sessions that expired more than `MRPVM_KEEP_EXPIRED_DAYS` ago; return how many.
 
     Effects: as `delete_session`, for each.
     """
@@ -345,7 +345,7 @@ def delete_old_archives() -> int:
 
 
 def purge_deleted_sessions() -> int:
-    """Remove sessions deleted longer ago than `UNDO_PERIOD`, with all their rows; gives how many."""
+    """Remove sessions deleted longer ago than `UNDO_PERIOD`, with all their rows; return how many."""
     gone = Session.objects.filter(deleted_at__lt=timezone.now() - UNDO_PERIOD)
     return sum(_purge(pk) for pk in list(gone.values_list("pk", flat=True)))
 
@@ -365,7 +365,7 @@ def _purge(session_pk: int) -> bool:
 
 @transaction.atomic
 def _purge_batch(session_pk: int) -> bool:
-    """Remove some of the rows that a session may have very many of; tells whether there were any."""
+    """Remove some of the rows that a session may have very many of; return whether there were any."""
     session = _deleted(session_pk)
     if session is None:
         return False
@@ -382,7 +382,7 @@ def _purge_batch(session_pk: int) -> bool:
 
 
 def remove_turns(turns: QuerySet[ExplainabilityTurn]) -> int:
-    """Remove the oldest few of these turns with their traces and ledger rows; gives how many that were."""
+    """Remove the oldest few of these turns with their traces and ledger rows; return how many that were."""
     pks = list(turns.order_by("turn_index").values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
     if pks:
         ExplainabilityTurn.objects.filter(pk__in=pks).delete()

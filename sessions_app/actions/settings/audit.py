@@ -42,7 +42,7 @@ def _entry(kind: AuditKind, project_pk: int | None, subject: str, facts: Mapping
 
 
 def _cut(text: str, most_chars: int) -> str:
-    """Return a text of at most so many characters, with an ellipsis where it was cut."""
+    """Return a text of at most `most_chars` characters, with an ellipsis where it was cut."""
     text = without_secrets(text).replace("\0", "")
     return text if len(text) <= most_chars else f"{text[: most_chars - 1]}…"
 
@@ -77,7 +77,7 @@ def remove_entries(project_pk: int | None, keys: Sequence[int]) -> None:
 
 
 def remove_old_entries(pause: Callable[[], None] = lambda: None) -> int:
-    """Remove entries that belong to no project and are older than `MRPVM_KEEP_AUDIT_DAYS`; gives how many.
+    """Remove entries that belong to no project and are older than `MRPVM_KEEP_AUDIT_DAYS`; return how many.
 
     Args:
         pause: called between two transactions; lets running turns go first.

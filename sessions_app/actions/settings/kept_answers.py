@@ -51,7 +51,7 @@ def release_key(kept: KeptAnswer) -> None:
 
 
 def sweep_kept_answers() -> int:
-    """Remove answers that are older than a day, some at once; returns how many."""
+    """Remove answers that are older than a day, some at once; return how many."""
     outdated = KeptAnswer.objects.filter(created_at__lt=_kept_since()).order_by("created_at")
     keys = list(outdated.values_list("pk", flat=True)[:_SWEPT_AT_ONCE])
     return KeptAnswer.objects.filter(pk__in=keys).delete()[0] if keys else 0

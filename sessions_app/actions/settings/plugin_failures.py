@@ -45,6 +45,6 @@ def record_failure(
 
 
 def sweep_failures() -> int:
-    """Remove all but the newest failures; gives how many."""
+    """Remove all but the newest failures; return how many."""
     oldest_kept = PluginFailure.objects.values_list("pk", flat=True)[KEPT_COUNT - 1 : KEPT_COUNT].first()
     return 0 if oldest_kept is None else PluginFailure.objects.filter(pk__lt=oldest_kept).delete()[0]

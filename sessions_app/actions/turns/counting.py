@@ -16,7 +16,7 @@ from sessions_app.models.turns.durations import duration_key
 
 TURNS_AT_ONCE = 200_000
 COUNTING_SECONDS = 20.0
-"""After so long a sweep leaves the rest for the next one."""
+"""Time limit of a sweep, which leaves the rest for the next one."""
 
 _HOUR = timedelta(hours=1)
 _COLUMNS = (
@@ -26,7 +26,7 @@ _COLUMNS = (
 
 
 def count_ended_turns(pause: Callable[[], None]) -> int:
-    """Count the turns that have ended since the last time; returns how many, 0 where another process counts.
+    """Count the turns that have ended since the last time; return how many, 0 where another process counts.
 
     An hour is counted whole, so that it is right whatever was counted before.
     """

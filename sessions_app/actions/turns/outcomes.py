@@ -12,7 +12,7 @@ _ROWS_A_QUERY = 500
 
 
 def fill_missing_outcomes(pause: Callable[[], None] = lambda: None) -> int:
-    """Fill in the outcome of ended turns that have none; returns how many.
+    """Fill in the outcome of ended turns that have none; return how many.
 
     Effects: their rows; the hours that they lie in are counted again.
 

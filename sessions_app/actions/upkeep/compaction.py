@@ -53,7 +53,7 @@ class FoldedWrongly(Exception):
 
 
 def compact_long_chains(watch: Callable[[], object] = lambda: None) -> int:
-    """Fold every base whose chain is too long, or mostly removed, or that somebody wants folded; gives how many were.
+    """Fold every base whose chain is too long, or mostly removed, or that somebody wants folded; return how many were.
 
     One that changes meanwhile, or cannot be folded, is left for the next time; one that was folded wrongly, until its
     head is another, somebody asks anew or the server starts again; and all are while another process folds any.
@@ -104,7 +104,7 @@ def _is_mostly_removed(counts: Sequence[tuple[int, int]]) -> bool:
 
 
 def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None) -> bool:
-    """Fold the upper layers of the base's chain into one; tells whether there was anything to fold.
+    """Fold the upper layers of the base's chain into one; return whether there was anything to fold.
 
     The base's revision stays, for nobody sees a difference: units, ranks and scores are those of before.
 

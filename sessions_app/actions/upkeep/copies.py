@@ -40,7 +40,7 @@ def copies_directory() -> Path:
 
 
 def make_daily_copy() -> int:
-    """Copy SQLite's database once a day (UTC) and remove all but the newest `MRPVM_DAILY_COPIES`; gives how many
+    """Copy SQLite's database once a day (UTC) and remove all but the newest `MRPVM_DAILY_COPIES`; return how many
     copies were made. PostgreSQL's operators have means of their own.
 
     Effects: a file `backups/db-YYYY-MM-DD.sqlite3` in the data directory.

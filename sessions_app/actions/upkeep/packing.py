@@ -24,7 +24,7 @@ from sessions_app.models.named_sql import insert_values
 _POSTINGS_A_QUERY = 50_000
 _PARTS_A_TRANSACTION = 2_000
 _GIVEN_UP_AFTER = timedelta(minutes=10)
-"""For so long nobody has written a part of a packing that is not complete: whoever made it is gone."""
+"""An incomplete packing that nobody has written to for this long is abandoned."""
 _BY_CODE_POINT = {"sqlite": "BINARY", "postgresql": "C"}
 """The collation that puts texts in the order in which Python does."""
 _COLUMNS = ("packed_id", "kind", "key", "content")
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 def pack_large_layers(watch: Callable[[], object] = lambda: None) -> int:
-    """Pack what bases show in large layers and is not packed yet; gives how many layers were."""
+    """Pack what bases show in large layers and is not packed yet; return how many layers were."""
     shown = layers_of_bases()
     version = Concat(Value(packing_version("")), OuterRef("index_version"), output_field=CharField())
     done = PackedLayer.objects.filter(layer=OuterRef("pk"), version=version, is_complete=True)
@@ -62,7 +62,7 @@ def _is_packed(layer_pk: int, watch: Callable[[], object]) -> bool:
 
 
 def pack_layer(layer_pk: int, watch: Callable[[], object] = lambda: None) -> bool:
-    """Pack a sealed layer's postings; tells whether it was done, which it is not while another process does it."""
+    """Pack a sealed layer's postings; return whether it was done, which it is not while another process does it."""
     layer = KnowledgeLayer.objects.only("index_version", "postings_layer").get(pk=layer_pk)
     present = packing_version(layer.index_version)
     PackedLayer.objects.filter(layer=layer, is_complete=True).exclude(version=present).delete()
@@ -70,7 +70,7 @@ def pack_layer(layer_pk: int, watch: Callable[[], object] = lambda: None) -> boo
 
 
 def pack_postings(layer_pk: int, key: int, version: str, watch: Callable[[], object] = lambda: None) -> bool:
-    """Pack the postings of a sealed layer that lie under a key; tells whether it was done, as `pack_layer` does.
+    """Pack the postings of a sealed layer that lie under a key; return whether it was done, as `pack_layer` does.
 
     They are read once `version` is that of the layer's index.
 

@@ -45,7 +45,7 @@ type _Unit = tuple[int, int, int, IndexEntry]
 
 
 def reindex(told: Told = lambda what, done, of: None) -> int:
-    """Bring every layer to the code's index version; gives how many were brought there.
+    """Bring every layer to the code's index version; return how many were brought there.
 
     Waits for turns that still read what was replaced, and for sessions in which one is running.
 
@@ -82,7 +82,7 @@ def _reindex_sealed(told: Told) -> tuple[int, bool]:
 
 
 def _reindex_layer(layer_pk: int, told: Told) -> bool:
-    """Write a sealed layer's index anew and turn it over; tells whether the length of any unit has changed."""
+    """Write a sealed layer's index anew and turn it over; return whether the length of any unit has changed."""
     keys = list(LayerUnit.objects.filter(layer_id=layer_pk).order_by("pk").values_list("pk", flat=True))
     holder = create_layer(_Kind.INDEX, None)
     lengths = _write_aside(holder.pk, keys, lambda done: told(f"layer {layer_pk}", done, len(keys)))
@@ -128,7 +128,7 @@ def _turn_over(layer_pk: int, holder_pk: int, lengths: Lengths) -> None:
 
 
 def _reindex_sessions(told: Told, *, with_others: bool) -> int:
-    """Write anew what sessions have of their own; gives how many layers that were.
+    """Write anew what sessions have of their own; return how many layers that were.
 
     Args:
         with_others: count anew what is seen in all other sessions, too.

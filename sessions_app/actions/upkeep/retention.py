@@ -28,7 +28,7 @@ from sessions_app.queries.settings.retention import days_kept, is_forgetting, re
 REST = timedelta(hours=1)
 """How long after a run the next one begins: days are counted, so minutes do not matter."""
 SECONDS_AT_ONCE = 20.0
-"""After so long a sweep leaves the rest of a run for the next one."""
+"""Time limit of a sweep, which leaves the rest of a run for the next one."""
 _KEYS_A_QUERY = 10_000
 """The query has to go through all that is old, so that it is asked seldom; it locks nothing."""
 _ROWS_A_TRANSACTION: Mapping[RetentionKind, int] = {RetentionKind.TRIALS: 1, RetentionKind.AUDIT: 500}
@@ -39,7 +39,7 @@ class _Ended(Exception):
 
 
 def carry_out_retention(pause: Callable[[], None] = lambda: None, rest: timedelta = REST) -> int:
-    """Remove what projects no longer keep; returns how much, 0 where another process does it.
+    """Remove what projects no longer keep; return how much, 0 where another process does it.
 
     Args:
         pause: called between two transactions; lets running turns go first.

@@ -22,12 +22,12 @@ from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit
 from sessions_app.models.durability import durable_later
 
 UNITS_AT_ONCE = 200
-"""A change of so many units is made in one transaction; a larger one in a staged layer, in many."""
+"""The largest change that is made in one transaction; a larger one is made in a staged layer, in many."""
 UNITS_A_TRANSACTION = 50
-"""How many units one of those writes or removes: one or two hundredths of a second of SQLite's only writer."""
+"""Units that one of those writes or removes: 10 to 20 ms of SQLite's only writer."""
 _STAGED = KnowledgeLayer.Kind.STAGED
 _GIVEN_UP_AFTER = timedelta(minutes=10)
-"""For so long nobody has written to a staged layer: whoever filled it is gone."""
+"""A staged layer that nobody has written to for this long is abandoned."""
 
 
 type Watch = Callable[[int], object]
@@ -110,7 +110,7 @@ def abandon(layers: QuerySet[KnowledgeLayer]) -> None:
 
 
 def sweep_staged(*, alone: bool = False) -> int:
-    """Remove staged layers that nobody has written to for long; gives how many.
+    """Remove staged layers that nobody has written to for long; return how many.
 
     Args:
         alone: no other process serves this database and nothing is being loaded: all of them are left over.
@@ -132,7 +132,7 @@ def drop_staged(layer_pk: int) -> None:
 
 @transaction.atomic
 def _drop_batch(layer_pk: int) -> bool:
-    """Remove some of the layer's units, or else the layer; tells whether something is left."""
+    """Remove some of the layer's units, or else the layer; return whether something is left."""
     if not KnowledgeLayer.objects.select_for_update().filter(pk=layer_pk, kind=_STAGED).exists():
         return False
     units = LayerUnit.objects.filter(layer_id=layer_pk).order_by().values_list("pk", flat=True)

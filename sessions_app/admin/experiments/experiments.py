@@ -19,7 +19,7 @@ class ExperimentAdmin(ReadOnlyAdmin):
 
 @admin.register(Trial)
 class TrialAdmin(ReadOnlyAdmin):
-    """What came of each trial."""
+    """The result of each trial."""
 
     list_display = ("experiment", "position", "status", "answer_status", "duration_ms")
     list_filter = ("status",)

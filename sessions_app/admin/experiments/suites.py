@@ -1,4 +1,4 @@
-"""Suites with their tests and what came of them, to look at."""
+"""Suites with their tests and results, read-only."""
 
 from django.contrib import admin
 
@@ -39,7 +39,7 @@ class SuiteRunAdmin(ReadOnlyAdmin):
 
 @admin.register(TestResult)
 class TestResultAdmin(ReadOnlyAdmin):
-    """What came of each test."""
+    """The result of each test."""
 
     list_display = ("name", "run", "position", "outcome")
     list_filter = ("outcome",)

@@ -41,7 +41,7 @@ class CreateBase(ActionForm):
 
 
 class RenameBase(ActionForm):
-    """Gives a base another name."""
+    """Renames a base."""
 
     slug = "rename"
     label = "Rename…"

@@ -18,7 +18,7 @@ MOUNT_REASON, UNMOUNT_REASON = "mount-admin", "unmount-admin"
 
 
 class CreateSession(ActionForm):
-    """Makes a session."""
+    """Creates a session."""
 
     heading = "Add session"
     submit = "Add session"
@@ -52,7 +52,7 @@ class _LiveSessionForm(ActionForm):
 
 
 class RenameSession(_LiveSessionForm):
-    """Gives a session its title."""
+    """Renames a session."""
 
     slug = "rename"
     label = "Rename…"

@@ -103,7 +103,7 @@ class ChangeProject(_ProjectForm):
 
 
 class AddMember(ActionForm):
-    """Gives a user a role in a project."""
+    """Adds a user to a project in a role."""
 
     heading = "Add membership"
     submit = "Add"
@@ -120,7 +120,7 @@ class AddMember(ActionForm):
 
 
 class ChangeRole(ActionForm):
-    """Gives a member another role."""
+    """Changes the role of a member."""
 
     slug = "role"
     label = "Change the role…"

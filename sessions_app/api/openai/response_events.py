@@ -16,7 +16,7 @@ _PLACE = {"output_index": 0, "content_index": 0}
 
 
 class ResponseEvents:
-    """Tells of one turn; every event is numbered from 0."""
+    """The events of one turn, numbered from 0."""
 
     def __init__(self, feed: Feed, project_pk: int) -> None:
         self._feed = feed

@@ -124,7 +124,7 @@ def found_session(view: ApiView, asked: Asked, access: Access) -> Found:
 
 
 def settle(view: ApiView, asked: Asked, found: Found) -> Session:
-    """Note which session it is, for the stored request, for errors and for the answer; gives the session."""
+    """Note which session it is, for the stored request, for errors and for the answer; return the session."""
     view.session_id = found.session.session_id
     asked.warnings.extend(found.warnings)
     asked.call = replace(

@@ -60,7 +60,7 @@ class Explainability(ApiView):
 
 @method_decorator(conditional_page, name="dispatch")
 class OneTurn(ApiView):
-    """One turn; a client that has it already is told that nothing changed."""
+    """One turn; a client that has it already is answered 304."""
 
     cache_control = REVALIDATED
 

@@ -10,7 +10,7 @@ from sessions_app.database import living_connection
 
 
 class StreamThreads:
-    """So many at once; one more is refused, never queued. A thread stays for the next work."""
+    """A thread pool with a limit; work beyond it is refused, never queued. An idle thread stays for the next work."""
 
     def __init__(self, name: str, most: int) -> None:
         self._most = most

@@ -37,7 +37,7 @@ def clear_caches() -> None:
 
 
 def clear_caches_if_due() -> int:
-    """Empty the caches of this process if something was forgotten since the last time; returns 1 if so, else 0."""
+    """Empty the caches of this process if something was forgotten since the last time; return 1 if so, else 0."""
     newest = Forgetting.objects.filter(finished_at__isnull=False).order_by("-finished_at", "-pk")
     latest = newest.values_list("pk", flat=True).first() or 0
     if latest == _Cleared.through:
@@ -75,7 +75,7 @@ def _copies() -> list[Path]:
 
 
 def overwrite_free_space() -> str:
-    """Have the database give up the pages that deleted rows lay on; returns a sentence that says how far that went."""
+    """Have the database give up the pages that deleted rows lay on; return a sentence that says how far that went."""
     if connection.vendor != "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM")

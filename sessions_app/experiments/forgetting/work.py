@@ -154,7 +154,7 @@ def _end(act: Forgetting, status: str, **columns: Any) -> None:
 
 
 def take_up_abandoned() -> int:
-    """Carry on with acts whose process went away, and drop plans that nobody carried out; returns how many.
+    """Carry on with acts whose process went away, and drop plans that nobody carried out; return how many.
 
     A plan that was broken off is not taken up: its text was never stored.
     """

@@ -25,7 +25,7 @@ from sessions_app.models.named_sql import look_up
 
 UNITS_A_PART = 512
 _READ_AHEAD = 4
-"""A layer of so many runs of units is small enough to read their keys with the postings, whatever is found."""
+"""Runs of units up to which a layer's keys are read with its postings, whatever is found."""
 _MASKS_REMEMBERED = 16
 """Capacity of the cache of hidden units, in packed layers: a byte for each of their units."""
 _NUMBER, _KEY = np.dtype("<u4"), np.dtype("<i8")

@@ -1,4 +1,4 @@
-"""`manage.py doctor`: looks whether what is stored holds together, and mends what can be mended if it is told to."""
+"""`manage.py doctor`: checks the integrity of what is stored, and repairs it with `--mend`."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -24,7 +24,7 @@ _WAIT_MS = 600_000
 
 
 class Command(BaseCommand):
-    """Runs trials of a turn, or searches by them, and prints what came of it."""
+    """Runs trials of a turn, or searches by them, and prints the results."""
 
     help = (
         "Run a recorded turn again with one thing changed, search for what its answer depends on, or since when it is"
@@ -33,7 +33,7 @@ class Command(BaseCommand):
     requires_migrations_checks = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the turn and what is asked of it."""
+        """Add the turn and what to try of it."""
         what = parser.add_subparsers(dest="what", required=True)
         attempt = what.add_parser("try", help="run it with changes")
         diagnose = what.add_parser("diagnose", help="search for what its answer depends on")

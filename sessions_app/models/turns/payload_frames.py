@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sessions_app.models.turns.compression import compress, decompress
 
 _FRAME_BYTES = 64 * 1024
-"""A frame is ended once it holds so much."""
+"""A frame is ended once it holds this many bytes."""
 
 type PayloadIndex = list[tuple[int, list[tuple[str, int, int]]]]
 """For each frame its length, and `(ref, size, kept bytes)` of each of its payloads."""

@@ -140,7 +140,7 @@ def run_of(suite: Suite, run_id: str) -> SuiteRun:
 
 
 def results(run: SuiteRun) -> list[TestResult]:
-    """Return what came of each test, in order, with its trial."""
+    """Return the result of each test, in order, with its trial."""
     related = ("trial__trace__session", "test__turn__session", "test__base")
     return list(run.results.select_related(*related).order_by("position"))
 

@@ -8,7 +8,7 @@ from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, Lay
 from sessions_app.queries.knowledge.bases import newest_sources
 
 LOOKED_AT = 5_000
-"""Of the units of each side so many are looked at."""
+"""Units of each side that are compared."""
 UNITS_NAMED = 50
 SOURCES_NAMED = 100
 

@@ -47,7 +47,7 @@ class Family:
 
 
 def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> Family:
-    """Return the base's family, cut to so many generations above it, forks below it and newest revisions of each.
+    """Return the base's family, cut to `generations` above it, `forks` below it and the newest `revisions` of each.
 
     One query for each generation, and four.
     """

@@ -1,4 +1,4 @@
-"""How far back a filter is looked for: so many of the newest rows, so that a page costs the same whatever is stored.
+"""How far back a filter looks: among the newest rows, so that a page costs the same whatever is stored.
 
 Without a bound, a filter that few rows fit would read all of them until a page is full. Where there is more, the page
 says so, and its reader can have it look twice as far.

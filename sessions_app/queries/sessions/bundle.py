@@ -32,7 +32,7 @@ from sessions_app.models import (
 type Rows = Mapping[type[Model], QuerySet]
 
 MOST_FORKS = 50
-"""So many sessions that one goes on from are read with it; turns that need an earlier one cannot be run again."""
+"""Sessions read with one that goes on from them; turns that need an earlier one cannot be run again."""
 
 
 def line_of(session: Session) -> list[Session]:

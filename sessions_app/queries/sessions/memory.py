@@ -16,14 +16,14 @@ _COLUMNS = ("record", "turn_count", "created_at", "last_accessed_at")
 
 
 def stored_memory(session: Session, now: datetime, ttl_hours: float) -> Memory | None:
-    """Return the session's memory, None if it has none or nobody used it for so long; one query."""
+    """Return the session's memory, None if it has none or was unused for `ttl_hours`; one query."""
     found = SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id)
     columns = found.values_list(*_COLUMNS).first()
     return None if columns is None else usable_memory(session, columns, now, ttl_hours)
 
 
 def usable_memory(session: Session, columns: MemoryColumns, now: datetime, ttl_hours: float) -> Memory | None:
-    """Return what a row of memory holds, None if nobody used it for so long.
+    """Return what a row of memory holds, None if it was unused for `ttl_hours`.
 
     What cannot be read as one is none: it is a cache.
     """

@@ -1,4 +1,4 @@
-"""What planners are told about the plugins of a project."""
+"""What planners know about the plugins of a project."""
 
 import math
 import time

@@ -17,7 +17,7 @@ from sessions_app.queries.search.results import found_turns
 SHOWN = 50
 SHOWN_MAX = 200
 PAGES_LOOKED_AT = 20
-"""In so many pages of `LOOKED_AT` turns what is asked for in bulk is looked for."""
+"""Pages of `LOOKED_AT` turns that a bulk action goes through."""
 SORTS: Mapping[str, str] = {"time": "duration_ms", "tokens": "token_count"}
 """The columns that a page can be ordered by in place of the time at which a turn began."""
 _INDEXED: Mapping[tuple[str, str], Q] = {

@@ -93,7 +93,7 @@ class SharedReads:
 
 @database_sync_to_async
 def _results(queries: Sequence[Query]) -> Mapping[Query, Result]:
-    # Events first, permission after: whoever lost it before an event was stored does not get the event.
+    # Events first, permission after: a reader who lost it before an event was stored does not get the event.
     places = {(query.session_pk, query.since) for query in queries}
     news = {
         (pk, since): [] if pk is None else [_outgoing(event) for event in events_since(pk, since)]

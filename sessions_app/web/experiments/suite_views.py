@@ -191,7 +191,7 @@ def edit_test(request: HttpRequest, member: Member, suite_id: str, test_id: str)
 @form_of("suite", "suite_id")
 @member_view("editor")
 def delete_test(request: HttpRequest, member: Member, suite_id: str, test_id: str) -> HttpResponse:
-    """Remove a test; earlier runs keep what came of it."""
+    """Remove a test; earlier runs keep its results."""
     suite = suites.suite(member.project, suite_id)
     test = suites.one_test(suite, test_id)
     remove_test(test)

@@ -38,7 +38,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What was asked in a turn and what came of it."""
+    """A turn's message and its outcome."""
 
     turn: ExplainabilityTurn
     answers: tuple[Answer, ...]

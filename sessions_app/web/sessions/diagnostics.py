@@ -15,7 +15,7 @@ from sessions_app.web.shell.words import why
 from sessions_app.web.turns.budget import budget_parts, source_words
 
 TOOL_OUTPUT_CHARS = 200
-"""So much of a tool's output is shown."""
+"""Characters of a tool's output that are shown."""
 _NOT_STORED = ("SERVER_INTERNAL_ERROR", "TURN_INTERRUPTED")
 """Errors after which a turn is not stored as it should have been."""
 

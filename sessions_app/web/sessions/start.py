@@ -1,4 +1,4 @@
-"""The page for whoever is here for the first time: three steps, and turns that are worth opening."""
+"""The page of a first visit: three steps, and turns that are worth opening."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ type FormView[**P] = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 
 def form_of[**P](page: str, *names: str) -> Callable[[FormView[P]], FormView[P]]:
-    """Return a decorator for a view that takes a form by POST; whoever opens its address is told so, with 405.
+    """Return a decorator for a view that takes a form by POST; a GET of its address is answered 405 with that reason.
 
     Args:
         page: the name of the page that holds the form.

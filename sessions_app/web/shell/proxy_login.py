@@ -9,7 +9,7 @@ from django.contrib.auth.middleware import RemoteUserMiddleware
 from django.http import HttpRequest
 
 PEER = "mrpvm.peer"
-"""The key of a request's scope that holds the address of whoever really connected."""
+"""The key of a request's scope that holds the address of the peer."""
 NAME_CHARS = 150
 
 type Scope = MutableMapping[str, Any]
@@ -46,7 +46,7 @@ class ProxyLogin(RemoteUserMiddleware):
 
 
 def peer_of(request: HttpRequest) -> str:
-    """Return the address of whoever really connected, empty where the server did not note it."""
+    """Return the address of the peer, empty where the server did not note it."""
     return str(getattr(request, "scope", {}).get(PEER, ""))
 
 

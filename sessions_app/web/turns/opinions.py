@@ -8,7 +8,7 @@ from sessions_app.models import TurnRating, TurnScore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinions:
-    """The reader's own thumb, and those of the others; a rating that came in with a bundle is nobody's."""
+    """The reader's own rating, and those of others; a rating that came with a bundle has no user."""
 
     own: TurnScore | None
     others: tuple[TurnScore | TurnRating, ...]

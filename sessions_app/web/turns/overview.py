@@ -20,7 +20,7 @@ DEFAULT_SPAN = "7d"
 QUESTIONS_SHOWN = 10
 SUITES_SHOWN = 10
 UNANSWERED_LOOKED_AT = 200
-"""Of so many of the newest unanswered turns the most frequent questions are told."""
+"""Newest unanswered turns among which the most frequent questions are counted."""
 _QUESTION_CHARS = 200
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 200
 WHOLE_UNTIL = 60
-"""Up to so many rows those that are the same are listed too."""
+"""Rows up to which equal ones are listed too."""
 PAYLOADS_COMPARED = 400
 SIDES = ("left", "right")
 

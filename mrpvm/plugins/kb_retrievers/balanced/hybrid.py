@@ -28,7 +28,7 @@ word of the question, as in a handful of short facts, words tell less than liken
 NEIGHBOUR_SHARES = (1.0, 0.5, 0.3, 0.2, 0.1)
 """What an utterance means lies in what is said around it too, less with distance."""
 _ENCODED_MAX = 4
-"""So many units are encoded while a question waits, the best by words first; the others are in the background."""
+"""Units encoded while a question waits, the best by words first; others are encoded in the background."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class Statement:
 
 
 REQUESTS_MAX = 20
-"""So many questions of one message are answered; each costs a search and an answer."""
+"""Questions of one message that are answered; each costs a search and an answer."""
 _MERGED_CHARS = 400
 """A longer request takes in no further one that points back to it."""
 
@@ -303,7 +303,7 @@ class Segmenter:
         self._since_request = []
 
     def _share_instructions(self) -> None:
-        """Give instructions before the first and after the last request to every request that has none of its own."""
+        """Add instructions before the first and after the last request to every request that has none of its own."""
         self.result.instructions += self._since_request
         shared = output_forms(*self.result.instructions)
         self.result.requests = [

@@ -34,7 +34,7 @@ def fit(text: str, width_px: float, font_px: float, *, mono: bool = False, bold:
 
 
 def beginning(text: str, length: int) -> str:
-    """Return the text, or its first words within so many characters, ended by an ellipsis."""
+    """Return the text, or its first words within `length` characters, ended by an ellipsis."""
     if len(text) <= length:
         return text
     words, _, _ = text[:length].rpartition(" ")

@@ -210,7 +210,7 @@ def _filled(lines: list[_Line], cap: float) -> list[list[_Line]]:
 
 
 def _place_stacks(placing: _Placing, frame_id: str, stacks: list[list[_Line]], top: float) -> float:
-    """Place every item of a frame; give the y of the frame's bottom border."""
+    """Place every item of a frame; return the y of the frame's bottom border."""
     left = FRAME_PAD
     bottom = top
     for stack in stacks:
