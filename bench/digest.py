@@ -16,7 +16,7 @@ from statistics import mean
 from typing import Any
 
 from bench.rewriting.scores import content
-from mrpvm.conversation.summary import Said, Summary, extend_by_rules
+from mrpvm.conversation.summary import PlacedMessage, Summary, extend_by_rules
 
 OWN_DATA = Path(__file__).parent / "data" / "retrieval"
 BUDGETS = (160, 250, 1_000)
@@ -43,7 +43,8 @@ def _summary(lines: Lines, words: int) -> str:
     summary, place = Summary(), 0
     for _, session in groupby(lines, key=lambda line: line[0]):
         batch = [
-            Said(sequence=place + number, role="user", content=line) for number, (_, line) in enumerate(session, 1)
+            PlacedMessage(sequence=place + number, role="user", content=line)
+            for number, (_, line) in enumerate(session, 1)
         ]
         place += len(batch)
         summary = extend_by_rules(summary, batch, round(words * _CHARS_A_WORD))

@@ -1,4 +1,4 @@
-"""Reads the server's environment variables; a bad value becomes a `Problem`, never an exception.
+"""Reads the server's environment variables; a bad value becomes a `SettingProblem`, never an exception.
 
 Settings are read while Django starts, where an exception would show as a traceback. So a reader notes the
 problem, goes on with the default, and `sessions_app.checks` stops the start with one line for each problem.
@@ -27,7 +27,7 @@ SECRET_CHARS = 50
 
 
 @dataclass(frozen=True)
-class Problem:
+class SettingProblem:
     """One variable that cannot be used: its name, its value (never a secret) and what is expected."""
 
     variable: str
@@ -44,7 +44,7 @@ class Environment:
     """Typed readers over the variables; `problems` grows in reading order."""
 
     variables: Mapping[str, str]
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[SettingProblem] = field(default_factory=list)
 
     def text(self, name: str) -> str:
         """Return the trimmed value, empty when unset: a set but empty variable counts as unset."""
@@ -54,7 +54,7 @@ class Environment:
         """Note that the variable cannot be used as it is."""
         value = self.text(name)
         shown = NOT_SHOWN if secret and value else repr(value) if value else "not set"
-        self.problems.append(Problem(name, shown, expected))
+        self.problems.append(SettingProblem(name, shown, expected))
 
     def whole_number(self, name: str, default: int, *, lowest: int = 0, highest: int | None = None) -> int:
         """Return a whole number within the bounds."""
@@ -184,7 +184,7 @@ class Environment:
         with suppress(OSError):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _can_be_written_to(directory):
-            self.problems.append(Problem(name, repr(str(directory)), "a directory that can be written to"))
+            self.problems.append(SettingProblem(name, repr(str(directory)), "a directory that can be written to"))
         return directory
 
     def secret_key(self, name: str, directory: Path, *, required: bool) -> str:
@@ -199,7 +199,7 @@ class Environment:
         except (OSError, ValueError):
             if _can_be_written_to(directory):  # else it has been refused already
                 expected = f"a directory whose file secret_key can be read and holds {SECRET_CHARS} or more characters"
-                self.problems.append(Problem("MRPVM_DATA_DIR", repr(str(directory)), expected))
+                self.problems.append(SettingProblem("MRPVM_DATA_DIR", repr(str(directory)), expected))
             return secrets.token_urlsafe(48)
 
     def _installed(self, name: str, package: str) -> bool:

@@ -75,7 +75,7 @@ def signature(key: str, message_id: str, sent_at: int, body: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class WebhookMessage:
     """What is posted, under which id, and the key that signs it."""
 
     message_id: str
@@ -83,7 +83,7 @@ class Message:
     key: str
 
 
-def post(url: str, message: Message, sent_at: int) -> None:
+def post(url: str, message: WebhookMessage, sent_at: int) -> None:
     """Post a message, within `POST_SECONDS`. Redirects are not followed, and nothing of the answer's body is read.
 
     Raises:
@@ -109,7 +109,7 @@ def post(url: str, message: Message, sent_at: int) -> None:
         raise failures[0]
 
 
-def _post(url: str, message: Message, sent_at: int) -> None:
+def _post(url: str, message: WebhookMessage, sent_at: int) -> None:
     parts = checked_address(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     connection = _Connection(parts.hostname or "", port, is_secure=parts.scheme == "https")

@@ -1,10 +1,10 @@
 """What is stored of the payloads of a turn's nodes."""
 
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.models.turns.payload_frames import Place, places
+from sessions_app.models.turns.payload_frames import PayloadPlace, places
 
 
-def stored_payloads(turn: ExplainabilityTurn) -> dict[str, Place]:
+def stored_payloads(turn: ExplainabilityTurn) -> dict[str, PayloadPlace]:
     """Return the payloads' places by their refs, in the order in which they were stored."""
     rows = turn.event_batches.order_by("first_sequence")
     return {place.ref: place for row in rows for place in places(row.payload_index)}

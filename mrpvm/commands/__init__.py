@@ -3,7 +3,7 @@
 grammar (text -> command) -> dispatch (command -> built-in, skill or refusal) -> result (the envelope)
 """
 
-from mrpvm.commands.dispatch import BUILTINS, RESERVED, Resolved, answer, resolve
+from mrpvm.commands.dispatch import BUILTINS, RESERVED, ResolvedCommand, answer, resolve
 from mrpvm.commands.facts import MemoryQuery, MemoryRecord, MemoryStore, Ports, SessionFacts
 from mrpvm.commands.grammar import is_command
 from mrpvm.commands.orchestration import Orchestration
@@ -19,7 +19,7 @@ __all__ = [
     "Orchestration",
     "Outcome",
     "Ports",
-    "Resolved",
+    "ResolvedCommand",
     "SessionFacts",
     "ToolCall",
     "answer",

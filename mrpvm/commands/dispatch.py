@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mrpvm.assistants.skills import SkillEntry
 from mrpvm.assistants.skills.document import LLM_ORCHESTRATION
 from mrpvm.commands.facts import Ports, SessionFacts
-from mrpvm.commands.grammar import Command, parse
+from mrpvm.commands.grammar import SlashCommand, parse
 from mrpvm.commands.identity_commands import agent, persona, reload_persona, style
 from mrpvm.commands.invocation import dispatch_tool
 from mrpvm.commands.memory_commands import forget, memory, remember
@@ -58,7 +58,7 @@ RESERVED = frozenset(BUILTINS) | {"jobs"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class ResolvedCommand:
     """What a text means. At most one of `skill` and `refusal` is set, neither for a built-in.
 
     `route` is builtin, skill, alias, unknown or invalid; `reason` says why in words, for the trace.
@@ -80,7 +80,7 @@ class Resolved:
         return Orchestration(skill=self.skill, payload=self.payload, reason=self.reason)
 
 
-def resolve(text: str, facts: SessionFacts) -> Resolved:
+def resolve(text: str, facts: SessionFacts) -> ResolvedCommand:
     """Return what a command's text means in this session.
 
     Raises:
@@ -89,47 +89,53 @@ def resolve(text: str, facts: SessionFacts) -> Resolved:
     command = parse(text)
     if command is None:
         refusal = error("parse_error", "command name is required after '/'.", {"input": text})
-        return Resolved(route="invalid", reason="The first character is '/', and no name follows.", refusal=refusal)
+        return ResolvedCommand(
+            route="invalid", reason="The first character is '/', and no name follows.", refusal=refusal
+        )
     if command.name == SKILL:
         return _named_skill(command, facts)
     if command.name in BUILTINS:
         reason = f"The first character is '/'; '{command.name}' is a built-in command."
-        return Resolved(route="builtin", reason=reason, name=command.name, args=command.args)
+        return ResolvedCommand(route="builtin", reason=reason, name=command.name, args=command.args)
     return _alias(command, facts)
 
 
-def _named_skill(command: Command, facts: SessionFacts) -> Resolved:
+def _named_skill(command: SlashCommand, facts: SessionFacts) -> ResolvedCommand:
     if not command.args:
         refusal = invalid_args("/skill requires a skill name.", SKILL)
-        return Resolved(route="builtin", reason="/skill names no skill.", name=SKILL, refusal=refusal)
+        return ResolvedCommand(route="builtin", reason="/skill names no skill.", name=SKILL, refusal=refusal)
     name, *rest = command.args
     found = facts.skills.skill(name)
     if found is None:
         reason = f"/skill names '{name}', which the snapshot has not."
-        return Resolved(route="skill", reason=reason, name=SKILL, args=command.args, refusal=skill_not_found(name))
+        return ResolvedCommand(
+            route="skill", reason=reason, name=SKILL, args=command.args, refusal=skill_not_found(name)
+        )
     reason = f"/skill names '{name}'; the snapshot has it from {found.source}."
-    return Resolved(route="skill", reason=reason, name=SKILL, args=command.args, skill=found, payload=" ".join(rest))
+    return ResolvedCommand(
+        route="skill", reason=reason, name=SKILL, args=command.args, skill=found, payload=" ".join(rest)
+    )
 
 
-def _alias(command: Command, facts: SessionFacts) -> Resolved:
+def _alias(command: SlashCommand, facts: SessionFacts) -> ResolvedCommand:
     name = command.name
     found = facts.skills.with_alias(name)
     if len(found) == 1:
         reason = f"'{name}' is the alias of the skill '{found[0].skill_name}' from {found[0].source}."
-        return Resolved(
+        return ResolvedCommand(
             route="alias", reason=reason, name=name, args=command.args, skill=found[0], payload=command.payload
         )
     if found:
         refusal = error("alias_ambiguous", f"command alias '/{name}' is ambiguous in snapshot.", {"alias": name})
         shared = ", ".join(item.skill_name for item in found)
-        return Resolved(route="alias", reason=f"'{name}' is the alias of several skills: {shared}.", name=name,
+        return ResolvedCommand(route="alias", reason=f"'{name}' is the alias of several skills: {shared}.", name=name,
                         args=command.args, refusal=refusal)  # fmt: skip
     refusal = error("unknown_command", f"unknown command '/{name}'.", {"command": name})
     reason = f"'{name}' is neither a built-in command nor an alias in the snapshot."
-    return Resolved(route="unknown", reason=reason, name=name, args=command.args, refusal=refusal)
+    return ResolvedCommand(route="unknown", reason=reason, name=name, args=command.args, refusal=refusal)
 
 
-def answer(resolved: Resolved, facts: SessionFacts, ports: Ports) -> Outcome:
+def answer(resolved: ResolvedCommand, facts: SessionFacts, ports: Ports) -> Outcome:
     """Return what the command gives without any model; what only a model can do is refused.
 
     Equal facts, text and files give an equal outcome.

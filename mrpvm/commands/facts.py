@@ -8,7 +8,7 @@ from mrpvm.assistants.agents import AgentCatalogue
 from mrpvm.assistants.personas import PersonaCatalogue
 from mrpvm.assistants.skills import SkillSnapshot
 from mrpvm.assistants.tools import Tools
-from mrpvm.commands.remembered import USER_PROFILE, Fact
+from mrpvm.commands.remembered import USER_PROFILE, UserFact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class MemoryStore(Protocol):
     def forget(self, record_id: str) -> bool:
         """Drop a record; False if there is none of this id."""
 
-    def keep(self, fact: Fact) -> tuple[MemoryRecord, bool, int]:
+    def keep(self, fact: UserFact) -> tuple[MemoryRecord, bool, int]:
         """Keep a fact to be verified; return the record, whether it is new, and how many others it contradicts."""
 
     def verify(self, record_id: str, domain: str | None) -> bool:

@@ -6,7 +6,7 @@ SIGN = "/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class SlashCommand:
     """A name and its arguments, as written: case counts, quotes mean nothing."""
 
     name: str
@@ -23,7 +23,7 @@ def is_command(text: str) -> bool:
     return text.startswith(SIGN)
 
 
-def parse(text: str) -> Command | None:
+def parse(text: str) -> SlashCommand | None:
     """Return the command that a text states, None when no name follows the sign.
 
     Raises:
@@ -32,4 +32,4 @@ def parse(text: str) -> Command | None:
     if not is_command(text):
         raise ValueError("a command begins with its sign")
     words = text.removeprefix(SIGN).split()
-    return Command(name=words[0], args=tuple(words[1:])) if words else None
+    return SlashCommand(name=words[0], args=tuple(words[1:])) if words else None

@@ -9,7 +9,7 @@ from mrpvm.assistants.personas import PersonaCatalogue
 from mrpvm.assistants.skills import SkillSnapshot
 from mrpvm.assistants.tools import Tools
 from mrpvm.commands.facts import MemoryQuery, MemoryRecord, Ports, SessionFacts
-from mrpvm.commands.remembered import Fact
+from mrpvm.commands.remembered import UserFact
 from mrpvm.errors import MRPError
 from mrpvm.wire import from_wire, to_wire
 
@@ -99,7 +99,7 @@ class _FollowedPorts:
     def forget(self, record_id: str) -> bool:
         return self._follow("forget", (record_id,), lambda ports: ports.memory.forget(record_id), bool)
 
-    def keep(self, fact: Fact) -> tuple[MemoryRecord, bool, int]:
+    def keep(self, fact: UserFact) -> tuple[MemoryRecord, bool, int]:
         return self._follow("keep", (fact,), lambda ports: ports.memory.keep(fact), _kept)
 
     def verify(self, record_id: str, domain: str | None) -> bool:

@@ -37,7 +37,7 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class UserFact:
     """Something that a user said of themselves or of a task; facts of one `conflict_group` cannot both hold."""
 
     content: str
@@ -87,7 +87,7 @@ _TASK = re.compile(rf"^task\s(?P<subject>[\w.-]{{1,60}})\s?:\s?{_VALUE}", re.IGN
 _BLANKS = re.compile(r"\s+")
 
 
-def facts_in(messages: Sequence[str]) -> tuple[Fact, ...]:
+def facts_in(messages: Sequence[str]) -> tuple[UserFact, ...]:
     """Return what the messages state by the four rules, in the order in which it was said.
 
     Of one conflict group the last one counts; what names credentials is left out.
@@ -95,7 +95,7 @@ def facts_in(messages: Sequence[str]) -> tuple[Fact, ...]:
     Args:
         messages: a user's, the oldest first.
     """
-    found: dict[tuple[str, str, str], Fact] = {}
+    found: dict[tuple[str, str, str], UserFact] = {}
     for message in messages:
         for _, fact in sorted(_facts_of(message), key=lambda pair: pair[0]):
             if not names_secret(fact.content):
@@ -105,21 +105,45 @@ def facts_in(messages: Sequence[str]) -> tuple[Fact, ...]:
     return tuple(found.values())
 
 
-def _facts_of(message: str) -> Iterable[tuple[int, Fact]]:
+def _facts_of(message: str) -> Iterable[tuple[int, UserFact]]:
     message = _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", message.strip())  # repeats of blanks that meet
     # each other in a pattern would take a run of blanks cubic time
     for match in _FAVOURITE.finditer(message):
         subject, value = _clean(match["subject"]), _clean(match["value"])
-        yield match.start(), Fact(content=f"My favorite {subject} is {value}.", domain=USER_PROFILE, confidence=0.8,
-                                  conflict_group=f"favorite {subject.casefold()}")  # fmt: skip
+        yield (
+            match.start(),
+            UserFact(
+                content=f"My favorite {subject} is {value}.",
+                domain=USER_PROFILE,
+                confidence=0.8,
+                conflict_group=f"favorite {subject.casefold()}",
+            ),
+        )
     for match in _NAME.finditer(message):
-        yield match.start(), Fact(content=f"My name is {_clean(match['value'])}.", domain=USER_PROFILE, confidence=0.8,
-                                  conflict_group="name")  # fmt: skip
+        yield (
+            match.start(),
+            UserFact(
+                content=f"My name is {_clean(match['value'])}.",
+                domain=USER_PROFILE,
+                confidence=0.8,
+                conflict_group="name",
+            ),
+        )
     for match in _PREFERENCE.finditer(message):
-        yield match.start(), Fact(content=f"I prefer {_clean(match['value'])}.", domain=WORKING_RULES, confidence=0.8)
+        yield (
+            match.start(),
+            UserFact(content=f"I prefer {_clean(match['value'])}.", domain=WORKING_RULES, confidence=0.8),
+        )
     for match in _TASK.finditer(message):
-        yield match.start(), Fact(content=f"{_clean(match['value'])}.", domain=TASK, confidence=0.75,
-                                  namespace=f"task:{match['subject'].casefold()}")  # fmt: skip
+        yield (
+            match.start(),
+            UserFact(
+                content=f"{_clean(match['value'])}.",
+                domain=TASK,
+                confidence=0.75,
+                namespace=f"task:{match['subject'].casefold()}",
+            ),
+        )
 
 
 def _clean(text: str) -> str:

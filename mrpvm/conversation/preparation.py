@@ -32,14 +32,14 @@ from mrpvm.conversation.rewriting.by_model import model_asker
 from mrpvm.conversation.session_memory import Memory, told_terms
 from mrpvm.conversation.summary import (
     MODEL_MESSAGES,
-    Said,
+    PlacedMessage,
     Summary,
     due_through,
     extend_by_rules,
     summarise,
     through_within,
 )
-from mrpvm.conversation.system_prompt import Instruction, Told, client_prompt, instructions, system_prompt
+from mrpvm.conversation.system_prompt import Instruction, KeptTexts, client_prompt, instructions, system_prompt
 from mrpvm.conversation.window import Window, beside_summary, cost_of, cut_window, without_current
 from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage, Limits, Recall, Selection, SessionState, TurnRequest
 
@@ -101,7 +101,7 @@ class ConversationState:
     preferences: Selection = field(default_factory=Selection)
     preferred_model: str | None = None
     system_prompt: str | None = None
-    messages: tuple[Said, ...] = ()
+    messages: tuple[PlacedMessage, ...] = ()
     last_place: int = 0
     summary: Summary = field(default_factory=Summary)
     memory: Memory | None = None
@@ -181,7 +181,7 @@ def _instructions(state: ConversationState) -> tuple[Instruction, ...]:
         resolve_style(guidance.style, guidance.persona.default_style, asked.message),
         guidance.agent,
         own,
-        Told(texts=texts, omitted_count=len(guidance.remembered) - len(texts)),
+        KeptTexts(texts=texts, omitted_count=len(guidance.remembered) - len(texts)),
         asked.skill.skill if asked.skill else None,
     )
 
@@ -220,7 +220,7 @@ def _context(
     return summary if has_grown else None, context
 
 
-def _window(asked: TurnInput, stored: Sequence[Said], stored_count: int) -> Window:
+def _window(asked: TurnInput, stored: Sequence[PlacedMessage], stored_count: int) -> Window:
     """Return what stays of the stored messages that are not summarised, and of those that were said since."""
     flags = asked.flags
     messages = [HistoryMessage(role=item.role, content=item.content, tool=item.tool, tool_input=item.tool_input)

@@ -44,7 +44,7 @@ _COMMON = STOP_WORDS | {"after", "like", "more", "one", "out", "up"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said(HistoryMessage):
+class PlacedMessage(HistoryMessage):
     """One stored message; `sequence` is its place in the conversation."""
 
     sequence: int
@@ -88,7 +88,7 @@ def due_through(message_count: int, through: int, verbatim_count: int) -> int:
     return through
 
 
-def through_within(messages: Sequence[Said], through: int, max_chars: int) -> int:
+def through_within(messages: Sequence[PlacedMessage], through: int, max_chars: int) -> int:
     """Return up to where the summary should reach, so that what stays verbatim has at most `max_chars`.
 
     It grows by whole exchanges, and the newest one stays whatever it costs.
@@ -105,7 +105,7 @@ def through_within(messages: Sequence[Said], through: int, max_chars: int) -> in
     return messages[first - 1].sequence if first else through
 
 
-def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int) -> Summary:
+def extend_by_rules(summary: Summary, messages: Sequence[PlacedMessage], max_chars: int) -> Summary:
     """Return the summary that takes these messages up too: the sentences that tell most, old and new alike.
 
     Sentences are chosen one by one for the facts and rare words that no chosen one has; nothing worth telling gives
@@ -119,7 +119,7 @@ def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int) 
     return Summary(through=through, sentences=tuple(sorted(chosen)))
 
 
-def summarise(model: PreparationModel, summary: Summary, messages: Sequence[Said], max_chars: int) -> Summary:
+def summarise(model: PreparationModel, summary: Summary, messages: Sequence[PlacedMessage], max_chars: int) -> Summary:
     """Return the summary with these messages: in a model's words if there is one, else by the rules.
 
     Raises:
@@ -133,13 +133,13 @@ def summarise(model: PreparationModel, summary: Summary, messages: Sequence[Said
     return extend_by_model(summary, messages, reply, max_chars)
 
 
-def request_for_model(summary: Summary, messages: Sequence[Said]) -> str:
+def request_for_model(summary: Summary, messages: Sequence[PlacedMessage]) -> str:
     """Return what a model is asked to summarise."""
     lines = [f"{item.role.capitalize()}: {words_told(item.content)[:SHOWN_CHARS]}" for item in messages]
     return "\n".join(["Summary so far:", summary.text or "(none yet)", "", "New messages:", *lines])
 
 
-def extend_by_model(summary: Summary, messages: Sequence[Said], reply: str, max_chars: int) -> Summary:
+def extend_by_model(summary: Summary, messages: Sequence[PlacedMessage], reply: str, max_chars: int) -> Summary:
     """Return the summary in a model's words, with the facts that it left out put behind them.
 
     They take half of the room at most; the note says how many did not fit.
@@ -183,7 +183,7 @@ def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: max(0, limit - 1)].rsplit(" ", 1)[0] + "…"
 
 
-def _beginnings(messages: Sequence[Said], max_chars: int) -> list[tuple[int, str]]:
+def _beginnings(messages: Sequence[PlacedMessage], max_chars: int) -> list[tuple[int, str]]:
     chosen: list[tuple[int, str]] = []
     for item in messages:
         text = _cut(" ".join(words_told(item.content).split()), FALLBACK_CHARS)

@@ -21,7 +21,7 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class KeptTexts:
     """Texts that the session was told to keep, the most fitting first, and how many others it holds."""
 
     texts: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ def instructions(
     style: ResolvedStyle,
     agent: Agent | None,
     own: Instruction | None,
-    told: Told,
+    told: KeptTexts,
     skill: SkillEntry | None = None,
 ) -> tuple[Instruction, ...]:
     """Return the parts in their fixed order, empty ones left out.

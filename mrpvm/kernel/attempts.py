@@ -28,8 +28,8 @@ from mrpvm.kernel.stages.detect import exhausted
 from mrpvm.kernel.stages.help import ask_helpers
 from mrpvm.kernel.stages.plan import Planned, plan_again, plan_first, planner_candidates
 from mrpvm.kernel.stages.retrieve import EvidenceView, Retrievals, next_view
-from mrpvm.kernel.stages.solve import Attempt, Branch, solve
-from mrpvm.kernel.stages.validate import Verdict, validate
+from mrpvm.kernel.stages.solve import Branch, SolverAttempt, solve
+from mrpvm.kernel.stages.validate import ValidationVerdict, validate
 from mrpvm.kernel.subtasks import answer_by_subtasks
 from mrpvm.trace.events import BacktrackTaken, Cause
 from mrpvm.values import Answer, Selection
@@ -49,7 +49,7 @@ class Search:
     planned: Planned | None = None
     retrievals: Retrievals | None = None
     weak: tuple[Branch, Answer, str] | None = None
-    rejection: Verdict | None = None
+    rejection: ValidationVerdict | None = None
     failed: list[Execution] = field(default_factory=list)
     last: Execution | None = None
     wants_split: bool = False
@@ -171,7 +171,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
             continue
         if not search.state.wants(family=family, llm_calls=descriptor.max_llm_calls):
             continue
-        attempt = Attempt(
+        attempt = SolverAttempt(
             solver_id=solver_id,
             planner_id=planned.plan.planner_plugin_id,
             view=view,
@@ -232,7 +232,7 @@ def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: 
 
 
 def _promote(
-    run: TurnRun, frame: Frame, search: Search, branch: Branch, answer: Answer, verdict: Verdict, family: str
+    run: TurnRun, frame: Frame, search: Search, branch: Branch, answer: Answer, verdict: ValidationVerdict, family: str
 ) -> None:
     status = "accepted" if verdict.accepted_by_all else "unjudged"
     result_id = record_result(run, frame, branch, "answer", status)

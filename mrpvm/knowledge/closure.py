@@ -61,7 +61,7 @@ def argument_key(argument: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Triple:
     """A triple that a unit states, or one that a rule derives from two others.
 
     `unit_id` is None and `rule` is set on a derived link; `score` is then the product of its premises' scores and the
@@ -74,7 +74,7 @@ class Link:
     score: float
     unit_id: str | None = None
     rule: Rule | None = None
-    premises: tuple["Link", ...] = ()
+    premises: tuple["Triple", ...] = ()
 
     @property
     def key(self) -> LinkKey:
@@ -82,7 +82,7 @@ class Link:
         return argument_key(self.subject), self.relation, argument_key(self.object)
 
     @property
-    def stated(self) -> tuple["Link", ...]:
+    def stated(self) -> tuple["Triple", ...]:
         """Return the links of units that the proof rests on, in the order of the chain."""
         return tuple(leaf for premise in self.premises for leaf in premise.stated) if self.premises else (self,)
 
@@ -97,16 +97,16 @@ class Link:
         return f"{self.subject} {self.relation} {self.object} {self.score:.4f}"
 
 
-def closure(stated: Iterable[Link], limits: ClosureLimits = LIMITS) -> list[Link]:
+def closure(stated: Iterable[Triple], limits: ClosureLimits = LIMITS) -> list[Triple]:
     """Return the links that the rules derive, one proof each: lower proofs first, the more certain before the others.
 
     Nothing is derived twice, none says what a unit states, none leads from a thing to itself. The result does not
     depend on the order of the input.
     """
     known = best_by_key(stated)
-    by_subject: defaultdict[str, list[Link]] = defaultdict(list)
-    by_object: defaultdict[str, list[Link]] = defaultdict(list)
-    derived: list[Link] = []
+    by_subject: defaultdict[str, list[Triple]] = defaultdict(list)
+    by_object: defaultdict[str, list[Triple]] = defaultdict(list)
+    derived: list[Triple] = []
     newest = list(known.values())
     for _ in range(limits.depth):
         for link in newest:
@@ -124,11 +124,11 @@ def closure(stated: Iterable[Link], limits: ClosureLimits = LIMITS) -> list[Link
     return derived
 
 
-def _apply(first: Link, second: Link) -> Link | None:
+def _apply(first: Triple, second: Triple) -> Triple | None:
     rule = _RULE_OF.get((first.relation, second.relation))
     if rule is None or first.key[0] == second.key[2]:
         return None
-    return Link(
+    return Triple(
         subject=first.subject,
         relation=rule.gives,
         object=second.object,
@@ -138,22 +138,22 @@ def _apply(first: Link, second: Link) -> Link | None:
     )
 
 
-def best_by_key(links: Iterable[Link]) -> dict[LinkKey, Link]:
+def best_by_key(links: Iterable[Triple]) -> dict[LinkKey, Triple]:
     """Return each link once, in its most certain form; links with an argument that says nothing are left out."""
-    best: dict[LinkKey, Link] = {}
+    best: dict[LinkKey, Triple] = {}
     for link in sorted(links, key=_order):
         if link.key[0] and link.key[2]:
             best.setdefault(link.key, link)
     return best
 
 
-def _order(link: Link) -> tuple[float, LinkKey, tuple[str, ...], str, str]:
+def _order(link: Triple) -> tuple[float, LinkKey, tuple[str, ...], str, str]:
     return -link.score, link.key, tuple(leaf.unit_id or "" for leaf in link.stated), link.subject, link.object
 
 
-def neighbourhood(seeds: Sequence[Link], links: Iterable[Link], depth: int = LIMITS.depth) -> list[Link]:
+def neighbourhood(seeds: Sequence[Triple], links: Iterable[Triple], depth: int = LIMITS.depth) -> list[Triple]:
     """Return the links that hang together with the seeds over at most `depth` shared arguments, seeds included."""
-    touching: defaultdict[str, list[Link]] = defaultdict(list)
+    touching: defaultdict[str, list[Triple]] = defaultdict(list)
     for link in links:
         for argument in {link.key[0], link.key[2]}:
             touching[argument].append(link)
@@ -166,7 +166,7 @@ def neighbourhood(seeds: Sequence[Link], links: Iterable[Link], depth: int = LIM
     return list(reached.values())
 
 
-def proof_lines(link: Link) -> tuple[str, ...]:
+def proof_lines(link: Triple) -> tuple[str, ...]:
     """Return a proof that can be checked by hand: each stated link with its unit, then each step with its rule.
 
     fact [unit id]: subject relation object score
@@ -176,7 +176,7 @@ def proof_lines(link: Link) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*facts, *_steps(link)]))
 
 
-def _steps(link: Link) -> list[str]:
+def _steps(link: Triple) -> list[str]:
     if link.rule is None:
         return []
     before = [line for premise in link.premises for line in _steps(premise)]

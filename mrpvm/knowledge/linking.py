@@ -8,7 +8,7 @@ from mrpvm.knowledge.closure import (
     LIMITS,
     PREFERRED_RELATIONS,
     ClosureLimits,
-    Link,
+    Triple,
     best_by_key,
     closure,
     neighbourhood,
@@ -42,7 +42,7 @@ class Linking:
     kept_count: int = 0
 
 
-def links_of(unit: KnowledgeUnit) -> tuple[Link, ...]:
+def links_of(unit: KnowledgeUnit) -> tuple[Triple, ...]:
     """Return what a unit states as links: its triple, else what the sentences of its claim state.
 
     A summary repeats what its parts state and gives none.
@@ -57,11 +57,11 @@ def links_of(unit: KnowledgeUnit) -> tuple[Link, ...]:
     )
 
 
-def _stated(unit: KnowledgeUnit, subject: str, relation: str, obj: str, certainty: float) -> Link:
-    return Link(subject=subject, relation=relation, object=obj, score=certainty, unit_id=unit.id)
+def _stated(unit: KnowledgeUnit, subject: str, relation: str, obj: str, certainty: float) -> Triple:
+    return Triple(subject=subject, relation=relation, object=obj, score=certainty, unit_id=unit.id)
 
 
-def seed_strength(link: Link, query_terms: Set[str]) -> int:
+def seed_strength(link: Triple, query_terms: Set[str]) -> int:
     """Return how much a link shares with a question: shared terms, whole arguments, both arguments."""
     points, sides = 0, 0
     for argument in (link.subject, link.object):
@@ -72,7 +72,7 @@ def seed_strength(link: Link, query_terms: Set[str]) -> int:
     return points + _BOTH_SIDES_POINTS * (sides == 2)
 
 
-def seeds_of(links: Iterable[Link], query_terms: Set[str], limits: ClosureLimits = LIMITS) -> dict[Link, int]:
+def seeds_of(links: Iterable[Triple], query_terms: Set[str], limits: ClosureLimits = LIMITS) -> dict[Triple, int]:
     """Return the links that share most with a question, strongest first, with their strength."""
     rated = [(link, seed_strength(link, query_terms)) for link in best_by_key(links).values()]
     rated = [item for item in rated if item[1]]
@@ -80,7 +80,7 @@ def seeds_of(links: Iterable[Link], query_terms: Set[str], limits: ClosureLimits
     return dict(rated[: limits.seed_count])
 
 
-def link_units(query_terms: Collection[str], links: Sequence[Link], limits: ClosureLimits = LIMITS) -> Linking:
+def link_units(query_terms: Collection[str], links: Sequence[Triple], limits: ClosureLimits = LIMITS) -> Linking:
     """Return the units that a question is linked to by stated and derived triples.
 
     A stated triple counts by its share of the strongest one's points; a derived one by its proof.
@@ -100,11 +100,11 @@ def link_units(query_terms: Collection[str], links: Sequence[Link], limits: Clos
     return Linking(units=_by_unit(kept), fact_count=len(near), derived_count=len(derived), kept_count=len(focused))
 
 
-def _certainty(link: Link) -> tuple[float, int, tuple[str, str, str]]:
+def _certainty(link: Triple) -> tuple[float, int, tuple[str, str, str]]:
     return -link.score, link.step_count, link.key
 
 
-def _focus(link: Link, wanted: Set[str], seeds: Collection[Link]) -> float:
+def _focus(link: Triple, wanted: Set[str], seeds: Collection[Triple]) -> float:
     """Return the score of a derived link for a question; 0 when nothing ties the two together."""
     touches = bool(wanted & {*terms(link.subject), *terms(link.object)})
     from_seed = link.stated[0] in seeds
@@ -114,10 +114,10 @@ def _focus(link: Link, wanted: Set[str], seeds: Collection[Link]) -> float:
     return score * (_TOUCHES_BOOST if touches else 1.0) * (_SEED_BOOST if from_seed else 1.0)
 
 
-def _by_unit(kept: Sequence[tuple[Link, float]]) -> dict[str, Linked]:
+def _by_unit(kept: Sequence[tuple[Triple, float]]) -> dict[str, Linked]:
     """Return each unit its best score; the proof shown is the best derived one that rests on it."""
     scores: dict[str, float] = {}
-    shown: dict[str, Link] = {}
+    shown: dict[str, Triple] = {}
     for link, score in kept:
         for leaf in link.stated:
             unit_id = leaf.unit_id or ""

@@ -65,7 +65,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenEntries:
     """The chosen entries, best first, and the fate of every candidate."""
 
     entries: tuple[EvidenceEntry, ...] = ()
@@ -162,7 +162,7 @@ def choose(
     profile: ContextProfile,
     policy: SelectionPolicy,
     taken: Sequence[EvidenceEntry] = (),
-) -> Choice:
+) -> ChosenEntries:
     """Return the evidence of one intent: best first, doubles, weak and surplus candidates left out.
 
     Args:
@@ -208,7 +208,7 @@ def choose(
         )
         for score, item in chosen
     )
-    return Choice(entries, tuple(ranking.ledger))
+    return ChosenEntries(entries, tuple(ranking.ledger))
 
 
 def _clamped(score: FusedScore) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from mrpvm.llm.dialect import Completion
 from mrpvm.llm.endpoint import AttemptFailed, Endpoint
 from mrpvm.llm.port import CallScope, LanguageModel, OnText, Prompt, Reply, Sampling
 from mrpvm.llm.recorder import estimated_tokens
-from mrpvm.llm.roles import ModelConfig, Resolved, resolve_model
+from mrpvm.llm.roles import ModelConfig, ResolvedModel, resolve_model
 from mrpvm.llm.trace_context import HEADER, current_trace
 from mrpvm.values import Usage
 from mrpvm.wire import to_wire
@@ -125,7 +125,7 @@ class _BoundModel:
         body = self._endpoint.dialect.body(model, prompt, config, streams=streams)
         return body | self._endpoint.dialect.limits(asked.max_tokens, asked.stop)
 
-    def _cached(self, body: Mapping[str, Any], resolved: Resolved, on_text: OnText | None) -> Completion | None:
+    def _cached(self, body: Mapping[str, Any], resolved: ResolvedModel, on_text: OnText | None) -> Completion | None:
         """Return a kept answer; it counts as a call like any other."""
         completion = None if self._endpoint.cache is None else self._endpoint.cache.get(body)
         if completion is not None:
@@ -136,7 +136,7 @@ class _BoundModel:
         return completion
 
     def _asked(
-        self, body: dict[str, Any], resolved: Resolved, on_text: OnText | None, chain: Chain | None
+        self, body: dict[str, Any], resolved: ResolvedModel, on_text: OnText | None, chain: Chain | None
     ) -> Completion:
         """Send until there is an answer, the failure is final, or time is up; nothing is sent twice once text came."""
         told: list[str] = []
@@ -172,7 +172,12 @@ class _BoundModel:
                 transient_count += 1
 
     def _attempt(
-        self, body: Mapping[str, Any], left_out: Sequence[str], resolved: Resolved, attempt: int, tell: OnText | None
+        self,
+        body: Mapping[str, Any],
+        left_out: Sequence[str],
+        resolved: ResolvedModel,
+        attempt: int,
+        tell: OnText | None,
     ) -> Completion:
         remaining_ms = (self._deadline - time.monotonic()) * 1000
         if remaining_ms <= 0 or self._scope.stopped():

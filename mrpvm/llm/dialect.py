@@ -13,7 +13,7 @@ from mrpvm.values import HistoryMessage, Usage
 _NOT_IN_NAMES, _NAME_CHARS = re.compile(r"[^A-Za-z0-9_-]"), 64
 
 
-class Unreadable(Exception):
+class UnreadableAnswer(Exception):
     """The provider's answer is not what its API promises; the message says in which way."""
 
 
@@ -103,7 +103,7 @@ class ChatDialect:
         choice = _first(getattr(answer, "choices", None))
         text = getattr(getattr(choice, "message", None), "content", None)
         if choice is None or not isinstance(text, str | None):
-            raise Unreadable("it is no chat completion")
+            raise UnreadableAnswer("it is no chat completion")
         return Completion(text=text or "", finish_reason=_reason(choice) or "stop", usage=self._usage(answer))
 
     def pieces(self, stream: Any) -> Iterator[Piece]:
@@ -162,10 +162,10 @@ class ResponsesDialect:
         try:
             text = answer.output_text
         except (AttributeError, TypeError):
-            raise Unreadable("it is no response") from None
+            raise UnreadableAnswer("it is no response") from None
         status = getattr(answer, "status", None)
         if status in ("failed", "cancelled"):
-            raise Unreadable(f"it says that it {status}")
+            raise UnreadableAnswer(f"it says that it {status}")
         reason = "length" if status == "incomplete" else "stop"
         named = getattr(answer, "id", None)
         return Completion(
@@ -184,7 +184,7 @@ class ResponsesDialect:
             elif kind in ("response.completed", "response.incomplete"):
                 yield self.completion(event.response)
             elif kind in ("response.failed", "error"):
-                raise Unreadable("it broke off with an error")
+                raise UnreadableAnswer("it broke off with an error")
 
     def _usage(self, answer: Any) -> Usage | None:
         return _usage(getattr(answer, "usage", None), "input_tokens", "output_tokens")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from mrpvm.errors import ModelFailed, ModelTimeout
 from mrpvm.llm.cache import ResponseCache
 from mrpvm.llm.chain import FOLLOWED, stand_in
-from mrpvm.llm.dialect import DIALECTS, Completion, Unreadable
+from mrpvm.llm.dialect import DIALECTS, Completion, UnreadableAnswer
 from mrpvm.llm.port import OnText
 from mrpvm.llm.redaction import redacted
 from mrpvm.llm.storable import StorableText, storable
@@ -160,7 +160,7 @@ class Endpoint:
             return self._refusal(error, body)
         if isinstance(error, openai.APIError):
             return AttemptFailed(ModelFailed(f"The model's provider reports: {self._reason(error)}"), status=200)
-        why = str(error) if isinstance(error, Unreadable) else f"{type(error).__name__}"
+        why = str(error) if isinstance(error, UnreadableAnswer) else f"{type(error).__name__}"
         return AttemptFailed(ModelFailed(f"The model's answer cannot be read: {why}."), status=200)
 
     def _refusal(self, error: Any, body: Mapping[str, Any]) -> AttemptFailed:

@@ -49,7 +49,7 @@ class ModelExchange(TypedDict):
 
 
 @dataclass(slots=True)
-class Exchange:
+class OpenRequest:
     """One request on its way: its record is completed when something comes back."""
 
     record: ModelExchange
@@ -74,7 +74,7 @@ class Recorder:
     usage: Usage | None = None
     answer_was_cut: bool = False
     warnings: tuple[str, ...] = ()
-    _exchanges: list[Exchange] = field(default_factory=list)
+    _exchanges: list[OpenRequest] = field(default_factory=list)
     _secrets: tuple[str, ...] = ()
     _lock: Lock = field(default_factory=Lock)
 
@@ -93,7 +93,7 @@ class Recorder:
         attempt: int,
         left_out: Sequence[str] = (),
         trace: TraceContext | None = None,
-    ) -> Exchange:
+    ) -> OpenRequest:
         """Note a request that leaves now.
 
         Args:
@@ -109,7 +109,7 @@ class Recorder:
             record["leftOut"] = list(left_out)
         if trace is not None:
             record["traceparent"] = trace.header
-        exchange = Exchange(record, time.monotonic())
+        exchange = OpenRequest(record, time.monotonic())
         with self._lock:
             self._exchanges.append(exchange)
         return exchange

@@ -68,7 +68,7 @@ class ModelConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class ResolvedModel:
     """The model of one call, under which role, and why it is this one."""
 
     model: str
@@ -77,7 +77,7 @@ class Resolved:
 
 
 def resolve_model(config: ModelConfig, plugin_id: str, role: str, wish: str | None, default: str,
-                  *, keeps_role: bool = False) -> Resolved:  # fmt: skip
+                  *, keeps_role: bool = False) -> ResolvedModel:  # fmt: skip
     """Return the first model that is named: override, role, wish, default.
 
     Args:
@@ -95,7 +95,7 @@ def resolve_model(config: ModelConfig, plugin_id: str, role: str, wish: str | No
         (default, "default"),
     )
     model, basis = next((model, basis) for model, basis in named if model)
-    return Resolved(model=model, role=role, basis=basis)
+    return ResolvedModel(model=model, role=role, basis=basis)
 
 
 def model_config_of(body: Any) -> ModelConfig:

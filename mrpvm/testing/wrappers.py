@@ -7,7 +7,7 @@ from typing import Any
 from mrpvm.processes import ProcessLimits, run_process
 from mrpvm.testing.conformance import ODD_MESSAGES, expect
 from mrpvm.testing.ports import call_context
-from mrpvm.wrappers.manifest import Manifest, read_manifest
+from mrpvm.wrappers.manifest import WrapperManifest, read_manifest
 from mrpvm.wrappers.wrapper import ENVIRONMENT, OUTPUT_BYTES, Wrapper
 
 _BAD_INPUTS = (b"", b"{", b"[]", b'"text"', b"\xff\xfe", b'{"prompt": 1}')
@@ -36,7 +36,7 @@ def check_wrapper(directory: Path) -> None:
         _check_bad_input(manifest, directory, given)
 
 
-def _check_bad_input(manifest: Manifest, directory: Path, given: bytes) -> None:
+def _check_bad_input(manifest: WrapperManifest, directory: Path, given: bytes) -> None:
     ended = run_process(
         [manifest.command, *manifest.args],
         given,

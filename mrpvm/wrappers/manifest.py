@@ -16,7 +16,7 @@ _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class WrapperManifest:
     """What a wrapper says about itself."""
 
     id: str
@@ -42,7 +42,7 @@ class InvalidManifest(ValueError):
 class Admission:
     """The admitted wrappers' manifests with their directories, and a sentence for each that was skipped."""
 
-    admitted: tuple[tuple[Manifest, Path], ...]
+    admitted: tuple[tuple[WrapperManifest, Path], ...]
     problems: tuple[str, ...]
 
 
@@ -50,7 +50,7 @@ def admit_wrappers(directory: Path, allowed: Collection[str]) -> Admission:
     """Return the wrappers below `directory` that are on the allowlist by id or name and have a valid manifest
     .
     """
-    admitted: list[tuple[Manifest, Path]] = []
+    admitted: list[tuple[WrapperManifest, Path]] = []
     problems: list[str] = []
     found: set[str] = set()
     for path in sorted(directory.glob(f"*/{MANIFEST}")):
@@ -71,7 +71,7 @@ def admit_wrappers(directory: Path, allowed: Collection[str]) -> Admission:
     return Admission(tuple(admitted), tuple(problems))
 
 
-def read_manifest(directory: Path) -> Manifest:
+def read_manifest(directory: Path) -> WrapperManifest:
     """Return the manifest of the wrapper in a directory.
 
     Raises:
@@ -91,7 +91,7 @@ def read_manifest(directory: Path) -> Manifest:
     kind = _text(raw, "type") or "gs-plugin"
     if kind not in PLUGIN_TYPES:
         raise InvalidManifest(f"the type '{kind}' is not known.")
-    return Manifest(
+    return WrapperManifest(
         id=wrapper_id,
         name=_text(raw, "name") or wrapper_id,
         type=kind,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from mrpvm.contracts import CallContext, Descriptor, PluginError
 from mrpvm.conversation.helping import HelperOutput
 from mrpvm.processes import ProcessLimits, run_process
-from mrpvm.wrappers.manifest import Manifest
+from mrpvm.wrappers.manifest import WrapperManifest
 from mrpvm.wrappers.protocol import WrapperFailed, given, read_result
 
 ENDING_MS = 1_000
@@ -32,7 +32,7 @@ class Help:
 class Wrapper:
     """A program that helps goal solvers; it is no stage plugin, and planners do not see it."""
 
-    def __init__(self, manifest: Manifest, directory: Path) -> None:
+    def __init__(self, manifest: WrapperManifest, directory: Path) -> None:
         self.manifest = manifest
         self._directory = directory
         self.descriptor = Descriptor(

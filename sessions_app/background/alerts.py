@@ -12,7 +12,7 @@ from sessions_app.actions.upkeep.exclusive import alone_at
 from sessions_app.mail import send_mail
 from sessions_app.models import Alert, AlertCrossing
 from sessions_app.queries.turns.alerts import all_alerts
-from sessions_app.web_hooks import Message, PostFailedError, post, signing_key
+from sessions_app.web_hooks import PostFailedError, WebhookMessage, post, signing_key
 
 TELLING_SECONDS = 20.0
 """Time limit of a sweep, which leaves the rest for the next one."""
@@ -38,7 +38,7 @@ def _tell(crossing: AlertCrossing) -> bool:
     alert = crossing.alert
     try:
         if alert.channel == Alert.Channel.HOOK:
-            message = Message(
+            message = WebhookMessage(
                 message_id=crossing.crossing_id,
                 body=json.dumps(_payload(crossing)).encode(),
                 key=signing_key(alert.alert_id),

@@ -37,7 +37,7 @@ _CLOCK_SLACK = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Defect:
     """Something that does not hold; `mend` makes it hold and returns how many rows it changed, None if nothing can."""
 
     check: str
@@ -45,7 +45,7 @@ class Finding:
     mend: Callable[[], int] | None = None
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[Defect]:
     """Yield what is wrong, check by check; reads every table once, writes nothing."""
     for check in (
         _versions, _configuration, _storage, _clock, _foreign_keys, _damaged_values, _sequences, _events, _stuck_turns,
@@ -54,52 +54,52 @@ def findings() -> Iterator[Finding]:
         yield from check()
 
 
-def _versions() -> Iterator[Finding]:
+def _versions() -> Iterator[Defect]:
     if unknown := unknown_migrations():
-        yield Finding(check="version", text=f"a newer version has changed the tables: {_named(unknown)}")
+        yield Defect(check="version", text=f"a newer version has changed the tables: {_named(unknown)}")
     if missing := missing_migrations():
-        yield Finding(check="version", text=f"the tables are not up to date; the next start brings: {_named(missing)}")
+        yield Defect(check="version", text=f"the tables are not up to date; the next start brings: {_named(missing)}")
 
 
-def _configuration() -> Iterator[Finding]:
+def _configuration() -> Iterator[Defect]:
     for message in run_checks(tags=["environment"]):
-        yield Finding(check="settings", text=message.msg)
+        yield Defect(check="settings", text=message.msg)
 
 
-def _storage() -> Iterator[Finding]:
+def _storage() -> Iterator[Defect]:
     directory = Path(settings.MRPVM_DATA_DIR)
     free = shutil.disk_usage(directory).free
     if free < _LEAST_FREE_BYTES:
-        yield Finding(check="disk", text=f"{free // 1_048_576} MB are free where {directory} is")
+        yield Defect(check="disk", text=f"{free // 1_048_576} MB are free where {directory} is")
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             said = [line for (line,) in cursor.execute("PRAGMA quick_check(20)").fetchall()]
         if said != ["ok"]:
-            yield Finding(check="disk", text=f"SQLite's file is damaged; restore a backup: {'; '.join(said)[:300]}")
+            yield Defect(check="disk", text=f"SQLite's file is damaged; restore a backup: {'; '.join(said)[:300]}")
 
 
-def _clock() -> Iterator[Finding]:
+def _clock() -> Iterator[Defect]:
     newest = newest_row_at()
     if newest is not None and newest > timezone.now() + _CLOCK_SLACK:
-        yield Finding(check="clock", text=f"the newest row is from {newest:%Y-%m-%d %H:%M} UTC, which is yet to come")
+        yield Defect(check="clock", text=f"the newest row is from {newest:%Y-%m-%d %H:%M} UTC, which is yet to come")
 
 
-def _foreign_keys() -> Iterator[Finding]:
+def _foreign_keys() -> Iterator[Defect]:
     if connection.vendor != "sqlite":
         return  # PostgreSQL has checked each of them when it was written
     with connection.cursor() as cursor:
         rows = cursor.execute("PRAGMA foreign_key_check").fetchall()
     for table in sorted({row[0] for row in rows}):
         keys = [row[1] for row in rows if row[0] == table]
-        yield Finding(check="foreign keys", text=f"{len(keys)} of {table} point at nothing: row {_named(keys)}")
+        yield Defect(check="foreign keys", text=f"{len(keys)} of {table} point at nothing: row {_named(keys)}")
 
 
-def _damaged_values() -> Iterator[Finding]:
+def _damaged_values() -> Iterator[Defect]:
     for field in checked_columns():
         keys = list(damaged_rows(field))
         if keys:
             place = f"{field.model._meta.db_table}.{field.column}"
-            yield Finding(
+            yield Defect(
                 check="values",
                 text=f"{len(keys)} of {place} cannot be read: row {_named(keys)}",
                 mend=partial(_mend_values, field, keys),
@@ -114,11 +114,11 @@ _SEQUENCERS: tuple[Sequencer, ...] = ("message_sequence", "turn_sequence", "even
 _COUNTERS: tuple[Counter, ...] = ("unit_count", "remembered_count")
 
 
-def _sequences() -> Iterator[Finding]:
+def _sequences() -> Iterator[Defect]:
     for sequencer in _SEQUENCERS:
         wrong = sessions_behind(sequencer)
         if wrong:
-            yield Finding(
+            yield Defect(
                 check="sequences",
                 text=f"{len(wrong)} sessions have rows beyond their {sequencer}:"
                 f" {_named([counter.session_id for counter in wrong])}",
@@ -126,41 +126,41 @@ def _sequences() -> Iterator[Finding]:
             )
 
 
-def _events() -> Iterator[Finding]:
+def _events() -> Iterator[Defect]:
     keys = sessions_with_lost_events()
     if keys:
-        yield Finding(check="sequences", text=f"events are missing in {len(keys)} sessions: {_named(keys)}")
+        yield Defect(check="sequences", text=f"events are missing in {len(keys)} sessions: {_named(keys)}")
 
 
-def _stuck_turns() -> Iterator[Finding]:
+def _stuck_turns() -> Iterator[Defect]:
     keys = list(abandoned_turns().values_list("request_id", flat=True))
     if keys:
         text = f"{len(keys)} turns run beyond their lease: {_named(keys)}"
-        yield Finding(check="turns", text=text, mend=recover_abandoned)
+        yield Defect(check="turns", text=text, mend=recover_abandoned)
 
 
-def _counts() -> Iterator[Finding]:
+def _counts() -> Iterator[Defect]:
     for name in _COUNTERS:
         wrong = sessions_miscounted(name)
         if wrong:
-            yield Finding(
+            yield Defect(
                 check="counts",
                 text=f"{name} is wrong in {len(wrong)} sessions: {_named([counter.session_id for counter in wrong])}",
                 mend=partial(set_counters, name, wrong),
             )
 
 
-def _ownerless_layers() -> Iterator[Finding]:
+def _ownerless_layers() -> Iterator[Defect]:
     keys = ownerless_layers()
     if keys:
         text = f"{len(keys)} layers belong to nobody: {_named(keys)}"
-        yield Finding(check="layers", text=text, mend=partial(leave_to_sweeper, keys))
+        yield Defect(check="layers", text=text, mend=partial(leave_to_sweeper, keys))
 
 
-def _unindexed_units() -> Iterator[Finding]:
+def _unindexed_units() -> Iterator[Defect]:
     layers = layers_with_unindexed_units()
     if layers:
-        yield Finding(
+        yield Defect(
             check="index",
             text=f"units of {len(layers)} layers cannot be found: layer {_named(layers)}; then run reindex",
             mend=partial(mark_index_outdated, layers),

@@ -25,7 +25,7 @@ from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.conversation_points import mark_conversation
 from sessions_app.actions.sessions.frozen_content import point_to_personas, point_to_skills, reloaded
 from sessions_app.actions.sessions.histories import append_turn_message
-from sessions_app.actions.sessions.remembered import SessionMemory
+from sessions_app.actions.sessions.remembered import LockedMemory
 from sessions_app.actions.sessions.session import create_session, trim_registry
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.turns.commands import record_command
@@ -124,7 +124,7 @@ class _ServerPorts:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.memory = SessionMemory(session)
+        self.memory = LockedMemory(session)
 
     def said_by_user(self, limit: int) -> Sequence[str]:
         return newest_of_user(self._session, limit)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mrpvm.commands import Outcome, Resolved, SessionFacts
+from mrpvm.commands import Outcome, ResolvedCommand, SessionFacts
 from mrpvm.commands.recorded import Given, PortCall
 from mrpvm.trace.events import ROOT_FRAME_ID, CommandResolved, Event, FrameClosed, SkillInvoked, TurnFinished
 from mrpvm.trace.head import trace_head
@@ -14,7 +14,7 @@ ANSWERED = "command_answered"
 _LABEL_CHARS = 60
 
 
-def trace_of(turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, facts: SessionFacts) -> list[Event]:
+def trace_of(turn: ExplainabilityTurn, resolved: ResolvedCommand, outcome: Outcome, facts: SessionFacts) -> list[Event]:
     """Return the events of an answered command; `facts` are those that it was resolved with."""
     at_ms = turn.duration_ms or 0
     meant = CommandResolved(
@@ -47,7 +47,7 @@ def trace_of(turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, fac
 
 
 def payload_parts(
-    text: str, facts: SessionFacts, calls: Sequence[PortCall], resolved: Resolved, outcome: Outcome
+    text: str, facts: SessionFacts, calls: Sequence[PortCall], resolved: ResolvedCommand, outcome: Outcome
 ) -> dict[str, Any]:
     """Return the payload of a command's frame: what it was given and read, what it gave and changed."""
     return {
@@ -57,7 +57,7 @@ def payload_parts(
     }
 
 
-def _skill(resolved: Resolved, outcome: Outcome) -> list[Event]:
+def _skill(resolved: ResolvedCommand, outcome: Outcome) -> list[Event]:
     skill = resolved.skill
     if skill is None:
         return []

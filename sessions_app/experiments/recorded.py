@@ -10,7 +10,7 @@ from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.preparation import ConversationState
 from mrpvm.conversation.rewriting import term_of
 from mrpvm.conversation.session_memory import Memory, after_turn
-from mrpvm.conversation.summary import Said, Summary
+from mrpvm.conversation.summary import PlacedMessage, Summary
 from mrpvm.errors import Conflict
 from mrpvm.trace.events import PluginFinished, Record, event_of, said
 from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, HistoryMessage, KnowledgeUnit, Store
@@ -259,7 +259,7 @@ def _summary_before(turn: ExplainabilityTurn, through: int) -> Summary:
     return Summary()
 
 
-def messages_before(session: Session, view: TurnView, flags: Flags, through: int) -> tuple[Said, ...]:
+def messages_before(session: Session, view: TurnView, flags: Flags, through: int) -> tuple[PlacedMessage, ...]:
     """Return what was said before the turn, the newest first, as much as its window or summary can need.
 
     Raises:

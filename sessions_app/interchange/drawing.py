@@ -42,7 +42,7 @@ _CONVERSATIONS = ("gen_ai.conversation.id", "session.id", "conversation.id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
+class DrawnTrace:
     """What a trace says of a turn; times in ns since 1970."""
 
     conversation: str
@@ -72,7 +72,7 @@ class _Node:
         return kind == "frame" if kind in ("frame", "execution") else bool(self.children)
 
 
-def draw(spans: Sequence[ReceivedSpan], request_id: str) -> Drawing:
+def draw(spans: Sequence[ReceivedSpan], request_id: str) -> DrawnTrace:
     """Return the turn that the spans of one trace make, as far as they have come."""
     tops = _trees(spans)
     main = next((node for node in tops if not node.span.parent_span_id), tops[0]).span
@@ -83,7 +83,7 @@ def draw(spans: Sequence[ReceivedSpan], request_id: str) -> Drawing:
     answer = next((text for span in ordered if (text := _said(span, _OUTPUTS, "assistant"))), "")
     error = main.error
     events = list(_events(tops, started, ended, request_id, question, error))
-    return Drawing(
+    return DrawnTrace(
         conversation=next((str(value) for span in ordered if (value := _first(span, _CONVERSATIONS))), ""),
         service=main.service,
         question=question or f"({main.name})",

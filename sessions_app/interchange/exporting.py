@@ -66,7 +66,7 @@ class TraceExport:
         if trace is None or not trace.is_sampled:
             return
         from sessions_app.interchange.spans import EndedTurn
-        from sessions_app.interchange.turn_exporter import QueuedTurn
+        from sessions_app.interchange.turn_exporter import QueuedTurnSpan
 
         session = turn.session
         started_ns = int(turn.created_at.timestamp() * 1_000_000_000)
@@ -87,7 +87,7 @@ class TraceExport:
             trace=trace,
             events=events,
         )
-        self._processor.on_end(QueuedTurn(ended))
+        self._processor.on_end(QueuedTurnSpan(ended))
 
     def _rated(self, *, instance: TurnRating, **_: Any) -> None:
         from sessions_app.interchange.turn_exporter import QueuedRating, Rating

@@ -20,7 +20,7 @@ from sessions_app.actions.sessions.slots import lock_session
 from sessions_app.actions.turns.imported import conversation_session, lock_trace, store_spans
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.identifiers import new_request_id
-from sessions_app.interchange.drawing import Drawing, draw
+from sessions_app.interchange.drawing import DrawnTrace, draw
 from sessions_app.interchange.received import ReceivedSpan
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.models.named_sql import insert_rows
@@ -64,7 +64,7 @@ def _import_trace(project: Project, trace_id: str, spans: Sequence[ReceivedSpan]
         return len(new)
 
 
-def _store(project: Project, trace_id: str, drawing: Drawing, turn: ExplainabilityTurn | None) -> ExplainabilityTurn:
+def _store(project: Project, trace_id: str, drawing: DrawnTrace, turn: ExplainabilityTurn | None) -> ExplainabilityTurn:
     if turn is None:
         session = lock_session(conversation_session(project, _session_name(drawing, trace_id)).pk)
         session.turn_sequence += 1
@@ -95,7 +95,7 @@ def _store(project: Project, trace_id: str, drawing: Drawing, turn: Explainabili
     return turn
 
 
-def _session_name(drawing: Drawing, trace_id: str) -> str:
+def _session_name(drawing: DrawnTrace, trace_id: str) -> str:
     """Return the id of the session: the sender's conversation under a beginning that no session of ours has."""
     name = re.sub(r"[^\w.:@+-]", "-", drawing.conversation, flags=re.ASCII)[:_NAME_CHARS]
     return SESSION_START + name if name else _own_session(trace_id)
@@ -117,7 +117,7 @@ def _moved(turn: ExplainabilityTurn, target: Session) -> Session:
     return session
 
 
-def _fill(turn: ExplainabilityTurn, trace_id: str, drawing: Drawing) -> None:
+def _fill(turn: ExplainabilityTurn, trace_id: str, drawing: DrawnTrace) -> None:
     turn.kind = ExplainabilityTurn.Kind.IMPORTED
     turn.trace_id = trace_id
     turn.status = ExplainabilityTurn.Status.FAILED if drawing.error else ExplainabilityTurn.Status.SUCCEEDED

@@ -11,7 +11,7 @@ from mrpvm.llm.trace_context import TraceContext
 from sessions_app.interchange.spans import EndedTurn, rating_span, span_context, turn_spans
 
 
-class Queued(ReadableSpan):
+class QueuedSpan(ReadableSpan):
     """One entry of the queue, which asks for no more of a span than its context."""
 
     def __init__(self, trace: TraceContext) -> None:
@@ -22,7 +22,7 @@ class Queued(ReadableSpan):
         raise NotImplementedError
 
 
-class QueuedTurn(Queued):
+class QueuedTurnSpan(QueuedSpan):
     """An ended turn."""
 
     def __init__(self, turn: EndedTurn) -> None:
@@ -44,7 +44,7 @@ class Rating:
     at_ns: int
 
 
-class QueuedRating(Queued):
+class QueuedRating(QueuedSpan):
     """A verdict on a turn that has ended before."""
 
     def __init__(self, trace: TraceContext, rating: Rating) -> None:
@@ -71,7 +71,7 @@ class TurnExporter(SpanExporter):
         made = [
             span
             for queued in spans
-            if isinstance(queued, Queued)
+            if isinstance(queued, QueuedSpan)
             for span in queued.spans(self._resource, with_content=self._with_content)
         ]
         return self._exporter.export(made)

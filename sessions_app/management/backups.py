@@ -38,7 +38,7 @@ class BackupError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class BackupManifest:
     """What a backup holds; `checksums` are those of its other members, in hexadecimal digits."""
 
     version: str
@@ -49,7 +49,7 @@ class Manifest:
     checksums: dict[str, str]
 
 
-def make_backup(file: Path, *, with_secret_key: bool = False) -> Manifest:
+def make_backup(file: Path, *, with_secret_key: bool = False) -> BackupManifest:
     """Write a backup; the server may go on meanwhile.
 
     Raises:
@@ -69,7 +69,7 @@ def make_backup(file: Path, *, with_secret_key: bool = False) -> Manifest:
     return manifest
 
 
-def verified(file: Path) -> Manifest:
+def verified(file: Path) -> BackupManifest:
     """Return what a backup holds, after reading it whole.
 
     Raises:
@@ -77,7 +77,7 @@ def verified(file: Path) -> Manifest:
     """
     try:
         with zipfile.ZipFile(file) as archive:
-            manifest = Manifest(**json.loads(archive.read(_MANIFEST)))
+            manifest = BackupManifest(**json.loads(archive.read(_MANIFEST)))
             wrong = [name for name, digest in manifest.checksums.items() if _digest(archive, name) != digest]
             if unlisted := set(archive.namelist()) - {_MANIFEST, *manifest.checksums}:
                 raise BackupError(f"{file} holds what its manifest does not list: {min(unlisted)}.")
@@ -88,7 +88,7 @@ def verified(file: Path) -> Manifest:
     return manifest
 
 
-def restore_backup(file: Path, *, with_secret_key: bool = False) -> Manifest:
+def restore_backup(file: Path, *, with_secret_key: bool = False) -> BackupManifest:
     """Put what a backup holds in the place of what there is; nobody may serve the database meanwhile.
 
     What was there stays beside it: SQLite's database and the folders under names that end in `before-restore`.
@@ -123,7 +123,7 @@ def restore_backup(file: Path, *, with_secret_key: bool = False) -> Manifest:
     return manifest
 
 
-def _write(archive: zipfile.ZipFile, scratch_directory: Path, *, with_secret_key: bool) -> Manifest:
+def _write(archive: zipfile.ZipFile, scratch_directory: Path, *, with_secret_key: bool) -> BackupManifest:
     data = Path(settings.MRPVM_DATA_DIR)
     checksums: dict[str, str] = {}
     with TemporaryDirectory(dir=scratch_directory, prefix=".backup-") as scratch:
@@ -137,7 +137,7 @@ def _write(archive: zipfile.ZipFile, scratch_directory: Path, *, with_secret_key
                 checksums[name] = _add(archive, path, name)
     if with_secret_key:
         checksums[_KEY_FILE] = _add_key(archive, data / _KEY_FILE)
-    manifest = Manifest(
+    manifest = BackupManifest(
         version=settings.MRPVM_VERSION,
         latest_migration=latest_migration(),
         database=connection.vendor,

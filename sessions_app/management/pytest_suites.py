@@ -31,12 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--mrpvm-heads", action="store_true", help="run suites against the present state of their bases")
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "SuiteFile | None":
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "PytestSuiteFile | None":
     """Return the collector of a suite's file."""
-    return SuiteFile.from_parent(parent, path=file_path) if file_path.name.endswith(".suite.yaml") else None
+    return PytestSuiteFile.from_parent(parent, path=file_path) if file_path.name.endswith(".suite.yaml") else None
 
 
-class SuiteFile(pytest.File):
+class PytestSuiteFile(pytest.File):
     """A suite's file; it is run once, when its first test is."""
 
     def collect(self) -> Iterator["SuiteTest"]:
@@ -67,7 +67,7 @@ class SuiteFile(pytest.File):
 class SuiteTest(pytest.Item):
     """One test of a suite."""
 
-    def __init__(self, *, file: SuiteFile, place: int, **options: Any) -> None:
+    def __init__(self, *, file: PytestSuiteFile, place: int, **options: Any) -> None:
         super().__init__(**options)
         self._file, self._place = file, place
 

@@ -10,7 +10,7 @@ from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.running import cancel_is_requested
 
 
-class Watch:
+class CancelWatch:
     """One turn's watch, from its slot to its end; used on the turn's thread alone."""
 
     def __init__(self, turn: ExplainabilityTurn) -> None:

@@ -25,14 +25,14 @@ CHAIN_BROKEN = "chain_broken"
 _GENERATION = "chain-generation"
 
 
-class Place(NamedTuple):
+class ThreadPlace(NamedTuple):
     """Where a session stands in the provider's thread: the response its last turn followed, and the one it made."""
 
     followed_id: str | None = None
     next_id: str | None = None
 
 
-_NO_PLACE = Place()
+_NO_PLACE = ThreadPlace()
 
 
 def chain_of(session: Session) -> Chain | None:
@@ -77,7 +77,7 @@ def drop_chain(session: Session) -> None:
         logger.warning("the provider's thread of session %s could not be dropped", session.session_id, exc_info=True)
 
 
-def _place(session_pk: int) -> Place:
+def _place(session_pk: int) -> ThreadPlace:
     try:
         _begin_with_process()
         found = cache.get_many((_GENERATION, _key(session_pk)))
@@ -85,7 +85,7 @@ def _place(session_pk: int) -> Place:
         logger.warning("the provider's thread of session %s could not be read", session_pk, exc_info=True)
         return _NO_PLACE
     generation, *ids = found.get(_key(session_pk)) or (None,)
-    return Place(*ids) if generation == found.get(_GENERATION) else _NO_PLACE
+    return ThreadPlace(*ids) if generation == found.get(_GENERATION) else _NO_PLACE
 
 
 def forget_chains() -> None:

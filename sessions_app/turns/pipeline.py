@@ -28,7 +28,7 @@ from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.pacing import turn_running
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests
 from sessions_app.turns.call import TurnCall, admitted
-from sessions_app.turns.cancel import Watch
+from sessions_app.turns.cancel import CancelWatch
 from sessions_app.turns.chains import as_sent, keep_chain
 from sessions_app.turns.close import TurnError, end_on_defect, end_turn
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
@@ -141,7 +141,7 @@ def _outbound(turn: ExplainabilityTurn, trace: TraceWriter) -> Mapping[str, Any]
 
 def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None, read: Reader | None) -> TurnOutcome:
     turn, clock, request = prepared.turn, machine().clock, prepared.request
-    watch, draft = Watch(turn), LiveDraft(turn)
+    watch, draft = CancelWatch(turn), LiveDraft(turn)
     ends_at_ms = clock.monotonic_ms() + request.limits.request_timeout_ms - request.spent_ms
 
     @outages_told()

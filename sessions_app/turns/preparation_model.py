@@ -13,7 +13,7 @@ from mrpvm.values import HistoryMessage
 from sessions_app.language_model import is_configured, model_source
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.plugin_threads import workers
-from sessions_app.turns.cancel import Watch
+from sessions_app.turns.cancel import CancelWatch
 from sessions_app.turns.machine import machine, turn_limits
 
 KEPT_CALLS = 3
@@ -34,7 +34,7 @@ class PreparationModel:
         self._ended: TurnCancelled | TurnInterrupted | None = None
         self._config = turn.session.model_config
         self._limits = turn_limits()
-        self._watch = Watch(turn)
+        self._watch = CancelWatch(turn)
         self._clock = machine().clock
         passed = self._clock.now() - turn.created_at  # KB plugins may have heard of another base since
         self._started_ms = self._clock.monotonic_ms() - max(0.0, passed.total_seconds() * 1000)

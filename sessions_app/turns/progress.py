@@ -45,7 +45,7 @@ class CallEnded(Facts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned(Facts):
+class PlanChosen(Facts):
     phase: str
     planner_plugin_id: str
 
@@ -120,7 +120,7 @@ def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None
             )
             return _payload(turn, event, "stage", "finish", f"Finished: {ended.status}", facts)
         case PlanMade() as made:
-            facts = Planned(phase=made.phase, planner_plugin_id=made.plan.planner_plugin_id)
+            facts = PlanChosen(phase=made.phase, planner_plugin_id=made.plan.planner_plugin_id)
             return _payload(turn, event, "planner", "info", "Decided what to try in which order", facts)
         case BranchStarted() as branch:
             facts = SolverTried(

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.preparation import ConversationState, Guidance, TurnInput
-from mrpvm.conversation.summary import Said, Summary, summary_of
+from mrpvm.conversation.summary import PlacedMessage, Summary, summary_of
 from mrpvm.values import Selection, SessionState
 from sessions_app.language_model import is_configured
 from sessions_app.models import ExplainabilityTurn, Session
@@ -100,10 +100,10 @@ def _grounding(session: Session, requested: str | None) -> Literal["strict", "op
     return "strict" if chosen == "strict" else "open"
 
 
-def stored_message(place: int, role: str, content: str, payload: Mapping[str, Any] | None) -> Said:
+def stored_message(place: int, role: str, content: str, payload: Mapping[str, Any] | None) -> PlacedMessage:
     """Return a message as a turn's preparation takes it."""
     called = payload or {}
-    return Said(
+    return PlacedMessage(
         sequence=place, role=role, content=content,
         tool=str(called.get("tool", "")), tool_input=str(called.get("input", "")),
     )  # fmt: skip

@@ -157,7 +157,7 @@ def test_a_name_that_leads_to_a_private_network_is_refused(monkeypatch: pytest.M
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80)) for address in ("93.184.216.34", "10.0.0.7")]
     monkeypatch.setattr(web_hooks.socket, "getaddrinfo", lambda *arguments, **options: found)
     monkeypatch.setattr(web_hooks.socket, "create_connection", lambda *arguments: reached.append(arguments))
-    message = web_hooks.Message(message_id="m", body=b"{}", key=signing_key("a"))
+    message = web_hooks.WebhookMessage(message_id="m", body=b"{}", key=signing_key("a"))
     with pytest.raises(web_hooks.PostFailedError, match="private network"):
         post("http://hooks.example/", message, 0)
     assert reached == []

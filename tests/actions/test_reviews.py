@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.turns.ratings import rate_turn
-from sessions_app.actions.turns.reviews import Queued, queue_turns, skip_turn, unqueue_turns
+from sessions_app.actions.turns.reviews import QueueResult, queue_turns, skip_turn, unqueue_turns
 from sessions_app.models import ExplainabilityTurn, Project, TurnRating, TurnScore
 from sessions_app.queries.turns.agreement import agreements, project_agreements
 from sessions_app.queries.turns.reviews import next_queued, queue_counts
@@ -44,8 +44,8 @@ def test_a_skip_is_no_rating_and_takes_none_away(turns: list[ExplainabilityTurn]
 
 def test_everybody_reviews_the_queue_in_its_order(project: Project, turns: list[ExplainabilityTurn]) -> None:
     failed = add_turns(turns[0].session, 1, "failed")
-    assert queue_turns(project, [*turns[::-1], *failed], ANNA) == Queued(added=3, known=0, unanswered=1)
-    assert queue_turns(project, turns[:1], BEA) == Queued(added=0, known=1, unanswered=0)
+    assert queue_turns(project, [*turns[::-1], *failed], ANNA) == QueueResult(added=3, known=0, unanswered=1)
+    assert queue_turns(project, turns[:1], BEA) == QueueResult(added=0, known=1, unanswered=0)
     first = next_queued(project, "anna")
     assert first is not None
     assert first.turn == turns[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 from mrpvm.assistants.agents import Agent, AgentCatalogue
 from mrpvm.assistants.personas import Persona, PersonaCatalogue
-from mrpvm.assistants.skills import Diagnostic, SkillEntry, SkillRootError, SkillSnapshot
+from mrpvm.assistants.skills import SkillDiagnostic, SkillEntry, SkillRootError, SkillSnapshot
 from mrpvm.assistants.tools import BUILTIN_TOOLS, Tools
 from mrpvm.commands import (
     MemoryQuery,
@@ -17,7 +17,7 @@ from mrpvm.commands import (
     resolve,
 )
 from mrpvm.commands.evidence import citation_of
-from mrpvm.commands.remembered import Fact
+from mrpvm.commands.remembered import UserFact
 from mrpvm.errors import NotFound
 
 
@@ -52,7 +52,7 @@ SKILLS = SkillSnapshot(
         text_skill("first", command="twice"),
         text_skill("second", command="twice"),
     ),
-    (Diagnostic(skill_name="bad", code="malformed_frontmatter", message="Invalid frontmatter: x"),),
+    (SkillDiagnostic(skill_name="bad", code="malformed_frontmatter", message="Invalid frontmatter: x"),),
 )
 FACTS = SessionFacts(
     session_id="sess-1",
@@ -113,7 +113,7 @@ class ScriptedPorts:
         """Drop a text."""
         return self.kept.pop(record_id, None) is not None
 
-    def keep(self, fact: Fact) -> tuple[MemoryRecord, bool, int]:
+    def keep(self, fact: UserFact) -> tuple[MemoryRecord, bool, int]:
         """Keep a fact."""
         is_new = fact.content not in self.kept.values()
         return replace(self.remember(fact.content), status="needs_verification"), is_new, 0

@@ -14,7 +14,7 @@ from mrpvm.conversation.preparation import (
     TurnInput,
     prepare_turn,
 )
-from mrpvm.conversation.summary import Said
+from mrpvm.conversation.summary import PlacedMessage
 from mrpvm.errors import ModelTimeout, TurnCancelled
 from mrpvm.values import HistoryMessage, Recall, SessionState
 
@@ -53,7 +53,7 @@ def state_of(turn: TurnInput, message_count: int = 0) -> ConversationState:
     """Return a conversation with so many stored messages, and a turn that asks this."""
     roles = ("assistant", "user")
     messages = tuple(
-        Said(sequence=place, role=roles[place % 2], content=f"Thing {place} costs ${place}00.")
+        PlacedMessage(sequence=place, role=roles[place % 2], content=f"Thing {place} costs ${place}00.")
         for place in range(message_count, 0, -1)
     )
     session = SessionState(

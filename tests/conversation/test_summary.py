@@ -10,7 +10,7 @@ from mrpvm.conversation.facts import facts_in
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.summary import (
     BATCH_MESSAGES,
-    Said,
+    PlacedMessage,
     Summary,
     due_through,
     extend_by_model,
@@ -45,10 +45,10 @@ TALK = [
 ]
 
 
-def said(texts: list[str], first: int = 1) -> list[Said]:
+def said(texts: list[str], first: int = 1) -> list[PlacedMessage]:
     """Return messages in turn."""
     return [
-        Said(sequence=place, role="user" if place % 2 else "assistant", content=text)
+        PlacedMessage(sequence=place, role="user" if place % 2 else "assistant", content=text)
         for place, text in enumerate(texts, start=first)
     ]
 
@@ -213,10 +213,12 @@ def test_names_numbers_and_dates_are_facts() -> None:
 
 def test_a_fact_stands_once_without_marks() -> None:
     talk = [
-        Said(sequence=1, role="user", content="The initial principal of the loan is $500,000,000."),
-        Said(sequence=2, role="assistant", content="Noted: The initial principal of the loan is $500,000,000. [1]"),
-        Said(sequence=3, role="user", content="So the principal of the loan is $500,000,000."),
-        Said(sequence=4, role="assistant", content="The loan ends on 3 May 2030 [2]."),
+        PlacedMessage(sequence=1, role="user", content="The initial principal of the loan is $500,000,000."),
+        PlacedMessage(
+            sequence=2, role="assistant", content="Noted: The initial principal of the loan is $500,000,000. [1]"
+        ),
+        PlacedMessage(sequence=3, role="user", content="So the principal of the loan is $500,000,000."),
+        PlacedMessage(sequence=4, role="assistant", content="The loan ends on 3 May 2030 [2]."),
     ]
     text = extend_by_rules(Summary(), talk, MAX_CHARS).text
     assert text.count("$500,000,000") == 1

@@ -19,7 +19,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.upkeep import copies
 from sessions_app.actions.upkeep.copies import copies_directory, make_daily_copy
-from sessions_app.management.backups import BackupError, Manifest, verified
+from sessions_app.management.backups import BackupError, BackupManifest, verified
 from tests.server import ServerProcess
 
 
@@ -119,7 +119,7 @@ def test_a_bad_backup_changes_nothing(tmp_path: Path) -> None:
 def small_backup() -> bytes:
     members = {"database.sqlite3": bytes(range(256)) * 2 + b"unit " * 500, "files/skills/a.md": b"A skill."}
     checksums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
-    manifest = Manifest(
+    manifest = BackupManifest(
         version="0.1.0", latest_migration="0001", database="sqlite", made_at="", has_secret_key=False,
         checksums=checksums,
     )  # fmt: skip

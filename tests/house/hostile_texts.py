@@ -9,7 +9,7 @@ from mrpvm.conversation import facts
 from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.rewriting import rewrite
 from mrpvm.conversation.session_memory import after_turn
-from mrpvm.conversation.summary import Said, Summary, extend_by_rules
+from mrpvm.conversation.summary import PlacedMessage, Summary, extend_by_rules
 from mrpvm.english.dialogue import quoted_utterance, speakers_of
 from mrpvm.english.instructions import is_instruction, output_forms, without_form_phrases, without_reminder
 from mrpvm.english.pragmatics import act_of, is_task_request, role_of
@@ -80,8 +80,8 @@ OF_MESSAGES: tuple[Callable[[str], object], ...] = (
     lambda text: rewrite("And what about it? They say that that.", [HistoryMessage(role="user", content=text)]),
     lambda text: rewrite(text, [HistoryMessage(role="user", content="What is the Grand Canal?")]),
     lambda text: memory.facts_in([text]), lambda text: as_remembered(text), facts.facts_in, segment, denial, redacted,
-    lambda text: extend_by_rules(Summary(), [Said(sequence=1, role="user", content=text)], 800), as_reply, as_answer,
-    as_statement,
+    lambda text: extend_by_rules(Summary(), [PlacedMessage(sequence=1, role="user", content=text)], 800),
+    as_reply, as_answer, as_statement,
 )  # fmt: skip
 OF_SOURCES: tuple[Callable[[str], object], ...] = (
     lambda text: chunk_source(text, is_markdown=True),

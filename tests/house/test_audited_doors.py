@@ -15,7 +15,7 @@ type Name = tuple[str, str]
 LOG = "sessions_app.actions.settings.audit"
 
 OF_CONVERSATIONS = {
-    "SessionMemory", "append_messages", "append_turn_message", "change_model_config", "change_session",
+    "LockedMemory", "append_messages", "append_turn_message", "change_model_config", "change_session",
     "choose_policies", "clear_preference", "continue_after", "continue_from", "load_context", "mark_conversation",
     "mount_base", "note_metadata", "point_to_personas", "point_to_skills", "rate_turn", "record_command",
     "reload_skills", "remove_source", "rename_session", "request_cancel", "resume_session", "skip_turn", "stage_file",

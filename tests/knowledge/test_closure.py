@@ -14,7 +14,7 @@ from mrpvm.knowledge.closure import (
     PREFERRED_RELATIONS,
     RULES,
     ClosureLimits,
-    Link,
+    Triple,
     argument_key,
     closure,
     neighbourhood,
@@ -36,19 +36,19 @@ RULE_TABLE = {
 }
 
 
-def link(subject: str, relation: str, obj: str, unit_id: str = "u", score: float = 0.9) -> Link:
-    return Link(subject=subject, relation=relation, object=obj, score=score, unit_id=unit_id)
+def link(subject: str, relation: str, obj: str, unit_id: str = "u", score: float = 0.9) -> Triple:
+    return Triple(subject=subject, relation=relation, object=obj, score=score, unit_id=unit_id)
 
 
 @st.composite
-def stated_links(draw: st.DrawFn) -> list[Link]:
+def stated_links(draw: st.DrawFn) -> list[Triple]:
     triples = st.tuples(st.sampled_from(ARGUMENTS), st.sampled_from(RELATIONS), st.sampled_from(ARGUMENTS))
     scores = st.floats(0.05, 1.0)
     rows = draw(st.lists(st.tuples(triples, scores), max_size=24))
     return [link(*triple, unit_id=f"u{place}", score=score) for place, (triple, score) in enumerate(rows)]
 
 
-def keys_by_brute_force(links: list[Link], depth: int) -> set[tuple[str, str, str]]:
+def keys_by_brute_force(links: list[Triple], depth: int) -> set[tuple[str, str, str]]:
     """Return what the rules give in that many rounds, by trying every pair."""
     stated = {item.key for item in links}
     known = set(stated)
@@ -61,7 +61,7 @@ def keys_by_brute_force(links: list[Link], depth: int) -> set[tuple[str, str, st
     return known - stated
 
 
-def height(item: Link) -> int:
+def height(item: Triple) -> int:
     return 1 + max(map(height, item.premises)) if item.premises else 0
 
 
@@ -73,7 +73,7 @@ def test_the_rules_are_those_of_the_specification() -> None:
 
 @pytest.mark.rule("BUILTIN-25")
 @given(stated_links())
-def test_every_derived_link_is_one_application_of_one_rule(links: list[Link]) -> None:
+def test_every_derived_link_is_one_application_of_one_rule(links: list[Triple]) -> None:
     before = {item.key for item in links}
     seen = {item.key: item for item in links}
     for derived in closure(links):
@@ -93,7 +93,7 @@ def test_every_derived_link_is_one_application_of_one_rule(links: list[Link]) ->
 
 @pytest.mark.rule("BUILTIN-24")
 @given(stated_links(), st.integers(0, 3), st.integers(0, 70))
-def test_the_closure_is_bounded(links: list[Link], depth: int, count: int) -> None:
+def test_the_closure_is_bounded(links: list[Triple], depth: int, count: int) -> None:
     found = closure(links, ClosureLimits(depth=depth, derived_count=count))
     assert len(found) <= count
     assert all(height(item) <= depth for item in found)
@@ -102,13 +102,13 @@ def test_the_closure_is_bounded(links: list[Link], depth: int, count: int) -> No
 
 @pytest.mark.rule("BUILTIN-24")
 @given(stated_links())
-def test_nothing_within_the_bounds_is_missed(links: list[Link]) -> None:
+def test_nothing_within_the_bounds_is_missed(links: list[Triple]) -> None:
     found = closure(links, ClosureLimits(derived_count=10_000))
     assert {item.key for item in found} == keys_by_brute_force(links, LIMITS.depth)
 
 
 @given(stated_links(), st.randoms(use_true_random=False))
-def test_the_order_of_the_input_does_not_matter(links: list[Link], chance: random.Random) -> None:
+def test_the_order_of_the_input_does_not_matter(links: list[Triple], chance: random.Random) -> None:
     shuffled = list(links)
     chance.shuffle(shuffled)
     assert closure(shuffled) == closure(links)
@@ -191,13 +191,13 @@ def check_by_hand(lines: tuple[str, ...], triples: dict[str, str]) -> str:
     return said
 
 
-def _is_checked(conclusion: Link) -> bool:
+def _is_checked(conclusion: Triple) -> bool:
     triples = {leaf.unit_id or "": leaf.text.rpartition(" ")[0] for leaf in conclusion.stated}
     return check_by_hand(proof_lines(conclusion), triples) == conclusion.text.rpartition(" ")[0]
 
 
 @given(stated_links())
-def test_every_proof_can_be_checked_by_hand(links: list[Link]) -> None:
+def test_every_proof_can_be_checked_by_hand(links: list[Triple]) -> None:
     assert all(_is_checked(item) for item in closure(links))
 
 

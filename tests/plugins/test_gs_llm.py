@@ -15,7 +15,7 @@ from mrpvm.llm.prompts import load_prompt
 from mrpvm.plugins.goal_solvers.llm import deep_solver, fast_solver
 from mrpvm.plugins.goal_solvers.llm.plugin import UNGROUNDED
 from mrpvm.plugins.goal_solvers.llm.question import HELPER_NOTE
-from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader, Reading
+from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader, CitedText
 from mrpvm.testing import ScriptedModel, call_context, unit
 from mrpvm.testing.conformance import evidence_for, intent_of, solve_input
 from mrpvm.values import EvidenceEntry, GuidanceUnits, HistoryMessage, KnowledgeUnit
@@ -243,7 +243,7 @@ def test_what_is_shown_early_begins_what_is_given_in_the_end(
     assert reading == whole("".join(scraps), has_marks, needs_source, offered_count)
 
 
-def whole(text: str, has_marks: bool, needs_source: bool, offered_count: int) -> Reading:
+def whole(text: str, has_marks: bool, needs_source: bool, offered_count: int) -> CitedText:
     """Return the reading of a text that comes at once."""
     reader = AnswerReader(offered_count, has_marks=has_marks, needs_source=needs_source, show=lambda text: None)
     reader.feed(text)
@@ -256,7 +256,7 @@ def test_words_flow_and_only_what_is_open_is_held_back() -> None:
     for piece in ("Rex is", " a dog ", "[2", "]", ". CI", "A", "\nCIT", "ED: 1"):
         reader.feed(piece)
     assert shown == ["Rex is", " a dog", " [1]. CI", "A"]
-    assert reader.close() == Reading(text="Rex is a dog [1]. CIA", places=(2, 1), unknown=())
+    assert reader.close() == CitedText(text="Rex is a dog [1]. CIA", places=(2, 1), unknown=())
 
 
 def test_strict_shows_nothing_before_the_first_source() -> None:

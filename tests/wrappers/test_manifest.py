@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from mrpvm.wrappers.manifest import InvalidManifest, Manifest, admit_wrappers, read_manifest
+from mrpvm.wrappers.manifest import InvalidManifest, WrapperManifest, admit_wrappers, read_manifest
 from tests.wrappers.programs import write_wrapper
 
 
 @pytest.mark.rule("PLUGIN-34")
 def test_a_manifest_with_its_defaults(tmp_path: Path) -> None:
     directory = write_wrapper(tmp_path)
-    assert read_manifest(directory) == Manifest(
+    assert read_manifest(directory) == WrapperManifest(
         id="calculator", name="Calculator", command=str(directory / "program"), keywords=("product",)
     )
 

@@ -5,11 +5,11 @@ document (one SKILL.md) -> loader (roots, precedence, checks) -> snapshot (what 
 
 from mrpvm.assistants.skills.difference import SnapshotDifference, difference
 from mrpvm.assistants.skills.loader import LoaderEnvironment, SkillRoot, SkillRootError, load_snapshot
-from mrpvm.assistants.skills.snapshot import Diagnostic, SkillEntry, SkillSnapshot
+from mrpvm.assistants.skills.snapshot import SkillDiagnostic, SkillEntry, SkillSnapshot
 
 __all__ = [
-    "Diagnostic",
     "LoaderEnvironment",
+    "SkillDiagnostic",
     "SkillEntry",
     "SkillRoot",
     "SkillRootError",

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mrpvm.assistants.skills.snapshot import Diagnostic, SkillEntry, SkillSnapshot
+from mrpvm.assistants.skills.snapshot import SkillDiagnostic, SkillEntry, SkillSnapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +22,8 @@ class SnapshotDifference:
     added: tuple[SkillEntry, ...]
     removed: tuple[SkillEntry, ...]
     changed: tuple[ChangedSkill, ...]
-    new_diagnostics: tuple[Diagnostic, ...]
-    gone_diagnostics: tuple[Diagnostic, ...]
+    new_diagnostics: tuple[SkillDiagnostic, ...]
+    gone_diagnostics: tuple[SkillDiagnostic, ...]
 
     @property
     def is_empty(self) -> bool:

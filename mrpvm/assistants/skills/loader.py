@@ -13,7 +13,7 @@ from pathlib import Path
 from mrpvm.assistants.files import UnreadableFile, is_inside, read_text
 from mrpvm.assistants.front_matter import MalformedText
 from mrpvm.assistants.skills.document import TOOL_DISPATCH, SkillDocument, read_document
-from mrpvm.assistants.skills.snapshot import Diagnostic, SkillEntry, SkillSnapshot
+from mrpvm.assistants.skills.snapshot import SkillDiagnostic, SkillEntry, SkillSnapshot
 from mrpvm.errors import Unavailable
 
 FILE_NAME = "SKILL.md"
@@ -64,15 +64,17 @@ class _Folder:
         """Return source and path, as diagnostics name a folder."""
         return f"{self.root.source}:{self.place}"
 
-    def diagnostic(self, code: str, message: str) -> Diagnostic:
+    def diagnostic(self, code: str, message: str) -> SkillDiagnostic:
         """Return a diagnostic about this folder."""
-        return Diagnostic(skill_name=self.name, code=code, message=message, source=self.root.source, path=self.place)
+        return SkillDiagnostic(
+            skill_name=self.name, code=code, message=message, source=self.root.source, path=self.place
+        )
 
 
 @dataclass(slots=True)
 class _Found:
     skills: list[SkillEntry] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    diagnostics: list[SkillDiagnostic] = field(default_factory=list)
 
 
 class _Refused(Exception):
@@ -117,7 +119,7 @@ def _folders(root: SkillRoot, found: _Found) -> Iterable[_Folder]:
             raise SkillRootError(f"Required skills root is not a directory: {root.source} ({root.path})") from None
         return
     if len(names) > MOST_FOLDERS:
-        left_out = Diagnostic(
+        left_out = SkillDiagnostic(
             skill_name=_printable(names[MOST_FOLDERS]),
             code="too_many_skills",
             message=f"{len(names) - MOST_FOLDERS} folders are left out; {MOST_FOLDERS} are allowed.",
@@ -183,7 +185,7 @@ def _entry(folder: _Folder, document: SkillDocument) -> SkillEntry:
     )
 
 
-def _remarks(folder: _Folder, document: SkillDocument) -> Iterable[Diagnostic]:
+def _remarks(folder: _Folder, document: SkillDocument) -> Iterable[SkillDiagnostic]:
     if document.unknown_keys:
         yield folder.diagnostic("unknown_keys", f"Ignored keys: {', '.join(document.unknown_keys)}")
     if document.stated_name and document.stated_name != folder.name:
@@ -229,7 +231,7 @@ def _check_tools(document: SkillDocument, environment: LoaderEnvironment) -> Non
         )
 
 
-def _shared_aliases(skills: Iterable[SkillEntry]) -> Iterable[Diagnostic]:
+def _shared_aliases(skills: Iterable[SkillEntry]) -> Iterable[SkillDiagnostic]:
     """Return a diagnostic for each skill whose alias others have too; calling it is ambiguous."""
     by_alias: dict[str, list[SkillEntry]] = {}
     for item in skills:
@@ -239,7 +241,7 @@ def _shared_aliases(skills: Iterable[SkillEntry]) -> Iterable[Diagnostic]:
         names = ", ".join(sorted(item.skill_name for item in sharing))
         if len(sharing) > 1:
             for item in sharing:
-                yield Diagnostic(
+                yield SkillDiagnostic(
                     skill_name=item.skill_name,
                     code="command_alias_ambiguous",
                     message=f"Command alias '{alias}' is shared by: {names}",

@@ -12,7 +12,7 @@ INFORMATIONAL_CODES = frozenset({"precedence_conflict", "unknown_keys", "name_di
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
+class SkillDiagnostic:
     """What was found about one folder; `path` lies below the root of its source."""
 
     skill_name: str
@@ -66,7 +66,7 @@ class SkillSnapshot:
     """The resolved index: skills by name, and everything that was found while resolving."""
 
     skills: tuple[SkillEntry, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[SkillDiagnostic, ...] = ()
     _by_name: Mapping[str, SkillEntry] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ class SkillSnapshot:
         return tuple(item for item in self.skills if item.command == alias)
 
     @property
-    def excluded(self) -> tuple[Diagnostic, ...]:
+    def excluded(self) -> tuple[SkillDiagnostic, ...]:
         """Return why folders gave no skill."""
         return tuple(item for item in self.diagnostics if item.excludes)
 
@@ -104,5 +104,5 @@ class SkillSnapshot:
         """Return the snapshot of a stored record."""
         return cls(
             skills=tuple(SkillEntry.of_record(item) for item in record["skills"]),
-            diagnostics=tuple(Diagnostic(**item) for item in record["diagnostics"]),
+            diagnostics=tuple(SkillDiagnostic(**item) for item in record["diagnostics"]),
         )

@@ -29,7 +29,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class SolverAttempt:
     """Where a solver is tried: over which view, at which place, and why."""
 
     solver_id: str
@@ -42,7 +42,7 @@ class Attempt:
     helpers: tuple[HelperOutput, ...] = ()
 
 
-def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...]) -> Program[Branch]:
+def solve(run: TurnRun, frame: Frame, attempt: SolverAttempt, seed_ids: tuple[str, ...]) -> Program[Branch]:
     """Return the branch of one attempt, recorded from its start to the solver's return."""
     solver = run.registry.goal_solver(attempt.solver_id)
     request = SolveInput(
@@ -89,7 +89,7 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
     return Branch(id=branch_id, solver_id=attempt.solver_id, view=attempt.view, execution=execution)
 
 
-def _writes(run: TurnRun, frame: Frame, attempt: Attempt) -> Writes | None:
+def _writes(run: TurnRun, frame: Frame, attempt: SolverAttempt) -> Writes | None:
     """Return what the deltas of this attempt carry, None where nobody reads along or there are several texts.
 
     They are drafts unless the text will be the turn's answer as it stands: of the root frame, with no validator to

@@ -14,7 +14,7 @@ _COSTS = ("cheap", "moderate", "expensive")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class ValidationVerdict:
     """What the validators said; `accepted_by_all` is false when none could judge."""
 
     rejected_by: str | None
@@ -25,7 +25,7 @@ class Verdict:
 
 def validate(
     run: TurnRun, frame: Frame, answer: Answer, evidence: tuple[Evidence, ...], cause: Cause | None
-) -> Program[Verdict]:
+) -> Program[ValidationVerdict]:
     """Return the verdict on an answer; a validator that cannot judge neither accepts nor rejects."""
     request = ValidateInput(message=run.request.message, answer=answer, evidence=evidence)
     ordered = sorted(run.usable("val-plugin"), key=lambda item: (_COSTS.index(item.cost_class), item.id))
@@ -47,6 +47,8 @@ def validate(
         )  # fmt: skip
         statuses.append(last.status)
         if last.status == "rejected":
-            return Verdict(rejected_by=descriptor.id, reason=last.value.reason, accepted_by_all=False, last=last)
+            return ValidationVerdict(
+                rejected_by=descriptor.id, reason=last.value.reason, accepted_by_all=False, last=last
+            )
     accepted = bool(statuses) and all(status == "accepted" for status in statuses)
-    return Verdict(rejected_by=None, reason="", accepted_by_all=accepted, last=last)
+    return ValidationVerdict(rejected_by=None, reason="", accepted_by_all=accepted, last=last)

@@ -12,7 +12,7 @@ from mrpvm.english.text import terms as text_terms
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
 from mrpvm.knowledge.indexing import fields_of
 from mrpvm.knowledge.levels import BREADTH
-from mrpvm.knowledge.selection import Candidate, Choice, SelectionPolicy, choose, is_sufficient, turn_candidates
+from mrpvm.knowledge.selection import Candidate, ChosenEntries, SelectionPolicy, choose, is_sufficient, turn_candidates
 from mrpvm.values import (
     KU_TYPES,
     ContextProfile,
@@ -37,7 +37,7 @@ MAX_QUERY_TERMS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BackendFindings:
     """What the backends of a plugin offer for one intent, and what they say about it."""
 
     candidates: Sequence[Candidate]
@@ -45,7 +45,7 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-type Find = Callable[[ContextProfile, RetrieveInput, CallContext], Found]
+type Find = Callable[[ContextProfile, RetrieveInput, CallContext], BackendFindings]
 """Gives the stored candidates of one intent; the units of the running turn are there to be reasoned with."""
 NOTHING_RECALLED = Recall()
 
@@ -113,7 +113,9 @@ def _without_needless(request: RetrieveInput, profile: ContextProfile, context: 
     return replace(request, recall=None) if stands_alone else request
 
 
-def _with_surroundings(chosen: Choice, intent: Intent, profile: ContextProfile, context: CallContext) -> Choice:
+def _with_surroundings(
+    chosen: ChosenEntries, intent: Intent, profile: ContextProfile, context: CallContext
+) -> ChosenEntries:
     """Return the choice with what stands around it in its sources, where an answer of several sentences is asked for.
 
     A request for a summary that names nothing takes what came last, one for what was told what the session holds.
@@ -139,7 +141,7 @@ def _with_surroundings(chosen: Choice, intent: Intent, profile: ContextProfile, 
     taken = list(near.values())[: max(0, profile.max_results - len(known))]
     taken_ids = {hit.unit.id for hit in taken}
     note = "stands in the same source as what was found"
-    return Choice(
+    return ChosenEntries(
         (*chosen.entries, *(EvidenceEntry(unit=hit.unit, score=0.0, store=hit.store, notes=(note,)) for hit in taken)),
         (
             *(row for row in chosen.ledger if row.unit_id not in taken_ids),
@@ -204,10 +206,10 @@ def lexical_candidates(hits: Sequence[ScoredUnit], recall: Recall | None) -> lis
     ]  # fmt: skip
 
 
-def find_lexically(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
+def find_lexically(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> BackendFindings:
     """Return what one search for the intent's terms finds."""
     hits = lexical_hits(profile, request.recall, context)
-    return Found(lexical_candidates(hits, request.recall), len(hits))
+    return BackendFindings(lexical_candidates(hits, request.recall), len(hits))
 
 
 def matched_by(hit: ScoredUnit) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mrpvm.contracts import Descriptor, PlanInput
-from mrpvm.plugins.planners.ranking import Ranked, rank
+from mrpvm.plugins.planners.ranking import RankedCandidate, rank
 from mrpvm.plugins.planners.signals import Signals
 from mrpvm.values import CandidateScore, Plan
 
@@ -24,7 +24,7 @@ class BasePlan:
     reason: str
 
 
-type Arrange = Callable[[Sequence[Ranked], Signals], Sequence[Ranked]]
+type Arrange = Callable[[Sequence[RankedCandidate], Signals], Sequence[RankedCandidate]]
 """Gives those of the ranked candidates that are to be tried, in order."""
 
 

@@ -14,7 +14,7 @@ _DECIMALS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
+class RankedCandidate:
     """A candidate with its score and the parts that made it."""
 
     descriptor: Descriptor
@@ -30,7 +30,7 @@ class Ranked:
 
 def rank(
     descriptors: Sequence[Descriptor], plan: Sequence[str], signals: Signals, utilities: Mapping[PluginKey, float]
-) -> list[Ranked]:
+) -> list[RankedCandidate]:
     """Return the candidates by score, then plan position, then id.
 
     Args:
@@ -46,7 +46,7 @@ def _position(plugin_id: str, plan: Sequence[str]) -> int:
 
 def _scored(
     descriptor: Descriptor, plan: Sequence[str], signals: Signals, utilities: Mapping[PluginKey, float]
-) -> Ranked:
+) -> RankedCandidate:
     known = descriptor.id in plan
     learned = utilities.get((descriptor.type, descriptor.id))
     parts = [
@@ -55,7 +55,7 @@ def _scored(
         *_hint_parts(descriptor, signals),
         ("description", _description_share(descriptor, signals)),
     ]
-    return Ranked(descriptor=descriptor, score=round(sum(value for _, value in parts), 6), parts=tuple(parts))
+    return RankedCandidate(descriptor=descriptor, score=round(sum(value for _, value in parts), 6), parts=tuple(parts))
 
 
 def _hint_parts(descriptor: Descriptor, signals: Signals) -> list[tuple[str, float]]:

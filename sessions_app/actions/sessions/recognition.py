@@ -20,7 +20,7 @@ EXPIRED = "session_expired_restarted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class RecognisedSession:
     """The session to talk in, how it was found, and what the client should know about that.
 
     `continues_at` is the place of the message that the request goes on from, if it goes on from a certain one: another
@@ -39,7 +39,7 @@ def recognise_session(
     said: Sequence[HistoryMessage],
     choices: Choices | None = None,
     base: KnowledgeBase | None = None,
-) -> Found:
+) -> RecognisedSession:
     """Return the session whose conversation so far is `said`; a fork where it branches off an older turn.
 
     An unknown conversation becomes a new session with that history; so does one that several sessions could have
@@ -54,11 +54,17 @@ def recognise_session(
     point, is_ambiguous = recognised_point(chain) if said else (None, False)
     if point is None:
         session = _begun(project, chain, said, choices, base)
-        return Found(session=session, how="imported" if said else "new", warnings=(AMBIGUOUS,) if is_ambiguous else ())
+        return RecognisedSession(
+            session=session, how="imported" if said else "new", warnings=(AMBIGUOUS,) if is_ambiguous else ()
+        )
     if point.session.message_sequence != point.sequence:
-        return Found(session=fork_session(point.session, point.sequence, ForkReason.EDITED), how="forked")
+        return RecognisedSession(session=fork_session(point.session, point.sequence, ForkReason.EDITED), how="forked")
     found = resume_session(point.session)
-    return found if found.warnings else Found(session=found.session, how="recognised", continues_at=point.sequence)
+    return (
+        found
+        if found.warnings
+        else RecognisedSession(session=found.session, how="recognised", continues_at=point.sequence)
+    )
 
 
 @transaction.atomic
@@ -75,12 +81,12 @@ def _begun(
     return session
 
 
-def resume_session(session: Session) -> Found:
+def resume_session(session: Session) -> RecognisedSession:
     """Return the session, or if it has expired the one that goes on in its place, made now if need be."""
     latest = continuation(session)
     if latest.is_expired:
-        return Found(session=_restarted(latest), how="restarted", warnings=(EXPIRED,))
-    return Found(session=latest, how="named", warnings=() if latest.pk == session.pk else (EXPIRED,))
+        return RecognisedSession(session=_restarted(latest), how="restarted", warnings=(EXPIRED,))
+    return RecognisedSession(session=latest, how="named", warnings=() if latest.pk == session.pk else (EXPIRED,))
 
 
 def _restarted(expired: Session) -> Session:
@@ -95,7 +101,7 @@ def _restarted(expired: Session) -> Session:
         return made
 
 
-def continue_after(turn: ExplainabilityTurn) -> Found:
+def continue_after(turn: ExplainabilityTurn) -> RecognisedSession:
     """Return the session that goes on from a succeeded turn: its own after the latest one, a fork after an older
     one.
     """
@@ -103,6 +109,6 @@ def continue_after(turn: ExplainabilityTurn) -> Found:
     if answered_at is None:
         raise Conflict("What this response said was taken out of its conversation.")
     if turn.session.message_sequence != answered_at:
-        return Found(session=fork_session(turn.session, answered_at, ForkReason.EDITED), how="forked")
+        return RecognisedSession(session=fork_session(turn.session, answered_at, ForkReason.EDITED), how="forked")
     found = resume_session(turn.session)
     return found if found.warnings else replace(found, continues_at=answered_at)

@@ -8,14 +8,14 @@ from django.utils import timezone
 
 from mrpvm.commands import MemoryQuery, MemoryRecord
 from mrpvm.commands.evidence import citation_of, file_of
-from mrpvm.commands.remembered import EVIDENCE, USER_PROFILE, Fact
+from mrpvm.commands.remembered import EVIDENCE, USER_PROFILE, UserFact
 from sessions_app.models import RememberedText, Session
 from sessions_app.queries.sessions.remembered import remembered
 
 Status, Source = RememberedText.Status, RememberedText.Source
 
 
-class SessionMemory:
+class LockedMemory:
     """The memory of one locked, unsaved session; its count is saved with the session's other columns."""
 
     def __init__(self, session: Session) -> None:
@@ -23,19 +23,19 @@ class SessionMemory:
 
     def remember(self, content: str) -> MemoryRecord:
         """Keep a text; one that is kept already, whatever its case, is given again and holds again."""
-        row, is_new = self._kept(Fact(content=content, domain=USER_PROFILE, confidence=1.0), Source.COMMAND)
+        row, is_new = self._kept(UserFact(content=content, domain=USER_PROFILE, confidence=1.0), Source.COMMAND)
         if not is_new and (row.status in (Status.CONFLICTED, Status.ARCHIVED) or row.is_expired):
             row.status, row.expires_at = Status.ACTIVE, None
             row.save(update_fields=["status", "expires_at"])
             self._displace(row)
         return _record(row)
 
-    def keep(self, fact: Fact) -> tuple[MemoryRecord, bool, int]:
+    def keep(self, fact: UserFact) -> tuple[MemoryRecord, bool, int]:
         """Keep a fact to be verified; others of its conflict group do not hold any more."""
         row, is_new = self._kept(fact, Source.INFERENCE)
         return _record(row), is_new, self._displace(row) if is_new else 0
 
-    def _kept(self, fact: Fact, source: str) -> tuple[RememberedText, bool]:
+    def _kept(self, fact: UserFact, source: str) -> tuple[RememberedText, bool]:
         row = self._session.remembered_texts.filter(
             content__iexact=fact.content, domain=fact.domain, namespace=fact.namespace
         ).first()

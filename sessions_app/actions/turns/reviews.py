@@ -15,7 +15,7 @@ MOST_QUEUED = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Queued:
+class QueueResult:
     """How many turns were added, were in the queue already, or have no answer that could be rated."""
 
     added: int
@@ -24,7 +24,7 @@ class Queued:
 
 
 @transaction.atomic
-def queue_turns(project: Project, turns: Sequence[ExplainabilityTurn], author: Author) -> Queued:
+def queue_turns(project: Project, turns: Sequence[ExplainabilityTurn], author: Author) -> QueueResult:
     """Add turns to the end of the project's queue, the oldest first.
 
     Raises:
@@ -42,7 +42,7 @@ def queue_turns(project: Project, turns: Sequence[ExplainabilityTurn], author: A
     )
     if new:
         record(AuditKind.REVIEW_QUEUED, project.pk, "review queue", count=len(new))
-    return Queued(added=len(new), known=len(known), unanswered=len(turns) - len(answered))
+    return QueueResult(added=len(new), known=len(known), unanswered=len(turns) - len(answered))
 
 
 @transaction.atomic

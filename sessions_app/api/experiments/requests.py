@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from sessions_app.api.shell.fields import Number, Text, Truth, WholeNumber
+from sessions_app.api.shell.fields import JSONNumber, JSONText, Truth, WholeNumber
 from sessions_app.api.shell.requests import REVISION_MAX, ChoicesFields, Coded, PageQuery
 from sessions_app.experiments.search import Expectation
 
@@ -16,28 +16,28 @@ EXPECTED_CHARS = 2_000
 class TestChoices(ChoicesFields):
     """What is chosen for a test or a trial; what is absent stays as it was."""
 
-    system_prompt = Text(required=False, allow_null=True, allow_blank=True)
+    system_prompt = JSONText(required=False, allow_null=True, allow_blank=True)
     history_through = WholeNumber(
         required=False, allow_null=True, min_value=0, help_text="Place of the last message that is seen; 0 for none."
     )
-    without_units = serializers.ListField(child=Text(max_length=400), required=False)
-    without_sources = serializers.ListField(child=Text(max_length=128), required=False)
+    without_units = serializers.ListField(child=JSONText(max_length=400), required=False)
+    without_sources = serializers.ListField(child=JSONText(max_length=128), required=False)
     only_units = serializers.ListField(
-        child=Text(max_length=400), required=False, help_text="The only units that are found."
+        child=JSONText(max_length=400), required=False, help_text="The only units that are found."
     )
     with_units = serializers.ListField(
-        child=Text(max_length=2_000),
+        child=JSONText(max_length=2_000),
         required=False,
         max_length=20,
         help_text="Texts that are supposed: found like what the session knows.",
     )
-    persona = Text(required=False, allow_null=True)
-    agent = Text(required=False, allow_null=True)
-    style = Text(required=False, allow_null=True)  # type: ignore[assignment]  # a field's name, no field's style
-    temperature = Number(required=False, allow_null=True, min_value=0, max_value=2)
+    persona = JSONText(required=False, allow_null=True)
+    agent = JSONText(required=False, allow_null=True)
+    style = JSONText(required=False, allow_null=True)  # type: ignore[assignment]  # a field's name, no field's style
+    temperature = JSONNumber(required=False, allow_null=True, min_value=0, max_value=2)
     max_tokens = WholeNumber(required=False, allow_null=True, min_value=1)
     without_preferences = Truth(required=False, help_text="Let the planner choose as in a new session.")
-    without_plugins = serializers.ListField(child=Text(max_length=100), required=False)
+    without_plugins = serializers.ListField(child=JSONText(max_length=100), required=False)
     flags = serializers.DictField(required=False, help_text="Policies, as in a chat request.")
     limits = serializers.DictField(
         child=serializers.IntegerField(min_value=1),
@@ -49,8 +49,8 @@ class TestChoices(ChoicesFields):
 class TrialRequest(TestChoices):
     """What is different from the recorded turn; what is absent stays as it was."""
 
-    message = Text(required=False, allow_null=True)
-    base = Text(required=False, allow_null=True, help_text="Id of the knowledge base that is mounted in its place.")
+    message = JSONText(required=False, allow_null=True)
+    base = JSONText(required=False, allow_null=True, help_text="Id of the knowledge base that is mounted in its place.")
     revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
 
 
@@ -81,16 +81,16 @@ class TrialsRequest(WaitsFields):
 class ExperimentRequest(TrialsRequest, ModelFields):
     """Trials of a turn, or of a message that was never sent to the session."""
 
-    session_id = Text()
-    request_id = Text(required=False, allow_null=True)
-    message = Text(required=False, allow_null=True, help_text="In place of `request_id`.")
+    session_id = JSONText()
+    request_id = JSONText(required=False, allow_null=True)
+    message = JSONText(required=False, allow_null=True, help_text="In place of `request_id`.")
 
 
 class ExpectationFields(Coded):
     """What the answer should have said or not; without either, the question is what it depends on."""
 
-    should_contain = Text(required=False, allow_null=True, allow_blank=True, max_length=EXPECTED_CHARS)
-    should_not_contain = Text(required=False, allow_null=True, allow_blank=True, max_length=EXPECTED_CHARS)
+    should_contain = JSONText(required=False, allow_null=True, allow_blank=True, max_length=EXPECTED_CHARS)
+    should_not_contain = JSONText(required=False, allow_null=True, allow_blank=True, max_length=EXPECTED_CHARS)
 
 
 class DiagnosisRequest(ExpectationFields, ModelFields):
@@ -111,7 +111,7 @@ class DiagnosisRequest(ExpectationFields, ModelFields):
 class BisectRequest(ExpectationFields, WaitsFields):
     """An expectation, and what is searched: the session's turns, or the revisions of `kb_id`."""
 
-    kb_id = Text(required=False, allow_null=True)
+    kb_id = JSONText(required=False, allow_null=True)
 
 
 class PlanRequest(WaitsFields):
@@ -122,19 +122,19 @@ class PlanRequest(WaitsFields):
     """
 
     kind = serializers.ChoiceField(("message", "unit", "source", "session", "text", "words"))
-    session_id = Text(required=False, default="", max_length=128)
+    session_id = JSONText(required=False, default="", max_length=128)
     sequence = WholeNumber(required=False, default=0, min_value=0, help_text="Place of the message in its session.")
-    unit_id = Text(required=False, default="", max_length=400)
-    kb_id = Text(required=False, default="", max_length=64)
-    source_id = Text(required=False, default="", max_length=128)
-    text = Text(required=False, default="", max_length=EXPECTED_CHARS)
+    unit_id = JSONText(required=False, default="", max_length=400)
+    kb_id = JSONText(required=False, default="", max_length=64)
+    source_id = JSONText(required=False, default="", max_length=128)
+    text = JSONText(required=False, default="", max_length=EXPECTED_CHARS)
 
 
 class ForgetRequest(WaitsFields):
     """A plan that is to be carried out, and its name, typed again because nothing brings back what is forgotten."""
 
-    forgetting_id = Text()
-    confirm = Text()
+    forgetting_id = JSONText()
+    confirm = JSONText()
 
 
 class ExperimentListQuery(PageQuery):

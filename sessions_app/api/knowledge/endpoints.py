@@ -182,7 +182,7 @@ class Sources(ApiView):
         return source_answer(self, work, status=201, streams=streams)
 
 
-class Quarantine(ApiView):
+class BaseQuarantine(ApiView):
     """Parts of the base's sources that did not become units."""
 
     @schemas.kb_quarantine

@@ -13,7 +13,7 @@ from mrpvm.wire import json_bytes
 from sessions_app.api.openai.errors import openai_error
 from sessions_app.api.openai.messages import said_in
 from sessions_app.api.openai.parameters import flag_of
-from sessions_app.api.openai.sessions import Asked, asked_in, found_session, settle
+from sessions_app.api.openai.sessions import CheckedRequest, asked_in, found_session, settle
 from sessions_app.api.openai.usage import usage_of_turn
 from sessions_app.api.openai.views import OpenAIView
 from sessions_app.api.shell.throttling import ChatThrottle
@@ -41,10 +41,10 @@ class ChatCompletions(OpenAIView):
         self.request_id = result.turn.request_id
         return Response(_completion(result, asked), headers={SESSION_HEADER: result.turn.session.session_id})
 
-    def _session(self, asked: Asked) -> Session:
+    def _session(self, asked: CheckedRequest) -> Session:
         return settle(self, asked, found_session(self, asked, self.access))
 
-    def _stream(self, asked: Asked, *, with_usage: bool) -> StreamingHttpResponse:
+    def _stream(self, asked: CheckedRequest, *, with_usage: bool) -> StreamingHttpResponse:
         feed = Feed()
         chunks = Chunks(feed, asked, with_usage=with_usage)
         stream = TurnStream(self, feed, chunks)
@@ -68,12 +68,12 @@ def completion_id(request_id: str) -> str:
     return f"chatcmpl-{request_id.removeprefix('req-')}"
 
 
-def _beside(session_id: str, request_id: str, asked: Asked) -> dict[str, Any]:
+def _beside(session_id: str, request_id: str, asked: CheckedRequest) -> dict[str, Any]:
     """Return what stands beside OpenAI's own fields: where the answer can be explained, and what had no effect."""
     return {"session_id": session_id, "request_id": request_id, "warnings": list(asked.warnings)}
 
 
-def _completion(result: TurnResult, asked: Asked) -> dict[str, Any]:
+def _completion(result: TurnResult, asked: CheckedRequest) -> dict[str, Any]:
     turn = result.turn
     text = result.outcome.answer_text
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
@@ -95,7 +95,7 @@ def _completion(result: TurnResult, asked: Asked) -> dict[str, Any]:
 class Chunks:
     """The chunks of one streamed answer."""
 
-    def __init__(self, feed: Feed, asked: Asked, *, with_usage: bool) -> None:
+    def __init__(self, feed: Feed, asked: CheckedRequest, *, with_usage: bool) -> None:
         self._feed = feed
         self._asked = asked
         self._with_usage = with_usage

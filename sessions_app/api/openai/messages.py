@@ -14,7 +14,7 @@ _TEXT_PARTS = {"text": "text", "input_text": "text", "output_text": "text", "ref
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SplitMessages:
     """A request's messages, taken apart: the one to answer, what was said before it, and the system prompt.
 
     `has_tail`: something followed the last user message; it stands at the end of `before`.
@@ -26,7 +26,7 @@ class Said:
     has_tail: bool = False
 
 
-def said_in(messages: Any, name: str) -> Said:
+def said_in(messages: Any, name: str) -> SplitMessages:
     """Take the messages of a chat apart; the last user message is answered.
 
     Raises:
@@ -37,7 +37,7 @@ def said_in(messages: Any, name: str) -> Said:
     return _apart([_message(item, f"{name}[{place}]") for place, item in enumerate(messages)])
 
 
-def said_as_input(given: Any, instructions: Any) -> Said:
+def said_as_input(given: Any, instructions: Any) -> SplitMessages:
     """Take the `input` and `instructions` of a response apart.
 
     Raises:
@@ -95,7 +95,7 @@ def _text(content: Any, name: str) -> str:
     return "\n".join(texts)
 
 
-def _apart(messages: list[HistoryMessage]) -> Said:
+def _apart(messages: list[HistoryMessage]) -> SplitMessages:
     places = [place for place, item in enumerate(messages) if item.role == "user"]
     if not places:
         raise InvalidInput(
@@ -104,7 +104,7 @@ def _apart(messages: list[HistoryMessage]) -> Said:
     last = places[-1]
     prompts = [item.content for item in messages if item.role == "system" and item.content.strip()]
     others = [item for place, item in enumerate(messages) if place != last and item.role != "system"]
-    return Said(
+    return SplitMessages(
         message=messages[last].content,
         before=tuple(others),
         system_prompt="\n\n".join(prompts) or None,

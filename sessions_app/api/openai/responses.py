@@ -9,13 +9,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.errors import NotFound
-from sessions_app.actions.sessions.recognition import Found, continue_after, resume_session
+from sessions_app.actions.sessions.recognition import RecognisedSession, continue_after, resume_session
 from sessions_app.api.openai.errors import invalid, missing, unsupported
 from sessions_app.api.openai.messages import said_as_input
 from sessions_app.api.openai.parameters import flag_of
 from sessions_app.api.openai.response_events import ResponseEvents
 from sessions_app.api.openai.response_object import response_of, session_id_of
-from sessions_app.api.openai.sessions import Asked, asked_in, found_session, session_under, settle
+from sessions_app.api.openai.sessions import CheckedRequest, asked_in, found_session, session_under, settle
 from sessions_app.api.openai.views import OpenAIView
 from sessions_app.api.shell.throttling import ChatThrottle
 from sessions_app.api.turns.chat_sessions import SESSION_HEADER
@@ -66,7 +66,9 @@ class Responses(OpenAIView):
             raise unsupported("conversation", "it names another place than previous_response_id.")
         return known_turn(self, previous, "previous_response_id")
 
-    def _found(self, asked: Asked, previous: ExplainabilityTurn | None, conversation: str | None) -> Found:
+    def _found(
+        self, asked: CheckedRequest, previous: ExplainabilityTurn | None, conversation: str | None
+    ) -> RecognisedSession:
         if previous is None and conversation is None:
             return found_session(self, asked, self.access)
         asked.call = replace(asked.call, added=asked.said.before)
@@ -79,7 +81,7 @@ class Responses(OpenAIView):
                 "conversation", "conversation_not_found", f"The conversation '{conversation}' does not exist."
             ) from None
 
-    def _begin(self, find: Find, asked: Asked, body: dict[str, Any]) -> Response | StreamingHttpResponse:
+    def _begin(self, find: Find, asked: CheckedRequest, body: dict[str, Any]) -> Response | StreamingHttpResponse:
         feed = Feed()
         stream = TurnStream(self, feed, ResponseEvents(feed, self.project.pk))
         _, first = stream.begin(find, asked.wait_ms)

@@ -7,9 +7,9 @@ from typing import Any
 from mrpvm.conversation.chain import chain_start, extend_chain
 from mrpvm.conversation.flags import flags_in
 from sessions_app import shutdown
-from sessions_app.actions.sessions.recognition import Found, recognise_session, resume_session
+from sessions_app.actions.sessions.recognition import RecognisedSession, recognise_session, resume_session
 from sessions_app.actions.settings.quotas import take_turn
-from sessions_app.api.openai.messages import Said
+from sessions_app.api.openai.messages import SplitMessages
 from sessions_app.api.openai.parameters import NATIVE, metadata_of, model_of, sampling_of, user_of, warnings_of
 from sessions_app.api.shell.authentication import Access
 from sessions_app.api.shell.requests import ChatRequest, choices_of
@@ -25,11 +25,11 @@ COMMANDS_HEADER = "X-Commands"
 
 
 @dataclass(slots=True, kw_only=True)
-class Asked:
+class CheckedRequest:
     """A checked request: the call to make, and what is said about it afterwards."""
 
     call: TurnCall
-    said: Said
+    said: SplitMessages
     model: str
     body: Mapping[str, Any]
     native: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Asked:
         return int(self.native["wait_ms"])
 
 
-def asked_in(view: ApiView, body: Mapping[str, Any], said: Said, api: str) -> Asked:
+def asked_in(view: ApiView, body: Mapping[str, Any], said: SplitMessages, api: str) -> CheckedRequest:
     """Check a request before anything exists of it.
 
     Raises:
@@ -77,10 +77,10 @@ def asked_in(view: ApiView, body: Mapping[str, Any], said: Said, api: str) -> As
     shutdown.refuse_new_turns()
     running_turns.refuse_if_full(view.project.pk)
     take_turn(view.project)
-    return Asked(call=call, said=said, model=model, body=body, native=native, warnings=warnings)
+    return CheckedRequest(call=call, said=said, model=model, body=body, native=native, warnings=warnings)
 
 
-def _native(body: Mapping[str, Any], said: Said) -> dict[str, Any]:
+def _native(body: Mapping[str, Any], said: SplitMessages) -> dict[str, Any]:
     """Read the native fields as the native API reads them."""
     given = {name: body[name] for name in NATIVE if name in body}
     checked = ChatRequest(data={**given, "messages": [{"role": "user", "content": said.message}]})
@@ -88,7 +88,7 @@ def _native(body: Mapping[str, Any], said: Said) -> dict[str, Any]:
     return dict(checked.validated_data)
 
 
-def named_session(view: ApiView, asked: Asked) -> Found | None:
+def named_session(view: ApiView, asked: CheckedRequest) -> RecognisedSession | None:
     """Return the session that the request names by header or field, None if it names none.
 
     Raises:
@@ -101,12 +101,12 @@ def named_session(view: ApiView, asked: Asked) -> Found | None:
     return resume_session(session_under(view, asked, name))
 
 
-def session_under(view: ApiView, asked: Asked, name: str) -> Session:
+def session_under(view: ApiView, asked: CheckedRequest, name: str) -> Session:
     """Return the session of this id; a client's own name is made on its first use."""
     return chat_session(view.project, {}, name, asked.call.remembered_choices, asked.call.base)
 
 
-def found_session(view: ApiView, asked: Asked, access: Access) -> Found:
+def found_session(view: ApiView, asked: CheckedRequest, access: Access) -> RecognisedSession:
     """Return the session for a request that brings its whole conversation along, and have the call remember it.
 
     A session that was recognised holds that conversation; one that was named may hold another, and the request's comes
@@ -123,7 +123,7 @@ def found_session(view: ApiView, asked: Asked, access: Access) -> Found:
     return recognise_session(view.project, chain, before, asked.call.remembered_choices, asked.call.base)
 
 
-def settle(view: ApiView, asked: Asked, found: Found) -> Session:
+def settle(view: ApiView, asked: CheckedRequest, found: RecognisedSession) -> Session:
     """Note which session it is, for the stored request, for errors and for the answer; return the session."""
     view.session_id = found.session.session_id
     asked.warnings.extend(found.warnings)

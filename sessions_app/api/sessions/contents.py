@@ -84,7 +84,7 @@ class Mounts(ApiView):
         )
 
 
-class Context(ApiView):
+class SessionContext(ApiView):
     """Material the session should know."""
 
     parser_classes = (JSONObjectParser, UploadParser)
@@ -114,7 +114,7 @@ class Context(ApiView):
         )
 
 
-class Quarantine(ApiView):
+class SessionQuarantine(ApiView):
     """Parts of loaded material that did not become units."""
 
     @schemas.session_quarantine

@@ -3,7 +3,7 @@
 from typing import Any
 
 from mrpvm.assistants.personas import resolve_style
-from mrpvm.assistants.skills import Diagnostic, SkillEntry, SnapshotDifference
+from mrpvm.assistants.skills import SkillDiagnostic, SkillEntry, SnapshotDifference
 from sessions_app.models import Session
 from sessions_app.queries.sessions.frozen_content import active_persona_of, skills_of
 
@@ -52,7 +52,7 @@ def skill_payload(item: SkillEntry) -> dict[str, Any]:
     }
 
 
-def diagnostic_payload(item: Diagnostic) -> dict[str, Any]:
+def diagnostic_payload(item: SkillDiagnostic) -> dict[str, Any]:
     """Return what was found about one folder; `excludes` tells whether it gives no skill because of this."""
     return {
         "skill_name": item.skill_name,

@@ -83,7 +83,7 @@ class Plugins(ApiView):
         return Response({"plugins": listed, "wrappers": wrappers})
 
 
-class Models(ApiView):
+class LanguageModels(ApiView):
     """The language models."""
 
     @schemas.model_list

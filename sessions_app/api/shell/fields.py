@@ -11,7 +11,7 @@ CHAT_ROLES = ("user", "system")
 HISTORY_ROLES = ("user", "system", "assistant", "tool")
 
 
-class Text(serializers.CharField):
+class JSONText(serializers.CharField):
     """A JSON string, kept as it is."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -24,7 +24,7 @@ class Text(serializers.CharField):
         return super().to_internal_value(data)
 
 
-class TextOrNothing(Text):
+class TextOrNothing(JSONText):
     """A JSON string; any other value counts as absent."""
 
     def run_validation(self, data: Any = serializers.empty) -> str | None:
@@ -42,7 +42,7 @@ class WholeNumber(serializers.IntegerField):
         return super().to_internal_value(int(data))
 
 
-class Number(serializers.FloatField):
+class JSONNumber(serializers.FloatField):
     """A JSON number."""
 
     def to_internal_value(self, data: Any) -> float:

@@ -16,7 +16,15 @@ from sessions_app.actions.knowledge.journals import CHOSEN_MAX
 from sessions_app.actions.knowledge.source_rows import SOURCE_NAME_CHARS
 from sessions_app.actions.sessions.session import TITLE_CHARS, Choices
 from sessions_app.actions.settings.retention import MOST_DAYS
-from sessions_app.api.shell.fields import ChatMessages, HistoryMessages, Number, Text, TextOrNothing, Truth, WholeNumber
+from sessions_app.api.shell.fields import (
+    ChatMessages,
+    HistoryMessages,
+    JSONNumber,
+    JSONText,
+    TextOrNothing,
+    Truth,
+    WholeNumber,
+)
 from sessions_app.ingest.load import Upload
 from sessions_app.models import Role
 from sessions_app.queries.settings.audit import AREAS
@@ -62,14 +70,14 @@ def _first(problems: Any) -> str:
 class ChoicesFields(Coded):
     """Which plugins, level and model to use; null or absent is no choice."""
 
-    planner_plugin = Text(required=False, allow_null=True)
-    seed_detector_plugin = Text(required=False, allow_null=True)
-    kb_plugin = Text(required=False, allow_null=True)
-    goal_solver_plugin = Text(required=False, allow_null=True)
+    planner_plugin = JSONText(required=False, allow_null=True)
+    seed_detector_plugin = JSONText(required=False, allow_null=True)
+    kb_plugin = JSONText(required=False, allow_null=True)
+    goal_solver_plugin = JSONText(required=False, allow_null=True)
     deliberation_level = WholeNumber(required=False, allow_null=True, min_value=0, max_value=3)
-    model = Text(required=False, allow_null=True, max_length=200)
+    model = JSONText(required=False, allow_null=True, max_length=200)
     grounding = serializers.ChoiceField(("strict", "open"), required=False, allow_null=True)
-    kb_id = Text(required=False, allow_null=True)
+    kb_id = JSONText(required=False, allow_null=True)
 
     codes = {
         "planner_plugin": "INVALID_PLANNER_PLUGIN",
@@ -117,7 +125,7 @@ class ChatRequest(ChoicesFields, WaitFields):
     """One message to a session."""
 
     messages = ChatMessages()
-    session_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
+    session_id = JSONText(required=False, allow_null=True, allow_blank=True, max_length=128)
     stream = Truth(required=False, default=False)
     include = serializers.ListField(child=serializers.ChoiceField(INCLUDABLE), required=False, max_length=8)
     conversation_history = HistoryMessages(required=False, allow_null=True)
@@ -130,14 +138,14 @@ class ChatRequest(ChoicesFields, WaitFields):
 class SessionCreateRequest(ChoicesFields):
     """A new session."""
 
-    title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
+    title = JSONText(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
     freeze_planner_statistics = Truth(required=False, default=False)
 
 
 class SessionPatchRequest(WaitFields):
     """What of a session can be changed; an empty title takes it away. The flags of a chat request too."""
 
-    title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
+    title = JSONText(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse a body that would change nothing."""
@@ -153,7 +161,7 @@ class UnitChangeRequest(WaitFields):
 class CorrectionRequest(WaitFields):
     """What a unit should have said."""
 
-    text = Text()
+    text = JSONText()
 
 
 class PoliciesRequest(WaitFields):
@@ -165,10 +173,10 @@ class PoliciesRequest(WaitFields):
 class SourceFields(Coded):
     """What may be said about a source, however its text comes."""
 
-    name = Text(required=False, max_length=SOURCE_NAME_CHARS)
-    source_id = Text(required=False, allow_null=True)
-    seed_detector_plugin = Text(required=False, allow_null=True)
-    model = Text(required=False, allow_null=True, max_length=200)
+    name = JSONText(required=False, max_length=SOURCE_NAME_CHARS)
+    source_id = JSONText(required=False, allow_null=True)
+    seed_detector_plugin = JSONText(required=False, allow_null=True)
+    model = JSONText(required=False, allow_null=True, max_length=200)
 
     codes = {"source_id": "INVALID_SOURCE_ID", "seed_detector_plugin": "INVALID_SEED_DETECTOR_PLUGIN"}
 
@@ -176,14 +184,14 @@ class SourceFields(Coded):
 class ContextRequest(SourceFields, WaitFields):
     """Material to load into a session."""
 
-    content = Text()
+    content = JSONText()
 
 
 class SourceRequest(SourceFields):
     """A text that becomes a source of a base."""
 
-    name = Text(max_length=SOURCE_NAME_CHARS)
-    content = Text()
+    name = JSONText(max_length=SOURCE_NAME_CHARS)
+    content = JSONText()
 
 
 class StagedSourceRequest(SourceRequest, WaitFields):
@@ -232,13 +240,13 @@ def _declared(file: UploadedFile) -> str | None:
 class KBCreateRequest(Coded):
     """A new knowledge base."""
 
-    name = Text(allow_blank=True, allow_null=True, required=False)
+    name = JSONText(allow_blank=True, allow_null=True, required=False)
 
 
 class KBMountRequest(WaitFields):
     """Which base to mount, and whether unsaved changes may go."""
 
-    kb_id = Text()
+    kb_id = JSONText()
     discard_draft = Truth(required=False, default=False)
 
     codes = {"kb_id": "KB_VALIDATION_MISSING_ID"}
@@ -247,10 +255,10 @@ class KBMountRequest(WaitFields):
 class KBForkRequest(WaitFields):
     """What the new base is called; without a name, after the mounted one; what goes into it."""
 
-    name = Text(required=False, allow_null=True, allow_blank=True)
+    name = JSONText(required=False, allow_null=True, allow_blank=True)
     include_conversation_units = Truth(required=False, default=True)
     conversation_unit_ids = serializers.ListField(
-        child=Text(), required=False, allow_null=True, max_length=CHOSEN_MAX,
+        child=JSONText(), required=False, allow_null=True, max_length=CHOSEN_MAX,
         help_text="Of what the conversation told only these units; the others stay in the session. Null: all.",
     )  # fmt: skip
 
@@ -258,7 +266,7 @@ class KBForkRequest(WaitFields):
 class KBSaveRequest(KBForkRequest):
     """Where to save, and what; which revision of the base the client has seen and replaces."""
 
-    target_kb_id = Text(required=False, allow_null=True)
+    target_kb_id = JSONText(required=False, allow_null=True)
     fork = Truth(required=False, default=False)
     expected_revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
 
@@ -415,9 +423,9 @@ class SeveralTurns(Coded):
     """Turns by their ids, or the newest that a filter finds: one of the two."""
 
     request_ids = serializers.ListField(
-        child=Text(max_length=64), required=False, min_length=1, max_length=SEVERAL_TURNS_MAX
+        child=JSONText(max_length=64), required=False, min_length=1, max_length=SEVERAL_TURNS_MAX
     )
-    q = Text(
+    q = JSONText(
         required=False,
         max_length=500,
         help_text=f"In the filter language; the newest {SEVERAL_TURNS_MAX} turns that it finds.",
@@ -428,34 +436,34 @@ class RatingRequest(Coded):
     """What the caller thinks of an answer."""
 
     value = serializers.ChoiceField(("up", "down", "skipped"), help_text="skipped: looked at, and no rating given.")
-    note = Text(required=False, allow_blank=True, max_length=2_000)
+    note = JSONText(required=False, allow_blank=True, max_length=2_000)
 
 
 class AlertRequest(Coded):
     """What an alert looks at, and whom it tells."""
 
-    filter_id = Text(max_length=64)
-    limit_percent = Number(min_value=0, max_value=100, help_text="Passed where more of the turns fit.")
+    filter_id = JSONText(max_length=64)
+    limit_percent = JSONNumber(min_value=0, max_value=100, help_text="Passed where more of the turns fit.")
     window_minutes = WholeNumber(min_value=1, max_value=10_080)
     least_turns = WholeNumber(
         min_value=1, max_value=1_000_000, default=20, help_text="Fewer in the window say nothing."
     )
     channel = serializers.ChoiceField(("hook", "mail"))
-    target = Text(max_length=500, help_text="The address of a web hook, or a mail address.")
+    target = JSONText(max_length=500, help_text="The address of a web hook, or a mail address.")
 
 
 class FilterPatchRequest(Coded):
     """A saved filter's name, and what it looks for."""
 
-    name = Text(required=False, max_length=80)
-    q = Text(required=False, max_length=500, help_text="In the filter language.")
+    name = JSONText(required=False, max_length=80)
+    q = JSONText(required=False, max_length=500, help_text="In the filter language.")
 
 
 class FilterRequest(Coded):
     """A filter to be saved."""
 
-    name = Text(max_length=80)
-    q = Text(max_length=500, help_text="In the filter language.")
+    name = JSONText(max_length=80)
+    q = JSONText(max_length=500, help_text="In the filter language.")
 
 
 class UnitListQuery(PageQuery):

@@ -7,7 +7,7 @@ from django.db import IntegrityError
 
 from mrpvm.errors import InvalidInput, NotFound
 from sessions_app.actions.sessions.histories import begin_session
-from sessions_app.actions.sessions.recognition import Found, continue_after, resume_session
+from sessions_app.actions.sessions.recognition import RecognisedSession, continue_after, resume_session
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.api.turns.response_ids import request_id_of
 from sessions_app.identifiers import OWN_SESSIONS
@@ -57,7 +57,7 @@ def talking_session(
     header_id: str | None,
     choices: Choices,
     base: KnowledgeBase | None,
-) -> Found:
+) -> RecognisedSession:
     """Return the session that a validated request talks in: after the answer that it names, else the one of its id.
 
     Raises:
@@ -69,10 +69,10 @@ def talking_session(
     session = chat_session(project, body, header_id, choices, base)
     if session.is_client_named:  # the client cannot know that its session has expired
         return resume_session(session)
-    return Found(session=session, how="named")
+    return RecognisedSession(session=session, how="named")
 
 
-def continued_session(project: Project, previous: str, named: str | None) -> Found:
+def continued_session(project: Project, previous: str, named: str | None) -> RecognisedSession:
     """Return the session that goes on from an earlier answer: a fork unless that was the latest one.
 
     Args:
@@ -89,7 +89,7 @@ def continued_session(project: Project, previous: str, named: str | None) -> Fou
     if usable_id(named) not in (None, turn.session.session_id):
         raise InvalidInput("previous_response_id is of another session than session_id.")
     if turn.session.is_expired and not turn.session.is_client_named:
-        return Found(session=turn.session, how="named")  # which refuses the turn, as under its own id
+        return RecognisedSession(session=turn.session, how="named")  # which refuses the turn, as under its own id
     return continue_after(turn)
 
 

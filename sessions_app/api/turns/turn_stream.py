@@ -19,7 +19,7 @@ _threads = StreamThreads("turn", 4 * settings.MRPVM_MAX_RUNNING_TURNS)
 """More than may run, because some wait for their session."""
 
 
-class Answer(Protocol):
+class AnswerDialect(Protocol):
     """How one dialect tells of a turn; it puts events into the stream's feed."""
 
     def listen(self, payload: Mapping[str, Any]) -> None:
@@ -38,7 +38,7 @@ class Answer(Protocol):
 class TurnStream:
     """One turn, begun: `feed` holds its events; what it was refused for before is raised."""
 
-    def __init__(self, view: ApiView, feed: Feed, answer: Answer) -> None:
+    def __init__(self, view: ApiView, feed: Feed, answer: AnswerDialect) -> None:
         self.feed = feed
         self._view = view
         self._answer = answer

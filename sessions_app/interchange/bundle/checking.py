@@ -25,8 +25,8 @@ from sessions_app.interchange.bundle.form import (
     MANIFEST,
     TABLES,
     BundledFile,
+    BundleManifest,
     BundleRefused,
-    Manifest,
     Table,
     root_of,
     row_of,
@@ -55,7 +55,7 @@ _MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError)
 class CheckedBundle:
     """A bundle of which every file is what the manifest says, and every line a row."""
 
-    manifest: Manifest
+    manifest: BundleManifest
     archive: zipfile.ZipFile
     counts: Counter[type]
 
@@ -86,7 +86,7 @@ def checked_bundle(file: IO[bytes]) -> CheckedBundle:
     return CheckedBundle(manifest, archive, counts)
 
 
-def _manifest(archive: zipfile.ZipFile) -> Manifest:
+def _manifest(archive: zipfile.ZipFile) -> BundleManifest:
     try:
         entry = archive.getinfo(MANIFEST)
     except KeyError:
@@ -107,7 +107,7 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
     try:
         files = [BundledFile(name=str(item["name"]), size=int(item["size"]), sha256=str(item["sha256"]))
                  for item in stated["files"]]  # fmt: skip
-        return Manifest(
+        return BundleManifest(
             version=version,
             product=str(stated["product"]),
             session_id=str(stated["sessionId"]),
@@ -119,7 +119,7 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
         raise BundleRefused("The manifest does not say what the bundle holds.") from None
 
 
-def _check_names(archive: zipfile.ZipFile, manifest: Manifest) -> None:
+def _check_names(archive: zipfile.ZipFile, manifest: BundleManifest) -> None:
     expected = [table.file_name for table in TABLES]
     if [item.name for item in manifest.files] != expected:
         raise BundleRefused("The manifest does not name the files of a bundle.")

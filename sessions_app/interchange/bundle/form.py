@@ -116,7 +116,7 @@ class BundledFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class BundleManifest:
     """What a bundle says of itself. `root` is the SHA-256 of the lines `name size sha256` of its files.
 
     `left_out` names, in sentences, what turns saw and the bundle does not hold.

@@ -17,7 +17,7 @@ from sessions_app.interchange.bundle.form import (
     MANIFEST,
     TABLES,
     BundledFile,
-    Manifest,
+    BundleManifest,
     Places,
     Table,
     line_of,
@@ -45,7 +45,7 @@ _MOMENT = (1980, 1, 1, 0, 0, 0)
 _ROWS_AT_ONCE = 500
 
 
-def write_bundle(session: Session, file: IO[bytes]) -> Manifest:
+def write_bundle(session: Session, file: IO[bytes]) -> BundleManifest:
     """Write the session with what its ended turns need into an open file; return what the bundle says of itself.
 
     Rows are read one by one and nothing is locked: what the session does meanwhile may or may not be in the bundle.
@@ -63,7 +63,7 @@ def write_bundle(session: Session, file: IO[bytes]) -> Manifest:
         for table in TABLES:
             room = settings.MRPVM_MAX_BUNDLE_BYTES - sum(item.size for item in files)
             files.append(_write_table(archive, table, _lines(table, rows, scope), room))
-        manifest = Manifest(
+        manifest = BundleManifest(
             product=settings.MRPVM_VERSION,
             session_id=session.session_id,
             files=tuple(files),

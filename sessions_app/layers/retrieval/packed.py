@@ -18,7 +18,7 @@ from typing import Self
 from mrpvm.knowledge.arrays import Array, np
 from mrpvm.knowledge.indexing import term_id
 from sessions_app.layers.retrieval.chains import Hidden, Packing
-from sessions_app.layers.retrieval.ranking import Ranked, Scale
+from sessions_app.layers.retrieval.ranking import Scale, SearchScores
 from sessions_app.layers.retrieval.windows import TermPostings
 from sessions_app.models import PackedPart
 from sessions_app.models.named_sql import look_up
@@ -106,7 +106,7 @@ class Segment:
     terms: Mapping[str, Postings]
     names: Mapping[str, Postings]
 
-    def best(self, ranked: Ranked, limit: int) -> "Best":
+    def best(self, ranked: SearchScores, limit: int) -> "Best":
         """Return the best units; of equal ones at the cut, those with the lowest numbers."""
         scores = np.zeros(self.unit_count)
         gains: dict[str, Array] = {}
@@ -121,7 +121,7 @@ class Segment:
         numbers = _cut(np.flatnonzero(scores >= self._bar(ranked, scores, limit)), scores, limit)
         return Best(self.packed, numbers.tolist(), scores[numbers].tolist(), self._parts(ranked, gains, numbers))
 
-    def _bar(self, ranked: Ranked, scores: Array, limit: int) -> float:
+    def _bar(self, ranked: SearchScores, scores: Array, limit: int) -> float:
         """Return a score that the best reach for certain: what the best do that have one term, whatever else they have.
 
         Of the rarest term that enough units have, because its scores are few and among the highest.
@@ -130,7 +130,7 @@ class Segment:
         enough = [found for found in numbers if len(found) >= limit]
         return _highest(scores[min(enough, key=len)], limit) if enough else float(np.finfo(float).tiny)
 
-    def _parts(self, ranked: Ranked, gains: Mapping[str, Array], numbers: Array) -> list[dict[str, float]]:
+    def _parts(self, ranked: SearchScores, gains: Mapping[str, Array], numbers: Array) -> list[dict[str, float]]:
         parts: list[dict[str, float]] = [{} for _ in numbers]
         for term, gain in gains.items():
             postings = self.terms[term]
@@ -177,7 +177,7 @@ class PackedSearch:
         """Return whether somebody of this name said something."""
         return any(len(segment.names[name].numbers) for segment in self.segments if name in segment.names)
 
-    def best(self, ranked: Ranked, limit: int) -> dict[int, float]:
+    def best(self, ranked: SearchScores, limit: int) -> dict[int, float]:
         """Return the scores of the best units by key: of each layer as many as `limit`; one query at most."""
         found = [segment.best(ranked, limit) for segment in self.segments]
         self._read_keys([(best.packed, number // UNITS_A_PART) for best in found for number in best.numbers])

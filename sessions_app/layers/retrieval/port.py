@@ -12,7 +12,7 @@ from mrpvm.knowledge.indexing import speaker_term, term_id
 from mrpvm.values import KnowledgeUnit, Store
 from sessions_app.layers.retrieval.artifacts import Keep, PluginKnowledge
 from sessions_app.layers.retrieval.chains import NOTHING_YET, Hidden, Marks, Packing, resolve_chain
-from sessions_app.layers.retrieval.ranking import Ranked, Scale
+from sessions_app.layers.retrieval.ranking import Scale, SearchScores
 from sessions_app.layers.retrieval.windows import TermPostings, windows_around
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, unit_of
@@ -150,14 +150,14 @@ class SessionKnowledge:
         best = _best(scores, limit)
         return self._scored(best, scores, ranked.parts(best), ranked.highest_score, limit)
 
-    def _ranked(self, wanted: Mapping[str, float]) -> Ranked:
+    def _ranked(self, wanted: Mapping[str, float]) -> SearchScores:
         view = self.view
         plain = Scale.of(view.evidence_count, view.term_count)
         names = {term: speaker_term(term) for term in wanted} if self.view.conversations else {}
         packed = self._packed.search(wanted, names) if self._packed else None
         found, uttered = self._postings([*wanted, *names.values()], packed.said if packed else {})
         if not names:
-            return Ranked.of(found, wanted, plain, packed=packed)
+            return SearchScores.of(found, wanted, plain, packed=packed)
         speakers = {
             term: frozenset(unit for unit, _, _ in found[name])
             for term, name in names.items()
@@ -166,12 +166,12 @@ class SessionKnowledge:
         # A name says who speaks; what it adds as a word is that others address the speaker.
         asked = {term: weight for term, weight in wanted.items() if term not in speakers} or wanted
         postings = {term: found[term] for term in asked}
-        alone = Ranked.of(postings, asked, plain, packed=packed).scores()
+        alone = SearchScores.of(postings, asked, plain, packed=packed).scores()
         windows = windows_around(
             view.shown, view.hidden, sorted(uttered & alone.keys(), key=lambda unit: (-alone[unit], unit))
         )
         spread = {term: windows.spread(rows) for term, rows in postings.items()}
-        return Ranked.of(spread, asked, Scale.of_windows(view.evidence_count, view.term_count), speakers, packed)
+        return SearchScores.of(spread, asked, Scale.of_windows(view.evidence_count, view.term_count), speakers, packed)
 
     @cached_property
     def _unpacked(self) -> Sequence[int]:

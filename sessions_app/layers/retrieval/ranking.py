@@ -50,7 +50,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class SearchScores:
     """The scores of one search's units, and the terms' parts in them on demand.
 
     `packed` are the postings of packed layers, of which only the best units are ever looked at one by one.

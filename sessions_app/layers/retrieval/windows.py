@@ -32,20 +32,20 @@ type TermPostings = list[tuple[int, int, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConversationPlace:
     """Where in a conversation something was said; stretches that follow each other have numbers that do."""
 
     stretch: int
     number: int
 
 
-def place_of(unit: KnowledgeUnit) -> Place | None:
+def place_of(unit: KnowledgeUnit) -> ConversationPlace | None:
     """Return an utterance's place in its conversation, which is a chunk of its source; None for other units."""
     if unit.unit_type != UTTERANCE or unit.unit_index is None:
         return None
     name = f"{unit.source_id}\n{unit.chunk_id}".encode("utf-8", "surrogatepass")
     first = int.from_bytes(blake2b(name, digest_size=8).digest(), "big", signed=True)
-    return Place(_wrapped(first + unit.unit_index // STRETCH), unit.unit_index)
+    return ConversationPlace(_wrapped(first + unit.unit_index // STRETCH), unit.unit_index)
 
 
 @dataclass(frozen=True, slots=True)

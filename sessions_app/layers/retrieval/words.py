@@ -28,7 +28,7 @@ _ROWS_A_QUERY = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WordQuery:
     """What is looked for: word sequences, all of which must stand in a unit, and each as it is.
 
     `left_out_count` words were asked for in addition and are not looked for.
@@ -43,7 +43,7 @@ class Asked:
         return tuple(word for phrase in self.phrases for word in phrase)
 
 
-def asked_for(text: str) -> Asked:
+def asked_for(text: str) -> WordQuery:
     """Return what a text asks for: what stands between quotation marks as a phrase, every other word by itself.
 
     Words beyond the first `ASKED_WORDS` are left out and counted.
@@ -56,7 +56,7 @@ def asked_for(text: str) -> Asked:
             phrases += [taken] if taken else []
             left -= len(taken)
             left_out_count += len(words) - len(taken)
-    return Asked(tuple(phrases), left_out_count)
+    return WordQuery(tuple(phrases), left_out_count)
 
 
 def note_words(rows: Sequence[LayerUnit]) -> None:
@@ -78,14 +78,14 @@ def rewrite_words(entries: Iterable[tuple[int, int, str]]) -> None:
         cursor.executemany(_UPDATE[connection.vendor], [(words, unit) for unit, *_, words in rows])
 
 
-def units_holding(view: EffectiveView, asked: Asked, limit: int) -> list[LayerUnit]:
+def units_holding(view: EffectiveView, asked: WordQuery, limit: int) -> list[LayerUnit]:
     """Return the units of a view that hold all the words and phrases asked for, in the order they came in."""
     keys = _found(view.shown, view.hidden, asked, limit)
     rows = LayerUnit.objects.select_related("origin").defer("origin__content").in_bulk(keys)
     return [rows[key] for key in keys]
 
 
-def _found(layers: Sequence[int], hidden: Container[int], asked: Asked, limit: int) -> list[int]:
+def _found(layers: Sequence[int], hidden: Container[int], asked: WordQuery, limit: int) -> list[int]:
     found: list[int] = []
     for key in _matching(layers, asked):
         if key not in hidden:
@@ -95,7 +95,7 @@ def _found(layers: Sequence[int], hidden: Container[int], asked: Asked, limit: i
     return found
 
 
-def _matching(layers: Sequence[int], asked: Asked) -> Iterator[int]:
+def _matching(layers: Sequence[int], asked: WordQuery) -> Iterator[int]:
     if not asked.phrases or not layers:
         return
     wanted, after = _QUERY[connection.vendor](layers, asked), 0
@@ -148,13 +148,13 @@ _BREAK = "0" * (WORD_CHARS + 1)
 """Stands between two fields, so that no phrase reaches from one into the next; nobody can ask for it."""
 
 
-def _of_sqlite(chain: Sequence[int], asked: Asked) -> str:
+def _of_sqlite(chain: Sequence[int], asked: WordQuery) -> str:
     layers = " OR ".join(f'"l{layer}"' for layer in chain)
     phrases = " AND ".join(f'"{" ".join(phrase)}"' for phrase in asked.phrases)
     return f"layer : ({layers}) AND words : ({phrases})"
 
 
-def _of_postgresql(chain: Sequence[int], asked: Asked) -> str:
+def _of_postgresql(chain: Sequence[int], asked: WordQuery) -> str:
     layers = " | ".join(f"'@{layer}'" for layer in chain)
     phrases = " & ".join(f"({' <-> '.join(f"'{word}'" for word in phrase)})" for phrase in asked.phrases)
     return f"({layers}) & {phrases}"

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from mrpvm.errors import MRPError
 from sessions_app.actions.settings.audit import record_export
 from sessions_app.interchange.bundle.checking import checked_bundle
-from sessions_app.interchange.bundle.form import Manifest
+from sessions_app.interchange.bundle.form import BundleManifest
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.interchange.bundle.writing import write_bundle
 from sessions_app.queries.sessions.lookups import session
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         for told in imported.left_out:
             self.stdout.write(told)
 
-    def _tell(self, file: Path, manifest: Manifest) -> None:
+    def _tell(self, file: Path, manifest: BundleManifest) -> None:
         size = sum(item.size for item in manifest.files)
         self.stdout.write(
             f"{file}: session {manifest.session_id} of mrpvm {manifest.product}, {size} bytes in"

@@ -26,7 +26,7 @@ class Payload:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PayloadPlace:
     """Where a payload stands in the column: its frame's bytes, and its own in what the frame holds."""
 
     ref: str
@@ -60,20 +60,20 @@ def framed(payloads: Iterable[Payload]) -> tuple[PayloadIndex, bytes]:
     return index, b"".join(frames)
 
 
-def places(index: PayloadIndex) -> list[Place]:
+def places(index: PayloadIndex) -> list[PayloadPlace]:
     """Return where each payload of a column is, by the column's index."""
-    found: list[Place] = []
+    found: list[PayloadPlace] = []
     frame_start = 0
     for frame_bytes, entries in index:
         frame = slice(frame_start, frame_start + frame_bytes)
         frame_start, start = frame.stop, 0
         for ref, size, kept in entries:
-            found.append(Place(ref, size, frame, slice(start, start + kept)))
+            found.append(PayloadPlace(ref, size, frame, slice(start, start + kept)))
             start += kept
     return found
 
 
-def payload_texts(column: bytes | memoryview, wanted: Iterable[Place]) -> dict[str, bytes]:
+def payload_texts(column: bytes | memoryview, wanted: Iterable[PayloadPlace]) -> dict[str, bytes]:
     """Return these payloads by their refs; each frame that holds some of them is decompressed once."""
     view, frames = memoryview(column), dict[int, bytes]()
     texts = {}

@@ -30,7 +30,7 @@ _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class BaseFamily:
     """A base with those it came from, the oldest first, and its forks; and what each of them was, the oldest first.
 
     Other bases that its shown revisions were saved from stand before it. Each has its newest revisions, at most
@@ -46,7 +46,7 @@ class Family:
     goes_on_above: bool
 
 
-def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> Family:
+def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> BaseFamily:
     """Return the base's family, cut to `generations` above it, `forks` below it and the newest `revisions` of each.
 
     One query for each generation, and four.
@@ -65,7 +65,7 @@ def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: i
         place=Window(RowNumber(), partition_by=F("knowledge_base"), order_by=F("revision").desc())
     )
     kept = list(newest.filter(Q(place__lte=revisions) | Q(revision=1)).order_by("created_at", "pk"))
-    return Family(
+    return BaseFamily(
         bases=shown,
         revisions=[row for row in kept if row.place <= revisions],
         beginnings={row.knowledge_base_id: row for row in kept if row.revision == 1},
@@ -116,7 +116,7 @@ def asked_terms(text: str) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class UnitPart:
     """A unit below another one; a twin is not that part, but the unit that the base shows in its place."""
 
     row: LayerUnit
@@ -133,7 +133,7 @@ class BaseUnit:
     value: KnowledgeUnit
     source: KnowledgeSource | None
     parents: Sequence[LayerUnit]
-    children: Sequence[Part]
+    children: Sequence[UnitPart]
     gone_count: int
 
 
@@ -159,7 +159,7 @@ def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: Container[int], limi
     lost = [other for other in found if other.unit_id not in near and other.origin_id == row.origin_id]
     twins = _twins(seen, lost, hidden)
     children = [
-        Part(row=near.get(name) or twins[name], is_twin=name not in near)
+        UnitPart(row=near.get(name) or twins[name], is_twin=name not in near)
         for name in parts
         if name in near or name in twins
     ]

@@ -30,7 +30,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class FilterProblem:
     """A part of the text that counts for nothing, why, and what may have been meant."""
 
     text: str
@@ -44,7 +44,7 @@ class Filter:
 
     text: str
     terms: tuple[Term, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[FilterProblem, ...] = ()
 
     @property
     def words(self) -> tuple[Term, ...]:
@@ -175,16 +175,16 @@ _TOKEN = re.compile(r"""\s*(?P<not>-)?(?:(?P<key>[A-Za-z]+):)?(?P<value>"[^"]*"?
 def parse(text: str) -> Filter:
     """Return what a text asks for."""
     given = text.replace("\0", "").strip()
-    problems: list[Problem] = []
+    problems: list[FilterProblem] = []
     if len(given) > FILTER_CHARS:
         rest, given = given[FILTER_CHARS:], given[:FILTER_CHARS]
-        problems.append(Problem(text=rest, reason=f"Only the first {FILTER_CHARS} characters are read."))
+        problems.append(FilterProblem(text=rest, reason=f"Only the first {FILTER_CHARS} characters are read."))
     terms: list[Term] = []
     for found in _TOKEN.finditer(given):
         try:
             term = _term(found)
         except _NotUnderstoodError as refused:
-            problems.append(Problem(text=found[0].strip(), reason=refused.reason, proposal=refused.proposal))
+            problems.append(FilterProblem(text=found[0].strip(), reason=refused.reason, proposal=refused.proposal))
         else:
             if term is not None:
                 terms.append(term)

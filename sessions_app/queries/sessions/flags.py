@@ -15,7 +15,7 @@ type PolicyLevel = Literal["session", "project", "server"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class SessionPolicy:
     """A policy as it holds for a session's next turn, and who chose it.
 
     `otherwise` is what holds without the session's own choice. `choices` are all values that it may have, None for one
@@ -31,7 +31,7 @@ class Policy:
     most: float | None = None
 
 
-def policies_of(session: Session) -> tuple[Policy, ...]:
+def policies_of(session: Session) -> tuple[SessionPolicy, ...]:
     """Return the session's policies: its flags, and `grounding`, which only turns with a model look at."""
     project, server = session.project, server_flags()
     levels: tuple[tuple[PolicyLevel, Mapping[str, PolicyValue]], ...] = (
@@ -42,12 +42,12 @@ def policies_of(session: Session) -> tuple[Policy, ...]:
     return tuple(_policy(name, levels) for name in (*NAMES, "grounding"))
 
 
-def _policy(name: str, levels: tuple[tuple[PolicyLevel, Mapping[str, PolicyValue]], ...]) -> Policy:
+def _policy(name: str, levels: tuple[tuple[PolicyLevel, Mapping[str, PolicyValue]], ...]) -> SessionPolicy:
     chosen = [(named, level[name]) for named, level in levels if level.get(name) not in (None, "")]
     chosen_by, value = chosen[0]
     _, otherwise = next(item for item in chosen if item[0] != "session")
     least, most = LIMITS.get(name, (None, None))
-    return Policy(
+    return SessionPolicy(
         name=name, value=value, chosen_by=chosen_by, otherwise=otherwise, choices=_choices(name), least=least, most=most
     )
 

@@ -32,7 +32,7 @@ SESSIONS_SHOWN = 25
 SESSIONS_SHOWN_MAX = 200
 
 
-class Entry(NamedTuple):
+class ConversationEntry(NamedTuple):
     """Messages without a turn, and the turn that came after them, None at the end."""
 
     messages: list[Message]
@@ -48,7 +48,7 @@ class Conversation:
     since the window's first turn, oldest first; of a part that is not the newest there are none.
     """
 
-    entries: list[Entry]
+    entries: list[ConversationEntry]
     unanswered: dict[int, dict[str, Any]]
     imported_left_out: bool
     older_before: int | None
@@ -121,15 +121,15 @@ def _place(turn: ExplainabilityTurn) -> int | None:
     return next((message.sequence for message in turn.messages.all()), None)
 
 
-def _in_order(turns: list[ExplainabilityTurn], messages: list[Message]) -> list[Entry]:
+def _in_order(turns: list[ExplainabilityTurn], messages: list[Message]) -> list[ConversationEntry]:
     """Return both in the order of the conversation; a turn that said nothing stays behind the one before it."""
-    entries: list[Entry] = []
+    entries: list[ConversationEntry] = []
     for turn in turns:
         place = _place(turn)
         earlier = [message for message in messages if place is not None and message.sequence < place]
         messages = messages[len(earlier) :]
-        entries.append(Entry(earlier, turn))
-    return [*entries, Entry(messages, None)]
+        entries.append(ConversationEntry(earlier, turn))
+    return [*entries, ConversationEntry(messages, None)]
 
 
 def _window(asked: int | None, usual: int) -> int:

@@ -45,7 +45,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class KeptRows:
     """Rows that are old and needed."""
 
     reason: str
@@ -59,7 +59,7 @@ class Preview:
     kind: RetentionKind
     days: int
     removed: Count
-    kept: Sequence[Kept]
+    kept: Sequence[KeptRows]
 
 
 def retention_of(project: Project) -> Retention:
@@ -104,7 +104,7 @@ def _preview(project: Project, kind: RetentionKind, days: int) -> Preview:
     for need in _needs(kind, before):
         count = _count(rows.filter(need.rows))
         if count.number:
-            kept.append(Kept(reason=need.reason, count=count))
+            kept.append(KeptRows(reason=need.reason, count=count))
         rows = rows.exclude(need.rows)
     return Preview(kind=kind, days=days, removed=_count(rows), kept=tuple(kept))
 

@@ -162,7 +162,7 @@ def latest_turns(sessions: Collection[Session], count: int) -> dict[int, list[Ex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class SessionFigures:
     """What a session's last turns come to: their median duration in ms, their tokens, their thumbs."""
 
     p50_ms: float | None
@@ -175,11 +175,11 @@ type Figured = tuple[int | None, int | None, str]
 """A turn's duration in ms, its tokens, its thumb."""
 
 
-def figures_of(turns: Sequence[Figured]) -> Figures:
+def figures_of(turns: Sequence[Figured]) -> SessionFigures:
     """Return what some turns come to."""
     durations = [duration_ms for duration_ms, _, _ in turns if duration_ms is not None]
     thumbs = [thumb for _, _, thumb in turns]
-    return Figures(
+    return SessionFigures(
         p50_ms=median(durations) if durations else None,
         token_count=sum(tokens or 0 for _, tokens, _ in turns),
         up_count=thumbs.count("up"),
@@ -187,7 +187,7 @@ def figures_of(turns: Sequence[Figured]) -> Figures:
     )
 
 
-def latest_figures(sessions: Collection[int], count: int) -> dict[int, Figures]:
+def latest_figures(sessions: Collection[int], count: int) -> dict[int, SessionFigures]:
     """Return the figures of the last turns of sessions, by the sessions' keys; one query for 5,000 of them."""
     turns: dict[int, list[Figured]] = {pk: [] for pk in sessions}
     for some in batched(sessions, LOOKED_AT, strict=False):

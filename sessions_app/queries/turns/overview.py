@@ -43,7 +43,7 @@ SPANS: Mapping[str, Span] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class TurnFigures:
     """What some turns came to; the percentiles are None without turns."""
 
     turn_count: int
@@ -58,16 +58,16 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class TimeStep:
     """The figures of one hour or day."""
 
     begins_at: datetime
     ends_at: datetime
-    figures: Figures
+    figures: TurnFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelUse:
+class ModelCost:
     """What one model took and wrote in tokens; `cost` is None where it has no price."""
 
     model: str
@@ -81,9 +81,9 @@ class Overview:
     """A project's turns over a span; `bases` are names by id, of all that the span has, like `models`,
     `agents` and `askers`."""
 
-    whole: Figures
-    steps: Sequence[Step]
-    uses: Sequence[ModelUse]
+    whole: TurnFigures
+    steps: Sequence[TimeStep]
+    uses: Sequence[ModelCost]
     cost: float | None
     bases: Mapping[str, str]
     models: Sequence[str]
@@ -114,7 +114,7 @@ def overview(
     for row in fitting:
         by_step[(row.hour - begins_at) // span.step].append(row)
     steps = [
-        Step(
+        TimeStep(
             begins_at=begins_at + place * span.step,
             ends_at=begins_at + (place + 1) * span.step,
             figures=_figures(by_step[place]),
@@ -143,7 +143,7 @@ def slowest_plugins(project: Project) -> list[PluginStatistics]:
     return list(PluginStatistics.objects.filter(project=project).order_by("-latency_ms")[:PLUGINS_SHOWN])
 
 
-def _figures(rows: Iterable[TurnCounts]) -> Figures:
+def _figures(rows: Iterable[TurnCounts]) -> TurnFigures:
     totals: Counter[str] = Counter()
     durations: Counter[int] = Counter()
     for row in rows:
@@ -155,7 +155,7 @@ def _figures(rows: Iterable[TurnCounts]) -> Figures:
         totals["imported"] += row.imported_count
         totals["tokens"] += sum(taken + written for taken, written in row.tokens.values())
         durations.update({int(key): count for key, count in row.durations.items()})
-    return Figures(
+    return TurnFigures(
         turn_count=totals["turns"],
         unanswered_count=totals["unanswered"],
         failed_count=totals["failed"],
@@ -168,7 +168,7 @@ def _figures(rows: Iterable[TurnCounts]) -> Figures:
     )
 
 
-def _uses(rows: Iterable[TurnCounts]) -> list[ModelUse]:
+def _uses(rows: Iterable[TurnCounts]) -> list[ModelCost]:
     taken: Counter[str] = Counter()
     written: Counter[str] = Counter()
     for row in rows:
@@ -176,7 +176,7 @@ def _uses(rows: Iterable[TurnCounts]) -> list[ModelUse]:
             taken[model] += input_tokens
             written[model] += output_tokens
     return [
-        ModelUse(
+        ModelCost(
             model=model,
             input_tokens=count,
             output_tokens=written[model],

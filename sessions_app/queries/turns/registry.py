@@ -18,7 +18,7 @@ from mrpvm.trace.graph import Graph, fold_graph
 from mrpvm.values import Answer, AnswerGroup
 from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session, TurnEvents, UnitEvent
-from sessions_app.models.turns.payload_frames import Place, payload_texts, places
+from sessions_app.models.turns.payload_frames import PayloadPlace, payload_texts, places
 
 _DOCUMENTS = ("response_document", "context_report", "unit_changes", "command_result", "client_request")
 _TURNS_A_QUERY = 500
@@ -211,7 +211,7 @@ PREPARED = "prepare-"
 
 def details(turn: ExplainabilityTurn, refs: Collection[str]) -> dict[str, Detail]:
     """Return the stored payloads of some nodes by their ids; two queries, and only what holds them is decompressed."""
-    wanted: dict[int, list[Place]] = {}
+    wanted: dict[int, list[PayloadPlace]] = {}
     for batch_pk, index in turn.event_batches.values_list("pk", "payload_index"):
         found = [place for place in places(index) if place.ref in refs]
         if found:
@@ -237,7 +237,7 @@ def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, De
         yield from ((turn_pk, item) for item in _recorded(found) if (turn_pk, item.ref) not in stored)
 
 
-def _stored(turn: ExplainabilityTurn, column: bytes | memoryview, wanted: Sequence[Place]) -> Iterator[Detail]:
+def _stored(turn: ExplainabilityTurn, column: bytes | memoryview, wanted: Sequence[PayloadPlace]) -> Iterator[Detail]:
     is_pruned = turn.payloads_removed_at is not None
     texts = {} if is_pruned else payload_texts(column, wanted)
     for place in wanted:

@@ -18,7 +18,7 @@ _STAGES = ("planner", "seedDetector", "kb", "goalSolver")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TrialColumn:
     """One column of facts about the recorded turn (`number` 0) or about a trial."""
 
     number: int
@@ -87,12 +87,12 @@ def _turn_url(experiment: Experiment, trial: Trial, name: str) -> str:
     return reverse(name, args=[experiment.session.session_id, trial.trace.request_id])
 
 
-def _recorded(experiment: Experiment) -> Row | None:
+def _recorded(experiment: Experiment) -> TrialColumn | None:
     turn = experiment.turn
     if turn is None:
         return None
     plugins = (turn.planner_plugin, turn.seed_detector_plugin, turn.kb_plugin, turn.goal_solver_plugin)
-    return Row(
+    return TrialColumn(
         number=0,
         changes=(),
         status=turn.answer_status if turn.status == "succeeded" and turn.answer_status else turn.status,
@@ -112,12 +112,12 @@ def _recorded(experiment: Experiment) -> Row | None:
     )
 
 
-def _row(experiment: Experiment, trial: Trial, changes: tuple[str, ...], before: str | None) -> Row:
+def _row(experiment: Experiment, trial: Trial, changes: tuple[str, ...], before: str | None) -> TrialColumn:
     again = ""
     if experiment.turn is not None:
         address = reverse("turn-try", args=[experiment.session.session_id, experiment.turn.request_id])
         again = f"{address}?experiment={experiment.experiment_id}&from={trial.position}"
-    return Row(
+    return TrialColumn(
         number=trial.position,
         changes=changes,
         status=trial.answer_status if trial.status == "succeeded" and trial.answer_status else trial.status,

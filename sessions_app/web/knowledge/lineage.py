@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from unicodedata import east_asian_width
 
 from sessions_app.models import KBRevision, KnowledgeBase
-from sessions_app.queries.knowledge.pages import Family
+from sessions_app.queries.knowledge.pages import BaseFamily
 
 NAME_CHARS = 24
 type _Place = tuple[int, int]
@@ -47,7 +47,7 @@ class LineagePicture:
     cuts: Sequence[str]
 
 
-def lineage_picture(family: Family, base: KnowledgeBase) -> LineagePicture:
+def lineage_picture(family: BaseFamily, base: KnowledgeBase) -> LineagePicture:
     """Return the picture of a family: time goes from left to right, one column a revision."""
     column = {kept.pk: place for place, kept in enumerate(family.revisions)}
     lanes: dict[int, Lane] = {}
@@ -84,7 +84,7 @@ def _width(name: str) -> int:
     return sum(14 if char.isupper() or east_asian_width(char) in "WF" else 9 for char in name)
 
 
-def _cuts(family: Family, lanes: Mapping[int, Lane], base: KnowledgeBase) -> list[str]:
+def _cuts(family: BaseFamily, lanes: Mapping[int, Lane], base: KnowledgeBase) -> list[str]:
     cuts = []
     fork_count = sum(lane.base.parent_id == base.pk for lane in lanes.values())
     if fork_count < family.fork_count:
@@ -101,7 +101,7 @@ def _cuts(family: Family, lanes: Mapping[int, Lane], base: KnowledgeBase) -> lis
     return cuts
 
 
-def _curves(lane: Lane, lanes: Mapping[int, Lane], family: Family) -> list[str]:
+def _curves(lane: Lane, lanes: Mapping[int, Lane], family: BaseFamily) -> list[str]:
     """Return the paths to a base's beginning and to what was saved into it, from the revisions that they go on from."""
     beginning = family.beginnings.get(lane.base.pk)
     start = _origin(beginning, lanes) if beginning and beginning.origin_base_id else _parent_then(lane.base, lanes)

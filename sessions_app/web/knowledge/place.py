@@ -7,7 +7,7 @@ AROUND_CHARS = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class MarkedPlace:
     """A marked place; `before` and `after` are cut, and the counts say how many characters are missing there."""
 
     before: str
@@ -17,7 +17,7 @@ class Place:
     left_out_after: int
 
 
-def find_place(text: str, said: str, start: int | None = None, end: int | None = None) -> Place:
+def find_place(text: str, said: str, start: int | None = None, end: int | None = None) -> MarkedPlace:
     """Return where `said` stands in the text, within `start` to `end` if those are known.
 
     Words are looked for whatever the white space and the case between them. Where they do not stand literally, the
@@ -34,7 +34,7 @@ def find_place(text: str, said: str, start: int | None = None, end: int | None =
     else:
         first = last = 0
     begin, finish = max(0, first - AROUND_CHARS), min(len(text), last + AROUND_CHARS)
-    return Place(
+    return MarkedPlace(
         before=text[begin:first],
         marked=text[first:last],
         after=text[last:finish],

@@ -28,7 +28,7 @@ from sessions_app.queries.search.results import (
 )
 from sessions_app.queries.turns.outcomes import outcome
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
-from sessions_app.web.shell.excerpts import Part, excerpt, holds
+from sessions_app.web.shell.excerpts import ExcerptPart, excerpt, holds
 from sessions_app.web.shell.prose import plain
 from sessions_app.web.shell.words import CODES, ending, why
 from sessions_app.web.turns.graph.status import Tone, duration_badge
@@ -38,7 +38,7 @@ SHOWN, SHOWN_ALONE = 8, 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundRows:
     """Rows of one kind; `is_cut` when there are more, `looked_at` as in `Reach` when the end of that was reached."""
 
     rows: Sequence[Any]
@@ -55,7 +55,7 @@ class TurnHit:
     tone: Tone
     duration: str
     where: str
-    parts: list[Part]
+    parts: list[ExcerptPart]
     rating: TurnRating | None
 
 
@@ -64,7 +64,7 @@ class Hit:
     """A session, unit, message or base, and its text or name."""
 
     row: Session | ContextUnit | Message | KnowledgeBase
-    parts: list[Part]
+    parts: list[ExcerptPart]
 
 
 def search_context(project: Project, text: str, stretch: int = 1) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def search_context(project: Project, text: str, stretch: int = 1) -> dict[str, A
     if wanted.words and not wanted.conditions:
         bases = list(found_bases(project, wanted)[: limit + 1])
         hits = [_hit(row, row.name, words) for row in bases[:limit]]
-        context["bases"] = Found(rows=hits, is_cut=len(bases) > limit)
+        context["bases"] = FoundRows(rows=hits, is_cut=len(bases) > limit)
     if "sessions" in shows:
         sessions = latest_active(found_sessions(project, wanted), project, stretch)
         context["sessions"] = _cut(sessions, limit, lambda row: _hit(row, row.label, words))
@@ -100,28 +100,28 @@ def search_context(project: Project, text: str, stretch: int = 1) -> dict[str, A
     if "imported" in shows:
         imported = newest_stored(imported_messages(project, wanted), stretch)
         context["imported"] = _cut(imported, limit, lambda row: _hit(row, row.content, words))
-    found = [value for value in context.values() if isinstance(value, Found)]
+    found = [value for value in context.values() if isinstance(value, FoundRows)]
     context["has_found"] = any(kind.rows for kind in found)
     if looked_at := max((kind.looked_at for kind in found), default=0):
         context |= {"looked_at": f"{looked_at:,}", "further": 2 * stretch}
     return context
 
 
-def _cut(reach: Reach[Any], limit: int, shown: Any) -> Found:
+def _cut(reach: Reach[Any], limit: int, shown: Any) -> FoundRows:
     rows = list(reach.rows[: limit + 1])
     return _found(reach, rows, [shown(row) for row in rows[:limit]])
 
 
-def _found(reach: Reach[Any], rows: Sequence[Any], shown: Sequence[Any]) -> Found:
+def _found(reach: Reach[Any], rows: Sequence[Any], shown: Sequence[Any]) -> FoundRows:
     is_cut = len(rows) > len(shown)
-    return Found(rows=shown, is_cut=is_cut, looked_at=0 if is_cut else reach.looked_at)
+    return FoundRows(rows=shown, is_cut=is_cut, looked_at=0 if is_cut else reach.looked_at)
 
 
 def _hit(row: Any, text: str, words: Sequence[str]) -> Hit:
     return Hit(row=row, parts=excerpt(text, words))
 
 
-def _turns(reach: Reach[ExplainabilityTurn], limit: int, words: Sequence[str]) -> Found:
+def _turns(reach: Reach[ExplainabilityTurn], limit: int, words: Sequence[str]) -> FoundRows:
     rows = list(reach.rows[: limit + 1])
     prefetch_related_objects(rows[:limit], "messages")
     return _found(reach, rows, [turn_hit(row, words) for row in rows[:limit]])
@@ -151,7 +151,7 @@ def turn_hit(turn: ExplainabilityTurn, words: Sequence[str]) -> TurnHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
+class FilterCompletion:
     """What may follow: the text that stands in the place of what is being written, and what it means."""
 
     text: str
@@ -161,17 +161,19 @@ class Completion:
 COMPLETIONS_SHOWN = 10
 
 
-def completions(project: Project, written: str) -> list[Completion]:
+def completions(project: Project, written: str) -> list[FilterCompletion]:
     """Return how the last, unfinished part of a text may go on."""
     sign = "-" if written.startswith("-") else ""
     key, colon, value = written.removeprefix("-").partition(":")
     if not colon:
         fits = [(name, item) for name, item in KEYS.items() if name.startswith(key.lower())]
-        return [Completion(text=f"{sign}{name}:", meaning=f"{item.meaning}, {item.example}") for name, item in fits]
+        return [
+            FilterCompletion(text=f"{sign}{name}:", meaning=f"{item.meaning}, {item.example}") for name, item in fits
+        ]
     begun = value.strip('"')
     values = [item for item in _values(project, key.lower(), begun) if begun.casefold() in item[0].casefold()]
     quoted = ((f'"{text}"' if " " in text else text, meaning) for text, meaning in values[:COMPLETIONS_SHOWN])
-    return [Completion(text=f"{sign}{key.lower()}:{text} ", meaning=meaning) for text, meaning in quoted]
+    return [FilterCompletion(text=f"{sign}{key.lower()}:{text} ", meaning=meaning) for text, meaning in quoted]
 
 
 def _values(project: Project, key: str, begun: str) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ CLOSEST_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ClosestStatement:
     """One statement and the page of its unit."""
 
     text: str
@@ -22,11 +22,11 @@ class Statement:
     source: str
 
 
-def closest(session_id: str, document: Mapping[str, Any] | None) -> list[Statement]:
+def closest(session_id: str, document: Mapping[str, Any] | None) -> list[ClosestStatement]:
     """Return the statements that came closest to what the turn left unanswered, the closest first."""
     unit_url = reverse("unit", args=[session_id])
     return [
-        Statement(
+        ClosestStatement(
             text=unit["claim"],
             url=f"{unit_url}?{urlencode({'id': unit['id']})}",
             source=unit.get("sourceName") or STORES["session"],

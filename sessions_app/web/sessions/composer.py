@@ -13,7 +13,7 @@ from sessions_app.queries.knowledge.bases import offered_bases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ControlOption:
     """One value of a control; an unusable one is shown, so that the reader learns that it exists."""
 
     value: str
@@ -29,7 +29,7 @@ class Control:
     label: str
     hint: str
     open_choice: str
-    choices: Sequence[Choice]
+    choices: Sequence[ControlOption]
     chosen: str = ""
 
 
@@ -91,10 +91,10 @@ def _plugins(session: Session) -> list[Control]:
     ]
 
 
-def _plugin(descriptor: Descriptor) -> Choice:
+def _plugin(descriptor: Descriptor) -> ControlOption:
     is_usable = is_configured() or not descriptor.uses_llm
     words = descriptor.name or descriptor.id
-    return Choice(
+    return ControlOption(
         value=descriptor.id, words=words if is_usable else f"{words} (needs a language model)", is_usable=is_usable
     )
 
@@ -105,14 +105,14 @@ def _level(session: Session) -> Control:
         label="Deliberation level",
         hint="How much is tried and compared",
         open_choice=f"auto ({session.preferred_deliberation_level})",
-        choices=[Choice(value=str(number), words=words) for number, words in enumerate(_LEVELS)],
+        choices=[ControlOption(value=str(number), words=words) for number, words in enumerate(_LEVELS)],
     )
 
 
 def _base(project: Project, session: Session) -> Control:
     offered, goes_on = offered_bases(project)
-    others = [Choice(value=base.kb_id, words=base.name) for base in offered if base.pk != session.mounted_kb_id]
-    rest = Choice(value="", words=f"only the first {len(offered)} are offered here", is_usable=False)
+    others = [ControlOption(value=base.kb_id, words=base.name) for base in offered if base.pk != session.mounted_kb_id]
+    rest = ControlOption(value="", words=f"only the first {len(offered)} are offered here", is_usable=False)
     return Control(
         name="kb_id",
         label="Knowledge base",
@@ -128,5 +128,5 @@ def _grounding(session: Session) -> Control:
         label="Grounding",
         hint="Whether answers may go beyond what was found",
         open_choice=f"auto ({session.grounding})" if session.grounding else "auto",
-        choices=[Choice(value=value, words=words, is_usable=is_configured()) for value, words in _GROUNDINGS],
+        choices=[ControlOption(value=value, words=words, is_usable=is_configured()) for value, words in _GROUNDINGS],
     )

@@ -13,7 +13,7 @@ from sessions_app.models import ExplainabilityTurn, KBMount, Message, Session, T
 from sessions_app.queries.sessions.pages import Conversation, conversation
 from sessions_app.queries.turns.outcomes import NOTED, NOTHING_ASKED, outcome
 from sessions_app.turns.live_draft import Draft, draft_of
-from sessions_app.web.sessions.closest import Statement, closest
+from sessions_app.web.sessions.closest import ClosestStatement, closest
 from sessions_app.web.shell.prose import prose
 from sessions_app.web.shell.words import BASIS_WORDS, ending, why
 from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
@@ -21,7 +21,7 @@ from sessions_app.web.turns.opinions import Opinions, opinions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ShownAnswer:
     """One message that is not the user's; `html` is filled for the assistant's prose."""
 
     message: Message
@@ -29,7 +29,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chip:
+class CitationLink:
     """What an answer cites, by the turn or the source that it is from."""
 
     name: str
@@ -37,21 +37,21 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class ShownExchange:
     """A turn's message and its outcome."""
 
     turn: ExplainabilityTurn
-    answers: tuple[Answer, ...]
+    answers: tuple[ShownAnswer, ...]
     ending: str
     tone: Tone
     reason: str
     opinions: Opinions
-    closest: tuple[Statement, ...]
+    closest: tuple[ClosestStatement, ...]
     asked_model: bool
     basis: tuple[str, str] | None
     url: str
     duration: str
-    chips: tuple[Chip, ...]
+    chips: tuple[CitationLink, ...]
     prefers: str
     draft: Draft | None
 
@@ -91,7 +91,7 @@ def exchanges_context(session: Session, person: str, before: int | None, count: 
     }
 
 
-def _entries(session: Session, person: str, window: Conversation) -> Iterator[Answer | Exchange]:
+def _entries(session: Session, person: str, window: Conversation) -> Iterator[ShownAnswer | ShownExchange]:
     turns = (turn for _, turn in window.entries if turn is not None)
     turn_names = {f"session::{turn.request_id}": f"turn {turn.turn_index}" for turn in turns}
     preferring = _preferring(session, [turn for _, turn in window.entries if turn is not None])
@@ -117,12 +117,12 @@ def _preferring(session: Session, turns: Sequence[ExplainabilityTurn]) -> Mappin
 
 
 def _with_dividers(
-    entries: Iterable[Answer | Exchange], mounts: Sequence[KBMount]
-) -> Iterator[Answer | Exchange | Divider]:
+    entries: Iterable[ShownAnswer | ShownExchange], mounts: Sequence[KBMount]
+) -> Iterator[ShownAnswer | ShownExchange | Divider]:
     """Return the entries with each mount before the first turn that ran over it."""
     waiting = deque(mounts)
     for entry in entries:
-        if isinstance(entry, Exchange):
+        if isinstance(entry, ShownExchange):
             while waiting and waiting[0].mounted_at <= entry.turn.created_at:
                 yield Divider(mount=waiting.popleft())
         yield entry
@@ -151,11 +151,11 @@ def _exchange(
     unanswered: dict[str, Any] | None,
     turn_names: Mapping[str, str],
     prefers: str,
-) -> Exchange:
+) -> ShownExchange:
     url = reverse("turn", args=[session.session_id, turn.request_id])
     sources_url = f"{url}/sources/"
     error = turn.error or {}
-    return Exchange(
+    return ShownExchange(
         turn=turn,
         answers=tuple(_answer(message, sources_url) for message in turn.messages.all() if message.role != "user"),
         ending=ending(turn.status, outcome(turn), turn.kind),
@@ -173,7 +173,7 @@ def _exchange(
     )
 
 
-def _chips(turn: ExplainabilityTurn, sources_url: str, turn_names: Mapping[str, str]) -> Iterator[Chip]:
+def _chips(turn: ExplainabilityTurn, sources_url: str, turn_names: Mapping[str, str]) -> Iterator[CitationLink]:
     """Return the turns and sources that the answer cites, each once, in the order of its marks.
 
     Args:
@@ -183,7 +183,7 @@ def _chips(turn: ExplainabilityTurn, sources_url: str, turn_names: Mapping[str, 
     for number, source in enumerate(turn.cited_sources, start=1):
         usual = "an earlier turn" if source.startswith("session::") else source
         names.setdefault(turn_names.get(source, usual), number)
-    return (Chip(name=name, url=f"{sources_url}{number}") for name, number in names.items())
+    return (CitationLink(name=name, url=f"{sources_url}{number}") for name, number in names.items())
 
 
 def _asked_model(turn: ExplainabilityTurn) -> bool:
@@ -192,6 +192,6 @@ def _asked_model(turn: ExplainabilityTurn) -> bool:
     return bool(report.get("modelCalls") or report.get("requests"))
 
 
-def _answer(message: Message, sources_url: str) -> Answer:
+def _answer(message: Message, sources_url: str) -> ShownAnswer:
     html = prose(message.content, sources_url) if message.role == "assistant" else None
-    return Answer(message=message, html=html)
+    return ShownAnswer(message=message, html=html)

@@ -21,7 +21,7 @@ _NOT_STORED = ("SERVER_INTERNAL_ERROR", "TURN_INTERRUPTED")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ShownToolCall:
     """One call of a tool, its output cut."""
 
     name: str
@@ -101,8 +101,10 @@ def _outbound(session: Session, latest: LatestTurn) -> ShownJson | None:
     return shown_json(redacted(as_sent(session.pk, sent.body)), settings.MRPVM_INLINE_DETAIL_BYTES) if sent else None
 
 
-def _tool_call(message: Message) -> ToolCall:
+def _tool_call(message: Message) -> ShownToolCall:
     payload = message.payload or {}
     output = without_secrets(message.content)
     cut = f"{output[:TOOL_OUTPUT_CHARS]}..." if len(output) > TOOL_OUTPUT_CHARS else output
-    return ToolCall(name=str(payload.get("tool", "")), input=without_secrets(str(payload.get("input", ""))), output=cut)
+    return ShownToolCall(
+        name=str(payload.get("tool", "")), input=without_secrets(str(payload.get("input", ""))), output=cut
+    )

@@ -14,7 +14,7 @@ from sessions_app.queries.search.reach import latest_active, stretch_of
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.lookups import filtered_sessions, listed_sessions, status_of
 from sessions_app.queries.sessions.pages import SESSIONS_SHOWN, SESSIONS_SHOWN_MAX, after_session
-from sessions_app.queries.turns.lists import Figures, figures_of, latest_figures, latest_turns
+from sessions_app.queries.turns.lists import SessionFigures, figures_of, latest_figures, latest_turns
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
 from sessions_app.web.shell.words import outcome_words
 from sessions_app.web.turns.graph.status import Tone, duration_badge
@@ -24,7 +24,7 @@ LATEST = 10
 STATUSES = ("active", "running", "failed", "expired")
 SORTS: Mapping[str, str] = {"turns": "turn_sequence", "failed": "failed_turn_count"}
 """The columns that the list can be ordered by in place of the last activity."""
-FIGURES: Mapping[str, Callable[[Figures], float]] = {
+FIGURES: Mapping[str, Callable[[SessionFigures], float]] = {
     "p50": lambda figures: figures.p50_ms or 0,
     "tokens": lambda figures: figures.token_count,
     "rating": lambda figures: figures.down_count,
@@ -86,19 +86,19 @@ class ListQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class SessionRow:
     """One session of the list."""
 
     session: Session
     status: str
     tone: Tone
-    latest: "Sequence[LatestTurn]"
+    latest: "Sequence[RecentTurn]"
     p50: str
-    figures: Figures
+    figures: SessionFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LatestTurn:
+class RecentTurn:
     """What became of one of a session's last turns."""
 
     index: int
@@ -160,7 +160,7 @@ def _by_figure(found: QuerySet[Session], query: ListQuery) -> list[Session]:
     return [by_key[pk] for pk in keys if pk in by_key]
 
 
-def _figure(figures: Figures, sort: str) -> int:
+def _figure(figures: SessionFigures, sort: str) -> int:
     return round(FIGURES[sort](figures))
 
 
@@ -170,18 +170,18 @@ def filter_context(project: Project, query: ListQuery) -> dict[str, Any]:
     return {"statuses": STATUSES, "bases": bases, "bases_go_on": goes_on}
 
 
-def _row(session: Session, turns: Sequence[ExplainabilityTurn]) -> Row:
+def _row(session: Session, turns: Sequence[ExplainabilityTurn]) -> SessionRow:
     status = status_of(session)
     ratings = [rating.value if (rating := rating_of(turn)) else "" for turn in turns]
     figures = figures_of(
         [(turn.duration_ms, turn.token_count, rating) for turn, rating in zip(turns, ratings, strict=True)]
     )
-    return Row(
+    return SessionRow(
         session=session,
         status=status,
         tone=TONES[status],
         latest=[
-            LatestTurn(index=turn.turn_index, outcome=outcome_words(turn.outcome, turn.status), tone=turn_tone(turn))
+            RecentTurn(index=turn.turn_index, outcome=outcome_words(turn.outcome, turn.status), tone=turn_tone(turn))
             for turn in turns
         ],
         p50=duration_badge(figures.p50_ms) if figures.p50_ms is not None else "",
@@ -189,7 +189,7 @@ def _row(session: Session, turns: Sequence[ExplainabilityTurn]) -> Row:
     )
 
 
-def _sorted_by(row: Row, sort: str) -> str:
+def _sorted_by(row: SessionRow, sort: str) -> str:
     if sort in FIGURES:
         return str(_figure(row.figures, sort))
     return str(getattr(row.session, SORTS[sort])) if sort else row.session.last_activity_at.isoformat()

@@ -6,7 +6,7 @@ from typing import Any
 
 from mrpvm.errors import InvalidInput
 from sessions_app.models import Session
-from sessions_app.queries.sessions.flags import Policy, PolicyValue, policies_of
+from sessions_app.queries.sessions.flags import PolicyValue, SessionPolicy, policies_of
 from sessions_app.web.shell.words import CHOSEN_BY
 
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -49,7 +49,7 @@ def policy_fields(session: Session) -> list[PolicyField]:
     return [_field(policies[key], name, hint) for key, (name, hint) in _WORDS.items()]
 
 
-def _field(policy: Policy, name: str, hint: str) -> PolicyField:
+def _field(policy: SessionPolicy, name: str, hint: str) -> PolicyField:
     return PolicyField(
         key=policy.name,
         name=name,

@@ -27,7 +27,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
+class CommandCompletion:
     """Something that can be typed: how it is written, what is put into the field, what it does.
 
     One with `after` is an argument: it is offered once that much of the command is there.
@@ -54,13 +54,13 @@ def frozen_context(session: Session) -> dict[str, Any]:
 def completion_context(session: Session) -> dict[str, Any]:
     """Return the built-in commands, the skills of this session's snapshot, and what commands take of what it holds."""
     builtins = [
-        Completion(usage=item.usage, insert=f"/{name} ", summary=item.summary) for name, item in BUILTINS.items()
+        CommandCompletion(usage=item.usage, insert=f"/{name} ", summary=item.summary) for name, item in BUILTINS.items()
     ]
     skills = skills_of(session)
     return {"session": session, "completions": [*builtins, *_skill_completions(skills), *_arguments(session, skills)]}
 
 
-def _arguments(session: Session, skills: SkillSnapshot) -> Iterator[Completion]:
+def _arguments(session: Session, skills: SkillSnapshot) -> Iterator[CommandCompletion]:
     taken = (
         ("/skill ", " ", ((item.skill_name, item.summary) for item in skills.skills if item.command)),
         ("/help ", "", ((item.skill_name, item.summary) for item in skills.skills)),
@@ -70,12 +70,12 @@ def _arguments(session: Session, skills: SkillSnapshot) -> Iterator[Completion]:
     )
     for after, end, items in taken:
         for name, summary in items:
-            yield Completion(usage=f"{after}{name}", insert=f"{after}{name}{end}", summary=summary, after=after)
+            yield CommandCompletion(usage=f"{after}{name}", insert=f"{after}{name}{end}", summary=summary, after=after)
 
 
-def _skill_completions(snapshot: SkillSnapshot) -> Sequence[Completion]:
+def _skill_completions(snapshot: SkillSnapshot) -> Sequence[CommandCompletion]:
     return [
-        Completion(
+        CommandCompletion(
             usage=f"/{item.command}" if item.command else f"/skill {item.skill_name}",
             insert=f"/{item.command} " if item.command else f"/skill {item.skill_name} ",
             summary=item.summary,

@@ -15,7 +15,7 @@ from sessions_app.web.turns.graph.status import duration_badge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class PluginEntry:
     """One plugin; `obstacle` is empty when it can be used, `learned` None before its first attempt."""
 
     plugin: Descriptor
@@ -29,23 +29,23 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class PluginFamily:
     """The plugins of one type."""
 
     title: str
     words: str
-    entries: tuple[Entry, ...]
+    entries: tuple[PluginEntry, ...]
 
 
 def catalogue_context(project: Project) -> dict[str, Any]:
     """Return the families in the order of one turn."""
     learned = plugin_statistics(project.pk)
     families = [
-        Family(
+        PluginFamily(
             title=title,
             words=words,
             entries=tuple(
-                Entry(plugin=item, obstacle=_obstacle(item), learned=learned.get((item.type, item.id)))
+                PluginEntry(plugin=item, obstacle=_obstacle(item), learned=learned.get((item.type, item.id)))
                 for item in registry.installed.descriptors(family)
             ),
         )

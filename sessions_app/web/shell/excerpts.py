@@ -8,14 +8,14 @@ AROUND_CHARS = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ExcerptPart:
     """A stretch of text, a hit or not."""
 
     text: str
     is_hit: bool
 
 
-def excerpt(text: str, words: Sequence[str], chars: int = 2 * AROUND_CHARS) -> list[Part]:
+def excerpt(text: str, words: Sequence[str], chars: int = 2 * AROUND_CHARS) -> list[ExcerptPart]:
     """Return about `chars` characters of the text in one line, from a little before the first hit on.
 
     What is left out at either end is shown as an ellipsis. Hits with nothing between them are one: where a script puts
@@ -27,16 +27,16 @@ def excerpt(text: str, words: Sequence[str], chars: int = 2 * AROUND_CHARS) -> l
     first = pattern.search(line) if words else None
     start = max(0, first.start() - chars // 3) if first else 0
     shown = f"{'…' if start else ''}{line[start : start + chars]}{'…' if len(line) > start + chars else ''}"
-    return _parts(shown, pattern) if words else [Part(text=shown, is_hit=False)]
+    return _parts(shown, pattern) if words else [ExcerptPart(text=shown, is_hit=False)]
 
 
-def _parts(shown: str, pattern: re.Pattern[str]) -> list[Part]:
-    parts: list[Part] = []
+def _parts(shown: str, pattern: re.Pattern[str]) -> list[ExcerptPart]:
+    parts: list[ExcerptPart] = []
     place = 0
     for hit in pattern.finditer(shown):
-        parts += [Part(text=shown[place : hit.start()], is_hit=False), Part(text=hit[0], is_hit=True)]
+        parts += [ExcerptPart(text=shown[place : hit.start()], is_hit=False), ExcerptPart(text=hit[0], is_hit=True)]
         place = hit.end()
-    return [part for part in (*parts, Part(text=shown[place:], is_hit=False)) if part.text]
+    return [part for part in (*parts, ExcerptPart(text=shown[place:], is_hit=False)) if part.text]
 
 
 def holds(text: str, words: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from mrpvm.values import Plan, Selection
 from sessions_app.language_model import is_configured
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import events
-from sessions_app.web.turns.choice_scores import Scored, scored
+from sessions_app.web.turns.choice_scores import PluginScore, scored
 from sessions_app.web.turns.graph.status import Tone, tone_of
 from sessions_app.web.turns.graph.structure import id_path
 
@@ -37,25 +37,25 @@ _SOLVER = _Choice("goal-solver", "gs-plugin", "goal_solver", "goalSolver", "Goal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class PluginCandidate:
     """One plugin of a stage: its place, why it has it, and what came of it; `place` is None for who was skipped."""
 
     place: int | None
     plugin_id: str
     why: str
-    scored: Scored | None
+    scored: PluginScore | None
     outcome: str
     tone: Tone
     execution_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class StageChoice:
     """The candidates of one stage of one frame, in the order in which they were to be tried, then who was skipped."""
 
     title: str
     frame: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[PluginCandidate, ...]
     sentences: tuple[str, ...] = ()
 
 
@@ -63,12 +63,12 @@ class Stage:
 class Cell:
     """A candidate in one column, or None where it was none there; `why` is empty where its row says it."""
 
-    candidate: Candidate | None
+    candidate: PluginCandidate | None
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixRow:
+class ChoiceRow:
     """One plugin with its part in each column; `why` is the reason that all of them share, empty if they differ."""
 
     plugin_id: str
@@ -82,25 +82,25 @@ class MatrixGroup:
     """The plugins of one stage, and what the planner said of it."""
 
     title: str
-    rows: tuple[MatrixRow, ...]
+    rows: tuple[ChoiceRow, ...]
     sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matrix:
+class ChoiceMatrix:
     """Candidates by stage against the frames that chose among them; each further plan of a frame has a column."""
 
     columns: tuple[tuple[str, int], ...]
     groups: tuple[MatrixGroup, ...]
 
 
-def matrix_of(stages: Sequence[Stage]) -> Matrix:
+def matrix_of(stages: Sequence[StageChoice]) -> ChoiceMatrix:
     """Return the stages as one table, each thing said once.
 
     What the turn chose as a whole stands in the first column. A column is its frame's id and the number of the plan
     among those of the frame that differ in their candidates.
     """
-    placed: dict[str, dict[tuple[str, int], Stage]] = {}
+    placed: dict[str, dict[tuple[str, int], StageChoice]] = {}
     for stage in stages:
         seen = placed.setdefault(stage.title, {})
         own = [each for (frame, _), each in seen.items() if frame == stage.frame]
@@ -112,23 +112,23 @@ def matrix_of(stages: Sequence[Stage]) -> Matrix:
         title: dict.fromkeys(sentence for stage in stages if stage.title == title for sentence in stage.sentences)
         for title in whole
     }
-    return Matrix(
+    return ChoiceMatrix(
         columns=tuple(columns),
         groups=tuple(_group(title, [seen.get(key) for key in columns], said[title]) for title, seen in whole.items()),
     )
 
 
-def _group(title: str, stages: Sequence[Stage | None], sentences: Iterable[str]) -> MatrixGroup:
+def _group(title: str, stages: Sequence[StageChoice | None], sentences: Iterable[str]) -> MatrixGroup:
     by_plugin = [{item.plugin_id: item for item in stage.candidates} if stage else {} for stage in stages]
     plugins = dict.fromkeys(plugin_id for found in by_plugin for plugin_id in found)
     rows = [_row(plugin_id, [found.get(plugin_id) for found in by_plugin]) for plugin_id in plugins]
     return MatrixGroup(title=title, rows=tuple(rows), sentences=tuple(sentences))
 
 
-def _row(plugin_id: str, found: Sequence[Candidate | None]) -> MatrixRow:
+def _row(plugin_id: str, found: Sequence[PluginCandidate | None]) -> ChoiceRow:
     reasons = {item.why for item in found if item}
     shared = reasons.pop() if len(reasons) == 1 else ""
-    return MatrixRow(
+    return ChoiceRow(
         plugin_id=plugin_id,
         why=shared,
         is_skipped=all(item is None or item.place is None for item in found),
@@ -159,7 +159,7 @@ def _first[Data](kind: type[Data], found: Sequence[Event]) -> Data | None:
     return next(iter(said(kind, found)), None)
 
 
-def stages_of(found: Sequence[Event]) -> tuple[list[Stage], int]:
+def stages_of(found: Sequence[Event]) -> tuple[list[StageChoice], int]:
     """Return the stages of a turn's record, and how many plans are not among them."""
     begun, graph = _first(TurnStarted, found), fold_graph(found)
     if begun is None:
@@ -182,7 +182,7 @@ def stages_of(found: Sequence[Event]) -> tuple[list[Stage], int]:
 
 def _stage(
     begun: TurnStarted, graph: Graph, choice: _Choice, order: Sequence[str], made: PlanMade | None = None
-) -> Stage:
+) -> StageChoice:
     pin, preference = (getattr(chosen or Selection(), choice.name) for chosen in (begun.pins, begun.preferences))
     frame_id = made.frame_id if made else ""
     plan = made.plan if made else None
@@ -199,7 +199,7 @@ def _stage(
         if item.id not in order
     ]
     ids = {item.plugin_id for item in (*placed, *skipped)}
-    return Stage(
+    return StageChoice(
         title=choice.title,
         frame=frame_id,
         candidates=(*placed, *skipped),
@@ -207,7 +207,7 @@ def _stage(
     )
 
 
-def _is_of_others(sentence: str, scores: Mapping[str, Scored], ids: set[str]) -> bool:
+def _is_of_others(sentence: str, scores: Mapping[str, PluginScore], ids: set[str]) -> bool:
     """Whether a note speaks of a plugin of the plan's other stage alone."""
     named = [plugin_id for plugin_id in scores if plugin_id in sentence]
     return bool(named) and not ids.intersection(named)
@@ -249,11 +249,11 @@ def _ran(graph: Graph, stage: str, frame_id: str) -> dict[str, Execution]:
 
 
 def _candidate(
-    place: int | None, plugin_id: str, why: str, scores: Mapping[str, Scored], ran: Mapping[str, Execution]
-) -> Candidate:
+    place: int | None, plugin_id: str, why: str, scores: Mapping[str, PluginScore], ran: Mapping[str, Execution]
+) -> PluginCandidate:
     run = ran.get(plugin_id)
     outcome = run.status if run else "not reached" if place else ""
-    return Candidate(
+    return PluginCandidate(
         place=place,
         plugin_id=plugin_id,
         why=why,

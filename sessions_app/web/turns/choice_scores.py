@@ -34,16 +34,16 @@ class ScorePart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class PluginScore:
     """A candidate's score with its parts."""
 
     score: str
     parts: tuple[ScorePart, ...]
 
 
-def scored(candidate: CandidateScore) -> Scored:
+def scored(candidate: CandidateScore) -> PluginScore:
     """Return the score with two decimals; parts of planners of other packages go by their own names."""
-    return Scored(
+    return PluginScore(
         score=f"{candidate.score:.2f}",
         parts=tuple(
             ScorePart(name=name, words=PART_WORDS.get(name, name), value=f"{value:+.2f}", is_gain=value >= 0)

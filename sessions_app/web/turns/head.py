@@ -38,7 +38,7 @@ REPLAYED_UNASKED_MS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chip:
+class TurnFact:
     """One fact about how the turn ran; `query` leads to the part of the page that shows more."""
 
     text: str
@@ -56,11 +56,11 @@ class LinkedClause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class TurnHead:
     """What the record of a turn tells at a glance."""
 
     verdict: Verdict
-    chips: tuple[Chip, ...]
+    chips: tuple[TurnFact, ...]
     answer: SafeString | str
     neighbours: Neighbours
 
@@ -93,16 +93,16 @@ def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
 
 
 @TextCache
-def _ended_told(turn_pk: int, request_id: str, event_sequence: int) -> Told:
+def _ended_told(turn_pk: int, request_id: str, event_sequence: int) -> TurnHead:
     # What a session's event may change, such as a text that is forgotten, is told anew after it.
     return _told(turn_by_key(turn_pk))
 
 
-def _told(turn: ExplainabilityTurn) -> Told:
+def _told(turn: ExplainabilityTurn) -> TurnHead:
     found, base = events(turn), mounted_bases([turn])[turn.pk]
     record = recorded(turn, found, base)
     answer = answer_of(turn)
-    return Told(
+    return TurnHead(
         verdict=verdict_of(record),
         chips=tuple(_chips(turn, record)),
         answer=prose(answer, f"{turn_addresses(turn)['turn_url']}/sources/") if answer else "",
@@ -120,7 +120,7 @@ def _linked(turn: ExplainabilityTurn, clause: Clause) -> LinkedClause:
     return LinkedClause(text=clause.text, url=f"?tab={tab}" if tab else "")
 
 
-def _chips(turn: ExplainabilityTurn, record: RecordedTurn) -> Iterator[Chip]:
+def _chips(turn: ExplainabilityTurn, record: RecordedTurn) -> Iterator[TurnFact]:
     if record.base is not None:
         yield _base_chip(record.base)
     pins, preferences = pins_of(record.events), preferences_of(record.events)
@@ -134,37 +134,37 @@ def _chips(turn: ExplainabilityTurn, record: RecordedTurn) -> Iterator[Chip]:
             "preferred": "Goal solver, a preference of the session",
         }
         settings_url = f"{reverse('session', args=[turn.session.session_id])}?panel=settings"
-        yield Chip(
+        yield TurnFact(
             text=f"{solver} {chosen}".rstrip(),
             title=title.get(chosen, "Goal solver"),
             url=settings_url if chosen == "preferred" else "",  # where a preference is cleared
             query="tab=choice",
         )
     if turn.model:
-        yield Chip(text=turn.model, title="Model", query="tab=context")
+        yield TurnFact(text=turn.model, title="Model", query="tab=context")
     yield from _model_chips(record.events)
     if turn.deliberation_level:
-        yield Chip(text=f"level {turn.deliberation_level}", title="Deliberation level", query="tab=choice")
+        yield TurnFact(text=f"level {turn.deliberation_level}", title="Deliberation level", query="tab=choice")
     if readings(record.report, turn.user_message):
-        yield Chip(text="rewritten", title="The message was read as something else", query="tab=context")
+        yield TurnFact(text="rewritten", title="The message was read as something else", query="tab=context")
     omitted = omitted_messages(record.report)
     if omitted:
-        yield Chip(text=f"{omitted} left out", title="Messages that the window left out", query="tab=context")
+        yield TurnFact(text=f"{omitted} left out", title="Messages that the window left out", query="tab=context")
     if turn.asked_by and '"' not in turn.asked_by:
         url = f"{reverse('turns')}?{urlencode({'q': f'by:"{turn.asked_by}"'})}"
-        yield Chip(text=f"asked by {turn.asked_by}", title="The user or API key that asked", url=url)
+        yield TurnFact(text=f"asked by {turn.asked_by}", title="The user or API key that asked", url=url)
 
 
-def _base_chip(base: MountedBase) -> Chip:
+def _base_chip(base: MountedBase) -> TurnFact:
     empty = "" if base.unit_count else " (empty)"
-    return Chip(
+    return TurnFact(
         text=f"{base.name}@{base.revision}{empty}",
         title="Mounted base and its revision",
         url=reverse("knowledge-base", args=[base.kb_id]),
     )
 
 
-def _model_chips(found: Sequence[Event]) -> Iterator[Chip]:
+def _model_chips(found: Sequence[Event]) -> Iterator[TurnFact]:
     runs = [run for run in said(PluginFinished, found) if run.llm_calls]
     calls = sum(run.llm_calls for run in runs)
     used = [run.usage for run in runs if run.usage]
@@ -172,8 +172,10 @@ def _model_chips(found: Sequence[Event]) -> Iterator[Chip]:
         total = sum(used[1:], used[0])
         about = "about " if total.is_estimated else ""
         title = f"Tokens: {about}{total.input_tokens} in, {total.output_tokens} out"
-        yield Chip(text=f"{about}{total.input_tokens + total.output_tokens} tokens", title=title, query="tab=context")
+        yield TurnFact(
+            text=f"{about}{total.input_tokens + total.output_tokens} tokens", title=title, query="tab=context"
+        )
     if calls:
-        yield Chip(
+        yield TurnFact(
             text=f"{calls} model call{'' if calls == 1 else 's'}", title="Cost in model calls", query="tab=context"
         )

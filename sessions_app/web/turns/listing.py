@@ -46,7 +46,7 @@ class TurnRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class QuickFilter:
     """A filter that is one click away."""
 
     name: str
@@ -79,11 +79,11 @@ def turn_list_context(project: Project, given: Mapping[str, str]) -> dict[str, A
         },
         "is_first": before is None,
         "choices": [
-            Choice(name=name, url=f"{reverse('turns')}?{_query(q=text, sort=sort)}", is_chosen=wanted.text == text)
+            QuickFilter(name=name, url=f"{reverse('turns')}?{_query(q=text, sort=sort)}", is_chosen=wanted.text == text)
             for text, name in FILTERS.items()
         ],
         "saved_choices": [
-            Choice(
+            QuickFilter(
                 name=item.name,
                 url=f"{reverse('turns')}?{_query(q=item.text, sort=sort)}",
                 is_chosen=wanted.text == item.text,

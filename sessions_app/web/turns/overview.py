@@ -14,7 +14,15 @@ from sessions_app.models import ExplainabilityTurn, PluginStatistics, Project
 from sessions_app.queries.experiments.suites import listed_suites
 from sessions_app.queries.search.filter_language import parse
 from sessions_app.queries.turns.lists import turn_page
-from sessions_app.queries.turns.overview import SPANS, Figures, ModelUse, Overview, Step, overview, slowest_plugins
+from sessions_app.queries.turns.overview import (
+    SPANS,
+    ModelCost,
+    Overview,
+    TimeStep,
+    TurnFigures,
+    overview,
+    slowest_plugins,
+)
 
 DEFAULT_SPAN = "7d"
 QUESTIONS_SHOWN = 10
@@ -39,7 +47,7 @@ class Tile:
 class StepRow:
     """One hour or day of the table, with the addresses of its turns, of some of them, and of all in an order."""
 
-    step: Step
+    step: TimeStep
     turns_url: str
     unanswered_url: str
     failed_url: str
@@ -61,7 +69,7 @@ class Question:
 class UsedModel:
     """What a model took and wrote, and the turns that it took part in, those with most tokens first."""
 
-    use: ModelUse
+    use: ModelCost
     url: str
 
 
@@ -153,12 +161,12 @@ def _tiles(found: Overview, since: str) -> list[Tile]:
     ]
 
 
-def _imported_tile(whole: Figures, since: str) -> Tile:
+def _imported_tile(whole: TurnFigures, since: str) -> Tile:
     count = whole.imported_count
     return Tile(name="Imported", value=f"{count:,}", url=_turns_url(f"is:imported {since}"), note=_share(count, whole))
 
 
-def _share(count: int, whole: Figures) -> str:
+def _share(count: int, whole: TurnFigures) -> str:
     return f"{count / whole.turn_count:.1%}" if whole.turn_count else ""
 
 
@@ -168,7 +176,7 @@ def _milliseconds(value: int | None) -> str:
     return f"{value:,} ms" if value < 10_000 else f"{value / 1000:,.1f} s"
 
 
-def _row(step: Step, within: str) -> StepRow:
+def _row(step: TimeStep, within: str) -> StepRow:
     bounds = f"after:{_moment(step.begins_at)} before:{_moment(step.ends_at)} {within}"
     return StepRow(
         step=step,
@@ -181,7 +189,7 @@ def _row(step: Step, within: str) -> StepRow:
     )
 
 
-def _series(steps: Sequence[Step]) -> dict[str, list[int | None]]:
+def _series(steps: Sequence[TimeStep]) -> dict[str, list[int | None]]:
     """Return the charts' series: Unix seconds, then what each chart draws."""
     figures = [step.figures for step in steps]
     return {

@@ -36,7 +36,7 @@ class ModelCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class RequestMessage:
     """One message of a request; `left_out` counts the characters that are not shown."""
 
     role: str
@@ -46,7 +46,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ShownRequest:
     """One request as it left, with its response."""
 
     model: str
@@ -55,7 +55,7 @@ class Request:
     left_out: str
     attempt: int
     duration: str
-    parts: tuple[Part, ...]
+    parts: tuple[RequestMessage, ...]
     settings: str
     response: SafeString | None
 
@@ -99,7 +99,7 @@ def requests_context(turn: ExplainabilityTurn, detail: Detail | None) -> dict[st
     }
 
 
-def _request(item: Mapping[str, Any]) -> Request:
+def _request(item: Mapping[str, Any]) -> ShownRequest:
     body = item.get("body") or {}
     messages = body.get("messages") or body.get("input") or ()
     opening = body.get("instructions") or body.get("system")
@@ -110,7 +110,7 @@ def _request(item: Mapping[str, Any]) -> Request:
         said += [_said(message) for message in messages]
     others = {key: value for key, value in body.items() if key not in _KNOWN}
     response = item.get("response")
-    return Request(
+    return ShownRequest(
         model=str(body.get("model", "")),
         url=str(item.get("url", "")),
         basis=str(item.get("modelBasis", "")),
@@ -133,9 +133,9 @@ def _said(message: Mapping[str, Any]) -> tuple[str, Any]:
     return str(message.get("role", "")), message.get("content")
 
 
-def _part(role: str, content: Any) -> Part:
+def _part(role: str, content: Any) -> RequestMessage:
     text = content if isinstance(content, str) else "\n".join(_texts(content))
-    return Part(role=role, text=text[:PART_CHARS], chars=len(text), left_out=max(0, len(text) - PART_CHARS))
+    return RequestMessage(role=role, text=text[:PART_CHARS], chars=len(text), left_out=max(0, len(text) - PART_CHARS))
 
 
 def _texts(content: Any) -> Iterable[str]:

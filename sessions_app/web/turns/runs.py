@@ -23,7 +23,7 @@ PAYLOADS_COMPARED = 400
 SIDES = ("left", "right")
 
 
-class Verdict(StrEnum):
+class PairVerdict(StrEnum):
     """What became of a frame or execution from one turn to the other; the value ends its CSS class."""
 
     SAME = "same"
@@ -35,12 +35,12 @@ class Verdict(StrEnum):
 
 
 _TONES = {
-    Verdict.SAME: Tone.IDLE,
-    Verdict.INPUT: Tone.ACTIVE,
-    Verdict.OUTPUT: Tone.WARN,
-    Verdict.LEFT: Tone.WEAK,
-    Verdict.RIGHT: Tone.WEAK,
-    Verdict.UNKNOWN: Tone.IDLE,
+    PairVerdict.SAME: Tone.IDLE,
+    PairVerdict.INPUT: Tone.ACTIVE,
+    PairVerdict.OUTPUT: Tone.WARN,
+    PairVerdict.LEFT: Tone.WEAK,
+    PairVerdict.RIGHT: Tone.WEAK,
+    PairVerdict.UNKNOWN: Tone.IDLE,
 }
 
 
@@ -64,7 +64,7 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class AlignedPair:
     """An aligned pair: `id` is that of the left one, or says that it stands on the right alone."""
 
     id: str
@@ -72,7 +72,7 @@ class Row:
     is_frame: bool
     left: Ran | None
     right: Ran | None
-    verdict: Verdict
+    verdict: PairVerdict
     words: str
     time_difference: str
 
@@ -90,7 +90,7 @@ class Row:
 def runs_context(left: ExplainabilityTurn, right: ExplainabilityTurn, reader: "Reader") -> dict[str, Any]:
     """Return both graphs under the same ids, and the aligned rows; a fixed number of queries."""
     rows = _rows(left, right)
-    different = [row for row in rows if row.verdict != Verdict.SAME]
+    different = [row for row in rows if row.verdict != PairVerdict.SAME]
     listed = rows if len(rows) <= WHOLE_UNTIL else different
     tally = Counter(row.verdict for row in rows)
     return {
@@ -100,9 +100,9 @@ def runs_context(left: ExplainabilityTurn, right: ExplainabilityTurn, reader: "R
         ],
         "rows": listed[:ROWS_SHOWN],
         "rows_left_out": max(0, len(listed) - ROWS_SHOWN),
-        "same_left_out": tally[Verdict.SAME] if listed is different else 0,
+        "same_left_out": tally[PairVerdict.SAME] if listed is different else 0,
         "different_count": len(different),
-        "uncompared_count": tally[Verdict.UNKNOWN],
+        "uncompared_count": tally[PairVerdict.UNKNOWN],
         "selected": reader.selected,
     }
 
@@ -112,15 +112,15 @@ def side_svg(left: ExplainabilityTurn, right: ExplainabilityTurn, side: str, rea
     return _picture(left if side == SIDES[0] else right, side, _rows(left, right), reader)
 
 
-def _picture(turn: ExplainabilityTurn, side: str, rows: Sequence[Row], reader: "Reader") -> Any:
+def _picture(turn: ExplainabilityTurn, side: str, rows: Sequence[AlignedPair], reader: "Reader") -> Any:
     own = {ran.id: row for row in rows if (ran := getattr(row, side)) is not None}
     structure = renamed(structure_of(turn), {name: row.id for name, row in own.items()})
     shown = show_structure(structure, opened=reader.opened, shut=reader.shut, selected=reader.selected)
-    remarks = {row.id: Remark(row.words, f"is-{row.verdict}", row.verdict != Verdict.SAME) for row in own.values()}
+    remarks = {row.id: Remark(row.words, f"is-{row.verdict}", row.verdict != PairVerdict.SAME) for row in own.values()}
     return render_shown(shown, uid=side, remarks=remarks)
 
 
-def _rows(left: ExplainabilityTurn, right: ExplainabilityTurn) -> list[Row]:
+def _rows(left: ExplainabilityTurn, right: ExplainabilityTurn) -> list[AlignedPair]:
     pairs = align_graphs(graph(left), graph(right))
     lefts, rights = _ran(left), _ran(right)
     both = [pair for pair in pairs if pair.left and pair.right][:PAYLOADS_COMPARED]
@@ -149,9 +149,9 @@ def _ran(turn: ExplainabilityTurn) -> dict[str, Ran]:
     }  # fmt: skip
 
 
-def _row(pair: Aligned, left: Ran | None, right: Ran | None, payloads: tuple[Mapping[str, Detail], ...]) -> Row:
+def _row(pair: Aligned, left: Ran | None, right: Ran | None, payloads: tuple[Mapping[str, Detail], ...]) -> AlignedPair:
     verdict, words = _judged(left, right, payloads)
-    return Row(
+    return AlignedPair(
         id=pair.left or f"right {pair.right}",
         depth=pair.depth,
         is_frame=pair.is_frame,
@@ -163,23 +163,23 @@ def _row(pair: Aligned, left: Ran | None, right: Ran | None, payloads: tuple[Map
     )
 
 
-def _judged(left: Ran | None, right: Ran | None, payloads: tuple[Mapping[str, Detail], ...]) -> tuple[Verdict, str]:
+def _judged(left: Ran | None, right: Ran | None, payloads: tuple[Mapping[str, Detail], ...]) -> tuple[PairVerdict, str]:
     """Return the verdict, and in words what differs: how both ended, and the parts of input and output."""
     if left is None or right is None:
         alone = left or right
         words = f"only in {alone.turn_name}" if alone else ""
-        return (Verdict.LEFT if left else Verdict.RIGHT), words
+        return (PairVerdict.LEFT if left else PairVerdict.RIGHT), words
     ended = [f"{left.status}, then {right.status}"] if left.status != right.status else []
     stored = payloads[0].get(left.ref), payloads[1].get(right.ref)
     before, after = (detail.payload if detail else None for detail in stored)
     if before is None or after is None:
-        return (Verdict.OUTPUT, ended[0]) if ended else (Verdict.UNKNOWN, "not compared")
+        return (PairVerdict.OUTPUT, ended[0]) if ended else (PairVerdict.UNKNOWN, "not compared")
     inputs, outputs, errors = (_changed(before.get(part), after.get(part)) for part in ("input", "output", "error"))
     if not (ended or inputs or outputs or errors):
-        return Verdict.SAME, "same"
+        return PairVerdict.SAME, "same"
     named = (("input", inputs), ("output", outputs), ("error", errors))
     words = "; ".join([*ended, *(f"{name}: {', '.join(parts)}" for name, parts in named if parts)])
-    return (Verdict.OUTPUT if ended or outputs or errors else Verdict.INPUT), words
+    return (PairVerdict.OUTPUT if ended or outputs or errors else PairVerdict.INPUT), words
 
 
 def _changed(left: Any, right: Any) -> list[str]:

@@ -12,7 +12,7 @@ from mrpvm.knowledge.payload import offered_entries
 from mrpvm.llm.prompts import load_prompt
 from mrpvm.plugins.dialogue import Dialogue, failure
 from mrpvm.plugins.goal_solvers.llm.question import conversation, has_marks
-from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader, Reading
+from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader, CitedText
 from mrpvm.values import Answer, AnswerGroup, Evidence
 
 UNGROUNDED = "This answer rests on the model's own knowledge: no source was cited."
@@ -73,7 +73,7 @@ class LLMGoalSolver:
 
     def _readings(
         self, dialogue: Dialogue, request: SolveInput, asked: Sequence[Evidence], write: Callable[[str], None]
-    ) -> dict[int, Reading]:
+    ) -> dict[int, CitedText]:
         """Return what the model wrote for each group it was asked for; a group it left out is missing."""
         messages = conversation(request, asked)
         if len(request.evidence) == 1:
@@ -116,7 +116,7 @@ def _sections(reply: str, asked: Sequence[int]) -> list[tuple[int, str]]:
     return found or ([(asked[0], reply)] if len(asked) == 1 else [])
 
 
-def _group(evidence: Evidence, reading: Reading | None, was_asked: bool, request: SolveInput) -> AnswerGroup:
+def _group(evidence: Evidence, reading: CitedText | None, was_asked: bool, request: SolveInput) -> AnswerGroup:
     """Return a group from what was read; repaired in structure alone, never in what it says."""
     warnings = []
     if was_asked and reading is None:

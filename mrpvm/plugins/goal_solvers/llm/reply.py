@@ -19,7 +19,7 @@ _FENCED = re.compile(r"\A```\w*[ \t]*\n(?P<text>.*)\n```\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class CitedText:
     """An answer's text with its marks counted anew; `places` are the cited numbers of the context in mark order."""
 
     text: str
@@ -53,13 +53,13 @@ class AnswerReader:
         if self._has_marks:
             self._advance(self._read(self._certain()))
 
-    def close(self) -> Reading:
+    def close(self) -> CitedText:
         """Return the whole answer, and show the rest of it."""
         reading = self._read(_HEADING.sub("", self._written))
         self._advance(reading)
         return reading
 
-    def _advance(self, reading: Reading) -> None:
+    def _advance(self, reading: CitedText) -> None:
         held_back = reading.is_no_context or (self._needs_source and not reading.places)
         if not held_back and len(reading.text) > self._shown_chars:
             self._show(reading.text[self._shown_chars :])
@@ -79,12 +79,12 @@ class AnswerReader:
             return written[: closing.start()]
         return _OPEN_MARK.sub("", _CITED_BEGUN.sub("", written))
 
-    def _read(self, written: str) -> Reading:
+    def _read(self, written: str) -> CitedText:
         closing = _CITED.search(written)
         listed = [int(place) for place in re.findall(r"\d{1,3}", closing["places"])] if closing else []
         body = (written[: closing.start()] if closing else written).strip()
         if body.startswith(UNANSWERABLE) or not body:
-            return Reading(text="", places=(), unknown=(), is_no_context=True)
+            return CitedText(text="", places=(), unknown=(), is_no_context=True)
         counted = _Counted(self._offered_count)
         if self._has_marks:
             body = _MARK.sub(counted.mark, body).strip()
@@ -92,7 +92,7 @@ class AnswerReader:
             body = fenced["text"].strip()
         for place in listed:
             counted.number(place)
-        return Reading(text=body, places=tuple(counted.places), unknown=tuple(dict.fromkeys(counted.unknown)))
+        return CitedText(text=body, places=tuple(counted.places), unknown=tuple(dict.fromkeys(counted.unknown)))
 
 
 class _Counted:

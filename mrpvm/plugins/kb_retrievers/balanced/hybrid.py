@@ -13,7 +13,13 @@ from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.knowledge.embedding.encoder import Encoder, embedded_text
 from mrpvm.knowledge.embedding.vectors import Vector, combined, mean_similarity
 from mrpvm.knowledge.selection import Candidate
-from mrpvm.plugins.kb_retrievers.pipeline import SPARE_CANDIDATES, Found, find_lexically, lexical_hits, matched_by
+from mrpvm.plugins.kb_retrievers.pipeline import (
+    SPARE_CANDIDATES,
+    BackendFindings,
+    find_lexically,
+    lexical_hits,
+    matched_by,
+)
 from mrpvm.values import ContextProfile, KnowledgeUnit, Recall
 
 POOL = 200
@@ -62,14 +68,16 @@ class _Likened:
         return self.words + self.meaning
 
 
-def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
+def find_by_meaning(
+    encoder: Encoder, profile: ContextProfile, request: RetrieveInput, context: CallContext
+) -> BackendFindings:
     """Return the best of the pool by words and vectors; by words alone, and says so, when the turn has no time left."""
     pool = _pool(profile, request.recall, context)
     near = _neighbours(pool)
     vectors = _vectors(encoder, [*pool.scored, *(hit for found in near.values() for _, hit in found)], context)
     if vectors is None:
         found = find_lexically(profile, request, context)
-        return Found(
+        return BackendFindings(
             found.candidates, found.seen_count, ("ranked by shared words alone: the turn had no time for vectors",)
         )
     asked = _asked(encoder, profile, request.recall)
@@ -92,7 +100,7 @@ def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: Retrieve
     note = f"{len(ranked)} units by shared words x{1 - pool.weight:.1f} and {encoder.name} x{pool.weight:.1f}"
     unknown = sum(hit.unit.id not in vectors for hit in pool.scored)
     waiting = (f"{unknown} units have no vector yet",) if unknown else ()
-    return Found(candidates, len(pool.hits), (note, *waiting))
+    return BackendFindings(candidates, len(pool.hits), (note, *waiting))
 
 
 def _asked(encoder: Encoder, profile: ContextProfile, recall: Recall | None) -> Vector:

@@ -15,11 +15,11 @@ from mrpvm.contracts import (
     SourceText,
 )
 from mrpvm.english.text import terms
-from mrpvm.knowledge.closure import LIMITS, Link, neighbourhood
+from mrpvm.knowledge.closure import LIMITS, Triple, neighbourhood
 from mrpvm.knowledge.linking import Linked, link_units, links_of, seeds_of
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy
 from mrpvm.plugins.kb_retrievers.pipeline import (
-    Found,
+    BackendFindings,
     lexical_candidates,
     lexical_hits,
     retrieve_evidence,
@@ -91,7 +91,7 @@ class ThinkingDBKBRetriever:
         return note_source(self.descriptor.id, source)
 
 
-def find_with_links(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
+def find_with_links(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> BackendFindings:
     """Return what one search finds and what triples link to it; the turn's own units are reasoned with alone
     .
     """
@@ -110,12 +110,12 @@ def find_with_links(profile: ContextProfile, request: RetrieveInput, context: Ca
         f"{linking.fact_count} triples near the question, {linking.derived_count} derived from them,"
         f" {linking.kept_count} of these tied to it"
     )
-    return Found(candidates, len(hits) + len(followed), (note,))
+    return BackendFindings(candidates, len(hits) + len(followed), (note,))
 
 
 def _follow(
-    profile: ContextProfile, links: Sequence[Link], hits: Sequence[ScoredUnit], context: CallContext
-) -> tuple[list[Link], list[ScoredUnit]]:
+    profile: ContextProfile, links: Sequence[Triple], hits: Sequence[ScoredUnit], context: CallContext
+) -> tuple[list[Triple], list[ScoredUnit]]:
     """Return all links, and the units found under the arguments of triples that hang together with the question."""
     wanted = frozenset(profile.query_terms)
     found = list(links)

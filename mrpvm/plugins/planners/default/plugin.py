@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mrpvm.contracts import CallContext, Descriptor, PlanInput
 from mrpvm.plugins.planners.planning import KB_PLUGINS, SOLVERS, BasePlan, make_plan
-from mrpvm.plugins.planners.ranking import Ranked
+from mrpvm.plugins.planners.ranking import RankedCandidate
 from mrpvm.plugins.planners.signals import Signals, signals_of
 from mrpvm.values import Plan
 
@@ -61,12 +61,12 @@ def base_plan(signals: Signals) -> BasePlan:
     return BasePlan(kb=KB_PLUGINS, solvers=SOLVERS, reason="default")
 
 
-def _relevant(ranked: Sequence[Ranked], signals: Signals) -> Sequence[Ranked]:
+def _relevant(ranked: Sequence[RankedCandidate], signals: Signals) -> Sequence[RankedCandidate]:
     """Return the candidates by score without the clearly irrelevant ones; one always remains."""
     return [item for item in ranked if not _is_irrelevant(item, signals)] or ranked[:1]
 
 
-def _is_irrelevant(item: Ranked, signals: Signals) -> bool:
+def _is_irrelevant(item: RankedCandidate, signals: Signals) -> bool:
     """Return whether a candidate declares other acts, and neither topic nor description speaks for it."""
     hints = item.descriptor.planner_hints
     if hints is None or not hints.supported_acts or signals.acts & set(hints.supported_acts):

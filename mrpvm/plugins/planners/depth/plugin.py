@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from mrpvm.contracts import CallContext, Descriptor, PlanInput
 from mrpvm.plugins.planners.planning import KB_PLUGINS, SOLVERS, BasePlan, make_plan
-from mrpvm.plugins.planners.ranking import Ranked
+from mrpvm.plugins.planners.ranking import RankedCandidate
 from mrpvm.plugins.planners.signals import Signals, signals_of
 from mrpvm.values import Plan
 
@@ -47,11 +47,11 @@ class DepthPlanner:
         return make_plan(self.descriptor.id, request, signals_of(request), BASE_PLAN, _heavy_first)
 
 
-def _heavy_first(ranked: Sequence[Ranked], signals: Signals) -> Sequence[Ranked]:
+def _heavy_first(ranked: Sequence[RankedCandidate], signals: Signals) -> Sequence[RankedCandidate]:
     """Return the candidates by declared role; the sort is stable, so the score decides among equals."""
     return sorted(ranked, key=_weight)
 
 
-def _weight(item: Ranked) -> int:
+def _weight(item: RankedCandidate) -> int:
     hints = item.descriptor.planner_hints
     return WEIGHT_BY_ROLE.get(hints.fallback_role if hints else "default", WEIGHT_BY_ROLE["default"])

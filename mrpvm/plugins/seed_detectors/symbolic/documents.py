@@ -10,7 +10,7 @@ from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER
 from mrpvm.knowledge.units import numbered
 from mrpvm.lang import ControlWriter
 from mrpvm.plugins.seed_detectors.symbolic.grouping import UnitDraft
-from mrpvm.plugins.seed_detectors.symbolic.segmentation import Request, Segmentation
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import MessageRequest, Segmentation
 
 _OUTPUT_BY_ACT = {
     "compare": "comparison",
@@ -23,7 +23,7 @@ _OUTPUT_BY_ACT = {
 _LISTS = ("list", "enumerate")
 
 
-def expected_output(request: Request) -> str:
+def expected_output(request: MessageRequest) -> str:
     """Return the output label of a request: the forms it asks for, else what its act calls for."""
     if request.forms:
         return " ".join(request.forms)
@@ -33,7 +33,7 @@ def expected_output(request: Request) -> str:
     return "verdict" if is_yes_no(request.text) else _OUTPUT_BY_ACT.get(act_of(request.text), "answer")
 
 
-def intent_document(requests: Sequence[Request], left_out_count: int = 0) -> str:
+def intent_document(requests: Sequence[MessageRequest], left_out_count: int = 0) -> str:
     """Return one intent with one seed for each request, in order, and one that says how many were left out."""
     writer = ControlWriter()
     for request in requests:

@@ -19,7 +19,7 @@ from mrpvm.english.pragmatics import role_of
 from mrpvm.english.text import cut_at_word, words
 from mrpvm.knowledge.facts import Fact, fact_of
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import is_labelled
-from mrpvm.plugins.seed_detectors.symbolic.segmentation import Statement
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import MessageStatement
 
 _MAX_SENTENCES = 5
 _MAX_CHARS = 700
@@ -90,12 +90,12 @@ def _joins(group: Sequence[str], sentence: str) -> bool:
     return _opens_as_reference(sentence) or bool(_names(group[-1]) & _names(sentence))
 
 
-def _titled(line: str, statement: Statement) -> str | None:
+def _titled(line: str, statement: MessageStatement) -> str | None:
     """Return what a label tells of: the thing that the section is about in which it stands."""
     return cut_at_word(statement.title, _TOPIC_CHARS) if statement.title and is_labelled(line) else None
 
 
-def _draft(group: Sequence[str], inherited_topic: str, last: Statement) -> UnitDraft:
+def _draft(group: Sequence[str], inherited_topic: str, last: MessageStatement) -> UnitDraft:
     text = " ".join(group)
     opens_with_pronoun = words(group[0])[:1] and words(group[0])[0] in REFERRING_PRONOUNS
     topic = inherited_topic if opens_with_pronoun and inherited_topic else topic_of(group[0])
@@ -108,11 +108,11 @@ def _draft(group: Sequence[str], inherited_topic: str, last: Statement) -> UnitD
     )
 
 
-def group_statements(statements: Iterable[Statement], section_title: str | None = None) -> list[UnitDraft]:
+def group_statements(statements: Iterable[MessageStatement], section_title: str | None = None) -> list[UnitDraft]:
     """Return the units of the statements in order; only neighbours in one paragraph are joined."""
     drafts: list[UnitDraft] = []
     group: list[str] = []
-    last: Statement | None = None
+    last: MessageStatement | None = None
 
     def close() -> None:
         if group and last:
@@ -133,7 +133,7 @@ def group_statements(statements: Iterable[Statement], section_title: str | None 
     return drafts
 
 
-def _single(statement: Statement) -> UnitDraft | None:
+def _single(statement: MessageStatement) -> UnitDraft | None:
     """Return the unit of a statement that never shares one: steps, a list, an utterance, a fact."""
     text = statement.text
     if statement.is_procedure:
@@ -161,7 +161,7 @@ def _single(statement: Statement) -> UnitDraft | None:
     )
 
 
-def _procedure(statement: Statement) -> UnitDraft:
+def _procedure(statement: MessageStatement) -> UnitDraft:
     text = statement.text
     lead, colon, _ = text.partition(":")
     topic = lead if colon and len(lead) <= _TOPIC_CHARS else statement.heading or topic_of(text)

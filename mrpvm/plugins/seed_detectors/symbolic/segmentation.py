@@ -37,7 +37,7 @@ _SECOND_REQUEST = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class MessageRequest:
     """One task of the message; `forms` are asked for it, `context` is the sentence a pronoun in it refers to."""
 
     text: str
@@ -47,7 +47,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class MessageStatement:
     """Something the message tells.
 
     `block` numbers its paragraph, `heading` stands above it, `title` is of the headings around that one, `is_procedure`
@@ -73,9 +73,9 @@ _MERGED_CHARS = 400
 class Segmentation:
     """The parts of one message in document order; `left_out_count` is of requests beyond those a turn answers."""
 
-    requests: list[Request] = field(default_factory=list)
+    requests: list[MessageRequest] = field(default_factory=list)
     instructions: list[str] = field(default_factory=list)
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[MessageStatement] = field(default_factory=list)
     left_out_count: int = 0
 
 
@@ -198,7 +198,7 @@ class Segmenter:
         self, text: str, *, is_procedure: bool = False, is_list: bool = False, speaker: str | None = None
     ) -> None:
         self.result.statements.append(
-            Statement(
+            MessageStatement(
                 text,
                 self.block,
                 is_procedure,
@@ -277,7 +277,7 @@ class Segmenter:
         phrases = form_phrases(text)
         bare = without_form_phrases(text) if phrases else text
         requests.append(
-            Request(
+            MessageRequest(
                 text=bare if unique_terms(bare) else text,
                 forms=output_forms(text, *forms),
                 instructions=phrases,

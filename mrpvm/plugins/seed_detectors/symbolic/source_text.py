@@ -14,7 +14,7 @@ from mrpvm.english.pragmatics import asks_reader
 from mrpvm.english.small_talk import is_assent, is_phatic
 from mrpvm.english.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, is_labelled, plain_headings
-from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, Segmenter, Statement, lines_of
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, MessageStatement, Segmenter, lines_of
 from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, rows_of
 
 _QUESTIONS_LEAD = re.compile(
@@ -174,6 +174,6 @@ def _is_wrapped(line: str, following: str, width: int) -> bool:
     return following[:1].islower() or len(line) + 1 + len(first_word) > _FULL * width
 
 
-def statements_of(text: str) -> list[Statement]:
+def statements_of(text: str) -> list[MessageStatement]:
     """Return what a chunk of a source states, in order."""
     return _SourceSegmenter().run(text).statements

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from mrpvm.trace.graph import Frame
 from sessions_app.web.turns.graph.labels import text_width
 from sessions_app.web.turns.graph.routes import Route, route_links
-from sessions_app.web.turns.graph.rows import Link, column_guides, links_of, rows_of
-from sessions_app.web.turns.graph.shapes import Box, Grid, Row, Stack
+from sessions_app.web.turns.graph.rows import ScopedEdge, column_guides, links_of, rows_of
+from sessions_app.web.turns.graph.shapes import Band, Box, Grid, Stack
 from sessions_app.web.turns.graph.structure import GraphStructure
 
 BOX_WIDTH, BOX_HEIGHT = 220.0, 44.0
@@ -54,7 +54,7 @@ class _Placing:
     """Sizes and relative places while frames are placed from the inside out."""
 
     structure: GraphStructure
-    links: Mapping[str, tuple[Link, ...]]
+    links: Mapping[str, tuple[ScopedEdge, ...]]
     size: dict[str, tuple[float, float]] = field(default_factory=dict)
     grid: dict[str, Grid] = field(default_factory=dict)
     place: dict[str, Box] = field(default_factory=dict)
@@ -66,7 +66,7 @@ def layout_graph(structure: GraphStructure) -> GraphLayout:
     if not structure.frames:
         return GraphLayout(0.0, 0.0, {}, {}, ())
     links = links_of(structure)
-    by_scope: dict[str, tuple[Link, ...]] = {}
+    by_scope: dict[str, tuple[ScopedEdge, ...]] = {}
     for scope_id, group in _grouped(links).items():
         by_scope[scope_id] = tuple(group)
     placing = _Placing(structure, by_scope)
@@ -81,8 +81,8 @@ def layout_graph(structure: GraphStructure) -> GraphLayout:
     return GraphLayout(width + 2 * CANVAS_PAD, height + 2 * CANVAS_PAD, boxes, placing.unplaced, routes)
 
 
-def _grouped(links: Sequence[Link]) -> dict[str, list[Link]]:
-    groups: dict[str, list[Link]] = {}
+def _grouped(links: Sequence[ScopedEdge]) -> dict[str, list[ScopedEdge]]:
+    groups: dict[str, list[ScopedEdge]] = {}
     for link in links:
         groups.setdefault(link.scope_id, []).append(link)
     return groups
@@ -231,7 +231,7 @@ def _stack_bands(placing: _Placing, stacks: list[list[_Line]]) -> Iterator[Stack
         rows = []
         for line in stack:
             first = placing.place[line[0][0]]
-            rows.append(Row(first.y, first.y + _height(line), tuple(item for item, _, _, _ in line)))
+            rows.append(Band(first.y, first.y + _height(line), tuple(item for item, _, _, _ in line)))
         yield Stack(left, left + _width(stack), tuple(rows))
         left += _width(stack) + STACK_GAP
 

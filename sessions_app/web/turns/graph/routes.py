@@ -8,8 +8,8 @@ fan-out reads as one trunk.
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sessions_app.web.turns.graph.rows import Link
-from sessions_app.web.turns.graph.shapes import Box, Grid, Row
+from sessions_app.web.turns.graph.rows import ScopedEdge
+from sessions_app.web.turns.graph.shapes import Band, Box, Grid
 
 # Room that a horizontal piece keeps from the row above and, for the arrow's head, from the row below.
 _ABOVE, _BELOW = 4.0, 9.0
@@ -73,7 +73,7 @@ class _Line:
 
 
 def route_links(
-    links: Sequence[Link], boxes: Mapping[str, Box], grids: Mapping[str, Grid], *, port: float
+    links: Sequence[ScopedEdge], boxes: Mapping[str, Box], grids: Mapping[str, Grid], *, port: float
 ) -> tuple[Route, ...]:
     """Return every link as a line around the boxes.
 
@@ -112,14 +112,14 @@ class _Router:
             for place, item in enumerate(row.items)
         }
 
-    def beside(self, link: Link) -> bool:
+    def beside(self, link: ScopedEdge) -> bool:
         """Return whether the target stands right beside the source."""
         if len(link.source_path) > 1 or len(link.target_path) > 1:
             return False
         source, target = self._seats[link.edge.source], self._seats[link.edge.target]
         return (source.stack, source.row, source.place + 1) == (target.stack, target.row, target.place)
 
-    def lead(self, link: Link) -> _Line:
+    def lead(self, link: ScopedEdge) -> _Line:
         """Return the tracks from source to target: out of its frames, across the shared frame, into the target's."""
         line = _Line(self._boxes[link.edge.source].x + self._port, [])
         outer_target = link.target_path[0]
@@ -207,7 +207,7 @@ class _Router:
             self._known_free[asked] = free
         return self._known_free[asked]
 
-    def _gaps(self, frame_id: str, stack_index: int, row: Row) -> _Gaps:
+    def _gaps(self, frame_id: str, stack_index: int, row: Band) -> _Gaps:
         stack = self._grids[frame_id].stacks[stack_index]
         ordered = [self._boxes[item] for item in row.items]
         starts = [stack.left - _MARGIN, *(box.right + _CLEAR for box in ordered)]

@@ -12,7 +12,7 @@ from sessions_app.web.turns.graph.structure import GraphStructure, id_path
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ScopedEdge:
     """An edge seen from the innermost frame that holds both its ends."""
 
     edge: Edge
@@ -22,7 +22,7 @@ class Link:
     target_path: tuple[str, ...]
 
 
-def links_of(structure: GraphStructure) -> tuple[Link, ...]:
+def links_of(structure: GraphStructure) -> tuple[ScopedEdge, ...]:
     """Return every edge with its scope; an edge between an item and a frame around it has none and is left out."""
     paths: dict[str, tuple[str, ...]] = {}
     for frame_id, frame in structure.frames.items():
@@ -37,11 +37,11 @@ def links_of(structure: GraphStructure) -> tuple[Link, ...]:
         while shared < min(len(source), len(target)) and source[shared] == target[shared]:
             shared += 1
         if 0 < shared < min(len(source), len(target)):
-            links.append(Link(edge, source[shared - 1], source[shared:], target[shared:]))
+            links.append(ScopedEdge(edge, source[shared - 1], source[shared:], target[shared:]))
     return tuple(links)
 
 
-def rows_of(frame: Frame, structure: GraphStructure, links: tuple[Link, ...]) -> list[list[str]]:
+def rows_of(frame: Frame, structure: GraphStructure, links: tuple[ScopedEdge, ...]) -> list[list[str]]:
     """Return the frame's items as rows from top to bottom, each from left to right.
 
     Args:
@@ -56,12 +56,12 @@ def rows_of(frame: Frame, structure: GraphStructure, links: tuple[Link, ...]) ->
     return [_ordered(row, structure, retries) for row in rows if row]
 
 
-def column_guides(rows: list[list[str]], links: tuple[Link, ...]) -> dict[str, str]:
+def column_guides(rows: list[list[str]], links: tuple[ScopedEdge, ...]) -> dict[str, str]:
     """Map an item to the item above whose left edge it should share: the first attempt of what feeds it."""
     row_of = {item: index for index, row in enumerate(rows) for item in row}
     head: dict[str, str] = {}
     guide: dict[str, str] = {}
-    incoming: dict[str, list[Link]] = {}
+    incoming: dict[str, list[ScopedEdge]] = {}
     for link in links:
         incoming.setdefault(link.target_path[0], []).append(link)
     for row in rows:
@@ -76,7 +76,7 @@ def column_guides(rows: list[list[str]], links: tuple[Link, ...]) -> dict[str, s
     return guide
 
 
-def _openers(items: Sequence[str], links: tuple[Link, ...]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def _openers(items: Sequence[str], links: tuple[ScopedEdge, ...]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Return, per item, the earlier items that feed it and those that it was tried in place of."""
     position = {item: index for index, item in enumerate(items)}
     flows: dict[str, list[str]] = {}

@@ -28,7 +28,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Band:
     """A band of items side by side, from left to right; free space lies above and below it."""
 
     top: float
@@ -42,7 +42,7 @@ class Stack:
 
     left: float
     right: float
-    rows: tuple[Row, ...]
+    rows: tuple[Band, ...]
 
 
 @dataclass(frozen=True, slots=True)
