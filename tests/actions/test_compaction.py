@@ -395,7 +395,7 @@ class TestRestore:
         self, base: KnowledgeBase, django_assert_max_num_queries: Callable[..., object]
     ) -> None:
         add_source(base, "m", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(500)])
-        with django_assert_max_num_queries(8):
+        with django_assert_max_num_queries(9):
             restore_revision(base, 1)
 
     def test_a_fork_begins_its_own_history(self, base: KnowledgeBase, project: Project) -> None:
