@@ -44,15 +44,17 @@ soak: sync ## Work with 50 sessions while things go wrong, 10 minutes (ARGS="--m
 check: sync ## Check style, types, layers, migrations and the production settings
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
+	.venv/bin/djangofmt --quiet --check templates
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	@$(OPENAPI) | diff -u docs/openapi.yaml - || { echo "docs/openapi.yaml is not what the API says: make openapi"; exit 1; }
 	$(PRODUCTION) $(PYTHON) manage.py check --deploy --fail-level WARNING
 
-format: sync ## Format the code
+format: sync ## Format the code and the templates
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
+	.venv/bin/djangofmt templates
 
 rules: sync ## Print which tests show each rule of docs/spec
 	@$(PYTHON) -c 'from tests.house.test_rules import marks, rules; [print(rule, *marks().get(rule, ["-"])) for rule in rules()]'

@@ -1,8 +1,27 @@
-"""Plugins of the tests' own behind pages."""
+"""Pages as a browser reads them, and plugins of the tests' own behind them."""
+
+from typing import Any
 
 import pytest
+from django.http import HttpResponse
+from django.test import Client
 
+from tests.markup import collapsed
 from tests.web.page_scene import Install
+
+
+@pytest.fixture(autouse=True)
+def collapsed_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take from every page the white space that means nothing, so that the layout of templates is no test's matter."""
+    request = Client.request
+
+    def collapsing(client: Client, **environ: Any) -> HttpResponse:
+        response: Any = request(client, **environ)
+        if not response.streaming and response.get("Content-Type", "").startswith("text/html"):
+            response.content = collapsed(response.content.decode())
+        return response
+
+    monkeypatch.setattr(Client, "request", collapsing)
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def test_every_tone_has_its_class() -> None:
 @pytest.mark.rule("GRAPH-17", "PAGE-7")
 def test_the_legend_names_each_status_under_its_colour() -> None:
     legend = (ROOT / "templates/shell/legend.html").read_text()
-    rows = dict(re.findall(r'<li class="status-(\w+)" title="([^"]+)"', legend))
+    rows = dict(re.findall(r'<li\s+class="status-(\w+)"\s+title="([^"]+)"', legend))
     assert rows.keys() == {str(tone) for tone in Tone}
     for tone, statuses in rows.items():
         assert {tone_of(status) for status in statuses.split(", ")} == {Tone(tone)}

@@ -1,0 +1,30 @@
+"""Pages without the white space that means nothing: what a template's indentation adds, a browser does not show."""
+
+import re
+
+PRESERVED = re.compile(r"(<(pre|textarea|blockquote)\b.*?</\2>)", re.DOTALL)
+TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
+BLOCKS = (
+    "html|head|body|title|meta|link|script|noscript|div|p|h[1-6]|ul|ol|li|dl|dt|dd|table|caption|thead|tbody|tr|td|th"
+    "|form|fieldset|legend|section|article|nav|header|footer|main|aside|figure|figcaption|blockquote|details|dialog|menu"
+    "|option|optgroup|datalist|select|hr|br|template|svg|defs|symbol|g|path|circle|rect|use|line|progress|meter"
+)
+AROUND_BLOCKS = re.compile(rf"\s*(</?(?:{BLOCKS})\b[^>]*>)\s*")
+IN_BOXES = re.compile(r"(<(?:button|summary|label)\b[^>]*>)\s+|\s+(</(?:button|summary|label)>)")
+
+
+def collapsed(html: str) -> str:
+    """Return HTML as a browser reads it: white space collapsed, none around blocks and none at the ends of buttons."""
+    parts = PRESERVED.split(TAG.sub(lambda tag: _collapsed_tag(tag[0]), html))
+    # Two groups: every third part is text between preserved elements, the next such an element, the next its name.
+    return "".join(_collapsed(part) if index % 3 == 0 else part for index, part in enumerate(parts) if index % 3 != 2)
+
+
+def _collapsed_tag(tag: str) -> str:
+    tag = re.sub(r"\s+", " ", tag)
+    return re.sub(r'class=" ?([^"]*?) ?"', r'class="\1"', re.sub(r" (/?>)$", r"\1", tag))
+
+
+def _collapsed(html: str) -> str:
+    html = AROUND_BLOCKS.sub(r"\1", re.sub(r"\s+", " ", html))
+    return IN_BOXES.sub(lambda box: box[1] or box[2], html)
