@@ -35,6 +35,9 @@ class MCPEndpoint:
             return await _refuse(send, 401, "Send an API key that is in force: Authorization: Bearer mrp_...")
         if scope["method"] != "POST":  # there is no stream of notifications to follow, and no session to end
             return await _refuse(send, 405, "This endpoint answers POST.")
+        body = await _body(receive)
+        if body is not None and _is_too_deep(body):
+            return await _refuse(send, 400, "The body is nested too deeply.")
         # Imported with the first request: the SDK takes a second and 20 MB.
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
@@ -49,7 +52,7 @@ class MCPEndpoint:
                 max_request_body_size=settings.MRPVM_MAX_BODY_BYTES,
             )
             async with manager.run():
-                await manager.handle_request(scope, receive, send)
+                await manager.handle_request(scope, _once_more(body, receive), send)
         finally:
             current_caller.reset(token)
 
@@ -63,6 +66,41 @@ def _may_call_from(headers: dict[str, str]) -> bool:
     """Return whether no page of another origin sends the request; other clients name no origin."""
     origin = headers.get("origin")
     return origin is None or origin in settings.CORS_ALLOWED_ORIGINS or urlsplit(origin).netloc == headers.get("host")
+
+
+async def _body(receive: Callable[..., Any]) -> bytes | None:
+    """Return the whole body, which the server has bounded; None if the client has gone."""
+    parts = []
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+def _is_too_deep(body: bytes) -> bool:
+    """Return whether JSON is nested so deeply that the SDK would fail on it."""
+    try:
+        json.loads(body)
+    except RecursionError:
+        return True
+    except ValueError:  # the SDK says what is wrong
+        return False
+    return False
+
+
+def _once_more(body: bytes | None, receive: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a `receive` that begins with the body that was read already."""
+    waiting = [] if body is None else [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Any:
+        if waiting:
+            return waiting.pop()
+        return {"type": "http.disconnect"} if body is None else await receive()
+
+    return receive_again
 
 
 async def _refuse(send: Callable[..., Any], status: int, message: str) -> None:

@@ -138,6 +138,19 @@ def test_a_defect_shows_nothing(agent: Callable[..., Agent], monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
+    ("body", "status"),
+    [("[" * 100_000, 400), ('{"id": 1, "params": ' + "[" * 100_000 + "]" * 100_000 + "}", 400), ("{", 400)],
+)
+def test_a_body_that_is_no_request_is_refused(agent: Callable[..., Agent], body: str, status: int) -> None:
+    one = agent()
+    headers = {"Authorization": f"Bearer {one.key}", "Content-Type": "application/json"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    answer = httpx2.post(f"{one.url}/mcp", headers=headers | accept, content=body)
+    assert answer.status_code == status
+    assert answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
     ("method", "headers", "status"),
     [
         ("POST", {}, 401),

@@ -94,6 +94,20 @@ def test_the_eleventh_attempt_in_a_minute_waits(user: User, client: Client, sett
     assert attempt(elsewhere, "correct horse") == 302
 
 
+@pytest.mark.parametrize("other", ["anna ", " anna", "ANNA", "ａnna", "anna\u3000"])
+def test_another_spelling_is_counted_as_the_same_user(
+    user: User, client: Client, settings: Settings, other: str
+) -> None:
+    settings.MRPVM_LOGINS_PER_MINUTE = 2
+    assert [attempt(client) for _ in range(2)] == [200, 200]
+    assert attempt(client, name=other) == 429
+
+
+def test_an_address_cannot_try_ever_more_names(client: Client, project: Project, settings: Settings) -> None:
+    settings.MRPVM_LOGINS_PER_MINUTE = 2
+    assert [attempt(client, name=f"user {number}") for number in range(12)] == [200] * 10 + [429] * 2
+
+
 def test_no_limit_when_it_is_switched_off(user: User, client: Client, settings: Settings) -> None:
     settings.MRPVM_LOGINS_PER_MINUTE = 0
     assert {attempt(client) for _ in range(15)} == {200}

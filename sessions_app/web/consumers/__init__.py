@@ -82,8 +82,8 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         if subscription is not None and subscription.leave(self._wakeup):
             self._shared.subscriptions.pop(self._session_pk, None)
 
-    async def receive_json(self, content: Any, **kwargs: Any) -> None:
-        """Ignore what browsers send: everything they do goes over HTTP."""
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
+        """Ignore what is sent, JSON or not: everything that pages do goes over HTTP."""
 
     async def _follow(self) -> None:
         try:

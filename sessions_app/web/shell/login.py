@@ -8,7 +8,7 @@ import segno
 from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -30,6 +30,8 @@ from sessions_app.queries.settings.second_factor import Enrolment, enrolment_of,
 from sessions_app.web.shell.pages import tell
 
 TEMPLATE = "shell/login.html"
+NAMES_AN_ADDRESS = 5
+"""How many times the attempts of one user an address has for all: each makes the server hash a password."""
 PATIENCE_SECONDS = 600
 """How long a password counts until the code that belongs to it."""
 _LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -48,15 +50,18 @@ class WaitingLogin:
 
 @method_decorator(login_not_required, name="dispatch")
 class PasswordLogin(LoginView):
-    """The login form; attempts are counted by address and user."""
+    """The login form; attempts are counted by address and user, and by address."""
 
     template_name = TEMPLATE
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Check the password, unless there were too many attempts in this minute."""
-        address, name = request.META.get("REMOTE_ADDR", ""), request.POST.get("username", "").casefold()[:150]
-        if is_allowed(f"login:{address}:{name}", settings.MRPVM_LOGINS_PER_MINUTE):
+        address, most = request.META.get("REMOTE_ADDR", ""), settings.MRPVM_LOGINS_PER_MINUTE
+        # The name as the form reads it: no blank or other form of a letter makes it somebody else's.
+        name = str(UsernameField().to_python(request.POST.get("username", ""))).casefold()[:150]
+        of_user = is_allowed(f"login:{address}:{name}", most)
+        if is_allowed(f"login:{address}", NAMES_AN_ADDRESS * most) and of_user:
             return super().post(request, *args, **kwargs)
         form = self.get_form_class()()
         return _too_often(request, TEMPLATE, self.get_context_data(form=form))
