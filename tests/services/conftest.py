@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2 as httpx
@@ -14,9 +15,16 @@ from tests.services.node import KEY, Node
 @pytest.fixture
 def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
     """Return two processes on one database; logged in on the first, which holds for both."""
+    with two_nodes(tmp_path, own_services) as both:
+        yield both
+
+
+@contextmanager
+def two_nodes(place: Path, services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
+    """Run two processes with these variables for the block; see `nodes`."""
     assert "REDIS_URL" in os.environ, "these tests need PostgreSQL and Redis"
-    variables = own_services | {"MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
-    first_data, second_data = tmp_path / "first", tmp_path / "second"
+    variables = services | {"MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
+    first_data, second_data = place / "first", place / "second"
     first_data.mkdir()
     second_data.mkdir()
     with (
