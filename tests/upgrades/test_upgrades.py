@@ -1,0 +1,49 @@
+"""Data of every released version opens in this one, and its conversations go on."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mrpvm.settings import MRPVM_VERSION
+from tests.server import ServerProcess
+from tests.upgrades.kept import ANSWER, ANSWER_OF_SOURCE, ASKED, ASKED_OF_SOURCE, KEPT, KEY, Caller, make_database
+
+CHANGELOG = Path("CHANGELOG.md").read_text()
+RELEASED = re.findall(r"^## (\d\S*), \d{4}-\d\d-\d\d$", CHANGELOG, re.MULTILINE)
+
+
+def test_the_changelog_names_this_version_and_each_release() -> None:
+    named = re.findall(r"^## (\d\S*), (.+)$", CHANGELOG, re.MULTILINE)
+    assert named[0][0] == MRPVM_VERSION
+    assert [version for version, at in named if version not in RELEASED and at != "not released"] == []
+
+
+def test_a_database_of_each_release_is_kept() -> None:
+    # python -m tests.upgrades, with the version that is released
+    assert sorted(path.stem for path in KEPT.glob("*.zip")) == sorted(RELEASED)
+
+
+@pytest.mark.parametrize("version", sorted({*RELEASED, MRPVM_VERSION}))
+def test_conversations_of_a_version_go_on_in_this_one(version: str, tmp_path: Path) -> None:
+    made, data = tmp_path / "made", tmp_path / "data"
+    made.mkdir()
+    data.mkdir()
+    kept = KEPT / f"{version}.zip" if version in RELEASED else make_database(made, tmp_path)
+    server = ServerProcess(data, "--no-bootstrap", MRPVM_API_KEY=KEY)
+    code, output = server.manage("restore", str(kept))
+    assert code == 0, output
+    with server:
+        caller = Caller(server)
+        sessions = caller.sessions()
+        assert len(sessions) == 2
+        for session_id in sessions:
+            assert ANSWER in caller.say(ASKED, session_id=session_id)
+            turns = caller.http.get(f"/sessions/{session_id}/explainability").json()["turns"]
+            assert {turn["status"] for turn in turns} == {"succeeded"}
+            for turn in turns:
+                caller.http.get(f"/sessions/{session_id}/turns/{turn['requestId']}").raise_for_status()
+        answers = [caller.say(ASKED_OF_SOURCE, session_id=session_id) for session_id in sessions]
+        assert [answer for answer in answers if ANSWER_OF_SOURCE in answer]
+        code, output = server.manage("doctor")
+        assert code == 0, output
