@@ -10,6 +10,7 @@ from mrpvm import registry
 from mrpvm.contracts import Descriptor, SourceReader, SourceText
 from sessions_app.actions.knowledge.artifacts import keep_source_artifacts
 from sessions_app.actions.settings.plugin_failures import record_failure
+from sessions_app.database import outages_told
 from sessions_app.plugin_threads import call_in_time
 
 
@@ -34,7 +35,8 @@ def _tell(descriptor: Descriptor, reader: SourceReader, source: SourceText, sour
     if reply.status == "error":
         _record(descriptor, source, reply.error or "it gave no reason")
     if reply.status == "accepted" and source_pk is not None:
-        keep_source_artifacts(descriptor.id, source_pk, reply.artifacts)
+        with outages_told():  # no defect of the plugin
+            keep_source_artifacts(descriptor.id, source_pk, reply.artifacts)
 
 
 def _record(descriptor: Descriptor, source: SourceText, error: BaseException | str) -> None:
