@@ -9,15 +9,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2 as httpx
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
+
+from mrpvm.errors import MODEL_ERROR_CODES
 
 KEY = "mrp_" + "s" * 32
 PAUSE_SECONDS = 0.3
 """The longest pause of a person between two things."""
 PATIENCE_SECONDS = 60
+LONGEST_WAIT_SECONDS = 2
+"""How long a person heeds Retry-After."""
 TOLD_TO_COME_AGAIN = {408, 409, 429, 502, 503, 504, 507}
 """Answers that say: not now. 502 and 504 are the proxy's."""
+MODELS_FAULTS = MODEL_ERROR_CODES | {"PLUGIN_STAGE_EXHAUSTED", "TURN_FAILED", "VALIDATION_REJECTED", "ENGINE_TIMEOUT"}
+"""What a turn ends with where the model, or what it answered, was of no use."""
 WEIGHTS = {
     "turn": 8, "stream": 4, "model turn": 3, "upload": 2, "save": 2, "fork": 1, "page": 5, "deletion": 1,
 }  # fmt: skip
@@ -44,6 +50,8 @@ class Person:
         self._cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
         self._count = itertools.count(1)
         self._choice = random.Random(number)
+        self._request: asyncio.Task[httpx.Response] | None = None
+        self._socket: ClientConnection | None = None
         self.session_id = ""
         self.sequences: list[int] = []
         """The numbers of the events that the person's page got, in the order in which they came."""
@@ -65,6 +73,13 @@ class Person:
                 await self._do(kind)
                 await asyncio.sleep(self._choice.uniform(0, PAUSE_SECONDS))
             await page
+
+    def hang_up(self) -> None:
+        """Cut both connections, whatever is under way."""
+        if self._request is not None:
+            self._request.cancel()
+        if self._socket is not None:
+            self._socket.transport.abort()
 
     async def _do(self, kind: str) -> None:
         number = next(self._count)
@@ -96,7 +111,7 @@ class Person:
     async def _say(self, kind: str, text: str) -> None:
         body: dict[str, Any] = {"session_id": self.session_id, "messages": [{"role": "user", "content": text}]}
         if kind == "model turn":
-            body["goal_solver_plugin"] = "gs-llm"
+            body["goal_solver_plugin"] = "gs-llm-fast"
         if kind == "stream":
             body["stream"] = True
         if await self._send(kind, "POST", "/api/chat/completions", body) is not None:
@@ -105,13 +120,19 @@ class Person:
     async def _send(self, kind: str, method: str, path: str, body: Any) -> dict[str, Any] | None:
         """Return the answer to one request, None for one that was put off or cut; note what is a defect."""
         headers = {} if path.startswith("/api") else {"Cookie": self._cookie, "Authorization": ""}
+        self._request = asyncio.create_task(self._client.request(method, path, json=body, headers=headers))
         try:
-            answer = await self._client.request(method, path, json=body, headers=headers)
+            answer = await self._request
+        except asyncio.CancelledError:
+            self._noted.put_off["hung up"] += 1
+            return None
         except httpx.HTTPError as error:
             self._noted.put_off[type(error).__name__] += 1
+            await asyncio.sleep(1)
             return None
         if answer.status_code in TOLD_TO_COME_AGAIN:
             self._noted.put_off[str(answer.status_code)] += 1
+            await asyncio.sleep(min(int(answer.headers.get("retry-after", 1)), LONGEST_WAIT_SECONDS))
             return None
         is_stream = answer.headers.get("content-type", "").startswith("text/event-stream")
         if is_stream and "event: response.completed" not in answer.text:
@@ -119,7 +140,7 @@ class Person:
             return None
         if answer.status_code >= 400:
             if is_a_models_fault(kind, answer):
-                self._noted.put_off["model's fault"] += 1
+                self._noted.put_off[f"model turn: {answer.json()['error']['code']}"] += 1
             else:
                 self._noted.defects.append(
                     f"{kind}: {method} {path} answered {answer.status_code}: {answer.text[:300]}"
@@ -137,6 +158,7 @@ class Person:
             try:
                 headers = {"Cookie": self._cookie}
                 async with connect(address, additional_headers=headers, origin=self._url, open_timeout=20) as socket:
+                    self._socket = socket
                     while not stop_asked.is_set():
                         try:
                             async with asyncio.timeout(1):
@@ -153,4 +175,4 @@ class Person:
 
 def is_a_models_fault(kind: str, answer: httpx.Response) -> bool:
     """Return whether a turn failed because the configured model did not answer as it should."""
-    return kind == "model turn" and answer.json()["error"]["code"] != "SERVER_INTERNAL_ERROR"
+    return kind == "model turn" and answer.json()["error"]["code"] in MODELS_FAULTS

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 
 from tests.soak.load import KEY, Noted, Person
-from tests.soak.sites import Site
+from tests.soak.sites import Fault, Site
 
 QUIET_SECONDS = 2.0
 """Between two faults."""
@@ -82,7 +83,9 @@ async def _work(site: Site, people: list[Person], outcome: Outcome) -> None:
     working = [asyncio.create_task(person.work(stop_asked)) for person in people]
     await asyncio.sleep(min(10, outcome.seconds / 4))
     outcome.first = _size(site)
-    faults = threading.Thread(target=_go_wrong, args=(site, outcome, time.monotonic() + outcome.seconds))
+    hanging_up = Fault("clients hang up", partial(_hang_up, asyncio.get_running_loop(), people))
+    until = time.monotonic() + outcome.seconds
+    faults = threading.Thread(target=_go_wrong, args=(site, [*site.faults, hanging_up], outcome, until))
     faults.start()
     await asyncio.to_thread(faults.join)
     await asyncio.to_thread(site.wait_until_ready)
@@ -92,9 +95,15 @@ async def _work(site: Site, people: list[Person], outcome: Outcome) -> None:
     outcome.last = _size(site)
 
 
-def _go_wrong(site: Site, outcome: Outcome, until: float) -> None:
+def _hang_up(loop: asyncio.AbstractEventLoop, people: list[Person]) -> None:
+    """Cut the connections of every client at once."""
+    for person in people:
+        loop.call_soon_threadsafe(person.hang_up)
+
+
+def _go_wrong(site: Site, waiting: list[Fault], outcome: Outcome, until: float) -> None:
     """Let every fault happen in turn, in another order each time."""
-    choice, waiting = random.Random(1), list(site.faults)
+    choice = random.Random(1)
     try:
         while time.monotonic() < until:
             choice.shuffle(waiting)
@@ -179,12 +188,13 @@ def _doctor(site: Site) -> list[str]:
 
 
 def _tracebacks(output: str) -> list[str]:
-    """Return the end of each traceback that a server printed, but for errors that the product names itself."""
+    """Return the last lines of each traceback that a server printed, but for errors that the product names itself."""
     found = []
     for part in output.split("Traceback (most recent call last):")[1:]:
         if "direct cause of the following exception" in part or "During handling of the above exception" in part:
             continue  # the next one says what came of it
-        last = next(line for line in part.splitlines() if line and not line.startswith(" "))
-        if not last.startswith("mrpvm.errors."):
-            found.append(last)
+        lines = part.splitlines()
+        place = next(place for place, line in enumerate(lines) if line and not line.startswith(" "))
+        if not lines[place].startswith("mrpvm.errors."):
+            found.append("\n".join(lines[: place + 1][-12:]))
     return found
