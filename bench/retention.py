@@ -4,7 +4,7 @@ import argparse
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import django
 
+from bench.copied_rows import analyze, copy_rows
 from bench.databases import new_database
 
 if TYPE_CHECKING:
-    from django.db.models import Model
-
     from sessions_app.models import Project
 
 TURNS, TURNS_A_SESSION = 1_000_000, 100
@@ -147,56 +146,28 @@ def _fill(project: "Project", turn_count: int) -> None:
     first = models.Session.objects.order_by("-pk").values_list("pk", flat=True)[0] + 1
     of_session, of_turn = f"{first} + (n.i / {TURNS_A_SESSION})", f"{turn.pk} + 1 + n.i"
     sessions = turn_count // TURNS_A_SESSION
-    _copies(models.Session, f"id = {session.pk}", sessions, {"id": f"{first} + n.i", "session_id": "'s-' || n.i"})
+    copy_rows(models.Session, f"id = {session.pk}", sessions, {"id": f"{first} + n.i", "session_id": "'s-' || n.i"})
     own = {"id": of_turn, "session_id": of_session, "request_id": "'r-' || n.i"}
-    _copies(models.ExplainabilityTurn, f"id = {turn.pk}", turn_count, {**own, "turn_index": f"n.i % {TURNS_A_SESSION}"})
-    _copies(models.TurnEvents, f"turn_id = {turn.pk}", turn_count, {"id": "1000 + n.i", "turn_id": of_turn})
+    copy_rows(
+        models.ExplainabilityTurn, f"id = {turn.pk}", turn_count, {**own, "turn_index": f"n.i % {TURNS_A_SESSION}"}
+    )
+    copy_rows(models.TurnEvents, f"turn_id = {turn.pk}", turn_count, {"id": "1000 + n.i", "turn_id": of_turn})
     for number, message in enumerate(turn.messages.order_by("pk")):
         place = {"sequence": f"2 * (n.i % {TURNS_A_SESSION}) + {number + 1}", "id": f"1000 + 2 * n.i + {number}"}
         places = {**place, "session_id": of_session, "turn_id": of_turn}
-        _copies(models.Message, f"id = {message.pk}", turn_count, places)
+        copy_rows(models.Message, f"id = {message.pk}", turn_count, places)
     event = models.SessionEvent.objects.filter(session=session, kind="turn.committed").latest("pk")
     place = {"id": "1000 + n.i", "session_id": of_session, "sequence": f"n.i % {TURNS_A_SESSION} + 1"}
-    _copies(models.SessionEvent, f"id = {event.pk}", turn_count, place)
+    copy_rows(models.SessionEvent, f"id = {event.pk}", turn_count, place)
     step = models.UnitEvent.objects.filter(session=session).latest("pk")
     own = {"id": "1000 + n.i", "session_id": of_session, "turn_id": of_turn}
-    _copies(models.UnitEvent, f"id = {step.pk}", turn_count, own)
+    copy_rows(models.UnitEvent, f"id = {step.pk}", turn_count, own)
     entry = models.AuditEntry.objects.create(
         project=project, kind="base.renamed", actor_kind="server", actor="server", subject="x",
         at=session.created_at - by,
     )  # fmt: skip
-    _copies(models.AuditEntry, f"id = {entry.pk}", turn_count, {"id": "1000 + n.i"})
-    _analyze()
-
-
-def _copies(model: "type[Model]", template: str, count: int, changed: Mapping[str, str]) -> None:
-    """Store copies of one row by one statement; `changed` are SQL expressions over `n.i`, from 0."""
-    from django.db import connection
-
-    columns = [field.column for field in model._meta.local_concrete_fields]
-    values = ", ".join(changed.get(column, f"t.{column}") for column in columns)
-    names = ", ".join(columns)
-    table = model._meta.db_table
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {count - 1}) "  # noqa: S608
-            f"INSERT INTO {table} ({names}) SELECT {values} FROM n, {table} t WHERE t.{template}"
-        )
-
-
-def _analyze() -> None:
-    """Have PostgreSQL know how much there is, as it does by itself after a while; new keys follow those of copies."""
-    from django.apps import apps
-    from django.core.management.color import no_style
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        for statement in connection.ops.sequence_reset_sql(
-            no_style(), apps.get_app_config("sessions_app").get_models()
-        ):
-            cursor.execute(statement)
-        if connection.vendor == "postgresql":
-            cursor.execute("ANALYZE")
+    copy_rows(models.AuditEntry, f"id = {entry.pk}", turn_count, {"id": "1000 + n.i"})
+    analyze()
 
 
 if __name__ == "__main__":

@@ -81,6 +81,7 @@ class MeasuredServer(ServerProcess):
                 "DATABASE_URL": database.url,
                 "MRPVM_API_KEY": API_KEY,
                 "MRPVM_DEMO": "0",
+                "MRPVM_LOCAL_MODEL": "0",
                 "MRPVM_CHATS_PER_MINUTE": "0",
             } | variables,
         )  # fmt: skip
@@ -113,7 +114,11 @@ class Client:
         Raises:
             RuntimeError: the server answered with an error.
         """
-        return self._answer("POST", path, json.dumps(body), _HEADERS)
+        return self._answer("POST", path, json.dumps(body).encode(), _HEADERS)
+
+    def post_protobuf(self, path: str, body: bytes) -> bytes:
+        """Return the body of a successful answer; raises as `post` does."""
+        return self._answer("POST", path, body, _HEADERS | {"Content-Type": "application/x-protobuf"})
 
     def get(self, path: str) -> bytes:
         """Return the body of a successful answer; raises as `post` does."""
@@ -130,7 +135,7 @@ class Client:
         """Return a page as a browser gets it that is logged in; raises as `post` does."""
         return self._answer("GET", path, None, {"Cookie": cookies, "Accept": "text/html"})
 
-    def _answer(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> bytes:
+    def _answer(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
         self._connection.request(method, path, body, headers)
         response = self._connection.getresponse()
         answer = response.read()

@@ -11,9 +11,11 @@ from bench.machine import SESSION_UNITS, machine_cost
 from bench.table.clients import client_rows
 from bench.table.growth import growth_rows
 from bench.table.hostile import hostile_rows
+from bench.table.overview import overview_rows
 from bench.table.requests import request_rows
 from bench.table.rows import Row
 from bench.table.statements import statement_rows
+from bench.table.traces import trace_rows
 from bench.table.workers import worker_rows
 
 
@@ -26,9 +28,13 @@ class TableSizes:
     growth_turns: int = 6_750
     memory_turns: int = 5_000
     burst_messages: int = 150
+    span_count: int = 10_000
+    overview_turns: int = 1_000_000
 
 
-QUICK_TABLE = TableSizes(rounds=1, client_turns=2, growth_turns=60, memory_turns=50, burst_messages=2)
+QUICK_TABLE = TableSizes(
+    rounds=1, client_turns=2, growth_turns=60, memory_turns=50, burst_messages=2, span_count=100, overview_turns=2_000
+)
 """Enough to see that everything runs; too little to tell anything."""
 
 type Part = Callable[[Database, TableSizes], list[Row]]
@@ -46,6 +52,8 @@ PARTS: Mapping[str, Part] = {
     "machine": _machine,
     "statements": lambda own, sizes: statement_rows(own),
     "growth": lambda own, sizes: growth_rows(own, sizes.growth_turns, sizes.memory_turns),
+    "traces": lambda own, sizes: trace_rows(own, sizes.rounds, sizes.span_count),
+    "overview": lambda own, sizes: overview_rows(own, sizes.overview_turns),
     "hostile": lambda own, sizes: hostile_rows(own, sizes.burst_messages),
 }
 

@@ -166,6 +166,9 @@ class _BoundModel:
                 if failed.refused in sent:
                     self._endpoint.refused |= {(resolved.model, str(failed.refused))}
                     continue
+                if failed.is_loading:  # is no attempt: nobody has looked at the request
+                    self._wait(FIRST_WAIT_MS, failed.error)
+                    continue
                 if not failed.is_transient or transient_count == self._endpoint.config.max_retries:
                     raise failed.error from None
                 self._wait(max(FIRST_WAIT_MS * 2**transient_count, failed.retry_after_ms), failed.error)

@@ -25,6 +25,7 @@ _OPTIONAL = (
     "temperature", "max_tokens", "stop", "stream_options", "store", "reasoning_effort", "reasoning", "verbosity",
     "text", "previous_response_id",
 )  # fmt: skip
+_LOADING = "Loading model"  # of llama.cpp's server, until it can answer
 _UNKNOWN_RESPONSE = "previous_response_not_found"
 
 
@@ -45,7 +46,8 @@ class AttemptFailed(Exception):
     """One attempt gave no answer; `error` is what a caller is told, `status` the provider's HTTP status if it gave one.
 
     `is_transient`: the same request may work a moment later. `refused` names a parameter the provider does not
-    know, `lost_thread` says that it does not know the response which the request follows.
+    know, `lost_thread` says that it does not know the response which the request follows. `is_loading`: the server
+    still reads the model from its disk.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class AttemptFailed(Exception):
         retry_after_ms: int = 0,
         refused: str | None = None,
         lost_thread: bool = False,
+        is_loading: bool = False,
     ) -> None:
         super().__init__(error.message)
         self.error = error
@@ -65,6 +68,7 @@ class AttemptFailed(Exception):
         self.retry_after_ms = retry_after_ms
         self.refused = refused
         self.lost_thread = lost_thread
+        self.is_loading = is_loading
 
 
 class Endpoint:
@@ -180,6 +184,7 @@ class Endpoint:
             retry_after_ms=_retry_after_ms(error.response.headers.get("retry-after")),
             refused=named if named in _OPTIONAL and named in body and not lost else None,
             lost_thread=lost,
+            is_loading=status == 503 and reason == _LOADING,
         )
 
     def _reason(self, error: Any) -> str:

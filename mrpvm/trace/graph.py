@@ -129,6 +129,13 @@ def fold_graph(events: Iterable[Event]) -> Graph:
     return fold.graph()
 
 
+def cause_edges(data: FrameOpened | PluginStarted) -> tuple[Edge, ...]:
+    """Return the recorded edge to the node that begins with this event: what opened the frame, or what was consumed."""
+    if isinstance(data, FrameOpened):
+        return () if data.opened_by is None else (Edge(data.opened_by, data.frame_id, "child-frame"),)
+    return () if data.cause is None else (Edge(data.cause.execution_id, data.execution_id, data.cause.kind),)
+
+
 @lru_cache(maxsize=4_096)
 def path_key(node_id: str) -> tuple[tuple[int, ...], int, str]:
     """Return the sorting key of a path id such as `exec-0.2.1~2`."""
@@ -200,8 +207,7 @@ def _frame_opened(fold: _Fold, at_ms: int, data: FrameOpened) -> None:
         fold.root_frame_id = data.frame_id
     else:
         fold.connect(data.parent_frame_id, data.frame_id, "contains")
-    if data.opened_by is not None:
-        fold.connect(data.opened_by, data.frame_id, "child-frame")
+    fold.edges += cause_edges(data)
 
 
 def _frame_closed(fold: _Fold, at_ms: int, data: FrameClosed) -> None:
@@ -228,8 +234,7 @@ def _plugin_started(fold: _Fold, at_ms: int, data: PluginStarted) -> None:
         detail_ref=data.execution_id,
     )
     fold.connect(data.frame_id, data.execution_id, "contains")
-    if data.cause is not None:
-        fold.connect(data.cause.execution_id, data.execution_id, data.cause.kind)
+    fold.edges += cause_edges(data)
 
 
 def _plugin_finished(fold: _Fold, at_ms: int, data: PluginFinished) -> None:

@@ -4,21 +4,26 @@ A turn only hands over what it holds already. A thread of the SDK makes the span
 and forgets the oldest once its queue is full: a collector that is away costs a turn nothing.
 """
 
+import secrets
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db.models.signals import post_save
 
 from mrpvm.llm.trace_context import TraceContext
 from mrpvm.trace.events import ROOT_FRAME_ID, Event
-from sessions_app.models import ExplainabilityTurn, TurnRating
+from sessions_app.models import ExplainabilityTurn, TestResult, TurnRating
 from sessions_app.turns.ended import turn_ended
 from sessions_app.turns.tracing import span_id_of
 
+if TYPE_CHECKING:
+    from sessions_app.interchange.spans import Evaluation
+
 LAST_FLUSH_MS = 300
+_SCORES = {TestResult.Outcome.PASSED.value: 1.0, TestResult.Outcome.FAILED.value: 0.0}
 TURNS_A_BATCH = 64
 
 
@@ -28,7 +33,7 @@ def export_traces() -> "TraceExport | None":
 
 
 class TraceExport:
-    """The connection of turns and ratings to the SDK's queue."""
+    """The connection of turns, ratings and results of tests to the SDK's queue."""
 
     def __init__(self) -> None:
         # The SDK is loaded by servers that send traces alone.
@@ -43,11 +48,13 @@ class TraceExport:
         self._processor: BatchSpanProcessor = BatchSpanProcessor(self._exporter, max_export_batch_size=TURNS_A_BATCH)
         turn_ended.connect(self._turn_ended, dispatch_uid="export-traces")
         post_save.connect(self._rated, sender=TurnRating, dispatch_uid="export-ratings")
+        post_save.connect(self._tested, sender=TestResult, dispatch_uid="export-tests")
 
     def close(self) -> None:
         """Send what waits, within `LAST_FLUSH_MS`, and send no more."""
         turn_ended.disconnect(dispatch_uid="export-traces")
         post_save.disconnect(dispatch_uid="export-ratings", sender=TurnRating)
+        post_save.disconnect(dispatch_uid="export-tests", sender=TestResult)
         # The SDK's own flush waits as long as its tries last.
         flush = threading.Thread(target=self._processor.force_flush, name="last-traces", daemon=True)
         flush.start()
@@ -90,13 +97,50 @@ class TraceExport:
         self._processor.on_end(QueuedTurnSpan(ended))
 
     def _rated(self, *, instance: TurnRating, **_: Any) -> None:
-        from sessions_app.interchange.turn_exporter import QueuedRating, Rating
+        from sessions_app.interchange.spans import Evaluation
 
-        turn = instance.turn
+        turn, value = instance.turn, instance.value
         if not turn.trace_id:
             return
-        trace = TraceContext(trace_id=turn.trace_id, span_id=span_id_of(turn.request_id, ROOT_FRAME_ID))
-        rating = Rating(
-            session_id=turn.session.session_id, value=instance.value, note=instance.note, at_ns=time.time_ns()
+        rating = Evaluation(
+            name="rating",
+            session_id=turn.session.session_id,
+            label=value,
+            score=1.0 if value == TurnRating.Value.UP else 0.0,
+            explanation=instance.note,
+            at_ns=time.time_ns(),
         )
-        self._processor.on_end(QueuedRating(trace, rating))
+        self._queue(_below(turn), rating)
+
+    def _tested(self, *, instance: TestResult, **_: Any) -> None:
+        """Queue a test's result: below the turn that it was kept from, else as a trace of its own."""
+        from sessions_app.interchange.spans import Evaluation
+
+        if instance.outcome == TestResult.Outcome.WAITING:
+            return
+        test = instance.test
+        turn = test.turn if test else None
+        result = Evaluation(
+            name=instance.run.suite.name,
+            test_id=test.test_id if test else "",
+            session_id=turn.session.session_id if turn else "",
+            label=instance.outcome,
+            score=_SCORES.get(instance.outcome),
+            explanation=": ".join([instance.name, *instance.failures]),  # a test is often called by its question
+            at_ns=time.time_ns(),
+        )
+        self._queue(_below(turn) if turn and turn.trace_id else _new_trace(), result)
+
+    def _queue(self, trace: TraceContext, evaluation: "Evaluation") -> None:
+        from sessions_app.interchange.turn_exporter import QueuedEvaluationSpan
+
+        self._processor.on_end(QueuedEvaluationSpan(trace, evaluation))
+
+
+def _below(turn: ExplainabilityTurn) -> TraceContext:
+    """Return a new span below the turn's."""
+    return TraceContext(trace_id=turn.trace_id, span_id=span_id_of(turn.request_id, ROOT_FRAME_ID)).child()
+
+
+def _new_trace() -> TraceContext:
+    return TraceContext(trace_id=secrets.token_hex(16), span_id=secrets.token_hex(8))

@@ -4,42 +4,43 @@ The root frame is the span `invoke_agent`, each frame and execution a span below
 to a model a span `chat` below its execution. The recorded edges are links, so that a reader can draw the same graph.
 """
 
+# The messages of the protocol are made directly: the SDK's own spans cost four times as much, most of it for copies
+# of attributes and their checks.
+
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import Event as SpanEvent
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import Link, SpanContext, SpanKind, TraceFlags
-from opentelemetry.trace.status import Status, StatusCode
+from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, SpanFlags, Status
 
 from mrpvm.llm.redaction import without_secrets
 from mrpvm.llm.trace_context import TraceContext
 from mrpvm.trace.details import CallMeta
 from mrpvm.trace.events import (
+    ROOT_FRAME_ID,
     Event,
     FrameClosed,
     FrameOpened,
     PluginFinished,
     PluginStarted,
 )
-from mrpvm.trace.graph import Edge, fold_graph
+from mrpvm.trace.graph import Edge, cause_edges
 from mrpvm.values import KnowledgeUnit
 from mrpvm.wire import WireWriter
 from sessions_app.turns.tracing import span_id_of
 
 type Attributes = dict[str, str | int | float | bool | Sequence[str]]
 
-SCOPE = InstrumentationScope("mrpvm")
 OPERATIONS = {"kb": "retrieval"}
 """Operation by stage; every other stage is a tool."""
 CONTENT_CHARS = 64_000
 """Of one text; what is missing is said in it."""
 MILLISECOND = 1_000_000
-_SAMPLED = TraceFlags(TraceFlags.SAMPLED)
+_LOCAL_PARENT = SpanFlags.SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
+_REMOTE_PARENT = _LOCAL_PARENT | SpanFlags.SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,46 +64,43 @@ class EndedTurn:
     events: Sequence[Event]
 
 
-def turn_spans(turn: EndedTurn, resource: Resource, *, with_content: bool) -> Iterator[ReadableSpan]:
+def turn_spans(turn: EndedTurn, *, with_content: bool) -> Iterator[Span]:
     """Return the turn's spans, the root first.
 
     Args:
         with_content: what was said, given and found goes with them, redacted as on the pages.
     """
-    return _Spans(turn, resource, with_content).all()
-
-
-def span_context(trace_id: str, span_id: str, *, is_remote: bool = False) -> SpanContext:
-    """Return the SDK's form of two hexadecimal ids."""
-    return SpanContext(int(trace_id, 16), int(span_id, 16), is_remote, _SAMPLED)
+    return _Spans(turn, with_content).all()
 
 
 class _Spans:
-    def __init__(self, turn: EndedTurn, resource: Resource, with_content: bool) -> None:
-        self._turn, self._resource, self._with_content = turn, resource, with_content
-        self._began = {event.data.execution_id: event for event in turn.events if isinstance(event.data, PluginStarted)}
-        self._edges: dict[str, list[Edge]] = {}
-        for edge in fold_graph(turn.events).edges:
-            if edge.kind != "contains":  # parents say so
-                self._edges.setdefault(edge.target, []).append(edge)
+    def __init__(self, turn: EndedTurn, with_content: bool) -> None:
+        self._turn, self._with_content = turn, with_content
+        self._trace_id = bytes.fromhex(turn.trace.trace_id)
+        self._ids: dict[str, bytes] = {}
+        self._began: dict[str, tuple[int, PluginStarted]] = {}
+        self._closed: dict[str, tuple[int, FrameClosed]] = {}
+        for event in turn.events:
+            match event.data:
+                case PluginStarted() as data:
+                    self._began[data.execution_id] = event.at_ms, data
+                case FrameClosed() as data:
+                    self._closed[data.frame_id] = event.at_ms, data
 
-    def all(self) -> Iterator[ReadableSpan]:
-        opened = [event for event in self._turn.events if isinstance(event.data, FrameOpened)]
-        closed = {event.data.frame_id: event for event in self._turn.events if isinstance(event.data, FrameClosed)}
-        for event in opened:
-            data = event.data
-            assert isinstance(data, FrameOpened)  # noqa: S101 (chosen above)
+    def all(self) -> Iterator[Span]:
+        opened = [(event.at_ms, event.data) for event in self._turn.events if isinstance(event.data, FrameOpened)]
+        for at_ms, data in opened:
             if data.parent_frame_id is None:
                 yield self._root(data.frame_id, data.label, data.purpose)
             else:
-                yield self._frame(event, data, closed.get(data.frame_id))
+                yield self._frame(at_ms, data, data.parent_frame_id)
         if not opened:  # a turn that failed before its machine began
-            yield self._root("frame-0", "", "")
+            yield self._root(ROOT_FRAME_ID, "", "")
         for event in self._turn.events:
             if isinstance(event.data, PluginFinished):
                 yield from self._execution(event, event.data)
 
-    def _root(self, node_id: str, label: str, purpose: str) -> ReadableSpan:
+    def _root(self, node_id: str, label: str, purpose: str) -> Span:
         turn = self._turn
         attributes: Attributes = {
             "gen_ai.operation.name": "invoke_agent",
@@ -134,11 +132,12 @@ class _Spans:
                 attributes["gen_ai.output.messages"] = _messages("assistant", turn.answer, "stop")
         parent = turn.trace.parent_span_id
         return self._span(
-            f"invoke_agent {turn.agent}", node_id, attributes, turn.started_ns, turn.ended_ns, SpanKind.SERVER,
-            parent=span_context(turn.trace.trace_id, parent, is_remote=True) if parent else None, error=turn.error,
+            f"invoke_agent {turn.agent}", self._id(node_id), attributes, turn.started_ns, turn.ended_ns,
+            Span.SPAN_KIND_SERVER, parent=bytes.fromhex(parent) if parent else b"",
+            flags=_REMOTE_PARENT if parent else _LOCAL_PARENT, error=turn.error,
         )  # fmt: skip
 
-    def _frame(self, event: Event, data: FrameOpened, closed: Event | None) -> ReadableSpan:
+    def _frame(self, at_ms: int, data: FrameOpened, parent: str) -> Span:
         attributes: Attributes = {
             "gen_ai.conversation.id": self._turn.session_id,
             "mrpvm.node.id": data.frame_id,
@@ -147,33 +146,36 @@ class _Spans:
             "mrpvm.frame.purpose": data.purpose,
         }
         end = self._turn.ended_ns
-        if closed is not None and isinstance(closed.data, FrameClosed):
-            attributes["mrpvm.node.status"] = closed.data.status
-            attributes["mrpvm.frame.closure_reason"] = closed.data.closure_reason
-            end = self._at(closed.at_ms)
+        if data.frame_id in self._closed:
+            closed_at_ms, closed = self._closed[data.frame_id]
+            attributes["mrpvm.node.status"] = closed.status
+            attributes["mrpvm.frame.closure_reason"] = closed.closure_reason
+            end = self._at(closed_at_ms)
         if self._with_content and data.intents:
             attributes["gen_ai.input.messages"] = _messages("user", " ".join(data.intents))
-        parent = self._context(str(data.parent_frame_id))
-        return self._span(f"frame {data.label}", data.frame_id, attributes, self._at(event.at_ms), end, parent=parent)
+        return self._span(
+            f"frame {data.label}", self._id(data.frame_id), attributes, self._at(at_ms), end,
+            parent=self._id(parent), links=cause_edges(data),
+        )  # fmt: skip
 
-    def _execution(self, event: Event, data: PluginFinished) -> Iterator[ReadableSpan]:
-        began = self._began.get(data.execution_id)
-        if began is None or not isinstance(began.data, PluginStarted):
+    def _execution(self, event: Event, data: PluginFinished) -> Iterator[Span]:
+        if data.execution_id not in self._began:
             return
-        start, end = self._at(began.at_ms), self._at(event.at_ms)
-        operation = OPERATIONS.get(began.data.stage, "execute_tool")
+        at_ms, began = self._began[data.execution_id]
+        start, end = self._at(at_ms), self._at(event.at_ms)
+        operation = OPERATIONS.get(began.stage, "execute_tool")
         attributes: Attributes = {
             "gen_ai.operation.name": operation,
-            "gen_ai.tool.name": began.data.plugin_id,
+            "gen_ai.tool.name": began.plugin_id,
             "gen_ai.tool.type": "extension",
             "gen_ai.conversation.id": self._turn.session_id,
             "mrpvm.node.id": data.execution_id,
             "mrpvm.node.kind": "execution",
-            "mrpvm.node.label": began.data.plugin_name,
+            "mrpvm.node.label": began.plugin_name,
             "mrpvm.node.status": data.status,
-            "mrpvm.plugin.id": began.data.plugin_id,
-            "mrpvm.plugin.type": began.data.plugin_type,
-            "mrpvm.stage": began.data.stage,
+            "mrpvm.plugin.id": began.plugin_id,
+            "mrpvm.plugin.type": began.plugin_type,
+            "mrpvm.stage": began.stage,
         }
         if self._with_content:
             given, got = ("query.text", "documents") if operation == "retrieval" else ("arguments", "result")
@@ -181,15 +183,15 @@ class _Spans:
             attributes[f"{prefix}.{given}"] = _content(event.detail.get("input"))
             attributes[f"{prefix}.{got}"] = _content(event.detail.get("output"))
         yield self._span(
-            f"{operation} {began.data.plugin_id}", data.execution_id, attributes, start, end,
-            parent=self._context(data.frame_id), error=data.error,
+            f"{operation} {began.plugin_id}", self._id(data.execution_id), attributes, start, end,
+            parent=self._id(data.frame_id), links=cause_edges(began), error=data.error,
         )  # fmt: skip
         meta = event.detail.get("meta")
         for place, request in enumerate((meta.requests or ()) if isinstance(meta, CallMeta) else ()):
             yield self._chat(data.execution_id, place, request, start, end)
             start = min(end, start + (request.get("durationMs") or 0) * MILLISECOND)
 
-    def _chat(self, execution_id: str, place: int, request: Mapping[str, Any], start: int, latest: int) -> ReadableSpan:
+    def _chat(self, execution_id: str, place: int, request: Mapping[str, Any], start: int, latest: int) -> Span:
         body, response = request["body"], request.get("response") or {}
         usage = response.get("usage") or {}
         attributes: Attributes = {
@@ -214,64 +216,107 @@ class _Spans:
                     "assistant", response["text"], response.get("finishReason") or "stop"
                 )
         context = TraceContext.of_header(request.get("traceparent", ""))
-        node = f"{execution_id} request {place}"
         return self._span(
-            f"chat {body.get('model', '')}", node, attributes, start,
-            min(latest, start + (request.get("durationMs") or 0) * MILLISECOND), SpanKind.CLIENT,
-            parent=self._context(execution_id), error=response.get("error"),
-            span_id=context.span_id if context else None,
+            f"chat {body.get('model', '')}",
+            bytes.fromhex(context.span_id) if context else self._id(f"{execution_id} request {place}"),
+            attributes, start, min(latest, start + (request.get("durationMs") or 0) * MILLISECOND),
+            Span.SPAN_KIND_CLIENT, parent=self._id(execution_id), error=response.get("error"),
         )  # fmt: skip
 
     def _span(
         self,
         name: str,
-        node_id: str,
+        span_id: bytes,
         attributes: Attributes,
         start: int,
         end: int,
-        kind: SpanKind = SpanKind.INTERNAL,
+        kind: Span.SpanKind.ValueType = Span.SPAN_KIND_INTERNAL,
         *,
-        parent: SpanContext | None,
+        parent: bytes,
+        flags: int = _LOCAL_PARENT,
+        links: Sequence[Edge] = (),
         error: Mapping[str, Any] | None = None,
-        span_id: str | None = None,
-    ) -> ReadableSpan:
-        status = Status(StatusCode.UNSET)
+    ) -> Span:
+        span = Span(
+            name=name, trace_id=self._trace_id, span_id=span_id, parent_span_id=parent, flags=flags, kind=kind,
+            start_time_unix_nano=start, end_time_unix_nano=end,
+        )  # fmt: skip
         if error is not None:
             attributes["error.type"] = error["code"]
-            status = Status(StatusCode.ERROR, without_secrets(str(error["message"])))
-        context = self._context(node_id) if span_id is None else span_context(self._turn.trace.trace_id, span_id)
-        links = [
-            Link(self._context(edge.source), {"mrpvm.edge.kind": edge.kind}) for edge in self._edges.get(node_id, ())
-        ]
-        return ReadableSpan(
-            name, context, parent, self._resource, attributes, (), links, kind,
-            status=status, start_time=start, end_time=end, instrumentation_scope=SCOPE,
-        )  # fmt: skip
+            span.status.code, span.status.message = Status.STATUS_CODE_ERROR, without_secrets(str(error["message"]))
+        write_attributes(span.attributes, attributes)
+        for edge in links:
+            link = span.links.add(trace_id=self._trace_id, span_id=self._id(edge.source), flags=_LOCAL_PARENT)
+            write_attributes(link.attributes, {"mrpvm.edge.kind": edge.kind})
+        return span
 
-    def _context(self, node_id: str) -> SpanContext:
-        return span_context(self._turn.trace.trace_id, span_id_of(self._turn.request_id, node_id))
+    def _id(self, node_id: str) -> bytes:
+        found = self._ids.get(node_id)
+        if found is None:
+            found = self._ids[node_id] = bytes.fromhex(span_id_of(self._turn.request_id, node_id))
+        return found
 
     def _at(self, at_ms: int) -> int:
         return self._turn.started_ns + at_ms * MILLISECOND
 
 
-def rating_span(
-    trace: TraceContext, resource: Resource, *, session_id: str, value: str, note: str, at_ns: int, with_content: bool
-) -> ReadableSpan:
-    """Return a reader's verdict on a turn: a span below the turn's with the conventions' evaluation event."""
-    attributes: Attributes = {
-        "gen_ai.evaluation.name": "rating",
-        "gen_ai.evaluation.score.label": value,
-        "gen_ai.evaluation.score.value": 1.0 if value == "up" else 0.0,
-    }
-    if with_content and note:
-        attributes["gen_ai.evaluation.explanation"] = without_secrets(note)
-    return ReadableSpan(
-        "evaluation rating", span_context(trace.trace_id, trace.span_id),
-        span_context(trace.trace_id, trace.parent_span_id) if trace.parent_span_id else None, resource,
-        {"gen_ai.conversation.id": session_id}, [SpanEvent("gen_ai.evaluation.result", attributes, at_ns)],
-        status=Status(StatusCode.UNSET), start_time=at_ns, end_time=at_ns, instrumentation_scope=SCOPE,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """A verdict on an answer, by a reader or a test.
+
+    `name` is "rating" or the suite's name. `at_ns` is since 1970, `score` lies in [0, 1] and is None of a test that
+    could not be run. `explanation` is content.
+    """
+
+    name: str
+    session_id: str
+    label: str
+    score: float | None
+    explanation: str
+    at_ns: int
+    test_id: str = ""
+
+
+def evaluation_span(trace: TraceContext, evaluation: Evaluation, *, with_content: bool) -> Span:
+    """Return the span that holds the conventions' evaluation event, below the span that `trace` names as its parent."""
+    span = Span(
+        name=f"evaluation {evaluation.name}", trace_id=bytes.fromhex(trace.trace_id),
+        span_id=bytes.fromhex(trace.span_id), parent_span_id=bytes.fromhex(trace.parent_span_id or ""),
+        flags=_LOCAL_PARENT, kind=Span.SPAN_KIND_INTERNAL,
+        start_time_unix_nano=evaluation.at_ns, end_time_unix_nano=evaluation.at_ns,
     )  # fmt: skip
+    belongs = {"gen_ai.conversation.id": evaluation.session_id, "mrpvm.test.id": evaluation.test_id}
+    write_attributes(span.attributes, {key: value for key, value in belongs.items() if value})
+    event = span.events.add(name="gen_ai.evaluation.result", time_unix_nano=evaluation.at_ns)
+    attributes: Attributes = {
+        "gen_ai.evaluation.name": evaluation.name,
+        "gen_ai.evaluation.score.label": evaluation.label,
+    }
+    if evaluation.score is not None:
+        attributes["gen_ai.evaluation.score.value"] = evaluation.score
+    if with_content and evaluation.explanation:
+        attributes["gen_ai.evaluation.explanation"] = without_secrets(evaluation.explanation)
+    write_attributes(event.attributes, attributes)
+    return span
+
+
+def write_attributes(written: RepeatedCompositeFieldContainer[KeyValue], attributes: Mapping[str, Any]) -> None:
+    """Append attributes in the protocol's form; values are those of `Attributes`."""
+    for key, value in attributes.items():
+        pair = written.add()
+        pair.key = key
+        match value:
+            case str():
+                pair.value.string_value = value
+            case bool():
+                pair.value.bool_value = value
+            case int():
+                pair.value.int_value = value
+            case float():
+                pair.value.double_value = value
+            case _:
+                for item in value:
+                    pair.value.array_value.values.add(string_value=str(item))
 
 
 def _messages(role: str, text: str, finish_reason: str | None = None) -> str:

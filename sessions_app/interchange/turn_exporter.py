@@ -1,23 +1,33 @@
 """What waits in the SDK's queue, and becomes spans on the queue's own thread."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.trace import SpanContext, TraceFlags
 
 from mrpvm.llm.trace_context import TraceContext
-from sessions_app.interchange.spans import EndedTurn, rating_span, span_context, turn_spans
+from sessions_app.interchange.spans import EndedTurn, Evaluation, evaluation_span, turn_spans, write_attributes
+
+REQUEST_BYTES = 1_000_000
+"""Half of what another mrpvm takes unless it is set otherwise."""
+_SAMPLED = TraceFlags(TraceFlags.SAMPLED)
+# A span without one has the resource detected anew, which costs more than all the spans of a turn.
+_NO_RESOURCE = Resource.get_empty()
 
 
 class QueuedSpan(ReadableSpan):
     """One entry of the queue, which asks for no more of a span than its context."""
 
     def __init__(self, trace: TraceContext) -> None:
-        super().__init__("queued", span_context(trace.trace_id, trace.span_id))
+        context = SpanContext(int(trace.trace_id, 16), int(trace.span_id, 16), is_remote=False, trace_flags=_SAMPLED)
+        super().__init__("queued", context, resource=_NO_RESOURCE)
 
-    def spans(self, resource: Resource, *, with_content: bool) -> Iterator[ReadableSpan]:
+    def spans(self, *, with_content: bool) -> Iterator[Span]:
         """Return the spans that it stands for."""
         raise NotImplementedError
 
@@ -29,55 +39,63 @@ class QueuedTurnSpan(QueuedSpan):
         super().__init__(turn.trace)
         self._turn = turn
 
-    def spans(self, resource: Resource, *, with_content: bool) -> Iterator[ReadableSpan]:
+    def spans(self, *, with_content: bool) -> Iterator[Span]:
         """Return the turn's spans."""
-        return turn_spans(self._turn, resource, with_content=with_content)
+        return turn_spans(self._turn, with_content=with_content)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rating:
-    """A reader's verdict on a turn; `at_ns` is since 1970."""
+class QueuedEvaluationSpan(QueuedSpan):
+    """A verdict on an answer, below the span that `trace` names as its parent."""
 
-    session_id: str
-    value: str
-    note: str
-    at_ns: int
-
-
-class QueuedRating(QueuedSpan):
-    """A verdict on a turn that has ended before."""
-
-    def __init__(self, trace: TraceContext, rating: Rating) -> None:
+    def __init__(self, trace: TraceContext, evaluation: Evaluation) -> None:
         super().__init__(trace)
-        self._trace, self._rating = trace, rating
+        self._trace, self._evaluation = trace, evaluation
 
-    def spans(self, resource: Resource, *, with_content: bool) -> Iterator[ReadableSpan]:
+    def spans(self, *, with_content: bool) -> Iterator[Span]:
         """Return the verdict's one span."""
-        rating = self._rating
-        yield rating_span(
-            self._trace.child(), resource, session_id=rating.session_id, value=rating.value, note=rating.note,
-            at_ns=rating.at_ns, with_content=with_content,
-        )  # fmt: skip
+        yield evaluation_span(self._trace, self._evaluation, with_content=with_content)
 
 
 class TurnExporter(SpanExporter):
-    """Makes the spans of what was queued and hands them to another exporter."""
+    """Makes the spans of what was queued and has the SDK's exporter send them."""
 
-    def __init__(self, exporter: SpanExporter, resource: Resource, *, with_content: bool) -> None:
-        self._exporter, self._resource, self._with_content = exporter, resource, with_content
+    def __init__(self, exporter: OTLPSpanExporter, resource: Resource, *, with_content: bool) -> None:
+        self._exporter, self._with_content = exporter, with_content
+        # The exporter takes the SDK's spans alone; its client takes what they are encoded to.
+        self._client = exporter._client
+        self._empty = ExportTraceServiceRequest()
+        from_here = self._empty.resource_spans.add()
+        write_attributes(from_here.resource.attributes, resource.attributes)
+        from_here.scope_spans.add().scope.name = "mrpvm"
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Return whether all of them were taken."""
-        made = [
-            span
-            for queued in spans
-            if isinstance(queued, QueuedSpan)
-            for span in queued.spans(self._resource, with_content=self._with_content)
-        ]
-        return self._exporter.export(made)
+        waiting = (queued for queued in spans if isinstance(queued, QueuedSpan))
+        made = (span for queued in waiting for span in queued.spans(with_content=self._with_content))
+        taken = [self._client.export(request.SerializeToString()).success for request in self._requests(made)]
+        return SpanExportResult.SUCCESS if all(taken) else SpanExportResult.FAILURE
+
+    def _requests(self, spans: Iterable[Span]) -> Iterator[ExportTraceServiceRequest]:
+        """Return requests of at most `REQUEST_BYTES` each, but for a single span that is larger."""
+        some: list[Span] = []
+        size = 0
+        for span in spans:
+            size += span.ByteSize()
+            if some and size > REQUEST_BYTES:
+                yield self._request(some)
+                some, size = [], span.ByteSize()
+            some.append(span)
+        if some:
+            yield self._request(some)
+
+    def _request(self, spans: Sequence[Span]) -> ExportTraceServiceRequest:
+        request = ExportTraceServiceRequest()
+        request.CopyFrom(self._empty)
+        request.resource_spans[0].scope_spans[0].spans.extend(spans)
+        return request
 
     def shutdown(self) -> None:
-        """End the other exporter."""
+        """End the exporter."""
         self._exporter.shutdown()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:

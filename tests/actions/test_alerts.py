@@ -4,18 +4,21 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, ClassVar
 
 import pytest
 from django.core import mail
+from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
 from mrpvm.errors import InvalidInput
 from sessions_app import web_hooks
 from sessions_app.actions.experiments.experiments import Author
+from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.actions.turns.alerts import MOST_TRIES, claim_crossing, create_alert
 from sessions_app.actions.turns.saved_filters import save_filter
 from sessions_app.background.alerts import watch_rates
@@ -121,6 +124,25 @@ def test_a_crossing_is_claimed_by_one_process(project: Project, receiver: str) -
     assert claim_crossing(now) is not None
     assert claim_crossing(now) is None
     assert claim_crossing(now + timedelta(minutes=3)) is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_that_sweep_at_once_tell_it_once(receiver: str, settings: Settings) -> None:
+    project = ensure_default_project()
+    alert_on(project, receiver)
+    add_turns(new_session(project), 3, "failed")
+    together = threading.Barrier(4)
+
+    def sweep(_: int) -> int:
+        try:
+            together.wait(timeout=20)
+            return watch()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(sweep, range(4))) == 1
+    assert (len(Receiver.taken), AlertCrossing.objects.count()) == (1, 1)
 
 
 def test_mail_is_sent_where_there_is_a_mail_server(project: Project, settings: Settings) -> None:

@@ -81,6 +81,11 @@ TABLE = (
     "SQL statements of a fact that is told",
     "growth of the database a turn, kB",
     "growth of the process, MB",
+    "a turn that is sent as a trace / one that is not",
+    "spans of other applications taken in a CPU second",
+    "turns counted in a second",
+    "the overview of 7 days over 2,000 turns, CPU ms",
+    "the overview of 30 days over 2,000 turns, CPU ms",
     "a message of 400 numbered questions, CPU s",
     "a turn / its floor",
 )

@@ -27,6 +27,8 @@ from tests.live import LiveServer
 from tests.llm.provider import KEY, Provider, say
 from tests.web.page_scene import member_client
 
+MANY_EMPTY_SPANS = gzip.compress(b"\x0a\x84\x89\x7a\x12\x80\x89\x7a" + b"\x12\x00" * 1_000_000, mtime=0)
+"""A million of them: 2 MB of protobuf in 2 kB."""
 TRACE = "5b8efff798038103d269b633813fc60c"
 
 
@@ -159,7 +161,8 @@ def test_an_error_fails_the_turn(editor: Caller) -> None:
         (json.dumps(request_of(span(1) | {"traceId": "xyz"})).encode(), "application/json", {}, 400),
         (gzip.compress(b"{}" * 50, mtime=0)[:-9], "application/json", {"Content-Encoding": "gzip"}, 400),
         (b"{}", "application/json", {"Content-Encoding": "br"}, 400),
-        (gzip.compress(b" " * 30_000_000, mtime=0), "application/json", {"Content-Encoding": "gzip"}, 413),
+        (gzip.compress(b" " * 5_000_000, mtime=0), "application/json", {"Content-Encoding": "gzip"}, 413),
+        (MANY_EMPTY_SPANS, "application/x-protobuf", {"Content-Encoding": "gzip"}, 413),
         (b"{}", "text/plain", {}, 415),
         (b"{}", "application/json", {"Authorization": "Bearer mrp_wrong"}, 401),
     ],

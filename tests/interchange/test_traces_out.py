@@ -4,12 +4,18 @@ import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from mrpvm.llm.trace_context import TraceContext
+from sessions_app.actions.experiments.experiments import Author
+from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.turns.ratings import rate_turn
+from sessions_app.experiments.questions import Target
+from sessions_app.experiments.suites import kept_turn, run_now
+from sessions_app.interchange import turn_exporter
 from sessions_app.interchange.exporting import TraceExport
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import graph
@@ -99,6 +105,49 @@ def test_a_rating_is_an_evaluation_event_in_the_trace(editor: Caller, collector:
     assert event.name == "gen_ai.evaluation.result"
     assert attributes(event)["gen_ai.evaluation.score.label"] == "down"
     assert "gen_ai.evaluation.explanation" not in attributes(event)
+
+
+def test_a_test_s_result_is_an_evaluation_event(editor: Caller, collector: Collector, sending: Sending) -> None:
+    sending(collector.url, with_content=True)
+    editor.chat("My dog is called Rex.")
+    editor.chat("What is my dog called?")
+    told, asked = ExplainabilityTurn.objects.order_by("pk")
+    author = Author(name="anna")
+    suite = create_suite(asked.session.project, "Dogs", author)
+    kept = replace(kept_turn(asked), name="Rex")
+    wrong = replace(kept, name="Max", expected={"contains": ["Max"]})
+    for fields in (kept, wrong):
+        add_test(suite, fields, author)
+    run_now(suite, Target(), author)
+    spans = collector.wait_for(lambda found: len(evaluations(found)) == 2)
+    events = {attributes(event)["gen_ai.evaluation.score.label"]: event for event in evaluations(spans)}
+    assert set(events) == {"passed", "failed"}
+    assert attributes(events["passed"])["gen_ai.evaluation.score.value"] == 1
+    failed = attributes(events["failed"])
+    assert (failed["gen_ai.evaluation.name"], failed["gen_ai.evaluation.score.value"]) == ("Dogs", 0)
+    assert failed["gen_ai.evaluation.explanation"].startswith("Max: ")
+    evaluated = {span.trace_id.hex() for span in spans if span.name == "evaluation Dogs"}
+    assert evaluated == {asked.trace_id} != {told.trace_id}
+
+
+def evaluations(spans: list[Span]) -> list[Span.Event]:
+    """Return the evaluation events."""
+    return [event for span in spans for event in span.events if event.name == "gen_ai.evaluation.result"]
+
+
+def test_long_turns_go_out_in_several_requests(
+    editor: Caller, collector: Collector, sending: Sending, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn_exporter, "REQUEST_BYTES", 2_000)
+    sending(collector.url)
+    editor.chat("My dog is called Rex. What is my dog called? How old is Rex?")
+    turn = ExplainabilityTurn.objects.get()
+    drawn = graph(turn)
+    node_count = len(drawn.frames) + len(drawn.plugin_executions)
+    spans = collector.wait_for(lambda found: len(found) == node_count)
+    assert len({span.span_id for span in spans}) == node_count
+    assert len(collector.bodies) > 2
+    assert all(len(body) < 2_500 for body in collector.bodies)
 
 
 def test_a_collector_that_is_away_costs_a_turn_nothing(editor: Caller, sending: Sending) -> None:

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -161,6 +162,21 @@ def test_passing_trouble_is_waited_out(bench: Callable[..., Bench], trouble: Beh
     assert [record["attempt"] for record in made.records] == [1, 2, 3]
     assert round(sum(made.waited), 2) == 3.0
     assert made.recorder.call_count == 1  # transport retries are no calls
+
+
+@READ_ALONG
+def test_a_model_that_is_loading_is_waited_for(bench: Callable[..., Bench], streams: bool) -> None:
+    made = bench(*[refuse(503, "Loading model")] * 6, refuse(429), refuse(429), say("At last."))
+    assert made.ask(streams).text == "At last."
+    assert round(sum(made.waited), 2) == 9.0
+
+
+def test_a_model_that_loads_too_long_is_given_up(bench: Callable[..., Bench]) -> None:
+    made = bench(*[refuse(503, "Loading model")] * 60, scope_ms=2_500)
+    made.endpoint.pause = time.sleep
+    with pytest.raises(ModelFailed, match="Loading model"):
+        made.ask()
+    assert 1 < len(made.provider.asked) <= 3
 
 
 @pytest.mark.rule("ROLE-6")

@@ -1,0 +1,42 @@
+"""Rows made in bulk: copies of one, by one statement."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+
+
+def copy_rows(model: "type[Model]", template: str, count: int, changed: Mapping[str, str]) -> None:
+    """Store copies of one row.
+
+    Args:
+        template: a condition that holds for the row alone.
+        changed: by column, SQL expressions over `n.i`, the number of the copy from 0.
+    """
+    from django.db import connection
+
+    columns = [field.column for field in model._meta.local_concrete_fields]
+    values = ", ".join(changed.get(column, f"t.{column}") for column in columns)
+    names = ", ".join(columns)
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {count - 1}) "  # noqa: S608
+            f"INSERT INTO {table} ({names}) SELECT {values} FROM n, {table} t WHERE t.{template}"
+        )
+
+
+def analyze() -> None:
+    """Have PostgreSQL know how much there is, as it does by itself after a while; new keys follow those of copies."""
+    from django.apps import apps
+    from django.core.management.color import no_style
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(
+            no_style(), apps.get_app_config("sessions_app").get_models()
+        ):
+            cursor.execute(statement)
+        if connection.vendor == "postgresql":
+            cursor.execute("ANALYZE")

@@ -1,0 +1,119 @@
+"""What the overview costs over very many turns, and counting them."""
+
+import time
+from collections.abc import Mapping
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from statistics import median
+
+from bench.copied_rows import analyze, copy_rows
+from bench.databases import Database
+from bench.pages.asking import member, set_up
+from bench.table.rows import Row
+
+DAYS = 30
+BASES = MODELS = 2
+KEYS = 3
+FEW_TURNS_SHARE = 100
+"""The overview is compared with that of so many times fewer turns, which fill as many hours."""
+_REQUESTS = 12
+
+
+def overview_rows(own: Database, turn_count: int) -> list[Row]:
+    """Store that many turns of the last 30 days in bulk, count them, and return what the page costs over them.
+
+    The turns are of two bases, two models and three keys in turn.
+    """
+    spawning = get_context("spawn")  # Django is set up for one database a process
+    here, there = spawning.Pipe()
+    process = spawning.Process(target=_measure, args=(own, turn_count, there))
+    process.start()
+    there.close()
+    found: Mapping[str, float] = here.recv()
+    process.join()
+    few = turn_count // FEW_TURNS_SHARE
+    return [
+        Row(name=f"turns counted in a second, of {turn_count:,}", measured=found["rate"]),
+        Row(name=f"the overview of 7 days over {turn_count:,} turns, CPU ms", measured=found["week"]),
+        Row(name="  / over " + f"{few:,}", measured=found["week"] / found["week_few"], must=1.5),
+        Row(name=f"the overview of 30 days over {turn_count:,} turns, CPU ms", measured=found["month"]),
+        Row(name="  / over " + f"{few:,}", measured=found["month"] / found["month_few"], must=1.5),
+    ]
+
+
+def _measure(own: Database, turn_count: int, told: Connection) -> None:
+    set_up(own)
+    from django.core.management import call_command
+    from django.db import connections
+
+    from sessions_app.actions.turns.counting import count_ended_turns
+    from sessions_app.models import CountedTurns
+
+    call_command("migrate", verbosity=0)
+    client = member()
+
+    def page_ms(span: str) -> float:
+        times = []
+        for _ in range(_REQUESTS):
+            began = time.process_time()
+            answer = client.get("/overview", {"span": span})
+            assert answer.status_code == 200
+            times.append((time.process_time() - began) * 1000)
+        return median(times[2:])
+
+    def count_all() -> float:
+        began = time.perf_counter()
+        while count_ended_turns(lambda: None) or CountedTurns.objects.get().waiting_hours:
+            pass
+        return time.perf_counter() - began
+
+    few = turn_count // FEW_TURNS_SHARE
+    _store(0, few)
+    count_all()
+    found = {"week_few": page_ms("7d"), "month_few": page_ms("30d")}
+    _store(few, turn_count)
+    analyze()
+    found["rate"] = turn_count / count_all()
+    found |= {"week": page_ms("7d"), "month": page_ms("30d")}
+    connections.close_all()
+    told.send(found)
+
+
+def _store(first: int, end: int) -> None:
+    """Store the turns with the numbers from `first` to `end`, each a copy of one that a session really had."""
+    from django.db import connection
+    from django.utils import timezone
+
+    from sessions_app.actions.knowledge.bases import create_base
+    from sessions_app.actions.sessions.session import create_session
+    from sessions_app.actions.settings.projects import ensure_default_project
+    from sessions_app.models import ExplainabilityTurn
+
+    project = ensure_default_project()
+    if not first:
+        for number in range(BASES):
+            session = create_session(project, base=create_base(project, f"base {number}"))
+            ExplainabilityTurn.objects.create(
+                session=session, turn_index=1, status="succeeded", outcome="answered", user_message="What is it?",
+                duration_ms=20, created_at=timezone.now(), finished_at=timezone.now(),
+                model_usage=[["large", 500, 80]], token_count=580,
+            )  # fmt: skip
+    originals = list(ExplainabilityTurn.objects.order_by("pk")[:BASES])
+    minutes = f"(n.i * 7919) % {DAYS * 24 * 60 - 120}"  # spread over the days whatever their number
+    ago = (
+        f"datetime('now', '-' || ({minutes}) || ' minutes') || '.000000'"
+        if connection.vendor == "sqlite"
+        else f"now() - make_interval(mins => ({minutes})::int)"
+    )
+    for place, original in enumerate(originals):
+        number = f"({first} + n.i * {BASES} + {place})"
+        changed = {
+            "id": f"1000 + {number}",
+            "request_id": f"'r-' || {number}",
+            "turn_index": f"2 + {first} + n.i",
+            "created_at": ago,
+            "duration_ms": "10 + (n.i * 31) % 900",
+            "model": f"'model-' || (n.i % {MODELS})",
+            "asked_by": f"'key ' || (n.i % {KEYS})",
+        }
+        copy_rows(ExplainabilityTurn, f"id = {original.pk}", (end - first) // BASES, changed)
