@@ -3,7 +3,7 @@
 An event is a row written in the same transaction as the state it tells of, numbered without gaps within its
 session, and is sent to the channel group `session.<pk>` after the commit. Payloads hold ids and small
 facts only; whoever needs more reads it. A message that gets lost is made up for by the reader, who asks for
-everything after the last number it saw.
+everything after the last number it saw, or is told that this was compacted.
 """
 
 import asyncio
@@ -156,7 +156,8 @@ type News = (
 )
 """An event with a number and its payload. `turn.progressed`, `turn.drafted`, `units.pending` and
 `context.progressed` have none: they say how far something has come that is not there yet. Nor has `kb.revised`, which
-is about a base and not about one session."""
+is about a base and not about one session. `events.compacted` has the number of the last event: the page that asked
+for older ones than there are reads everything afresh."""
 
 
 def _kinds_of_news() -> tuple[str, ...]:
@@ -296,6 +297,11 @@ def base_revised(kb_id: str, revision: int) -> EventMessage:
     """Return what a page is told whose session has a base mounted that is at another revision now."""
     payload = {"kb_id": kb_id, "revision": revision}
     return {"sequence": None, "kind": "kb.revised", "payload": payload, "created_at": None}
+
+
+def compacted(sequence: int) -> EventMessage:
+    """Return what a page is told that asks for events which are no longer there: its state is to be read afresh."""
+    return {"sequence": sequence, "kind": "events.compacted", "payload": {}, "created_at": None}
 
 
 def announce_revision(base_pk: int, kb_id: str, revision: int) -> None:

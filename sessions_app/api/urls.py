@@ -10,7 +10,7 @@ from sessions_app.api.knowledge import session_knowledge, workspace
 from sessions_app.api.sessions import bundles, memory, policies, remedies, skills
 from sessions_app.api.sessions import contents as session_contents
 from sessions_app.api.sessions import endpoints as sessions
-from sessions_app.api.settings import audit, members, plugins, quotas, retention
+from sessions_app.api.settings import audit, members, plugins, quotas, retention, storage
 from sessions_app.api.settings import models as model_settings
 from sessions_app.api.shell import docs, health
 from sessions_app.api.shell.views import UnknownPath
@@ -104,6 +104,7 @@ urlpatterns = [
     path("eval-sources", plugins.EvaluationSources.as_view(), name="eval-sources"),
     path("settings/llm-roles", model_settings.ModelRolesSettings.as_view(), name="llm-roles"),
     path("settings/quotas", quotas.Quotas.as_view(), name="quotas"),
+    path("storage", storage.Storage.as_view(), name="storage"),
     path("settings/retention", retention.RetentionSettings.as_view(), name="retention"),
     path("settings/retention/preview", retention.RetentionPreview.as_view(), name="retention-preview"),
     path("settings/retention/stop", retention.StopRetention.as_view(), name="retention-stop"),

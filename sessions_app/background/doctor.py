@@ -127,9 +127,14 @@ def _sequences() -> Iterator[Defect]:
 
 
 def _events() -> Iterator[Defect]:
-    keys = sessions_with_lost_events()
-    if keys:
-        yield Defect(check="sequences", text=f"events are missing in {len(keys)} sessions: {_named(keys)}")
+    lost = sessions_with_lost_events()
+    if lost:
+        yield Defect(
+            check="sequences",
+            text=f"events are missing in {len(lost)} sessions, whose open pages are then to load again:"
+            f" {_named([counter.session_id for counter in lost])}",
+            mend=partial(set_counters, "compacted_sequence", lost),
+        )
 
 
 def _stuck_turns() -> Iterator[Defect]:

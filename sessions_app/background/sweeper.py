@@ -23,9 +23,11 @@ from sessions_app.actions.turns.counting import count_ended_turns
 from sessions_app.actions.turns.outcomes import fill_missing_outcomes
 from sessions_app.actions.upkeep.compaction import compact_long_chains
 from sessions_app.actions.upkeep.copies import make_daily_copy
+from sessions_app.actions.upkeep.events import compact_events
 from sessions_app.actions.upkeep.packing import pack_large_layers
 from sessions_app.actions.upkeep.retention import carry_out_retention
 from sessions_app.actions.upkeep.staging import sweep_staged
+from sessions_app.actions.upkeep.storage import sample_storage
 from sessions_app.background.alerts import watch_rates
 from sessions_app.background.precompute import derive_ahead
 from sessions_app.database import living_connection
@@ -74,7 +76,9 @@ def sweep() -> dict[str, int]:
         "compacted": partial(compact_long_chains, pacer.pause),
         "forgotten": sweep_memories,
         "packed": partial(pack_large_layers, pacer.pause),
+        "events": partial(compact_events, pacer.pause),
         "copied": make_daily_copy,
+        "measured": sample_storage,
         "outcomes": partial(fill_missing_outcomes, pacer.pause),
         "told": partial(watch_rates, pacer.pause),
         "counted": partial(count_ended_turns, pacer.pause),

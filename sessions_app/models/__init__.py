@@ -36,6 +36,7 @@ from sessions_app.models.settings.plugin_statistics import PluginStatistics
 from sessions_app.models.settings.project import ApiKey, LoginLink, Membership, Project, Role
 from sessions_app.models.settings.quota import ModelUse, QuotaKind
 from sessions_app.models.settings.retention import Retention, RetentionKind
+from sessions_app.models.settings.storage_sample import StorageKind, StorageSample
 from sessions_app.models.turns.alert import Alert, AlertCrossing
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn, TurnEvents
 from sessions_app.models.turns.imported_span import ImportedSpan
@@ -96,6 +97,8 @@ __all__ = [
     "SessionEvent",
     "SessionMemory",
     "SourceArtifact",
+    "StorageKind",
+    "StorageSample",
     "Suite",
     "SuiteRun",
     "TestCase",

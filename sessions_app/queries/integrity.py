@@ -66,12 +66,14 @@ def sessions_miscounted(counter: Counter) -> list[WrongCounter]:
     return [WrongCounter(*row) for row in wrong.values_list("pk", "session_id", "value")]
 
 
-def sessions_with_lost_events() -> list[str]:
-    """Return the ids of sessions whose events are not numbered without gaps."""
-    spans = SessionEvent.objects.order_by().values("session__session_id")
-    spans = spans.annotate(first=Min("sequence"), last=Max("sequence"), count=Count("id"))
+def sessions_with_lost_events() -> list[WrongCounter]:
+    """Return the sessions whose events beyond `compacted_sequence` are not numbered without gaps, with the last one."""
+    found = SessionEvent.objects.filter(sequence__gt=F("session__compacted_sequence")).order_by()
+    spans = found.values("session__pk", "session__session_id").annotate(
+        first=Min("sequence"), last=Max("sequence"), count=Count("id")
+    )
     gaps = spans.exclude(count=F("last") - F("first") + 1)
-    return list(gaps.values_list("session__session_id", flat=True))
+    return [WrongCounter(*row) for row in gaps.values_list("session__pk", "session__session_id", "last")]
 
 
 def ownerless_layers() -> list[int]:

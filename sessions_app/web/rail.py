@@ -147,6 +147,15 @@ RAIL = (
     ),
     RailEntry(
         group="Project",
+        section="storage",
+        name="Storage",
+        url_name="storage",
+        drawing="M2.5 4c0-1 2.5-1.7 5.5-1.7s5.5.7 5.5 1.7v8c0 1-2.5 1.7-5.5 1.7s-5.5-.7-5.5-1.7z"
+        "M2.5 4c0 1 2.5 1.7 5.5 1.7s5.5-.7 5.5-1.7M2.5 8c0 1 2.5 1.7 5.5 1.7s5.5-.7 5.5-1.7",
+        role="admin",
+    ),
+    RailEntry(
+        group="Project",
         section="forget",
         name="Forget",
         url_name="forget",

@@ -15,7 +15,7 @@ from sessions_app.web.sessions import list_views as sessions
 from sessions_app.web.sessions import memory_views as session_memory
 from sessions_app.web.sessions import skill_views as session_skills
 from sessions_app.web.sessions import views as session
-from sessions_app.web.settings import api_keys, audit, members, projects, quotas, retention, second_factor
+from sessions_app.web.settings import api_keys, audit, members, projects, quotas, retention, second_factor, storage
 from sessions_app.web.settings import plugin_views as plugins
 from sessions_app.web.settings import views as settings
 from sessions_app.web.shell import login
@@ -160,6 +160,7 @@ urlpatterns = [
     path("invitations/<int:key>/withdraw", members.withdraw, name="invitation-withdraw"),
     path("join/<str:secret>", members.invitation, name="invitation"),
     path("limits", quotas.index, name="quotas"),
+    path("storage", storage.index, name="storage"),
     path("retention", retention.index, name="retention"),
     path("retention/stop", retention.stop, name="retention-stop"),
     path("retention/start", retention.start, name="retention-start"),

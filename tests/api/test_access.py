@@ -214,6 +214,7 @@ ADMINS = (
     "/api/members",
     "/api/settings/retention",
     "/api/settings/quotas",
+    "/api/storage",
 )
 """Beginnings of what is only for admins."""
 EXPERIMENTS = "/api/experiments"

@@ -90,7 +90,7 @@ def test_turns_left_open_are_closed_between_two_sweeps(monkeypatch: pytest.Monke
 PARTS = (
     "recover_abandoned", "expire_sessions", "delete_old_archives", "purge_deleted_sessions", "sweep_staged",
     "sweep_failures", "remove_unused_content", "carry_out_retention", "compact_long_chains", "sweep_memories",
-    "pack_large_layers", "derive_ahead", "mend_noted_columns", "make_daily_copy",
+    "pack_large_layers", "derive_ahead", "mend_noted_columns", "make_daily_copy", "sample_storage", "compact_events",
     "close_abandoned_experiments", "remove_lost_traces", "sweep_kept_answers",
     "take_up_abandoned", "clear_caches_if_due", "remove_old_entries", "count_ended_turns",
     "fill_missing_outcomes", "watch_rates",

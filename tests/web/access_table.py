@@ -31,7 +31,7 @@ _NAMES: dict[Needs, str] = {
     Needs("viewer", "admin"): "settings",
     Needs("editor", None): "session-kb-saving session-kb-mounting",
     Needs("editor", "editor"): "turn-keep test-new test",
-    Needs("admin", None): "forget forgetting audit",
+    Needs("admin", None): "forget forgetting audit storage",
     Needs("admin", "admin"): "members api-keys quotas retention alerts",
     # What only runs recorded turns and tests again, and what members choose for themselves.
     Needs(None, "viewer"): """

@@ -1,6 +1,7 @@
 """The live socket: who may listen, and that every event arrives once and in order [UI, trap 5]."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session, delete_session, rename_session
 from sessions_app.actions.settings.projects import ensure_default_project, remove_member
+from sessions_app.actions.upkeep import events as upkeep
+from sessions_app.actions.upkeep.events import EventCompaction
 from sessions_app.models import KnowledgeBase, Membership, Project, Role, Session
 from sessions_app.web import consumers
 from sessions_app.web.consumers import shared
@@ -118,6 +121,20 @@ async def test_the_heartbeat_brings_a_lost_last_message(monkeypatch: pytest.Monk
     monkeypatch.setattr(events, "send", lambda *given: None)
     await rename(session)
     assert [message["sequence"] for message in await received(communicator, 1)] == [3]
+    await communicator.disconnect()
+
+
+async def test_a_page_that_was_away_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "KEPT_WHOLE", timedelta(0))
+    session, _, cookie = await sync_to_async(world)()
+    await rename(session, 4)
+    await sync_to_async(EventCompaction())()
+    communicator = socket(session, cookie, since=2)
+    await communicator.connect()
+    told = await received(communicator, 1)
+    assert [(message["sequence"], message["kind"]) for message in told] == [(6, "events.compacted")]
+    await rename(session)
+    assert [message["sequence"] for message in await received(communicator, 1)] == [7]
     await communicator.disconnect()
 
 

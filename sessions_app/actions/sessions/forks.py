@@ -33,7 +33,7 @@ _ROWS_A_QUERY = 500
 _NUMBER = re.compile(r" \(\d{1,9}\)$")
 _FRESH = {
     "pk": None, "is_client_named": False, "expired_at": None, "deleted_at": None, "turn_sequence": 0,
-    "event_sequence": 0, "message_sequence": 0, "unit_count": 0, "failed_turn_count": 0,
+    "event_sequence": 0, "compacted_sequence": 0, "message_sequence": 0, "unit_count": 0, "failed_turn_count": 0,
     "remembered_count": 0, "removed_message_count": 0,
 }  # fmt: skip
 """Fields a fork resets; layers are handled separately, all else is copied."""

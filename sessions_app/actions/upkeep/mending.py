@@ -1,6 +1,7 @@
 """What the doctor mends; values that cannot be read are mended by `actions/damage.py`."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from django.db import transaction
 
@@ -10,7 +11,7 @@ from sessions_app.queries.integrity import Counter, Sequencer, WrongCounter
 
 
 @transaction.atomic
-def set_counters(name: Sequencer | Counter, wrong: Sequence[WrongCounter]) -> int:
+def set_counters(name: Sequencer | Counter | Literal["compacted_sequence"], wrong: Sequence[WrongCounter]) -> int:
     """Set a counter of these sessions to the value that fits their rows; return how many."""
     for counter in wrong:
         Session.objects.filter(pk=counter.pk).update(**{name: counter.value})

@@ -52,6 +52,7 @@ SUBJECTS: dict[str, tuple[type[Model], ...]] = {
         models.ModelRoles,
         models.Retention,
         models.ModelUse,
+        models.StorageSample,
         models.AuditEntry,
     ),
 }
@@ -68,6 +69,7 @@ PAGES: dict[type[Model], str] = {
     models.ApiKey: "api-keys",
     models.ModelRoles: "settings",
     models.AuditEntry: "audit",
+    models.StorageSample: "storage",
     models.Membership: "members",
 }
 

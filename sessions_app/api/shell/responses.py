@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from mrpvm.values import KU_TYPES, PLUGIN_TYPES, ROLES
-from sessions_app.models import QuotaKind, RetentionKind
+from sessions_app.models import QuotaKind, RetentionKind, StorageKind
 
 Int, Bool = serializers.IntegerField, serializers.BooleanField
 Str, Time = serializers.CharField, serializers.DateTimeField
@@ -193,6 +193,26 @@ class QuotaList(serializers.Serializer):
     """What the project uses and may use."""
 
     quotas = QuotaObject(many=True)
+
+
+class StoredKindObject(serializers.Serializer):
+    """The space that one kind of rows takes, with its indexes."""
+
+    kind = serializers.ChoiceField(StorageKind.values)
+    name = Str()
+    byte_count = Int()
+    is_estimate = Bool(help_text="Whether the database could not tell exactly.")
+    growth_bytes_a_day = nullable(serializers.FloatField, help_text="null while there is one sample only.")
+
+
+class StorageObject(serializers.Serializer):
+    """The newest sample of the database's size; without a day before the first."""
+
+    day = nullable(serializers.DateField, help_text="Of UTC.")
+    growth_days = Int(help_text="How many days growth looks back.")
+    byte_count = nullable(Int)
+    growth_bytes_a_day = nullable(serializers.FloatField)
+    kinds = StoredKindObject(many=True, help_text="The largest first.")
 
 
 class RetentionRule(serializers.Serializer):

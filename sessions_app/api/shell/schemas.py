@@ -398,6 +398,13 @@ quotas_change = _operation(
     {200: responses.QuotaList},
     request=requests.QuotasRequest,
 )
+storage_read = _operation(
+    "read_storage",
+    "storage",
+    "Reads how large the database of all projects is, by what it holds, and how fast it grows; measured once a day."
+    " Needs the role admin.",
+    {200: responses.StorageObject},
+)
 retention_read = _operation(
     "read_retention",
     "retention",

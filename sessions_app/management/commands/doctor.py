@@ -4,12 +4,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import filesizeformat
 
 from sessions_app.background.doctor import findings
+from sessions_app.queries.settings.storage import sizes
 
 
 class Command(BaseCommand):
-    """Prints a line for each finding; fails if one is left."""
+    """Prints a line for each finding and the size of the database by kind; fails if a finding is left."""
 
     help = (
         "Check the tables, the files' disk, the clock and the settings. Writes nothing unless --mend is given. Safe"
@@ -31,6 +33,9 @@ class Command(BaseCommand):
                 done = f" (mended: {finding.mend()} rows)"
             left += not (mend and finding.mend)
             self.stdout.write(f"{finding.check}: {finding.text}{done}")
+        for size in sorted(sizes(), key=lambda size: -size.byte_count):
+            about = "about " if size.is_estimate else ""
+            self.stdout.write(f"size: {size.kind.label}: {about}{filesizeformat(size.byte_count)}")
         if left:
             hint = "" if mend else " Run doctor --mend after a backup to mend what can be mended."
             raise CommandError(f"{left} finding{'' if left == 1 else 's'} left.{hint}")

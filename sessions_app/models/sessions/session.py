@@ -81,6 +81,7 @@ class Session(models.Model):
     message_sequence = models.PositiveIntegerField(default=0)
     turn_sequence = models.PositiveIntegerField(default=0)
     event_sequence = models.PositiveIntegerField(default=0)
+    compacted_sequence = models.PositiveIntegerField(default=0)
     unit_count = models.PositiveIntegerField(default=0)
     remembered_count = models.PositiveIntegerField(default=0)
     removed_message_count = models.PositiveIntegerField(default=0)
@@ -134,7 +135,10 @@ class Session(models.Model):
 
 
 class SessionEvent(models.Model):
-    """One thing that happened to a session, numbered without gaps; written with the state it tells of."""
+    """One thing that happened to a session, written with the state it tells of.
+
+    Numbered without gaps, but up to the session's `compacted_sequence`: of these those are gone that nothing needs.
+    """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="events")
     sequence = models.PositiveIntegerField()

@@ -14,8 +14,10 @@ from mrpvm.trace.events import TurnStarted, event_of, said
 from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, SessionEvent, UnitEvent
 
-_KINDS = ("turn.started", "preferences.changed", "draft.changed", "kb.mounted")
-_ENDS = ("turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted")
+STATE_KINDS = ("preferences.changed", "draft.changed", "kb.mounted")
+"""The session events that tell how the state changed; these and the following are kept for as long as the session."""
+TURN_START = "turn.started"
+TURN_ENDS = ("turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted")
 _MOVES = (UnitEvent.Step.COMMITTED, UnitEvent.Step.REMOVED, UnitEvent.Step.DISCARDED)
 """The steps of the ledger by which a unit comes into a session, goes, or never comes."""
 _PREFERENCES = {
@@ -124,7 +126,7 @@ class _Events:
     ) -> "_Events":
         found = SessionEvent.objects.filter(session_id=turn.session_id)
         since = (previous or turn).created_at
-        inside = found.filter(kind__in=(*_KINDS, *_ENDS), created_at__gte=since)
+        inside = found.filter(kind__in=(*STATE_KINDS, TURN_START, *TURN_ENDS), created_at__gte=since)
         if following is not None:
             inside = inside.filter(created_at__lt=following.created_at)
         earlier = {}
@@ -135,7 +137,7 @@ class _Events:
 
     def last(self, kind: str, turn: ExplainabilityTurn, *, at_end: bool) -> Mapping[str, Any]:
         """Return what the last event of a kind told before the turn began, or before it had ended."""
-        limits = _ENDS if at_end else ("turn.started",)
+        limits = TURN_ENDS if at_end else (TURN_START,)
         told = self.earlier[kind]
         for row in self.rows:
             if row.kind in limits and row.payload.get("request_id") == turn.request_id:
@@ -149,7 +151,7 @@ class _Events:
         running = ""
         changed: dict[str, Any] = {}
         for row in self.rows:
-            if row.kind == "turn.started":
+            if row.kind == TURN_START:
                 running = row.payload.get("request_id", "")
             elif row.kind == "preferences.changed" and running == turn.request_id:
                 changed |= row.payload

@@ -95,16 +95,21 @@ class SharedReads:
 def _results(queries: Sequence[Query]) -> Mapping[Query, Result]:
     # Events first, permission after: a reader who lost it before an event was stored does not get the event.
     places = {(query.session_pk, query.since) for query in queries}
-    news = {
-        (pk, since): [] if pk is None else [_outgoing(event) for event in events_since(pk, since)]
-        for pk, since in places
-    }
+    news = {(pk, since): [] if pk is None else _news(pk, since) for pk, since in places}
     visible = visible_sessions({query.reader for query in queries})
     return {
         query: Result(visible[query.reader], news[query.session_pk, query.since])
         for query in queries
         if query.reader in visible
     }
+
+
+def _news(session_pk: int, since: int) -> Sequence[Outgoing]:
+    """Return the events after `since`; where some of them were compacted, only that the page has to load afresh."""
+    found = list(events_since(session_pk, since))
+    if found and found[-1].sequence - since > len(found):
+        return [Outgoing(found[-1].sequence, False, json.dumps(events.compacted(found[-1].sequence)))]
+    return [_outgoing(event) for event in found]
 
 
 def _outgoing(event: SessionEvent) -> Outgoing:

@@ -47,6 +47,8 @@ class LiveSocket {
       if (message.sequence <= this.since) return;
       this.since = message.sequence;
     }
+    // The page was away for so long that what it has missed is no longer told one by one.
+    if (message.kind === "events.compacted") return location.reload();
     dispatch(message);
   }
 

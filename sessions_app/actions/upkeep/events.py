@@ -1,0 +1,91 @@
+"""Compaction of session events: of old ones those stay that the views of turns read."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, OuterRef, Subquery
+from django.utils import timezone
+
+from sessions_app.models import Session, SessionEvent
+from sessions_app.queries.turns.state import STATE_KINDS, TURN_ENDS, TURN_START
+
+KEPT_WHOLE = timedelta(days=7)
+"""A page that was away for longer is told to load itself again."""
+SESSIONS_A_SWEEP = 1_000
+_ROWS_A_TRANSACTION = 1_000
+
+
+@dataclass(slots=True)
+class EventCompaction:
+    """A walk over all sessions, so many a sweep; `reached` is the key of the last one that was looked at."""
+
+    reached: int = 0
+
+    def __call__(self, pause: Callable[[], None] = lambda: None) -> int:
+        """Compact the old events of the next sessions; returns how many rows went. Safe in several processes at once.
+
+        Args:
+            pause: called between two transactions; lets running turns go first.
+        """
+        following = Session.objects.filter(pk__gt=self.reached).order_by("pk")
+        keys = list(following.values_list("pk", flat=True)[:SESSIONS_A_SWEEP])
+        self.reached = keys[-1] if len(keys) == SESSIONS_A_SWEEP else 0
+        before, removed = timezone.now() - KEPT_WHOLE, 0
+        for pk in _due(keys, before):
+            while (count := _compact(pk, before)) is not None:
+                removed += count
+                pause()
+        return removed
+
+
+compact_events = EventCompaction()
+"""This process's."""
+
+
+def _due(keys: Sequence[int], before: datetime) -> list[int]:
+    """Return those sessions whose first event that is not compacted is from before a moment."""
+    if not keys:
+        return []
+    rest = SessionEvent.objects.filter(session=OuterRef("pk"), sequence__gt=OuterRef("compacted_sequence"))
+    first = Subquery(rest.order_by("sequence").values("created_at")[:1])
+    found = Session.objects.filter(pk__gte=keys[0], pk__lte=keys[-1], event_sequence__gt=F("compacted_sequence"))
+    return list(found.alias(first=first).filter(first__lt=before).values_list("pk", flat=True))
+
+
+@transaction.atomic
+def _compact(session_pk: int, before: datetime) -> int | None:
+    """Compact the next events of a session from before a moment; returns how many rows went, None if none are left."""
+    reached = Session.objects.filter(pk=session_pk).values_list("compacted_sequence", flat=True).first()
+    if reached is None:
+        return None
+    old = SessionEvent.objects.filter(session=session_pk, sequence__gt=reached, created_at__lt=before)
+    rows = list(old.order_by("sequence").values_list("sequence", "kind")[:_ROWS_A_TRANSACTION])
+    if not rows:
+        return None
+    going = sorted({sequence for sequence, _ in rows} - kept_sequences(rows))
+    if going:
+        SessionEvent.objects.filter(session=session_pk, sequence__in=going).delete()
+    Session.objects.filter(pk=session_pk, compacted_sequence__lt=rows[-1][0]).update(compacted_sequence=rows[-1][0])
+    return len(going)
+
+
+def kept_sequences(rows: Sequence[tuple[int, str]]) -> set[int]:
+    """Return which of a session's events, given as number and kind in order, are needed for the state around turns.
+
+    What changes the state stays, and before each of these the starts and ends of the two turns before it, which tell
+    between which turns it lies. The last ones stay too: what follows may need them, and a page sees by the very last
+    one that it has missed something.
+    """
+    kept: set[int] = set()
+    starts, ends = deque[int](maxlen=2), deque[int](maxlen=2)
+    for sequence, kind in rows:
+        if kind == TURN_START:
+            starts.append(sequence)
+        elif kind in TURN_ENDS:
+            ends.append(sequence)
+        elif kind in STATE_KINDS:
+            kept |= {sequence, *starts, *ends}
+    return kept | {*starts, *ends, *(sequence for sequence, _ in rows[-1:])}

@@ -1,0 +1,32 @@
+"""The size of the database, noted once a day."""
+
+from datetime import UTC, datetime, timedelta
+
+from django.db import transaction
+
+from sessions_app.actions.upkeep.exclusive import alone_at
+from sessions_app.models import StorageSample
+from sessions_app.queries.settings.storage import sizes
+
+_KEPT = timedelta(days=400)
+
+
+def sample_storage() -> int:
+    """Note how large the database is today (UTC), unless that was done or another process does it; gives the rows.
+
+    Effects: a row for each kind; rows of more than 400 days ago are removed.
+    """
+    today = datetime.now(UTC).date()
+    if StorageSample.objects.filter(day=today).exists():
+        return 0
+    with alone_at("storage") as hold:
+        if hold is None or StorageSample.objects.filter(day=today).exists():
+            return 0
+        found = sizes()
+        with transaction.atomic():
+            StorageSample.objects.filter(day__lt=today - _KEPT).delete()
+            StorageSample.objects.bulk_create(
+                StorageSample(day=today, kind=size.kind, byte_count=size.byte_count, is_estimate=size.is_estimate)
+                for size in found
+            )
+        return len(found)

@@ -1,0 +1,64 @@
+"""How large the database is, for admins."""
+
+from datetime import date
+from typing import TypedDict
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.views import ApiView
+from sessions_app.queries.settings.storage import storage
+
+
+class StoredKind(TypedDict):
+    """The space that one kind of rows takes."""
+
+    kind: str
+    name: str
+    byte_count: int
+    is_estimate: bool
+    growth_bytes_a_day: float | None
+
+
+class StorageAnswer(TypedDict):
+    """The newest sample."""
+
+    day: date | None
+    growth_days: int
+    byte_count: int | None
+    growth_bytes_a_day: float | None
+    kinds: list[StoredKind]
+
+
+class Storage(ApiView):
+    """The size of the database by kind; the figures are of all projects."""
+
+    read_role = "admin"
+
+    @schemas.storage_read
+    def get(self, request: Request) -> Response:
+        """Return the newest sample, without a day before the first."""
+        return Response(_answer())
+
+
+def _answer() -> StorageAnswer:
+    found = storage()
+    if found is None:
+        return {"day": None, "growth_days": 0, "byte_count": None, "growth_bytes_a_day": None, "kinds": []}
+    return {
+        "day": found.day,
+        "growth_days": found.days,
+        "byte_count": found.total.byte_count,
+        "growth_bytes_a_day": found.total.growth_a_day,
+        "kinds": [
+            {
+                "kind": item.kind.value,
+                "name": item.kind.label,
+                "byte_count": item.byte_count,
+                "is_estimate": item.is_estimate,
+                "growth_bytes_a_day": item.growth_a_day,
+            }
+            for item in found.kinds
+        ],
+    }

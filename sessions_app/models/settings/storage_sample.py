@@ -1,0 +1,35 @@
+"""How large the database was on a day."""
+
+from django.db import models
+
+
+class StorageKind(models.TextChoices):
+    """What the database's space is used for."""
+
+    CONVERSATIONS = "conversations", "Conversations"
+    KNOWLEDGE = "knowledge", "Knowledge"
+    FULL_TEXT = "full-text", "Full-text indexes"
+    VECTORS = "vectors", "Vectors and what else plugins derive"
+    TRACES = "traces", "Traces"
+    PAYLOADS = "payloads", "Inputs and outputs of steps"
+    EXCHANGES = "model-exchanges", "Requests to models and their answers"
+    EVENTS = "events", "Events of open pages"
+    AUDIT = "audit", "Audit log"
+    OTHER = "other", "Everything else"
+    FREE = "free", "Free pages, used again before the file grows"
+
+
+class StorageSample(models.Model):
+    """What one kind of rows, with their indexes, took on a day of UTC; an estimate where the database cannot tell."""
+
+    day = models.DateField()
+    kind = models.CharField(max_length=16, choices=StorageKind)
+    byte_count = models.PositiveBigIntegerField()
+    is_estimate = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["-day", "kind"]
+        constraints = [models.UniqueConstraint(fields=["day", "kind"], name="storage_sample_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} on {self.day:%Y-%m-%d}"
