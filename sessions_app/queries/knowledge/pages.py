@@ -49,7 +49,7 @@ class BaseFamily:
 def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> BaseFamily:
     """Return the base's family, cut to `generations` above it, `forks` below it and the newest `revisions` of each.
 
-    One query for each generation, and four.
+    One query for each generation, and three; four for `forks` or more.
     """
     above: list[KnowledgeBase] = []
     parent = base.parent
@@ -57,7 +57,8 @@ def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: i
         above.insert(0, parent)
         parent = KnowledgeBase.objects.filter(pk=parent.parent_id).first() if parent.parent_id else None
     made = forks_of(base)
-    shown = [*above, base, *reversed(made.order_by("-created_at", "-pk")[:forks])]
+    newest_made = list(made.order_by("-created_at", "-pk")[:forks])
+    shown = [*above, base, *reversed(newest_made)]
     saved_from = base.revisions.order_by("-revision").values("origin_base")[:revisions]
     others = KnowledgeBase.objects.filter(pk__in=saved_from).exclude(pk__in=[known.pk for known in shown])
     shown[len(above) : len(above)] = others.order_by("created_at", "pk")
@@ -70,7 +71,7 @@ def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: i
         revisions=[row for row in kept if row.place <= revisions],
         beginnings={row.knowledge_base_id: row for row in kept if row.revision == 1},
         revision_limit=revisions,
-        fork_count=made.count(),
+        fork_count=made.count() if len(newest_made) == forks else len(newest_made),
         goes_on_above=parent is not None,
     )
 

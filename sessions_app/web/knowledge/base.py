@@ -64,13 +64,13 @@ def base_context(
     family = family_of(base, generations=GENERATIONS_SHOWN, forks=FORKS_SHOWN, revisions=DOTS_SHOWN)
     kept = list(revisions(base)[: REVISIONS_SHOWN + 1])
     mounting = mounting_sessions(base, SESSIONS_SHOWN + 1)
-    fork = newest_fork(base)
+    fork = newest_fork(base) if family.fork_count else None
     return {
         "base": base,
         "fork_name": fork_name(base),
         "seen": _seen(base.revision, fork.pk if fork else 0),
         "is_outdated": outdated_layers(base.head.chain).exists(),
-        "forks": forks_of(base)[:FORKS_NAMED],
+        "forks": forks_of(base)[:FORKS_NAMED] if family.fork_count else (),
         "forks_unnamed": max(0, family.fork_count - FORKS_NAMED),
         **_sources(base, older_than),
         "conversations": saved_conversations(base),
