@@ -100,7 +100,7 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, monkeyp
         html, _ = cost(client, ways[-1] or "", {})
     assert [way.partition("back=")[2] for way in ways] == ["2", "4"]
     # The refresh of the open page looks as far, and a new question begins anew.
-    assert "back=4" in re.search('data-poll-url="([^"]*)"', html)[1]
+    assert "back=4" in re.search('id="session-list"[^>]*hx-get="([^"]*)"', html)[1]
     assert 'name="back"' not in html
     # Without a filter nothing is left out, and a page that goes on is never called short.
     html, _ = cost(client, "/", {})

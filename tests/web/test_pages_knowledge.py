@@ -400,7 +400,7 @@ def test_a_compacted_base_is_no_newer_for_its_sessions(admin: Client, project: P
 def test_an_open_page_hears_of_changes_by_others(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     opened = admin.get(address_of(base)).content.decode()
-    poll = re.search('id="base-news"[^>]*data-poll-url="([^"]*)"', opened)
+    poll = re.search('id="base-news"[^>]*hx-get="([^"]*)"', opened)
     assert poll
     again = poll[1].replace("&amp;", "&")
     assert "Show it" not in opened
@@ -418,7 +418,7 @@ def test_an_open_page_hears_of_changes_by_others(admin: Client, project: Project
     html = admin.get(again).content.decode()
     assert "Revision 3 now: saved from a session, boss." in html
     assert "Forked as “&lt;b&gt;Winter&lt;/b&gt;”." in html
-    fresh = re.search('id="base-news"[^>]*data-poll-url="([^"]*)"', admin.get(address_of(base)).content.decode())
+    fresh = re.search('id="base-news"[^>]*hx-get="([^"]*)"', admin.get(address_of(base)).content.decode())
     assert fresh
     assert admin.get(fresh[1].replace("&amp;", "&")).status_code == 204
     assert admin_of_another_project().get(again).status_code == 404

@@ -216,7 +216,7 @@ def test_the_registry_of_a_session_is_filtered_and_stays_so(client: Client, sess
     state = reverse("session-state", args=[session.session_id])
     html = client.get(state, {"find": "status:failed"}).text
     assert re.findall(r">Turn (\d+)<", html) == ["3"]
-    assert f'data-refresh-url="{state}?panel=turns&amp;find=status%3Afailed"' in html
+    assert f'hx-get="{state}?panel=turns&amp;find=status%3Afailed"' in html
     page = client.get(reverse("session", args=[session.session_id]), {"find": "duration:>2s"}).text
     assert re.findall(r">Turn (\d+)<", page) == ["4"]
     assert page.count('class="exchange') == 4

@@ -1,6 +1,8 @@
 """The page of a session's skills, its frozen state on the session page, commands in the conversation."""
 
+import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,10 @@ from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.assistants.skill_files import front, write_skill
+from tests.house.test_scripts import NODE
 from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client
+
+PARTS = Path(__file__).parents[2] / "static/js/shell/parts.js"
 
 
 @pytest.fixture(autouse=True)
@@ -211,12 +216,21 @@ def test_a_session_shows_its_models_and_can_take_the_projects(project: Project) 
     assert "Take the project" not in shown(member_client(project, "viewer"), f"{address}?panel=settings")
 
 
+def parts_of_pages() -> dict[str, list[str]]:
+    """Return which messages renew which part of a page, as the script of live pages has it."""
+    script = f"import({json.dumps(PARTS.as_uri())}).then(({{ PARTS }}) => console.log(JSON.stringify(PARTS)))"
+    run = subprocess.run([NODE, "-e", script], capture_output=True, text=True, timeout=60, check=True)
+    parts: dict[str, list[str]] = json.loads(run.stdout)
+    return parts
+
+
 @pytest.mark.rule("DECISION-50")
 def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project) -> None:
     """But those after which the page is another one."""
     address, client = f"/sessions/{create_session(project).session_id}", member_client(project)
     html = "".join(shown(client, f"{address}?panel={panel}") for panel in ("knowledge", "turns", "settings"))
-    heard = {kind for kinds in re.findall(r'data-refresh-on="([^"]+)"', html) for kind in kinds.split()}
+    shown_parts = set(re.findall(r'hx-trigger="live:(\w+) ', html))
+    heard = {kind for part, kinds in parts_of_pages().items() if part in shown_parts for kind in kinds}
     assert set(EVENT_KINDS) - heard == {"session.created", "session.deleted", "session.restored"}
 
 

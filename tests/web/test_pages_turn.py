@@ -216,7 +216,7 @@ def test_a_running_turn_asks_for_news_and_an_ended_one_does_not(project: Project
     session = new_session(project)
     ended = add_turns(session, 1)[0]
     running = add_turns(session, 1, "running")[0]
-    for name, mark in (("turn", 'data-refresh-on="turn.progressed'), ("turn-state", "units.pending")):
+    for name, mark in (("turn", "live:progress:"), ("turn-state", "live:pending:")):
         assert mark in get(client, running, name)
         assert mark not in get(client, ended, name)
     stop = reverse("turn-cancel", args=[session.session_id, running.request_id])

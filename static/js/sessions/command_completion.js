@@ -32,7 +32,7 @@ class CommandCompletion extends Combobox {
   /** Fetch what can be typed when it is first wanted. */
   async load() {
     this.isAsked = true;
-    await loadFragment(this.root.dataset.refreshUrl, this.root, "outerMorph").catch(() => (this.isAsked = false));
+    await loadFragment(this.root.getAttribute("hx-get"), this.root, "outerMorph").catch(() => (this.isAsked = false));
     if (document.activeElement === this.field) this.show();
   }
 

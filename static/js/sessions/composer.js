@@ -93,7 +93,7 @@ class Composer {
   async renewControls() {
     if (!this.form.querySelector("[data-controls] select")) return; // not asked for yet
     const asked = (this.renewals += 1);
-    const response = await fetch(this.form.closest("[data-refresh-url]").dataset.refreshUrl).catch(() => null);
+    const response = await fetch(this.form.closest("[hx-get]").getAttribute("hx-get")).catch(() => null);
     if (!response?.ok) return;
     const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
     if (asked !== this.renewals) return;

@@ -4,7 +4,7 @@ import { isTyping, loadFragment, onElements } from "../shell/dom.js";
 import { nearest } from "./graph_keys.js";
 import { Minimap } from "./minimap.js";
 import { MIN_ZOOM, PanZoom } from "./panzoom.js";
-import { noteAll, noteToggle, select, selectedId, withShown } from "./selection.js";
+import { noteAll, noteToggle, select, selectedId } from "./selection.js";
 
 // The smallest text is 11 px at this zoom: a larger graph begins at its top left corner and is scrolled.
 const READABLE_ZOOM = 1;
@@ -210,10 +210,10 @@ class GraphView {
     document.dispatchEvent(new CustomEvent("turn:folded"));
   }
 
-  /** Fetch the drawing again; live.js asks for this whenever the running turn grew. */
+  /** Fetch the drawing again, with what the address says is open and shut. */
   reload() {
-    const source = this.canvas.dataset.graphUrl;
-    return source ? loadFragment(withShown(source), this.canvas) : Promise.resolve();
+    const source = this.canvas.getAttribute("hx-get");
+    if (source) loadFragment(source, this.canvas);
   }
 
   // --- input ------------------------------------------------------------------------------------------------------------
@@ -227,8 +227,6 @@ class GraphView {
       this.focusedId = group?.dataset.id ?? null;
       if (group && event.target.matches(":focus-visible") && this.pan.pointers.size === 0) this.reveal(group);
     });
-    canvas.addEventListener("fragment:reload", () => this.reload());
-    document.addEventListener("turn:folded", () => this.reload());
     document.addEventListener("turn:selected", (event) => this.onSelected(event.detail));
     addEventListener("beforeprint", () => this.unroll());
     addEventListener("afterprint", () => this.rollUp());

@@ -46,13 +46,12 @@ function writeLists(url, lists) {
   history.replaceState(history.state, "", url);
 }
 
-/** Give a fragment's address with what the reader opened, shut and chose. */
-export function withShown(address) {
-  const url = new URL(address, location.href);
+// Graph and timeline are asked for with what the reader opened, shut and chose.
+document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
+  if (!ctx.sourceElement.matches("#graph-canvas, #timeline")) return;
   const shown = new URL(location.href).searchParams;
-  for (const name of ["open", "shut", "sel"]) for (const id of shown.getAll(name)) url.searchParams.append(name, id);
-  return url.pathname + url.search;
-}
+  for (const name of ["open", "shut", "sel"]) for (const id of shown.getAll(name)) ctx.request.body.append(name, id);
+});
 
 // Rows, links and buttons anywhere on the page choose a node by its id.
 document.addEventListener("click", (event) => {

@@ -1,14 +1,14 @@
 // The timeline: choose, walk and fold like the graph; its bars need no script. It is fetched when it is first shown.
 import { isTyping, loadFragment, onElements } from "../shell/dom.js";
-import { chosenView, noteToggle, select, selectedId, withShown } from "./selection.js";
+import { chosenView, noteToggle, select, selectedId } from "./selection.js";
 
 class Timeline {
   constructor(place) {
     this.place = place;
     place.addEventListener("click", (event) => this.press(event.target));
     place.addEventListener("keydown", (event) => this.onKey(event));
-    place.addEventListener("fragment:reload", () => this.load());
-    document.addEventListener("turn:folded", () => this.load());
+    // It is fetched when it is first shown, and only then kept as the turn is.
+    place.addEventListener("htmx:config:request", (event) => this.isWanted || event.preventDefault());
     document.addEventListener("turn:viewed", () => this.isEmpty && this.load());
     document.addEventListener("turn:selected", (event) => this.onSelected(event.detail));
     document.addEventListener("htmx:after:swap", () => this.mark());
@@ -19,9 +19,12 @@ class Timeline {
     return !this.place.querySelector("svg");
   }
 
-  async load() {
-    if (chosenView() !== "timeline" && this.isEmpty) return;
-    await loadFragment(withShown(this.place.dataset.timelineUrl), this.place);
+  get isWanted() {
+    return chosenView() === "timeline" || !this.isEmpty;
+  }
+
+  load() {
+    return loadFragment(this.place.getAttribute("hx-get"), this.place);
   }
 
   async onSelected({ id, reveal }) {
