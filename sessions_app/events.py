@@ -16,10 +16,11 @@ from asgiref.sync import async_to_sync
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.db import transaction
 from django.db.models import F
+from django.utils import timezone
 
 from sessions_app.metrics import meters
 from sessions_app.models import Session, SessionEvent
-from sessions_app.models.named_sql import Write, insertions, write_all
+from sessions_app.models.named_sql import Write, value_insertions, write_all
 
 logger = logging.getLogger(__name__)
 
@@ -234,13 +235,17 @@ def announce_counted(session: Session, news: Sequence[News]) -> list[Write]:
     Effects: a message each to the group after the commit.
     """
     first = session.event_sequence - len(news) + 1
-    rows = [
-        SessionEvent(session=session, sequence=first + place, kind=kind, payload=dict(payload))
-        for place, (kind, payload) in enumerate(news)
+    now = timezone.now()
+    rows = [(session.pk, first + place, kind, dict(payload), now) for place, (kind, payload) in enumerate(news)]
+    messages: list[EventMessage] = [
+        {"sequence": sequence, "kind": kind, "payload": payload, "created_at": now.isoformat()}
+        for _, sequence, kind, payload, _ in rows
     ]
-    messages = [message_of(row) for row in rows]
     transaction.on_commit(lambda: send(session.pk, messages), robust=True)
-    return insertions(rows)
+    return value_insertions(SessionEvent, _COLUMNS, rows)
+
+
+_COLUMNS = ("session_id", "sequence", "kind", "payload", "created_at")
 
 
 def message_of(event: SessionEvent) -> EventMessage:

@@ -7,7 +7,7 @@ driver as those of their fields do. Everything else goes by the ORM.
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
@@ -166,7 +166,7 @@ def insert_values(
 ) -> list[int]:
     """Insert rows from the values of all columns that have no default in SQL; return their keys, in order, if asked."""
     returning = ("id",) if with_keys else ()
-    written = [write_all([step])[0] for step in _insertion_steps(model, columns, rows, returning)]
+    written = [write_all([step])[0] for step in value_insertions(model, columns, rows, returning)]
     return [key for keys in written for (key,) in keys]
 
 
@@ -175,19 +175,24 @@ def insertions(rows: Sequence[Model], returning: tuple[str, ...] = ()) -> list[W
     if not rows:
         return []
     columns = _written(type(rows[0]))
-    return list(_insertion_steps(type(rows[0]), columns, map(attrgetter(*columns), rows), returning))
+    return value_insertions(type(rows[0]), columns, map(attrgetter(*columns), rows), returning)
 
 
-def _insertion_steps(
-    model: type[Model], columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], returning: tuple[str, ...]
-) -> Iterator[Write]:
+def value_insertions(
+    model: type[Model], columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], returning: tuple[str, ...] = ()
+) -> list[Write]:
+    """Return the writes that insert rows from the values of all columns that have no default in SQL, as `insertions`.
+
+    A row of a model costs many times as much to make as its values.
+    """
     into, types, adapters, most = _insertion(model, columns, product())
     adapted = _converted(list(rows), adapters)
     if product() == "postgresql" and len(adapted) > _FEW_ROWS:
-        yield Write(f"{into} {_unnested(types)}", _arrays(adapted), returning)
-        return
-    for batch in batched(adapted, most, strict=False):
-        yield Write(f"{into} {_marks(len(columns), len(batch))}", list(chain.from_iterable(batch)), returning)
+        return [Write(f"{into} {_unnested(types)}", _arrays(adapted), returning)]
+    return [
+        Write(f"{into} {_marks(len(columns), len(batch))}", list(chain.from_iterable(batch)), returning)
+        for batch in batched(adapted, most, strict=False)
+    ]
 
 
 def insert_at_once(into: str, types: Sequence[str], rows: Sequence[tuple[Any, ...]], after: str = "") -> None:

@@ -33,7 +33,7 @@ from sessions_app.actions.sessions.slots import refusal_of
 from sessions_app.actions.settings.quotas import count_model_use
 from sessions_app.actions.turns.running import reload_locked
 from sessions_app.models import ExplainabilityTurn, Message, Session
-from sessions_app.models.named_sql import insertions, store_committed, turn_end, write_all
+from sessions_app.models.named_sql import store_committed, turn_end, value_insertions, write_all
 from sessions_app.queries.sessions.lookups import is_open
 from sessions_app.queries.turns.running import is_running
 from sessions_app.turns.call import TurnCall
@@ -109,7 +109,7 @@ def commit_turn(
         turn.client_request = {**turn.client_request, "finish_reason": finish_reason}
     fill_end(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used, outcome.answer.basis)
     messages = [
-        Message(session=session, turn=turn, sequence=sequence, role=role, content=content)
+        (session.pk, turn.pk, sequence, role, content, None, turn.finished_at)
         for sequence, (role, content) in enumerate(said, start=session.message_sequence - len(said) + 1)
     ]
     remembered = [memory_write(session, memory, prepared.flags.session_memory_ttl_hours)] if memory else []
@@ -118,7 +118,7 @@ def commit_turn(
             turn_end(turn, _ENTRY_FIELDS),
             *remembered,
             *promoted,
-            *insertions(messages),
+            *value_insertions(Message, _MESSAGE_COLUMNS, messages),
             *trace.finish(with_ledger=True),
             *events.announce_counted(session, news),
         ]
@@ -226,6 +226,7 @@ _ENTRY_FIELDS = (
 """What the end of a successful turn changes in its entry."""
 
 
+_MESSAGE_COLUMNS = ("session_id", "turn_id", "sequence", "role", "content", "payload", "created_at")
 _SESSION_FIELDS = ("system_prompt", "summary", "message_sequence", "unit_count", *ACTIVITY_FIELDS)
 """What a success changes in its session, beside preferences and the number of events."""
 
