@@ -15,11 +15,19 @@ from django.db.models import Field
 from django.utils import timezone
 
 from sessions_app.actions.damage import checked_columns, damaged_rows, mend_value
-from sessions_app.actions.upkeep.mending import leave_to_sweeper, mark_index_outdated, set_counters
+from sessions_app.actions.upkeep.mending import (
+    drop_lost_pointers,
+    leave_to_sweeper,
+    mark_index_outdated,
+    set_counters,
+    set_unit_counts,
+)
 from sessions_app.queries.integrity import (
     Counter,
     Sequencer,
+    layers_miscounted,
     layers_with_unindexed_units,
+    lost_pointers,
     newest_row_at,
     ownerless_layers,
     sessions_behind,
@@ -49,7 +57,7 @@ def findings() -> Iterator[Defect]:
     """Yield what is wrong, check by check; reads every table once, writes nothing."""
     for check in (
         _versions, _configuration, _storage, _clock, _foreign_keys, _damaged_values, _sequences, _events, _stuck_turns,
-        _counts, _ownerless_layers, _unindexed_units,
+        _counts, _layer_counts, _ownerless_layers, _unindexed_units,
     ):  # fmt: skip
         yield from check()
 
@@ -85,13 +93,11 @@ def _clock() -> Iterator[Defect]:
 
 
 def _foreign_keys() -> Iterator[Defect]:
-    if connection.vendor != "sqlite":
-        return  # PostgreSQL has checked each of them when it was written
-    with connection.cursor() as cursor:
-        rows = cursor.execute("PRAGMA foreign_key_check").fetchall()
-    for table in sorted({row[0] for row in rows}):
-        keys = [row[1] for row in rows if row[0] == table]
-        yield Defect(check="foreign keys", text=f"{len(keys)} of {table} point at nothing: row {_named(keys)}")
+    pointers = lost_pointers()
+    if pointers:
+        places = [f"{pointer.table}.{pointer.column} in row {pointer.row}" for pointer in pointers]
+        text = f"{len(pointers)} rows point at nothing; those that must point at something are to be removed"
+        yield Defect(check="foreign keys", text=f"{text}: {_named(places)}", mend=drop_lost_pointers)
 
 
 def _damaged_values() -> Iterator[Defect]:
@@ -153,6 +159,13 @@ def _counts() -> Iterator[Defect]:
                 text=f"{name} is wrong in {len(wrong)} sessions: {_named([counter.session_id for counter in wrong])}",
                 mend=partial(set_counters, name, wrong),
             )
+
+
+def _layer_counts() -> Iterator[Defect]:
+    wrong = layers_miscounted()
+    if wrong:
+        text = f"{len(wrong)} layers count more or fewer units than they hold: {_named([key for key, _ in wrong])}"
+        yield Defect(check="counts", text=text, mend=partial(set_unit_counts, wrong))
 
 
 def _ownerless_layers() -> Iterator[Defect]:

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from django.db import connection
 from django.db.models import Count, Exists, F, IntegerField, Max, Min, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
@@ -35,6 +36,30 @@ class WrongCounter(NamedTuple):
     value: int
 
 
+class LostPointer(NamedTuple):
+    """A foreign key that names no row; `is_required` tells whether its row cannot be without one."""
+
+    table: str
+    row: int
+    column: str
+    is_required: bool
+
+
+def lost_pointers() -> list[LostPointer]:
+    """Return the foreign keys that name no row; none on PostgreSQL, which has checked each when it was written."""
+    if connection.vendor != "sqlite":
+        return []
+    with connection.cursor() as cursor:
+        found = cursor.execute("PRAGMA foreign_key_check").fetchall()
+        columns: dict[tuple[str, int], tuple[str, bool]] = {}
+        for table in {row[0] for row in found}:
+            name = connection.ops.quote_name(table)
+            required = {row[1] for row in cursor.execute(f"PRAGMA table_info({name})").fetchall() if row[3]}
+            for number, _, _, column, *_ in cursor.execute(f"PRAGMA foreign_key_list({name})").fetchall():
+                columns[table, number] = column, column in required
+    return [LostPointer(table, row, *columns[table, number]) for table, row, _, number in found]
+
+
 def newest_row_at() -> datetime | None:
     """Return when the newest message or event of any session was written."""
     newest = (model.objects.aggregate(newest=Max("created_at"))["newest"] for model in (Message, SessionEvent))
@@ -64,6 +89,14 @@ def sessions_miscounted(counter: Counter) -> list[WrongCounter]:
     value = Coalesce(Subquery(counted.values("count"), output_field=IntegerField()), 0)
     wrong = Session.objects.annotate(value=value).exclude(**{counter: F("value")})
     return [WrongCounter(*row) for row in wrong.values_list("pk", "session_id", "value")]
+
+
+def layers_miscounted() -> list[tuple[int, int]]:
+    """Return the keys of layers that hold more or fewer units than they count, and how many they hold."""
+    own = LayerUnit.objects.filter(layer=OuterRef("pk")).order_by().values("layer").annotate(count=Count("pk"))
+    value = Coalesce(Subquery(own.values("count"), output_field=IntegerField()), 0)
+    wrong = KnowledgeLayer.objects.annotate(value=value).exclude(own_unit_count=F("value"))
+    return list(wrong.values_list("pk", "value"))
 
 
 def sessions_with_lost_events() -> list[WrongCounter]:

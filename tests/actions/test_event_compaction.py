@@ -37,9 +37,8 @@ def numbers(session: Session) -> list[int]:
     return list(SessionEvent.objects.filter(session=session).order_by("sequence").values_list("sequence", flat=True))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_state_around_turns_stays_as_it_was(project: Project, at_once: None, seed: int) -> None:
-    walk = Walk(project, seed=seed)
+def test_state_around_turns_stays_as_it_was(project: Project, at_once: None) -> None:
+    walk = Walk(project, seed=1)
     for _ in range(25):
         walk.step()
     before, count = {pk: asdict(state) for pk, state in states().items()}, SessionEvent.objects.count()

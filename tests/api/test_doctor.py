@@ -19,6 +19,7 @@ from sessions_app.models import (
     Posting,
     Session,
     SessionEvent,
+    TurnEvents,
 )
 from tests.api.conftest import Caller
 
@@ -46,8 +47,21 @@ def lose_event(session: Session) -> None:
     SessionEvent.objects.filter(session=session, sequence=2).delete()
 
 
+def lose_rows(session: Session) -> None:
+    """Take a turn away under its messages, units and events."""
+    connection.disable_constraint_checking()
+    with connection.cursor() as cursor:
+        table = connection.ops.quote_name(ExplainabilityTurn._meta.db_table)
+        cursor.execute(f"DELETE FROM {table} WHERE turn_index = 1")  # noqa: S608
+    connection.enable_constraint_checking()
+
+
 def break_count(session: Session) -> None:
     Session.objects.update(unit_count=99)
+
+
+def break_layer(session: Session) -> None:
+    KnowledgeLayer.objects.filter(pk=session.journal_id).update(own_unit_count=99)
 
 
 def leave_turn_running(session: Session) -> None:
@@ -77,6 +91,7 @@ def lose_postings(session: Session) -> None:
         (break_counter, "sequences"),
         (lose_event, "sequences"),
         (break_count, "counts"),
+        (break_layer, "counts"),
         (leave_turn_running, "turns"),
         (leave_layer, "layers"),
         (damage_value, "values"),
@@ -90,6 +105,18 @@ def test_what_can_be_mended_is_found_and_mended(talked: Session, harm: Callable[
     assert found() == [check], "without --mend nothing is changed"
     assert "mended: " in doctor("--mend")
     assert found() == []
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL checks foreign keys when they are written")
+def test_pointers_at_nothing_are_emptied_or_their_rows_removed(talked: Session) -> None:
+    messages, batches = Message.objects.count(), TurnEvents.objects.count()
+    lose_rows(talked)
+    assert found() == ["foreign keys"]
+    assert "must point at something" in doctor()
+    doctor("--mend")
+    assert found() == []
+    assert (Message.objects.count(), Message.objects.filter(turn=None).count()) == (messages, 2)
+    assert TurnEvents.objects.count() == batches - 1
 
 
 def test_a_lost_index_is_written_again(talked: Session) -> None:

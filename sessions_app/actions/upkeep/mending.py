@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from sessions_app.actions.upkeep.staging import abandon
 from sessions_app.models import KnowledgeLayer, Session
-from sessions_app.queries.integrity import Counter, Sequencer, WrongCounter
+from sessions_app.queries.integrity import Counter, Sequencer, WrongCounter, lost_pointers
 
 
 @transaction.atomic
@@ -16,6 +16,31 @@ def set_counters(name: Sequencer | Counter | Literal["compacted_sequence"], wron
     for counter in wrong:
         Session.objects.filter(pk=counter.pk).update(**{name: counter.value})
     return len(wrong)
+
+
+@transaction.atomic
+def set_unit_counts(wrong: Sequence[tuple[int, int]]) -> int:
+    """Set how many units of their own these layers, given by their keys, hold; return how many layers."""
+    for key, count in wrong:
+        KnowledgeLayer.objects.filter(pk=key).update(own_unit_count=count)
+    return len(wrong)
+
+
+@transaction.atomic
+def drop_lost_pointers() -> int:
+    """Empty foreign keys that name no row, and remove rows that cannot be without one; return how many rows changed.
+
+    What pointed at a row that is removed is looked at in turn.
+    """
+    changed_count, quote = 0, connection.ops.quote_name
+    while pointers := lost_pointers():
+        with connection.cursor() as cursor:
+            for pointer in pointers:
+                table, column = quote(pointer.table), quote(pointer.column)
+                change = f"DELETE FROM {table}" if pointer.is_required else f"UPDATE {table} SET {column} = NULL"  # noqa: S608
+                cursor.execute(f"{change} WHERE rowid = %s", [pointer.row])
+                changed_count += cursor.rowcount
+    return changed_count
 
 
 @transaction.atomic
