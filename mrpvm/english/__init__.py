@@ -2,11 +2,12 @@
 
 From text to an answer, in this order:
 
-    statements      the evidence as sentences (voices: whose words, references: whom "he" means)
+    coreference     whom "he" means, in a unit, in all evidence and in a conversation
+    statements      the evidence as sentences (voices: whose words)
     corrections     what a later statement sets right is left out (restating: it is told in full)
     parsing         a sentence as clauses (reading, tagging, phrases, lookahead, building)
     asking          a question as a clause with a gap
-    discourse       all clauses in order, with what their pronouns mean
+    discourse       all clauses in order, with what names the same thing
     answers         the statements that answer: verdicts, causes, orders, exchanges, fitting (equating, naming, roles)
     refusals        why no statement answers
     values          places, times, counts and measures among the phrases of a clause (dimensions, units, times)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from mrpvm.english.lexicon import COLOURS, MONTHS, NOW_WORDS, NUMBER_WORDS, word_class
+from mrpvm.english.parsing import parse
 from mrpvm.english.reading import Reading, Word, is_past, sense
-from mrpvm.english.references import leading_phrase
 from mrpvm.english.restating import is_value
 from mrpvm.english.statements import Statement
 
@@ -117,10 +117,11 @@ def _same_subject(later: Statement, earlier: Statement) -> bool:
 
 
 def _subject(statement: Statement) -> frozenset[str]:
-    first = next((word for word in statement.reading.words if word.is_core and not word.is_owner), None)
-    if first is not None and first.is_pronoun:
-        return frozenset((_MYSELF.get(first.sense, first.sense),))
-    return frozenset(word.sense for word in leading_phrase(statement.reading.words))
+    subject = next((clause.subject for clause in parse(statement.reading.text).clauses if clause.subject), None)
+    if subject is None:
+        return frozenset()
+    pronoun = _MYSELF.get(subject.pronoun, subject.pronoun)
+    return frozenset((pronoun,)) if pronoun else subject.senses
 
 
 def _is_now(statement: Statement) -> bool:

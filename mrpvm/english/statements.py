@@ -1,14 +1,15 @@
 """The evidence as single statements, each with what its pronouns stand for."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+from mrpvm.english.coreference import Antecedents, Mention, in_full, topic_mentions
 from mrpvm.english.dialogue import UTTERANCE, in_third_person, quoted_utterance
+from mrpvm.english.parsing import parse
 from mrpvm.english.pragmatics import asks_reader, is_task_request
 from mrpvm.english.reading import Reading, read
-from mrpvm.english.references import References
 from mrpvm.english.small_talk import is_assent
 from mrpvm.english.text import QUESTION_MARKS, sentences
 from mrpvm.english.voices import Voiced, voiced
@@ -133,7 +134,7 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
 def _said_in(
     text: str, topic: str, title: str | None, unit_type: str | None, *, is_procedure: bool
 ) -> tuple[_Said, ...]:
-    references = References(topic)
+    antecedents = Antecedents(*topic_mentions(topic))
     asks = is_task_request if unit_type == UTTERANCE else asks_reader
     parts = [part for part in _parts(text, unit_type) if is_procedure or not asks(part.text)]
     parts = [part for part in parts if part.text.rstrip(".") != title]
@@ -141,21 +142,27 @@ def _said_in(
     for position, part in enumerate(parts):
         said = voiced(part.text)
         plain = in_third_person(said.said, part.speaker) if part.speaker else said.said
-        resolved = references.resolve(plain, _quoted(part))
+        parsed = parse(plain)
+        meant = antecedents.resolve(parsed, _quoted(part))
         found.append(
             _Said(
                 text=_quoted(part),
                 plain=plain if not said.is_claim else part.text,
-                reading=read(resolved.said if not said.is_claim else part.text),
+                reading=read(in_full(plain, parsed, meant) if not said.is_claim else part.text),
                 position=position,
                 voiced=said,
-                before=_told_before(resolved.before, parts[: position + 1]),
+                before=_told_before(_named_before(meant, _quoted(part)), parts[: position + 1]),
                 speaker=part.speaker,
                 lead=part.lead,
                 asked=_question_of(part, title),
             )
         )
     return tuple(found)
+
+
+def _named_before(meant: Mapping[int, Mention], sentence: str) -> str | None:
+    """Return the sentence before that names what the first pronoun means."""
+    return next((item.sentence for _, item in sorted(meant.items()) if item.sentence not in ("", sentence)), None)
 
 
 def _told_before(named_in: str | None, parts: Sequence[_Part]) -> str | None:

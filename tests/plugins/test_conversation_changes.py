@@ -83,6 +83,9 @@ def test_a_change_of_one_thing_leaves_the_other(told: str, other: str, question:
         (("Ella is 34.", "How old is she?"), "Ella is 34."),
         (("Carlos is a chef.", "Is he a chef?"), "Yes. Carlos is a chef."),
         (("I bought a car.", "It is red.", "What colour is the car?"), "It is red."),
+        (("She has a brother, Max.", "What is his name?"), "She has a brother, Max."),
+        (("My daughter's name is Ines and she is six.", "How old is Ines?"), "she is six"),
+        (("I am afraid of spiders.", "What am I afraid of?"), "spiders"),
         (("The hotel is called Miramar.", "It has a pool.", "Does it have a pool?"), "It has a pool."),
     ],
 )

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
 from mrpvm.english.answers import Framed, framed_answer, replied
+from mrpvm.english.coreference import has_open_pronoun, with_meant
 from mrpvm.english.corrections import asks_of_before, without_corrected
 from mrpvm.english.discourse import Discourse
 from mrpvm.english.reading import read
-from mrpvm.english.references import has_open_pronoun, with_meant
 from mrpvm.english.refusals import refusal
 from mrpvm.english.requests import Request, request_of
 from mrpvm.english.restating import restated

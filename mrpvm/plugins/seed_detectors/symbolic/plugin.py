@@ -12,7 +12,7 @@ from mrpvm.contracts import (
     PlannerHints,
     PluginError,
 )
-from mrpvm.english.antecedents import context_before, topic_before
+from mrpvm.english.coreference import context_before, topic_before
 from mrpvm.english.ellipsis import asked_again
 from mrpvm.plugins.seed_detectors.symbolic.documents import (
     acknowledgement_document,

@@ -1,0 +1,329 @@
+"""What pronouns stand for: one way for the sentences of a unit, of all evidence, and of a conversation."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from mrpvm.english.asking import asked_by, bare_question
+from mrpvm.english.lexicon import (
+    AUXILIARIES,
+    POSSESSIVES,
+    PREPOSITIONS,
+    REFERRING_PRONOUNS,
+    STOP_WORDS,
+    TIME_WORDS,
+    listed,
+    word_class,
+)
+from mrpvm.english.parsing import parse, tokens_of
+from mrpvm.english.reading import read, sense
+from mrpvm.english.rewordings import rewordings
+from mrpvm.english.structure import Clause, Parsed, Phrase
+from mrpvm.english.tagging import is_number
+from mrpvm.english.text import QUESTION_MARKS, sentences, words
+from mrpvm.english.verbs import verb_forms
+from mrpvm.english.voices import correction_in
+from mrpvm.values import HistoryMessage
+
+_SHE = word_class("she her hers herself")
+_HE = word_class("he him his himself")
+_IT = word_class("it its itself this that")
+_THEY = word_class("they them their theirs themselves these those")
+_PRONOUNS = _SHE | _HE | _IT | _THEY
+_POINTING = word_class("this that these those")
+_FEMALE = word_class("woman girl mother sister daughter wife aunt queen princess mrs ms miss niece grandmother lady")
+_MALE = word_class("man boy father brother son husband uncle king prince mr nephew grandfather gentleman")
+_FEMALE_SENSES = frozenset(sense(word) for word in _FEMALE)
+_MALE_SENSES = frozenset(sense(word) for word in _MALE)
+_AGENT_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ent", "ee", "eon", "ess")
+_UNNAMED = listed("unnamed_persons")
+_PLACING = listed("placing_prepositions")
+_REACH = 3
+"""How many sentences back a pronoun may point."""
+_MESSAGES = 3
+"""So many messages of the sender may lie between a pronoun and what it means."""
+_ARTICLE = re.compile(r"^an? ", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A phrase with the role it was told in: subject, object or the preposition before it.
+
+    `text` names it anew ("the boat" of "a boat"), `sentence` is what it was named in.
+    """
+
+    role: str
+    phrase: Phrase
+    text: str = ""
+    sentence: str = ""
+    is_many: bool = False
+
+
+class Antecedents:
+    """What was named in the sentences so far, the newest last."""
+
+    def __init__(self, *named: Mention) -> None:
+        self._recent: list[list[Mention]] = [list(named)]
+        self._genders: dict[str, str] = {}
+
+    @property
+    def recent(self) -> list[list[Mention]]:
+        """Return what the last two sentences named; empty lists where they named nothing."""
+        return self._recent[-2:]
+
+    @property
+    def has_several(self) -> bool:
+        """Return whether a sentence went before in the same text."""
+        return len(self._recent) > 1
+
+    def begin(self, named: Sequence[Mention]) -> None:
+        """Forget what was named: another text begins, about what is given. What somebody is called stays known."""
+        self._recent = [list(named)]
+
+    def add(self, named: Sequence[Mention]) -> None:
+        """Take what a sentence named that is not resolved itself."""
+        self._recent.append(list(named))
+
+    def resolve(self, parsed: Parsed, sentence: str = "") -> dict[int, Mention]:
+        """Return what the pronouns of the next sentence mean, by their places, and remember what it names."""
+        here: list[Mention] = []
+        meant: dict[int, Mention] = {}
+        for clause in sorted(parsed.clauses, key=lambda item: item.verb_place):
+            for phrase in clause.phrases:
+                word = phrase.owner_pronoun or phrase.pronoun
+                if word in _PRONOUNS - _POINTING:
+                    own = clause.subject if phrase is not clause.subject and not phrase.owner_pronoun else None
+                    found = self.meant(word, here, own)
+                    if found:
+                        meant[phrase.start] = found
+                        self._learn(found.phrase, _gender(word))
+            for role, phrase in roles_of(clause):
+                if not phrase.pronoun:
+                    here.append(_mention(role, phrase, parsed, sentence, clause))
+                elif phrase.start in meant:
+                    here.append(replace(meant[phrase.start], role=role))
+        self._recent = [*self._recent[-_REACH:], here]
+        return meant
+
+    def meant(self, word: str, here: Sequence[Mention] = (), own_subject: Phrase | None = None) -> Mention | None:
+        """Return what a pronoun means: the nearest mention that agrees with it."""
+        levels = [here, *reversed(self._recent)]
+        barred = own_subject.senses if own_subject else frozenset()
+        if word in _SHE | _HE:
+            return self._person(word, levels, barred)
+        for level in levels:  # within a sentence its subjects are meant rather than its objects
+            mentions = sorted(level, key=lambda item: item.role != "subject")
+            fitting = [item for item in mentions if item.phrase.senses and item.phrase.senses != barred]
+            for is_likely in (True, False):
+                for item in fitting:
+                    if _agrees(word, item, is_likely=is_likely):
+                        return item
+        return None
+
+    def _person(self, word: str, levels: Sequence[Sequence[Mention]], barred: frozenset[str]) -> Mention | None:
+        """Return whom "he" or "she" means: a named subject, the person its sentence is about, or its only person."""
+        for level in levels:
+            subjects = [item for item in level if item.role == "subject" and item.phrase.senses != barred]
+            for place, item in enumerate(subjects):
+                leads = place == 0 and item.phrase.determiner not in ("a", "an")
+                if (item.phrase.is_name or leads) and self._can_be(word, item, is_likely=item.phrase.is_person):
+                    return item
+            if subjects:
+                continue
+            others = [item for item in level if item.phrase.is_person and item.role not in _PLACING
+                      and item.phrase.senses != barred and self._can_be(word, item, is_likely=True)]  # fmt: skip
+            if len(others) == 1:
+                return others[0]
+        return None
+
+    def _can_be(self, word: str, named: Mention, *, is_likely: bool) -> bool:
+        """Return whether "he" or "she" can stand for what was named, and that was not said to be the other."""
+        known = self._genders.get(named.phrase.head, _gender(word))
+        return known == _gender(word) and _agrees(word, named, is_likely=is_likely)
+
+    def _learn(self, phrase: Phrase, gender: str) -> None:
+        if phrase.is_name and gender:
+            self._genders.setdefault(phrase.head, gender)
+
+
+def roles_of(clause: Clause) -> list[tuple[str, Phrase]]:
+    """Return the phrases of a clause, each with its role."""
+    subject = [("subject", clause.subject)] if clause.subject else []
+    return [*subject, *(("object", phrase) for phrase in clause.objects), *clause.modifiers]
+
+
+def asked_mentions(question: str) -> list[Mention]:
+    """Return what a question names."""
+    asked, parsed = asked_by(question), _as_asked(question)
+    named = roles_of(asked.clause) if asked else []
+    return [_mention(role, item, parsed, question) for role, item in named if not item.pronoun]
+
+
+def _as_asked(question: str) -> Parsed:
+    """Return the words of a question as `asked_by` counts their places, without clauses."""
+    return Parsed(*tokens_of(bare_question(question)), ())
+
+
+def topic_mentions(topic: str) -> list[Mention]:
+    """Return what the topic of a unit names, as the subject of what is told first."""
+    parsed = parse(f"{topic} is")
+    subject = parsed.clauses[0].subject if parsed.clauses else None
+    return [_mention("subject", subject, parsed)] if subject and not subject.pronoun else []
+
+
+def in_full(said: str, parsed: Parsed, meant: dict[int, Mention]) -> str:
+    """Return a sentence with what was named in others in the place of its pronouns."""
+    start = 0
+    for place, mention in sorted(meant.items()):
+        word = parsed.tokens[place]
+        found = re.compile(rf"\b{word}\b", re.IGNORECASE).search(said, start)
+        if found is None or mention.sentence == said:
+            continue
+        follows = parsed.tokens[place + 1 : place + 2]
+        owns = word in POSSESSIVES and (word != "her" or bool(follows)) and place + 1 < len(parsed.tokens)
+        text = f"{mention.text}'s" if owns else mention.text
+        said = f"{said[: found.start()]}{text}{said[found.end() :]}"
+        start = found.start() + len(text)
+    return said
+
+
+def with_meant(question: str, named_in: str) -> str:
+    """Return a question with its first pronoun replaced by the subject of the words that name what it means."""
+    text = _subject_in(sentences(named_in)[-1])
+    found = words(question)
+    for place, word in enumerate(found):
+        if text and word in _PRONOUNS - _POINTING:
+            owns = word in POSSESSIVES and _owns(found, place)
+            named = f"{text}'s" if owns else text
+            found_at = re.search(rf"\b{word}\b", question, re.IGNORECASE)
+            return f"{question[: found_at.start()]}{named}{question[found_at.end() :]}" if found_at else question
+    return question
+
+
+def _subject_in(text: str) -> str:
+    """Return the subject of a question, of a sentence, or the phrase itself; empty where that is a pronoun."""
+    asked = asked_by(text)
+    parsed = _as_asked(text) if asked else parse(text) if parse(text).clauses else parse(f"{text} is")
+    clauses = [asked.clause] if asked else parsed.clauses
+    subject = next((clause.subject or next(iter(clause.phrases), None) for clause in clauses), None)
+    if subject is None or subject.pronoun:
+        return ""
+    return _named_anew(parsed, subject)
+
+
+_EMPTY_IT = re.compile(r"it (?:mean\b|(?:(?:cost|take|possible|allowed|permitted|necessary|required|forbidden) )?to\b)")
+"""What "it" begins that stands for the deed behind it."""
+
+
+def has_open_pronoun(question: str) -> bool:
+    """Return whether a pronoun has nothing before it in the question that it could stand for."""
+    reading = read(question)
+    content = {word.place for word in reading.words if not word.is_pronoun}
+    for place, token in enumerate(reading.tokens):
+        pointing = token in _POINTING and place + 1 in content
+        pointing = pointing or _EMPTY_IT.match(" ".join(reading.tokens[place : place + 3])) is not None
+        if token in REFERRING_PRONOUNS and not pointing and not any(before < place for before in content):
+            return True
+    return False
+
+
+def topic_before(sentence: str, history: Sequence[HistoryMessage]) -> str | None:
+    """Return what a statement is about that names it with a pronoun or not at all."""
+    if own := dict.fromkeys(found.topic for found in rewordings(sentence) if found.topic):
+        return " and ".join(own)
+    corrected = correction_in(sentence)
+    said = corrected.said if corrected else sentence
+    subject = next((clause.subject for clause in parse(said).clauses), None)
+    pronoun = open_pronoun(said)
+    if pronoun is None and corrected and subject is None:  # "no, four" sets right what was told of a thing
+        return _meant_before("it", history) or _meant_before("they", history)
+    return _meant_before(pronoun, history) if pronoun else None
+
+
+def context_before(question: str, history: Sequence[HistoryMessage]) -> str | None:
+    """Return what a pronoun of a question means, as it was named before."""
+    pronoun = open_pronoun(question)
+    return _meant_before(pronoun, history) if pronoun else None
+
+
+def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None:
+    """Return what a pronoun means, as the sender's last messages name it."""
+    antecedents = Antecedents()
+    for content in [message.content for message in history if message.role == "user"][-_MESSAGES:]:
+        for sentence in sentences(content):
+            said = correction_in(sentence)
+            if sentence.endswith(QUESTION_MARKS):
+                antecedents.add(asked_mentions(sentence))
+            else:
+                antecedents.resolve(parse(said.said if said else sentence), sentence)
+    found = antecedents.meant(pronoun)
+    return found.text if found else None
+
+
+def open_pronoun(sentence: str) -> str | None:
+    """Return the first pronoun that means nothing named before it in its sentence."""
+    found = words(sentence)
+    for place, word in enumerate(found):
+        if word not in _PRONOUNS or (word in _POINTING and place):
+            continue
+        before = [item for item in found[:place] if item not in STOP_WORDS | _UNNAMED and not verb_forms(item)]
+        named = any(re.search(rf"\b{re.escape(item.capitalize())}\b", sentence) for item in before)
+        if word in _SHE | _HE:
+            return None if named and word in POSSESSIVES and _owns(found, place) else word
+        return None if before and not named else word
+    return None
+
+
+def _owns(found: Sequence[str], place: int) -> bool:
+    """Return whether a possessive is followed by what is owned: "her boat", not "saw her at noon"."""
+    return place + 1 < len(found) and found[place + 1] not in PREPOSITIONS | AUXILIARIES
+
+
+def _named_anew(parsed: Parsed, phrase: Phrase) -> str:
+    named = next((alias for alias in phrase.aliases if alias.is_name), phrase)
+    text = _ARTICLE.sub("the ", parsed.text_of(named))
+    return text if named.is_name and not named.determiner else f"{text[:1].lower()}{text[1:]}"
+
+
+def _agrees(word: str, named: Mention, *, is_likely: bool) -> bool:
+    """Return whether a pronoun can stand for what was named; `is_likely` asks for more than that nothing speaks
+    against it.
+    """
+    phrase = named.phrase
+    if phrase.head_text in TIME_WORDS or is_number(phrase.head_text):
+        return False
+    if word in _THEY:
+        return named.is_many
+    female = phrase.head_text in _FEMALE or bool(phrase.senses & _FEMALE_SENSES)
+    male = phrase.head_text in _MALE or bool(phrase.senses & _MALE_SENSES)
+    if named.is_many:
+        return False
+    if word in _IT:
+        is_bare_name = phrase.is_name and not phrase.determiner
+        return not (female or male) and not (is_likely and (is_bare_name or (phrase.is_person and not phrase.is_name)))
+    wrong = male if word in _SHE else female
+    agent = (
+        phrase.head_text.endswith(_AGENT_ENDINGS) and not phrase.head_text.endswith("ment") and bool(phrase.determiner)
+    )
+    return not wrong and (phrase.is_person or (agent and not is_likely))
+
+
+def _gender(word: str) -> str:
+    return "female" if word in _SHE else "male" if word in _HE else ""
+
+
+def _mention(role: str, phrase: Phrase, parsed: Parsed, sentence: str = "", clause: Clause | None = None) -> Mention:
+    """Return a mention; a name in "s" that opens a sentence is a plural unless its verb tells: "Jonas is"."""
+    is_one = clause is not None and (
+        bool(clause.auxiliaries & _OF_ONE) or clause.verb_text in _OF_ONE or "s" in verb_forms(clause.verb_text)
+    )
+    is_name = phrase.is_name and not phrase.others and (phrase.start > 0 or is_one)
+    return Mention(role, phrase, _named_anew(parsed, phrase), sentence, phrase.is_plural and not is_name)
+
+
+_OF_ONE = frozenset(("is", "was", "has", "does"))
+
+
+def senses_of(named: Iterable[Sequence[Mention]]) -> frozenset[str]:
+    """Return the senses of what was named."""
+    return frozenset().union(*(mention.phrase.senses for level in named for mention in level))
