@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from mrpvm.english.lexicon import COLOURS, MONTHS, NOW_WORDS, NUMBER_WORDS, word_class
 from mrpvm.english.parsing import parse
-from mrpvm.english.reading import Reading, Word, is_past, sense
+from mrpvm.english.reading import Reading, Word, is_past, read, sense
 from mrpvm.english.restating import is_value
 from mrpvm.english.statements import Statement
 
@@ -13,6 +13,10 @@ _ENDED = re.compile(r"\b(?:no longer|not any ?more|anymore|any longer)\b", re.IG
 _INSTEAD = re.compile(r"\binstead[.!]?$", re.IGNORECASE)
 _FORMER = re.compile(r"\b(?:previously|formerly|originally|used to)\b|\b(?:before|earlier)\W*$", re.IGNORECASE)
 _SINCE = re.compile(r"^since \w+,? ", re.IGNORECASE)
+_FORGET = re.compile(
+    r"^(?:(?:please|ok|okay|now)[\s,]+)*forget (?:that|about|what i (?:said|told you) about)\s+(?P<what>\S.*?)[.!]*$",
+    re.IGNORECASE,
+)
 _LASTING = frozenset(sense(word) for word in word_class("live work weigh study cost earn drive be call"))
 """What somebody does in one way at a time: who now lives in Rome no longer lives in Vienna."""
 CORRECTED_REACH = 200
@@ -28,6 +32,12 @@ def asks_of_before(question: str) -> bool:
     return _FORMER.search(question) is not None
 
 
+def taken_back(text: str) -> str:
+    """Return what a sentence asks to forget, empty for other sentences."""
+    found = _FORGET.match(text)
+    return found["what"] if found and read(found["what"]).senses else ""
+
+
 def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = False) -> list[Statement]:
     """Return the statements that nothing later takes back; two sources that differ correct nothing.
 
@@ -40,6 +50,7 @@ def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = F
         for item in statements
         if item.voiced.is_correction
         or item.replaces
+        or taken_back(item.reading.text)
         or _ENDED.search(item.text)
         or _is_now(item)
         or (item.speaker and _INSTEAD.search(item.text))
@@ -55,7 +66,7 @@ def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = F
         for earlier in ordered[max(places[id(later)] - CORRECTED_REACH, 0) : places[id(later)]]
         if _corrects(later, earlier)
     }
-    kept = [item for item in statements if id(item) not in outdated]
+    kept = [item for item in statements if id(item) not in outdated and not taken_back(item.reading.text)]
     return [item for item in kept if item not in changes] or kept if keeps_former else kept
 
 
@@ -66,6 +77,8 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
         return True
     if not _same_voice(later, earlier):
         return False
+    if gone := taken_back(later.reading.text):
+        return not earlier.is_of_document and read(gone).senses <= earlier.reading.senses
     if _is_over(later, earlier) or _is_outdated(later, earlier):
         return True
     said, before = later.reading.senses, earlier.reading.senses

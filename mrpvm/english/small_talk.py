@@ -39,6 +39,8 @@ UNDERSTOOD_REPLY = "Understood."
 """Said to an instruction how to answer."""
 NOTED_OPENING = "Noted:"
 """How the reply to a message begins that tells something and asks nothing."""
+FORGOTTEN_OPENING = "No longer used in answers:"
+"""How the reply to "forget that ..." begins."""
 
 
 def is_phatic(sentence: str) -> bool:

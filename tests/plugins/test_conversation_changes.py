@@ -3,6 +3,7 @@
 import pytest
 
 from bench.evaluation.session import EvaluatedSession
+from mrpvm.english.small_talk import FORGOTTEN_OPENING
 
 
 def asked(*messages: str) -> str | None:
@@ -227,3 +228,22 @@ def test_asking_what_comes_before_is_no_past_question() -> None:
     assert asked(*told, "When is the meeting before Easter?") != told[0]
     assert asked(*told, "When was the meeting before?") != told[0]
     assert asked("The pump is now used daily.", "How often is the pump used?") == "The pump is now used daily."
+
+
+@pytest.mark.parametrize(
+    ("told", "order", "question"),
+    [
+        ("I am allergic to nuts.", "Forget that I am allergic to nuts.", "What am I allergic to?"),
+        ("My sister lives in Bern.", "Please forget about my sister.", "Where does my sister live?"),
+    ],
+)
+def test_what_shall_be_forgotten_is_neither_stated_nor_quoted(told: str, order: str, question: str) -> None:
+    with EvaluatedSession() as session:
+        session.say(told)
+        session.say("The bus leaves at nine.")
+        assert told in session.say(question).answer_text
+        assert session.say(order).answer_text.startswith(FORGOTTEN_OPENING)
+        forgotten = session.say(question)
+        assert forgotten.answer_status == "no-context"
+        assert told not in forgotten.answer_text
+        assert "nine" in session.say("When does the bus leave?").answer_text

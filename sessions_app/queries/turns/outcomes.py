@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from mrpvm.english.small_talk import NOTED_OPENING, UNDERSTOOD_REPLY, is_phatic, small_talk_reply
+from mrpvm.english.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, is_phatic, small_talk_reply
 from sessions_app.models import ExplainabilityTurn
 
 NOTHING_ASKED, NOTED = "nothing-asked", "noted"
@@ -25,7 +25,8 @@ def outcome(turn: ExplainabilityTurn) -> str | None:
     nothing was found, and a civil reply stands in the place of an answer.
     """
     if turn.answer_status == _AnswerStatus.ANSWERED:
-        return NOTED if turn.assistant_preview.startswith(NOTED_OPENING) else _AnswerStatus.ANSWERED
+        is_noted = turn.assistant_preview.startswith((NOTED_OPENING, FORGOTTEN_OPENING))
+        return NOTED if is_noted else _AnswerStatus.ANSWERED
     if turn.answer_status != _AnswerStatus.NO_CONTEXT:
         return turn.answer_status
     if is_phatic(turn.user_message) or turn.assistant_preview == UNDERSTOOD_REPLY:

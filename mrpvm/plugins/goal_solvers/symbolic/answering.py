@@ -6,13 +6,13 @@ from dataclasses import replace
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
 from mrpvm.english.answers import Framed, framed_answer, replied
 from mrpvm.english.coreference import has_open_pronoun, with_meant
-from mrpvm.english.corrections import asks_of_before, without_corrected
+from mrpvm.english.corrections import asks_of_before, taken_back, without_corrected
 from mrpvm.english.discourse import Discourse
 from mrpvm.english.reading import read
 from mrpvm.english.refusals import refusal
 from mrpvm.english.requests import Request, request_of
 from mrpvm.english.restating import restated
-from mrpvm.english.small_talk import NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
+from mrpvm.english.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.english.statements import Statement, statements_of
 from mrpvm.english.voices import voiced
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER, requested_forms
@@ -83,6 +83,8 @@ def _acknowledge(evidence: Evidence) -> Rendered | None:
     told = sorted(statements_of(evidence.current_turn_units), key=lambda item: item.order)
     if not told:
         return None
+    if gone := taken_back(told[0].text):
+        return sentences_text([replace(told[0], text=f"{gone[:1].upper()}{gone[1:]}.")], opening=FORGOTTEN_OPENING)
     unit = told[0].entry.unit
     if unit.procedure and len(unit.procedure) <= _PROCEDURE_CHARS:
         return sentences_text([replace(told[0], text=unit.procedure)], opening=NOTED_OPENING)

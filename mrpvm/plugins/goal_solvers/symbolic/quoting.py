@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
+from mrpvm.english.corrections import taken_back
 from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.reading import read
 from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
 from mrpvm.english.text import QUESTION_MARKS, sentences
 from mrpvm.english.weights import Model, learned
@@ -82,6 +84,7 @@ def _joined(*reasons: str) -> str:
 def candidates_of(entries: Sequence[EvidenceEntry]) -> list[Candidate]:
     """Return the sentences of the best units, each with its neighbours; summaries only repeat their parts."""
     units = [entry for entry in entries if not (entry.unit.unit_type or "").endswith("-aggregate")] or entries
+    gone = [read(what).senses for entry in units if (what := taken_back(entry.unit.text))]
     found: list[Candidate] = []
     for entry in sorted(units, key=lambda entry: -entry.score)[:_CANDIDATES_MAX]:
         unit = entry.unit
@@ -89,6 +92,8 @@ def candidates_of(entries: Sequence[EvidenceEntry]) -> list[Candidate]:
         for place, text in enumerate(said):
             if text.endswith(QUESTION_MARKS) and unit.unit_type != UTTERANCE:
                 continue  # a question states nothing
+            if gone and (taken_back(text) or any(senses <= read(text).senses for senses in gone)):
+                continue
             around = " ".join((*said[max(0, place - 1) : place], *said[place + 1 : place + 2]))
             passage = Passage(text=text, around=around, heading=unit.section_title or "", score=entry.score,
                               likeness=entry.likeness)  # fmt: skip
