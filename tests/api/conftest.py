@@ -3,10 +3,11 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -154,8 +155,13 @@ def check_against_schema(method: str, path: str, answer: Any) -> None:
         return
     assert kind in listed, f"{method} {path}: {kind} is not listed"
     if kind == "application/json" and not answer.streaming:
-        document = {**listed[kind]["schema"], "components": openapi_document()["components"]}
-        jsonschema.Draft202012Validator(document).validate(json.loads(answer.content))
+        _validator(json.dumps(listed[kind]["schema"])).validate(json.loads(answer.content))
+
+
+@cache
+def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
+    """Return the validator of a schema that refers to the document's components."""
+    return jsonschema_rs.Draft202012Validator({**json.loads(schema), "components": openapi_document()["components"]})
 
 
 def _resolved(described: dict[str, Any]) -> dict[str, Any]:
