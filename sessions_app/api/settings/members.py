@@ -1,6 +1,7 @@
 """The people of the project and who is invited, for its admins."""
 
-from typing import Any
+from datetime import datetime
+from typing import TypedDict
 
 from django.urls import reverse
 from rest_framework.request import Request
@@ -74,7 +75,27 @@ class OneInvitation(_AdminsView):
         return Response(status=204)
 
 
-def _member(membership: Membership) -> dict[str, Any]:
+class MemberRecord(TypedDict):
+    """A member of the project."""
+
+    name: str
+    role: str
+    is_active: bool
+    last_login: datetime | None
+
+
+class InvitationRecord(TypedDict):
+    """An invitation that can still be used, without its secret."""
+
+    id: int
+    role: str
+    note: str
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
+
+
+def _member(membership: Membership) -> MemberRecord:
     user = membership.user
     return {
         "name": user.get_username(),
@@ -84,7 +105,7 @@ def _member(membership: Membership) -> dict[str, Any]:
     }
 
 
-def _invitation(invitation: Invitation) -> dict[str, Any]:
+def _invitation(invitation: Invitation) -> InvitationRecord:
     return {
         "id": invitation.pk,
         "role": invitation.role,

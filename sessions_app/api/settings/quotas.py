@@ -1,6 +1,7 @@
 """What the project may use and what it uses, for its admins."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TypedDict
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,7 +11,7 @@ from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import QuotasRequest
 from sessions_app.api.shell.views import ApiView
 from sessions_app.models import Project
-from sessions_app.queries.settings.quotas import uses
+from sessions_app.queries.settings.quotas import Use, uses
 
 
 class Quotas(ApiView):
@@ -29,10 +30,18 @@ class Quotas(ApiView):
         return Response(_quotas(choose_quotas(self.project, self.body(QuotasRequest)["limits"])))
 
 
-def _quotas(project: Project) -> dict[str, Any]:
-    return {
-        "quotas": [
-            {"kind": use.kind.value, "name": use.kind.label, "used": use.used, "limit": use.limit}
-            for use in uses(project)
-        ]
-    }
+class QuotaRecord(TypedDict):
+    """A quota and what is used of it; `limit` is None where there is none."""
+
+    kind: str
+    name: str
+    used: float
+    limit: float | None
+
+
+def _quotas(project: Project) -> Mapping[str, list[QuotaRecord]]:
+    return {"quotas": [_quota(use) for use in uses(project)]}
+
+
+def _quota(use: Use) -> QuotaRecord:
+    return {"kind": use.kind.value, "name": str(use.kind.label), "used": use.used, "limit": use.limit}

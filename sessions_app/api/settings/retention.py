@@ -1,7 +1,8 @@
 """How long the project keeps what, for its admins."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import TypedDict
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -70,12 +71,61 @@ class StartRetention(_AdminsView):
         return Response(_rules(start_retention(self.project)))
 
 
-def _rules(retention: Retention) -> dict[str, Any]:
+class RuleRecord(TypedDict):
+    """How many days a kind is kept, 0 for ever, and by the server's setting."""
+
+    kind: str
+    name: str
+    days: int
+    server_days: int
+    is_chosen: bool
+
+
+class RunRecord(TypedDict):
+    """The run that carries the rules out; `removed` counts rows by kind."""
+
+    status: str
+    kind: str | None
+    removed: Mapping[str, int]
+    began_at: datetime | None
+    finished_at: datetime | None
+
+
+class RulesRecord(TypedDict):
+    """The project's rules and the run."""
+
+    kinds: list[RuleRecord]
+    run: RunRecord
+
+
+class CountRecord(TypedDict):
+    """A number of rows; `is_more` where counting ended before the rows did."""
+
+    count: int
+    is_more: bool
+
+
+class KeptRecord(CountRecord):
+    """Rows that are old and needed."""
+
+    reason: str
+
+
+class PreviewRecord(TypedDict):
+    """What a rule would remove now, and what it would leave."""
+
+    kind: str
+    days: int
+    removed: CountRecord
+    kept: list[KeptRecord]
+
+
+def _rules(retention: Retention) -> RulesRecord:
     return {
         "kinds": [
             {
                 "kind": kind.value,
-                "name": kind.label,
+                "name": str(kind.label),
                 "days": days_kept(retention.days, kind),
                 "server_days": server_days(kind),
                 "is_chosen": kind.value in retention.days,
@@ -92,7 +142,7 @@ def _rules(retention: Retention) -> dict[str, Any]:
     }
 
 
-def _preview(item: Preview) -> Mapping[str, Any]:
+def _preview(item: Preview) -> PreviewRecord:
     return {
         "kind": item.kind.value,
         "days": item.days,
@@ -101,5 +151,5 @@ def _preview(item: Preview) -> Mapping[str, Any]:
     }
 
 
-def _count(count: Count) -> dict[str, Any]:
+def _count(count: Count) -> CountRecord:
     return {"count": count.number, "is_more": count.is_more}

@@ -1,7 +1,8 @@
 """Alerts on the rate of a saved filter."""
 
 from contextlib import suppress
-from typing import Any
+from datetime import datetime
+from typing import Any, TypedDict
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,36 +18,65 @@ from sessions_app.queries.turns.saved_filters import saved_filter
 from sessions_app.web_hooks import signing_key
 
 
-def alert_record(found: Alert) -> dict[str, Any]:
-    """Return an alert as admins see it."""
+class AlertRecord(TypedDict):
+    """An alert as admins see it."""
+
+    alert_id: str
+    filter_id: str
+    filter: str
+    limit_percent: float
+    window_minutes: int
+    least_turns: int
+    channel: str
+    target: str
+    is_over: bool
+    rate_percent: float | None
+    checked_at: datetime | None
+    created_by: str
+    created_at: datetime
+
+
+class CrossingRecord(TypedDict):
+    """One time that an alert's limit was crossed."""
+
+    crossing_id: str
+    crossed_at: datetime
+    ended_at: datetime | None
+    matched: int
+    turns: int
+    status: str
+    tries: int
+    problem: str
+
+
+def alert_record(alert: Alert) -> AlertRecord:
     return {
-        "alert_id": found.alert_id,
-        "filter_id": found.saved_filter.filter_id,
-        "filter": found.saved_filter.name,
-        "limit_percent": found.limit_percent,
-        "window_minutes": found.window_minutes,
-        "least_turns": found.least_turns,
-        "channel": found.channel,
-        "target": found.target,
-        "is_over": found.is_over,
-        "rate_percent": found.rate_percent,
-        "checked_at": found.checked_at,
-        "created_by": found.created_by_name,
-        "created_at": found.created_at,
+        "alert_id": alert.alert_id,
+        "filter_id": alert.saved_filter.filter_id,
+        "filter": alert.saved_filter.name,
+        "limit_percent": alert.limit_percent,
+        "window_minutes": alert.window_minutes,
+        "least_turns": alert.least_turns,
+        "channel": alert.channel,
+        "target": alert.target,
+        "is_over": alert.is_over,
+        "rate_percent": alert.rate_percent,
+        "checked_at": alert.checked_at,
+        "created_by": alert.created_by_name,
+        "created_at": alert.created_at,
     }
 
 
-def crossing_record(found: AlertCrossing) -> dict[str, Any]:
-    """Return one time that the limit was passed."""
+def crossing_record(crossing: AlertCrossing) -> CrossingRecord:
     return {
-        "crossing_id": found.crossing_id,
-        "crossed_at": found.crossed_at,
-        "ended_at": found.ended_at,
-        "matched": found.matched_count,
-        "turns": found.turn_count,
-        "status": found.status,
-        "tries": found.tries,
-        "problem": found.problem,
+        "crossing_id": crossing.crossing_id,
+        "crossed_at": crossing.crossed_at,
+        "ended_at": crossing.ended_at,
+        "matched": crossing.matched_count,
+        "turns": crossing.turn_count,
+        "status": crossing.status,
+        "tries": crossing.tries,
+        "problem": crossing.problem,
     }
 
 

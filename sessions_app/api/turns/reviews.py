@@ -1,7 +1,8 @@
 """What people think of answers, the queue of turns to be reviewed, and how far reviewers agree."""
 
 from contextlib import suppress
-from typing import Any
+from datetime import datetime
+from typing import Any, TypedDict
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,8 +21,16 @@ from sessions_app.queries.turns.registry import turn as turn_of
 from sessions_app.queries.turns.reviews import queue_counts, queued_turns, scores_of
 
 
-def score_record(score: TurnScore) -> dict[str, Any]:
-    """Return what one person thinks of an answer."""
+class ScoreRecord(TypedDict):
+    """What one person thinks of an answer."""
+
+    person: str
+    value: str
+    note: str
+    scored_at: datetime
+
+
+def score_record(score: TurnScore) -> ScoreRecord:
     return {"person": score.person, "value": score.value, "note": score.note, "scored_at": score.scored_at}
 
 

@@ -1,7 +1,8 @@
 """Filters of the list of turns that have a name."""
 
 from contextlib import suppress
-from typing import Any
+from datetime import datetime
+from typing import TypedDict
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,8 +16,17 @@ from sessions_app.models import SavedFilter
 from sessions_app.queries.turns.saved_filters import saved_filter, saved_filters
 
 
-def filter_record(saved: SavedFilter) -> dict[str, Any]:
-    """Return a saved filter as clients see it."""
+class FilterRecord(TypedDict):
+    """A saved filter as clients see it."""
+
+    filter_id: str
+    name: str
+    q: str
+    created_by: str
+    created_at: datetime
+
+
+def filter_record(saved: SavedFilter) -> FilterRecord:
     return {
         "filter_id": saved.filter_id,
         "name": saved.name,
