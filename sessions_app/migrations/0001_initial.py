@@ -152,6 +152,28 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["session_id", "turn_index"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("status", "running")), fields=["lease_until"], name="turn_running_lease"
+                    ),
+                    models.Index(fields=["created_at"], name="turn_by_time"),
+                    models.Index(fields=["outcome", "id"], name="turn_by_outcome"),
+                    models.Index(condition=models.Q(("is_rewritten", True)), fields=["id"], name="turn_rewritten"),
+                    models.Index(condition=models.Q(("left_out_count__gt", 0)), fields=["id"], name="turn_left_out"),
+                    models.Index(condition=models.Q(("duration_ms__gt", 1000)), fields=["id"], name="turn_slow"),
+                    models.Index(condition=models.Q(("kind", "imported")), fields=["id"], name="turn_imported"),
+                    models.Index(
+                        condition=models.Q(("trial_number__gt", 0)), fields=["trial_number"], name="turn_of_trial"
+                    ),
+                    models.Index(
+                        condition=models.Q(("trace_id", ""), _negated=True), fields=["trace_id"], name="turn_by_trace"
+                    ),
+                    models.Index(
+                        condition=models.Q(("payloads_removed_at__isnull", True)),
+                        fields=["created_at"],
+                        name="turn_with_payloads",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -251,6 +273,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("removed_from__isnull", False)),
+                        fields=["removed_from"],
+                        name="layer_removed_from",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -337,6 +366,9 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "KB revision",
                 "ordering": ["knowledge_base_id", "-revision"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("knowledge_base", "revision"), name="kb_revision_unique")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -365,6 +397,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["layer_id", "id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("layer", "source_id"), name="source_id_unique_in_layer")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -417,6 +452,18 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["layer_id", "id"],
+                "indexes": [
+                    models.Index(fields=["layer", "hash"], name="layer_unit_by_hash"),
+                    models.Index(
+                        condition=models.Q(("is_guidance", True)), fields=["layer"], name="layer_unit_guidance"
+                    ),
+                    models.Index(
+                        condition=models.Q(("stretch__isnull", False)),
+                        fields=["layer", "stretch"],
+                        name="layer_unit_by_stretch",
+                    ),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("layer", "unit_id"), name="unit_id_unique_in_layer")],
             },
         ),
         migrations.CreateModel(
@@ -454,6 +501,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("layer", "unit"), name="hidden_unit_unique")],
+            },
         ),
         migrations.CreateModel(
             name="Derivation",
@@ -480,6 +530,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("layer", "origin_unit_id", "unit"), name="derivation_unique")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -523,6 +576,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "constraints": [models.UniqueConstraint(fields=("layer", "version"), name="packed_layer_unique")],
             },
         ),
         migrations.CreateModel(
@@ -547,6 +601,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "constraints": [models.UniqueConstraint(fields=("packed", "kind", "key"), name="packed_part_unique")],
             },
         ),
         migrations.CreateModel(
@@ -578,6 +633,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "constraints": [models.UniqueConstraint(fields=("layer", "term", "unit"), name="posting_unique")],
             },
         ),
         migrations.CreateModel(
@@ -641,6 +697,11 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "plugin statistics",
                 "ordering": ["project_id", "plugin_type", "plugin_id"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("project", "plugin_type", "plugin_id"), name="plugin_statistics_unique"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -663,6 +724,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["project_id", "-day", "model"],
+                "constraints": [models.UniqueConstraint(fields=("project", "day", "model"), name="model_use_once")],
             },
         ),
         migrations.CreateModel(
@@ -721,6 +783,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["project_id", "user_id"],
+                "constraints": [models.UniqueConstraint(fields=("project", "user"), name="membership_unique")],
             },
         ),
         migrations.AddField(
@@ -751,6 +814,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("project", "caller", "key"), name="kept_answer_once")],
+            },
         ),
         migrations.CreateModel(
             name="Invitation",
@@ -818,6 +884,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "trace_id", "span_id"), name="imported_span_unique")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -920,6 +989,17 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-id"],
+                "indexes": [
+                    models.Index(fields=["project", "-id"], name="forgetting_of_project"),
+                    models.Index(
+                        condition=models.Q(("status__in", ["planning", "running"])),
+                        fields=["lease_until"],
+                        name="forgetting_lease",
+                    ),
+                    models.Index(
+                        condition=models.Q(("began_at__isnull", False)), fields=["began_at"], name="forgetting_by_time"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -949,6 +1029,7 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "audit entries",
                 "ordering": ["-id"],
+                "indexes": [models.Index(fields=["project", "id"], name="audit_entry_project")],
             },
         ),
         migrations.CreateModel(
@@ -1017,6 +1098,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "indexes": [models.Index(fields=["project", "id"], name="queued_turn_of_project")],
             },
         ),
         migrations.CreateModel(
@@ -1083,6 +1165,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["name", "id"],
+                "constraints": [models.UniqueConstraint(fields=("project", "name"), name="saved_filter_name_unique")],
             },
         ),
         migrations.CreateModel(
@@ -1253,6 +1336,19 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["project", "-last_activity_at", "-id"], name="session_by_activity"),
+                    models.Index(fields=["expires_at"], name="session_by_expiry"),
+                    models.Index(fields=["session_id"], name="session_by_session_id"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "session_id"), name="session_id_unique_in_project"),
+                    models.CheckConstraint(
+                        condition=models.Q(("preferred_deliberation_level__lte", 3)), name="session_level_0_to_3"
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="RememberedText",
@@ -1358,6 +1454,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-id"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("origin__isnull", True), ("session__isnull", False)),
+                            models.Q(("origin__isnull", False), ("session__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="quarantined_chunk_has_one_owner",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -1397,6 +1503,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["session_id", "sequence"],
+                "constraints": [models.UniqueConstraint(fields=("session", "sequence"), name="message_sequence")],
             },
         ),
         migrations.CreateModel(
@@ -1437,6 +1544,13 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "KB mount",
                 "ordering": ["session_id", "id"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("until__isnull", True)),
+                        fields=("session",),
+                        name="mount_one_open_a_session",
+                    )
+                ],
             },
         ),
         migrations.AddField(
@@ -1537,6 +1651,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-id"],
+                "indexes": [
+                    models.Index(fields=["project", "-id"], name="experiment_of_project"),
+                    models.Index(fields=["created_at"], name="experiment_by_time"),
+                    models.Index(
+                        condition=models.Q(("status", "running")), fields=["lease_until"], name="experiment_lease"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -1556,6 +1677,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["session_id", "sequence"],
+                "indexes": [models.Index(fields=["chain"], name="conversation_point_by_chain")],
             },
         ),
         migrations.CreateModel(
@@ -1611,6 +1733,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["session_id", "id"],
+                "indexes": [models.Index(fields=["session", "state", "id"], name="context_unit_by_state")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "committed")),
+                        fields=("session", "hash"),
+                        name="context_unit_hash_unique",
+                    ),
+                    models.UniqueConstraint(fields=("session", "unit_id"), name="context_unit_id_unique"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -1633,6 +1764,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["session_id", "sequence"],
+                "constraints": [models.UniqueConstraint(fields=("session", "sequence"), name="session_event_sequence")],
             },
         ),
         migrations.CreateModel(
@@ -1657,6 +1789,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "session memories",
+                "indexes": [models.Index(fields=["expires_at"], name="session_memory_by_expiry")],
+                "constraints": [models.UniqueConstraint(fields=("project", "owner"), name="session_memory_owner")],
             },
         ),
         migrations.CreateModel(
@@ -1678,6 +1812,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("source", "plugin_id", "name"), name="source_artifact_one_a_name")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -1715,6 +1852,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["name", "id"],
+                "constraints": [models.UniqueConstraint(fields=("project", "name"), name="suite_name_unique")],
             },
         ),
         migrations.CreateModel(
@@ -1792,6 +1930,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["suite_id", "position", "id"],
+                "constraints": [models.UniqueConstraint(fields=("suite", "name"), name="test_name_unique")],
             },
         ),
         migrations.CreateModel(
@@ -1860,6 +1999,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["experiment_id", "position"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("experiment", "position"), name="trial_position_unique")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -1912,6 +2054,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["run_id", "position"],
+                "constraints": [models.UniqueConstraint(fields=("run", "position"), name="result_position_unique")],
             },
         ),
         migrations.CreateModel(
@@ -1932,6 +2075,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "turn conditions",
+                "constraints": [models.UniqueConstraint(fields=("project", "digest"), name="turn_conditions_digest")],
             },
         ),
         migrations.AddField(
@@ -1976,6 +2120,17 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "turn counts",
                 "ordering": ["project_id", "hour"],
+                "indexes": [
+                    models.Index(fields=["hour"], name="turn_counts_by_hour"),
+                    models.Index(
+                        condition=models.Q(("is_outdated", True)), fields=["hour"], name="turn_counts_outdated"
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("project", "hour", "kb_id", "model", "agent"), name="turn_counts_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -2000,6 +2155,9 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "turn events",
                 "ordering": ["turn_id", "first_sequence"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("turn", "first_sequence"), name="turn_events_sequence")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -2030,6 +2188,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["turn_id"],
+                "indexes": [models.Index(fields=["value", "turn"], name="turn_rating_by_value")],
             },
         ),
         migrations.CreateModel(
@@ -2065,6 +2224,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["turn_id", "scored_at", "id"],
+                "constraints": [models.UniqueConstraint(fields=("turn", "person"), name="turn_score_one_a_person")],
             },
         ),
         migrations.CreateModel(
@@ -2086,6 +2246,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("unit", "plugin_id"), name="artifact_one_a_plugin_and_unit")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -2140,6 +2303,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "indexes": [
+                    models.Index(fields=["session", "unit_id"], name="unit_event_by_unit"),
+                    models.Index(fields=["turn", "step"], name="unit_event_by_turn"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -2187,279 +2354,10 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.AddIndex(
-            model_name="knowledgelayer",
-            index=models.Index(
-                condition=models.Q(("removed_from__isnull", False)), fields=["removed_from"], name="layer_removed_from"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="kbrevision",
-            constraint=models.UniqueConstraint(fields=("knowledge_base", "revision"), name="kb_revision_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="knowledgesource",
-            constraint=models.UniqueConstraint(fields=("layer", "source_id"), name="source_id_unique_in_layer"),
-        ),
-        migrations.AddIndex(
-            model_name="layerunit",
-            index=models.Index(fields=["layer", "hash"], name="layer_unit_by_hash"),
-        ),
-        migrations.AddIndex(
-            model_name="layerunit",
-            index=models.Index(condition=models.Q(("is_guidance", True)), fields=["layer"], name="layer_unit_guidance"),
-        ),
-        migrations.AddIndex(
-            model_name="layerunit",
-            index=models.Index(
-                condition=models.Q(("stretch__isnull", False)),
-                fields=["layer", "stretch"],
-                name="layer_unit_by_stretch",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="layerunit",
-            constraint=models.UniqueConstraint(fields=("layer", "unit_id"), name="unit_id_unique_in_layer"),
-        ),
-        migrations.AddConstraint(
-            model_name="hiddenunit",
-            constraint=models.UniqueConstraint(fields=("layer", "unit"), name="hidden_unit_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="derivation",
-            constraint=models.UniqueConstraint(fields=("layer", "origin_unit_id", "unit"), name="derivation_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="packedlayer",
-            constraint=models.UniqueConstraint(fields=("layer", "version"), name="packed_layer_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="packedpart",
-            constraint=models.UniqueConstraint(fields=("packed", "kind", "key"), name="packed_part_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="posting",
-            constraint=models.UniqueConstraint(fields=("layer", "term", "unit"), name="posting_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="pluginstatistics",
-            constraint=models.UniqueConstraint(
-                fields=("project", "plugin_type", "plugin_id"), name="plugin_statistics_unique"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="modeluse",
-            constraint=models.UniqueConstraint(fields=("project", "day", "model"), name="model_use_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.UniqueConstraint(fields=("project", "user"), name="membership_unique"),
-        ),
         migrations.AddConstraint(
             model_name="knowledgebase",
             constraint=models.UniqueConstraint(
                 condition=models.Q(("is_default", True)), fields=("project",), name="knowledge_base_one_default"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="keptanswer",
-            constraint=models.UniqueConstraint(fields=("project", "caller", "key"), name="kept_answer_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="importedspan",
-            constraint=models.UniqueConstraint(fields=("project", "trace_id", "span_id"), name="imported_span_unique"),
-        ),
-        migrations.AddIndex(
-            model_name="forgetting",
-            index=models.Index(fields=["project", "-id"], name="forgetting_of_project"),
-        ),
-        migrations.AddIndex(
-            model_name="forgetting",
-            index=models.Index(
-                condition=models.Q(("status__in", ["planning", "running"])),
-                fields=["lease_until"],
-                name="forgetting_lease",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="forgetting",
-            index=models.Index(
-                condition=models.Q(("began_at__isnull", False)), fields=["began_at"], name="forgetting_by_time"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["project", "id"], name="audit_entry_project"),
-        ),
-        migrations.AddIndex(
-            model_name="queuedturn",
-            index=models.Index(fields=["project", "id"], name="queued_turn_of_project"),
-        ),
-        migrations.AddConstraint(
-            model_name="savedfilter",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="saved_filter_name_unique"),
-        ),
-        migrations.AddIndex(
-            model_name="session",
-            index=models.Index(fields=["project", "-last_activity_at", "-id"], name="session_by_activity"),
-        ),
-        migrations.AddIndex(
-            model_name="session",
-            index=models.Index(fields=["expires_at"], name="session_by_expiry"),
-        ),
-        migrations.AddIndex(
-            model_name="session",
-            index=models.Index(fields=["session_id"], name="session_by_session_id"),
-        ),
-        migrations.AddConstraint(
-            model_name="session",
-            constraint=models.UniqueConstraint(fields=("project", "session_id"), name="session_id_unique_in_project"),
-        ),
-        migrations.AddConstraint(
-            model_name="session",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("preferred_deliberation_level__lte", 3)), name="session_level_0_to_3"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="quarantinedchunk",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("origin__isnull", True), ("session__isnull", False)),
-                    models.Q(("origin__isnull", False), ("session__isnull", True)),
-                    _connector="OR",
-                ),
-                name="quarantined_chunk_has_one_owner",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.UniqueConstraint(fields=("session", "sequence"), name="message_sequence"),
-        ),
-        migrations.AddConstraint(
-            model_name="kbmount",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("until__isnull", True)), fields=("session",), name="mount_one_open_a_session"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="experiment",
-            index=models.Index(fields=["project", "-id"], name="experiment_of_project"),
-        ),
-        migrations.AddIndex(
-            model_name="experiment",
-            index=models.Index(fields=["created_at"], name="experiment_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="experiment",
-            index=models.Index(
-                condition=models.Q(("status", "running")), fields=["lease_until"], name="experiment_lease"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="conversationpoint",
-            index=models.Index(fields=["chain"], name="conversation_point_by_chain"),
-        ),
-        migrations.AddIndex(
-            model_name="contextunit",
-            index=models.Index(fields=["session", "state", "id"], name="context_unit_by_state"),
-        ),
-        migrations.AddConstraint(
-            model_name="contextunit",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "committed")), fields=("session", "hash"), name="context_unit_hash_unique"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="contextunit",
-            constraint=models.UniqueConstraint(fields=("session", "unit_id"), name="context_unit_id_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="sessionevent",
-            constraint=models.UniqueConstraint(fields=("session", "sequence"), name="session_event_sequence"),
-        ),
-        migrations.AddIndex(
-            model_name="sessionmemory",
-            index=models.Index(fields=["expires_at"], name="session_memory_by_expiry"),
-        ),
-        migrations.AddConstraint(
-            model_name="sessionmemory",
-            constraint=models.UniqueConstraint(fields=("project", "owner"), name="session_memory_owner"),
-        ),
-        migrations.AddConstraint(
-            model_name="sourceartifact",
-            constraint=models.UniqueConstraint(
-                fields=("source", "plugin_id", "name"), name="source_artifact_one_a_name"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="suite",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="suite_name_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="testcase",
-            constraint=models.UniqueConstraint(fields=("suite", "name"), name="test_name_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="trial",
-            constraint=models.UniqueConstraint(fields=("experiment", "position"), name="trial_position_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="testresult",
-            constraint=models.UniqueConstraint(fields=("run", "position"), name="result_position_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="turnconditions",
-            constraint=models.UniqueConstraint(fields=("project", "digest"), name="turn_conditions_digest"),
-        ),
-        migrations.AddIndex(
-            model_name="explainabilityturn",
-            index=models.Index(
-                condition=models.Q(("status", "running")), fields=["lease_until"], name="turn_running_lease"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="explainabilityturn",
-            index=models.Index(fields=["created_at"], name="turn_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="explainabilityturn",
-            index=models.Index(fields=["outcome", "id"], name="turn_by_outcome"),
-        ),
-        migrations.AddIndex(
-            model_name="explainabilityturn",
-            index=models.Index(condition=models.Q(("is_rewritten", True)), fields=["id"], name="turn_rewritten"),
-        ),
-        migrations.AddIndex(
-            model_name="explainabilityturn",
-            index=models.Index(condition=models.Q(("left_out_count__gt", 0)), fields=["id"], name="turn_left_out"),
-        ),
-        migrations.AddIndex(
-            model_name="explainabilityturn",
-            index=models.Index(condition=models.Q(("duration_ms__gt", 1000)), fields=["id"], name="turn_slow"),
-        ),
-        migrations.AddIndex(
-            model_name="explainabilityturn",
-            index=models.Index(condition=models.Q(("kind", "imported")), fields=["id"], name="turn_imported"),
-        ),
-        migrations.AddIndex(
-            model_name="explainabilityturn",
-            index=models.Index(
-                condition=models.Q(("trial_number__gt", 0)), fields=["trial_number"], name="turn_of_trial"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="explainabilityturn",
-            index=models.Index(
-                condition=models.Q(("trace_id", ""), _negated=True), fields=["trace_id"], name="turn_by_trace"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="explainabilityturn",
-            index=models.Index(
-                condition=models.Q(("payloads_removed_at__isnull", True)),
-                fields=["created_at"],
-                name="turn_with_payloads",
             ),
         ),
         migrations.AddConstraint(
@@ -2473,43 +2371,5 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(
                 condition=models.Q(("status", "running")), fields=("session",), name="turn_one_running_a_session"
             ),
-        ),
-        migrations.AddIndex(
-            model_name="turncounts",
-            index=models.Index(fields=["hour"], name="turn_counts_by_hour"),
-        ),
-        migrations.AddIndex(
-            model_name="turncounts",
-            index=models.Index(condition=models.Q(("is_outdated", True)), fields=["hour"], name="turn_counts_outdated"),
-        ),
-        migrations.AddConstraint(
-            model_name="turncounts",
-            constraint=models.UniqueConstraint(
-                fields=("project", "hour", "kb_id", "model", "agent"), name="turn_counts_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="turnevents",
-            constraint=models.UniqueConstraint(fields=("turn", "first_sequence"), name="turn_events_sequence"),
-        ),
-        migrations.AddIndex(
-            model_name="turnrating",
-            index=models.Index(fields=["value", "turn"], name="turn_rating_by_value"),
-        ),
-        migrations.AddConstraint(
-            model_name="turnscore",
-            constraint=models.UniqueConstraint(fields=("turn", "person"), name="turn_score_one_a_person"),
-        ),
-        migrations.AddConstraint(
-            model_name="unitartifact",
-            constraint=models.UniqueConstraint(fields=("unit", "plugin_id"), name="artifact_one_a_plugin_and_unit"),
-        ),
-        migrations.AddIndex(
-            model_name="unitevent",
-            index=models.Index(fields=["session", "unit_id"], name="unit_event_by_unit"),
-        ),
-        migrations.AddIndex(
-            model_name="unitevent",
-            index=models.Index(fields=["turn", "step"], name="unit_event_by_turn"),
         ),
     ]
