@@ -18,6 +18,12 @@ _HEADERS = {"Authorization": f"Bearer {API_KEY}", "Content-Type": "application/j
 _CPU_CLOCK = 2  # CPUCLOCK_SCHED: the scheduler's own count of a process's time
 
 
+def resident_mb(pid: int) -> float:
+    """Return the memory that a process holds."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1_000_000
+
+
 class ServerProcess:
     """A server in a process of its own, which prints where it listens; other variables are those of the caller.
 
@@ -62,8 +68,7 @@ class ServerProcess:
     @property
     def resident_mb(self) -> float:
         """Return the memory that the process holds."""
-        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 1_000_000
+        return resident_mb(self._process.pid)
 
     def client(self, timeout_seconds: int = 60) -> "Client":
         """Return a client with a connection of its own, which waits so long for an answer."""

@@ -1,14 +1,18 @@
-"""What the overview costs over very many turns, and counting them."""
+"""What very many turns cost: counting them, the overview of them, a file of them."""
 
+import asyncio
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from statistics import median
+from typing import cast
 
 from bench.copied_rows import analyze, copy_rows
 from bench.databases import Database
 from bench.pages.asking import member, set_up
+from bench.servers import resident_mb
 from bench.table.rows import Row
 
 DAYS = 30
@@ -16,6 +20,8 @@ BASES = MODELS = 2
 KEYS = 3
 FEW_TURNS_SHARE = 100
 """The overview is compared with that of so many times fewer turns, which fill as many hours."""
+FILED_TURNS = 100_000
+"""So many of a file of turns are read."""
 _REQUESTS = 12
 
 
@@ -33,6 +39,9 @@ def overview_rows(own: Database, turn_count: int) -> list[Row]:
     process.join()
     few = turn_count // FEW_TURNS_SHARE
     return [
+        Row(
+            name=f"growth of the process, MB, a file of {found['filed']:,.0f} turns", measured=found["file_mb"], must=40
+        ),
         Row(name=f"turns counted in a second, of {turn_count:,}", measured=found["rate"]),
         Row(name=f"the overview of 7 days over {turn_count:,} turns, CPU ms", measured=found["week"]),
         Row(name="  / over " + f"{few:,}", measured=found["week"] / found["week_few"], must=1.5),
@@ -73,10 +82,33 @@ def _measure(own: Database, turn_count: int, told: Connection) -> None:
     found = {"week_few": page_ms("7d"), "month_few": page_ms("30d")}
     _store(few, turn_count)
     analyze()
+    found |= _file_growth()
     found["rate"] = turn_count / count_all()
     found |= {"week": page_ms("7d"), "month": page_ms("30d")}
     connections.close_all()
     told.send(found)
+
+
+def _file_growth() -> dict[str, float]:
+    """Return how many turns were read of the file of all turns, and how many MB more the process held meanwhile."""
+    from sessions_app.actions.settings.projects import ensure_default_project
+    from sessions_app.interchange.turn_files import turns_response
+    from sessions_app.queries.search.filter_language import parse
+
+    response = turns_response(ensure_default_project(), parse(""), "jsonl")
+
+    async def read() -> tuple[int, float]:
+        turns, most_mb = 0, 0.0
+        async for piece in cast(AsyncIterator[bytes], response.streaming_content):
+            turns += piece.count(b"\n")
+            most_mb = max(most_mb, resident_mb(os.getpid()))
+            if turns >= FILED_TURNS:
+                break
+        return turns, most_mb
+
+    began_mb = resident_mb(os.getpid())
+    turns, most_mb = asyncio.run(read())
+    return {"filed": turns, "file_mb": most_mb - began_mb}
 
 
 def _store(first: int, end: int) -> None:

@@ -83,6 +83,7 @@ TABLE = (
     "growth of the process, MB",
     "a turn that is sent as a trace / one that is not",
     "spans of other applications taken in a CPU second",
+    "growth of the process, MB, a file of 2,00",
     "turns counted in a second",
     "the overview of 7 days over 2,000 turns, CPU ms",
     "the overview of 30 days over 2,000 turns, CPU ms",

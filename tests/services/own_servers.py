@@ -22,6 +22,16 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
+def wait_for(port: int, name: str) -> None:
+    """Return when somebody listens on the port; `name` is the program that should."""
+    for _ in range(500):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise AssertionError(f"{name} did not start")
+
+
 class OwnRedis:
     """A Redis server on a port of its own."""
 
@@ -37,12 +47,7 @@ class OwnRedis:
     def start(self) -> None:
         """Return when it answers."""
         self.process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-        for _ in range(500):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.02)
-        raise AssertionError("redis-server did not start")
+        wait_for(self.port, "redis-server")
 
     def stop(self) -> None:
         """Kill it, also if it hangs."""

@@ -2,10 +2,8 @@
 
 import os
 import shutil
-import socket
 import ssl
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +15,7 @@ from websockets.sync.client import connect
 
 from tests.server import ROOT, ServerProcess
 from tests.services.node import KEY, kinds_until
-from tests.services.own_servers import free_port
+from tests.services.own_servers import free_port, wait_for
 
 pytestmark = pytest.mark.services
 
@@ -60,7 +58,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         configured = place / "nginx.conf"
         configured.write_text(configuration(place, urlsplit(server.url).netloc, *ports))
         process = subprocess.Popen([nginx, "-c", str(configured), "-p", str(place), "-e", "stderr"])
-        wait_for(ports[0])
+        wait_for(ports[0], "nginx")
         yield Site(
             url=f"https://localhost:{ports[0]}",
             plain_url=f"http://localhost:{ports[1]}",
@@ -102,16 +100,6 @@ def configuration(place: Path, upstream: str, port: int, plain_port: int) -> str
     return (
         f"{user}daemon off;\npid {place}/nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{shipped}\n}}\n"
     )
-
-
-def wait_for(port: int) -> None:
-    """Return when somebody listens on the port."""
-    for _ in range(500):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.02)
-    raise AssertionError("nginx did not start")
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,10 @@ def shown(client: Client, **query: str) -> LexborHTMLParser:
 
 def tiles(page: LexborHTMLParser) -> Mapping[str, tuple[str, str]]:
     """Return the figures: by name the value and the address behind it."""
-    return {first(tile, "dt").text(): (first(tile, "a").text(), href(first(tile, "a"))) for tile in page.css(".tile")}
+    return {
+        first(tile, "dt").text(strip=True): (first(tile, "a").text(strip=True), href(first(tile, "a")))
+        for tile in page.css(".tile")
+    }
 
 
 def first(within: LexborNode, selector: str) -> LexborNode:
@@ -163,7 +166,7 @@ def test_another_key_or_user_is_left_out(project: Project) -> None:
     count()
     client = member_client(project)
     page = shown(client)
-    choices = [option.text() for option in page.css("#overview-asker option")[1:]]
+    choices = [option.text(strip=True) for option in page.css("#overview-asker option")[1:]]
     assert choices == sorted(['anna "the fox"', asked_by])
     value, address = tiles(shown(client, asked_by=asked_by))["Turns"]
     assert (value, rows_behind(client, address)) == ("1", 1)
@@ -176,7 +179,7 @@ def test_a_model_leads_to_the_turns_that_it_took_part_in(project: Project) -> No
     count()
     client = member_client(project)
     behind = {
-        first(row, "a").text(): {rows_behind(client, href(link)) for link in row.css("a")}
+        first(row, "a").text(strip=True): {rows_behind(client, href(link)) for link in row.css("a")}
         for row in shown(client).css("#models tbody tr")
     }
     assert behind == {"other": {3}, "largé": {1}, "small": {1}, "larg": {1}}
@@ -242,7 +245,7 @@ def test_costs_are_told_for_models_with_a_price(talked: Session, project: Projec
     count()
     page = shown(member_client(project))
     assert tiles(page)["Cost"][0] == "2.00"
-    rows = [[cell.text() for cell in row.css("td")] for row in page.css("#models tbody tr")]
+    rows = [[cell.text(strip=True) for cell in row.css("td")] for row in page.css("#models tbody tr")]
     assert rows == [["large", "500000", "100000", "2.00"], ["small", "10", "5", "no price"]]
 
 
@@ -261,7 +264,7 @@ def test_questions_asked_in_vain_are_grouped_and_escaped(project: Project) -> No
     client = member_client(project)
     page = shown(client)
     rows = page.css("[aria-labelledby=unanswered-title] tbody tr")
-    assert [row.css("td")[1].text() for row in rows] == ["2", "1"]
+    assert [row.css("td")[1].text(strip=True) for row in rows] == ["2", "1"]
     assert rows_behind(client, href(first(rows[0], "a"))) == 2
     assert not page.css("main img")
 
