@@ -6,6 +6,7 @@ import time
 import pytest
 
 from mrpvm.errors import StorageUnavailable, TurnCancelled
+from mrpvm.kernel.budget import Calls
 from mrpvm.testing import ScriptedModel
 from mrpvm.values import Limits
 from tests.kernel.scripted import SystemClock, detection, graph_of, plan, plugin, retrieval, run, solution
@@ -166,3 +167,14 @@ def test_storage_that_is_gone_ends_the_turn_with_its_error(is_quick):
     assert ran.outcome.error["message"] == "The database is gone."
     assert other.asked == []
     assert "running" not in statuses(ran).values()
+
+
+def test_side_by_side_frames_share_all_calls_and_no_more() -> None:
+    shares = Calls(5).shares(3)
+    assert [share.remaining for share in shares] == [2, 2, 1]
+
+
+def test_the_last_call_can_be_reserved_and_no_further_one() -> None:
+    calls = Calls(2)
+    assert calls.reserve(2)
+    assert not calls.reserve(1)
