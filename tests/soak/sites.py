@@ -112,7 +112,9 @@ def _server(data: Path, *arguments: str, **variables: str) -> ServerProcess:
         # What a kill left running is closed while the run settles.
         "MRPVM_REQUEST_TIMEOUT_MS": "8000", "MRPVM_LEASE_EXTRA_MS": "1000", "MRPVM_SWEEP_INTERVAL_MS": "2000",
     }  # fmt: skip
-    return ServerProcess(data, *arguments, PORT=str(free_port()), MRPVM_API_KEY=KEY, **limits, **variables)
+    server = ServerProcess(data, *arguments, PORT=str(free_port()), MRPVM_API_KEY=KEY, **limits, **variables)
+    server.command[1] = "tests/soak/manage.py"
+    return server
 
 
 def _kill(server: ServerProcess) -> None:
