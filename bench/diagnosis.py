@@ -1,4 +1,4 @@
-"""`python -m bench.diagnosis [--turns N]`: how many turns replay identically, what trials and searches cost.
+"""`python -m bench.diagnosis [--turns N]`: what replays identically, what trials and searches cost, what these find.
 
 In one process, on a SQLite file of its own, with the mixed talk of the table of costs. A trial is compared with the
 machine's part of its turn as it was recorded in this run.
@@ -8,6 +8,7 @@ import argparse
 import statistics
 import time
 from itertools import islice
+from typing import Any
 
 from bench.growth import hold_talk, in_new_database, sessions_of_mixed_talk
 
@@ -94,6 +95,38 @@ def bisected(turn_count: int) -> tuple[int, int]:
     return found.tried_count, round((time.perf_counter() - started) * 1000)
 
 
+def causes_found(name: str) -> tuple[int, int, list[str], int, int]:
+    """Return how many planted causes of `bench.causes` were found first, of how many, and which were not.
+
+    Then come the most clicks from the findings to the expected answer, and the most trials of a search.
+    """
+    from bench import causes
+    from sessions_app.actions.sessions.session import create_session
+    from sessions_app.actions.settings.projects import ensure_default_project
+    from sessions_app.models import ExplainabilityTurn
+    from sessions_app.queries.turns.registry import turn as turn_of
+    from sessions_app.turns.call import TurnCall
+    from sessions_app.turns.pipeline import run_turn
+
+    project = ensure_default_project()
+
+    def talk(*messages: str, **call: Any) -> ExplainabilityTurn:
+        session = create_session(project)
+        for message in messages[:-1]:
+            run_turn(session, TurnCall(message=message))
+        turn = run_turn(session, TurnCall(message=messages[-1], **call)).turn
+        return turn_of(project, session.session_id, turn.request_id)
+
+    found = []
+    for case in getattr(causes, name):
+        with causes.planted(talk, case) as turn:
+            found.append(causes.searched(turn, case))
+    right = [each for each in found if each.is_right]
+    missed = [f"{each.case.kind}: {each.case.asked}" for each in found if not each.is_right]
+    clicks = max(each.clicks or 0 for each in right)
+    return len(right), len(found), missed, clicks, max(each.trial_count for each in found)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.diagnosis", description="Measure replays and diagnoses.")
@@ -106,11 +139,18 @@ def main() -> None:
         ratio = trial_ratio()
         trial_count, diagnosis_ms = diagnosed()
         bisect_count, bisect_ms = bisected(given.bisected)
+        planted = {name: causes_found(name) for name in ("CASES", "FURTHER")}
     print(f"{'turns that replay identically, of':42}{identical_count:>12,}{turn_count:>9,}")
     print(f"{'replay of a turn, median ms':42}{statistics.median(durations):>12.1f}")
     print(f"{'trial over the machine in its turn':42}{ratio:>12.2f}")
     print(f"{'trials of a diagnosis, and its ms':42}{trial_count:>12}{diagnosis_ms:>9,}")
     print(f"{f'trials to bisect {given.bisected:,} turns, and ms':42}{bisect_count:>12}{bisect_ms:>9,}")
+    for name, (right_count, case_count, missed, clicks, most_trials) in planted.items():
+        told = "planted" if name == "CASES" else "later"
+        print(f"{f'causes found first, of those {told}':42}{right_count:>12}{case_count:>9}")
+        print(f"{'clicks to the answer, and trials, at most':42}{clicks:>12}{most_trials:>9}")
+        for case in missed:
+            print(f"  not first: {case}")
 
 
 if __name__ == "__main__":
