@@ -38,6 +38,12 @@ def taken_back(text: str) -> str:
     return found["what"] if found and read(found["what"]).senses else ""
 
 
+def takes_back(request: str, text: str) -> bool:
+    """Return whether a sentence asks to forget another one: all that it names stands in it."""
+    gone = taken_back(request)
+    return bool(gone) and read(gone).senses <= read(text).senses
+
+
 def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = False) -> list[Statement]:
     """Return the statements that nothing later takes back; two sources that differ correct nothing.
 
@@ -77,8 +83,8 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
         return True
     if not _same_voice(later, earlier):
         return False
-    if gone := taken_back(later.reading.text):
-        return not earlier.is_of_document and read(gone).senses <= earlier.reading.senses
+    if taken_back(later.reading.text):
+        return not earlier.is_of_document and takes_back(later.reading.text, earlier.reading.text)
     if _is_over(later, earlier) or _is_outdated(later, earlier):
         return True
     said, before = later.reading.senses, earlier.reading.senses

@@ -83,3 +83,17 @@ def test_a_question_that_only_names_somebody_new(
     result = asked(told, "Where does Anna work?", "And Maria?", enable_query_rewriting=enabled)
     assert result.outcome.answer_status == status
     assert (result.turn.context_report or {}).get("rewriting", {}).get("read_as") == read_as
+
+
+def test_what_is_told_again_is_no_longer_forgotten(asked: Callable[..., TurnResult]) -> None:
+    told, order, question = (
+        "My sister Clara is a nurse.",
+        "Forget that my sister Clara is a nurse.",
+        "Is Clara a nurse?",
+    )
+    assert "nurse" not in asked(told, order, question).outcome.answer_text
+    again = asked(told, order, told, question)
+    assert "Yes" in again.outcome.answer_text
+    session = again.turn.session
+    assert list(session.context_units.values_list("claim", flat=True)) == [order, told]
+    assert session.unit_count == 2

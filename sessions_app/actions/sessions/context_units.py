@@ -1,6 +1,6 @@
 """The session's units: staged by a running turn, kept or dropped when it ends."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import batched
 
@@ -8,6 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from mrpvm.contracts import LifecycleEvent
+from mrpvm.english.corrections import taken_back, takes_back
 from mrpvm.knowledge.units import promotable
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
@@ -66,17 +67,20 @@ NO_PROMOTION = Promotion()
 def judge_units(turn: ExplainabilityTurn, session: Session, staged: Sequence[KnowledgeUnit], message: str) -> Promotion:
     """Return what becomes of the units that the turn staged; must run inside the commit's transaction.
 
-    Equal hashes are not added again, turn-local guidance is dropped unless all is to be kept, the oldest chat
-    units make room at the cap.
-    Effects: `unit_count` on the unsaved session; at the cap, units removed from the locked session.
+    Equal hashes are not added again, unless the session was asked to forget what they say since; turn-local guidance is
+    dropped unless all is to be kept; the oldest chat units make room at the cap.
+    Effects: `unit_count` on the unsaved session; units that are told again, or at the cap, removed from the locked
+    session.
     """
+    known = known_hashes(session, staged)
+    replaced = _taken_back(session, known) if known else []
     kept, dropped = promotable(
         staged,
         message,
-        known_hashes=known_hashes(session, staged),
+        known_hashes=known - {row.hash for row in replaced},
         keep_all_guidance=settings.MRPVM_GUIDANCE_PROMOTION == "all",
     )
-    evicted = _make_room(session, len(kept))
+    evicted = (*_evict(session, replaced, "told again"), *_make_room(session, len(kept)))
     session.unit_count += len(kept)
     return Promotion(
         added=tuple(kept),
@@ -150,25 +154,44 @@ def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
 
 
 def _make_room(session: Session, wanted: int) -> tuple[str, ...]:
-    """Evict the oldest chat units, then the oldest others, so that `wanted` fit under the cap.
-
-    Effects: where there is no room, the session is locked, and units, their index and a ledger row each change.
-    """
+    """Evict the oldest chat units, then the oldest others, so that `wanted` fit under the cap."""
     surplus = session.unit_count + wanted - settings.MRPVM_MAX_SESSION_UNITS
     if surplus <= 0:
         return ()
-    Session.objects.select_for_update().only("pk").get(pk=session.pk)
     committed = session.context_units.filter(state=State.COMMITTED)
     chosen = list(committed.filter(turn__isnull=False).order_by("id")[:surplus])
     if len(chosen) < surplus:
         chosen += committed.filter(turn__isnull=True).order_by("id")[: surplus - len(chosen)]
-    unit_ids = tuple(row.unit_id for row in chosen)
+    return _evict(session, chosen, "the session is full")
+
+
+def _taken_back(session: Session, hashes: Iterable[str]) -> list[ContextUnit]:
+    """Return those committed units with one of the hashes that a later message asked to forget."""
+    committed = session.context_units.filter(state=State.COMMITTED)
+    requests = [row for row in committed.filter(claim__icontains="forget") if taken_back(row.text)]
+    if not requests:
+        return []
+    return [
+        row
+        for row in committed.filter(hash__in=hashes)
+        if any(row.pk < request.pk and takes_back(request.text, row.text) for request in requests)
+    ]
+
+
+def _evict(session: Session, rows: Sequence[ContextUnit], reason: str) -> tuple[str, ...]:
+    """Remove committed units of the session; return their ids.
+
+    Effects: where there are any, the session is locked, and units, their index and a ledger row each change.
+    """
+    if not rows:
+        return ()
+    Session.objects.select_for_update().only("pk").get(pk=session.pk)
+    unit_ids = tuple(row.unit_id for row in rows)
     UnitEvent.objects.bulk_create(
-        UnitEvent(session=session, turn=None, unit_id=unit_id, step=Step.REMOVED, reason="the session is full")
-        for unit_id in unit_ids
+        UnitEvent(session=session, turn=None, unit_id=unit_id, step=Step.REMOVED, reason=reason) for unit_id in unit_ids
     )
     remove_from_layers(session, unit_ids)
-    committed.filter(pk__in=[row.pk for row in chosen]).delete()
+    session.context_units.filter(pk__in=[row.pk for row in rows]).delete()
     session.unit_count -= len(unit_ids)
     return unit_ids
 

@@ -18,7 +18,7 @@ _CHANGES: Mapping[str, tuple[str, Tone, str]] = {
     "pending": ("Pending", Tone.ACTIVE, "kept if the turn succeeds"),
     "deduplicated": ("Known already", Tone.IDLE, "the session knows it already"),
     "discarded": ("Discarded", Tone.ERROR, ""),
-    "evicted": ("Evicted", Tone.WARN, "the session is full"),
+    "evicted": ("Evicted", Tone.WARN, "the session is full, or it was told again"),
 }
 _PREFERENCES = (
     ("planner", "Planner"), ("seedDetector", "Seed detector"), ("kb", "KB plugin"), ("goalSolver", "Goal solver"),

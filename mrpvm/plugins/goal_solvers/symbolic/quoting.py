@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
-from mrpvm.english.corrections import taken_back
+from mrpvm.english.corrections import taken_back, takes_back
 from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.reading import read
 from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
 from mrpvm.english.text import QUESTION_MARKS, sentences
 from mrpvm.english.weights import Model, learned
-from mrpvm.values import AnswerGroup, Evidence, EvidenceEntry
+from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry, KnowledgeUnit
 
 SCORER = "the scorer is sure"
 """How the reason begins of what the scorer states."""
@@ -81,10 +80,19 @@ def _joined(*reasons: str) -> str:
     return "; ".join(filter(None, reasons))
 
 
+def _is_gone(unit: KnowledgeUnit, text: str, requests: Sequence[KnowledgeUnit]) -> bool:
+    """Return whether a sentence of the conversation was taken back after it was told; documents keep what they say."""
+    if unit.source_type not in (None, CHAT_TURN):
+        return False
+    return any(
+        (unit.created_at or "") <= (request.created_at or "") and takes_back(request.text, text) for request in requests
+    )
+
+
 def candidates_of(entries: Sequence[EvidenceEntry]) -> list[Candidate]:
     """Return the sentences of the best units, each with its neighbours; summaries only repeat their parts."""
     units = [entry for entry in entries if not (entry.unit.unit_type or "").endswith("-aggregate")] or entries
-    gone = [read(what).senses for entry in units if (what := taken_back(entry.unit.text))]
+    requests = [entry.unit for entry in units if taken_back(entry.unit.text)]
     found: list[Candidate] = []
     for entry in sorted(units, key=lambda entry: -entry.score)[:_CANDIDATES_MAX]:
         unit = entry.unit
@@ -92,7 +100,7 @@ def candidates_of(entries: Sequence[EvidenceEntry]) -> list[Candidate]:
         for place, text in enumerate(said):
             if text.endswith(QUESTION_MARKS) and unit.unit_type != UTTERANCE:
                 continue  # a question states nothing
-            if gone and (taken_back(text) or any(senses <= read(text).senses for senses in gone)):
+            if requests and (taken_back(text) or _is_gone(unit, text, requests)):
                 continue
             around = " ".join((*said[max(0, place - 1) : place], *said[place + 1 : place + 2]))
             passage = Passage(text=text, around=around, heading=unit.section_title or "", score=entry.score,
