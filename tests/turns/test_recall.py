@@ -52,7 +52,7 @@ def test_a_follow_up_asked_twice_gets_one_answer(asked: Callable[..., TurnResult
     assert once.outcome.answer_text == again.outcome.answer_text
 
 
-@pytest.mark.parametrize(("enabled", "contexts"), [(True, ["lease"]), (False, [None])])
+@pytest.mark.parametrize(("enabled", "contexts"), [(True, ["the Trustee"]), (False, [None])])
 def test_without_rewriting_a_message_is_searched_as_it_is(
     asked: Callable[..., TurnResult], monkeypatch: pytest.MonkeyPatch, enabled: bool, contexts: list[str | None]
 ) -> None:
@@ -70,7 +70,7 @@ def test_without_rewriting_a_message_is_searched_as_it_is(
     assert [intent.context] == contexts
     assert (searched[-1].profiles[0].query_text == "What does it hold") is not enabled
     read_as = (result.turn.context_report or {}).get("rewriting", {}).get("read_as")
-    assert read_as == (["What does it hold? (lease)"] if enabled else None)
+    assert read_as == (["What does it hold? (the Trustee)"] if enabled else None)
 
 
 @pytest.mark.parametrize(
