@@ -1,0 +1,89 @@
+"""The server behind Debian's PgBouncer, with the configuration of deploy/."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.server import ROOT, ServerProcess
+from tests.services.node import KEY, Node
+from tests.services.own_servers import free_port, wait_for
+
+pytestmark = pytest.mark.services
+
+
+class Pooler:
+    """PgBouncer before the database at `url`, on a port of its own."""
+
+    def __init__(self, place: Path, url: str) -> None:
+        program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+        if program is None:
+            pytest.skip("pgbouncer is not installed")
+        self._port = free_port()
+        address = urlsplit(url)
+        self.url = address._replace(netloc=f"{address.username}@127.0.0.1:{self._port}").geturl()
+        configured = place / "pgbouncer.ini"
+        configured.write_text(configuration(url, self._port))
+        # It refuses to run as root.
+        as_whom = ["runuser", "-u", "nobody", "--"] if os.getuid() == 0 else []
+        command = [*as_whom, program, str(configured)]
+        self._process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+        wait_for(self._port, "pgbouncer")
+
+    def stop(self) -> None:
+        """Kill it with all its connections."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def configuration(url: str, port: int) -> str:
+    """Return the configuration of deploy/ with the test's own database and port."""
+    shipped = (ROOT / "deploy/pgbouncer.ini").read_text()
+    address = urlsplit(url)
+    name = address.path[1:]
+    for written, own in (
+        (
+            "mrpvm = host=127.0.0.1 port=5432 dbname=mrpvm",
+            f"{name} = host={address.hostname} port={address.port} dbname={name} user={address.username}",
+        ),
+        ("listen_port = 6432", f"listen_port = {port}\nunix_socket_dir ="),
+        ("auth_type = scram-sha-256", "auth_type = any"),
+        ("auth_file = /etc/pgbouncer/userlist.txt", ""),
+    ):
+        assert written in shipped
+        shipped = shipped.replace(written, own)
+    return shipped
+
+
+@pytest.fixture
+def pooler(tmp_path: Path, own_services: dict[str, str]) -> Iterator[Pooler]:
+    """Return the pooler before the test's database."""
+    for place in (tmp_path, *tmp_path.parents[:3]):
+        place.chmod(0o755)  # another user reads the configuration
+    running = Pooler(tmp_path, own_services["DATABASE_URL"])
+    yield running
+    running.stop()
+
+
+def test_a_server_works_behind_the_pooler_and_starts_again(
+    tmp_path: Path, pooler: Pooler, own_services: dict[str, str]
+) -> None:
+    variables = own_services | {"DATABASE_URL": pooler.url, "MRPVM_API_KEY": KEY, "SECRET_KEY": "pooled-" + "x" * 50}
+    data = tmp_path / "data"
+    for _ in range(2):  # what a process that has ended held is free again
+        with ServerProcess(data, **variables) as server:
+            node = Node(server)
+            sessions = [node.new_session() for _ in range(4)]
+            for message in ("My dog is called Rex.", "What is my dog called?"):
+                with ThreadPoolExecutor(4) as threads:
+                    answers = list(threads.map(node.say, sessions, repeat(message)))
+                assert [answer.status_code for answer in answers] == [200] * 4
+            assert all("Rex" in answer.json()["choices"][0]["message"]["content"] for answer in answers)
+            assert server.stop()[0] == 0
