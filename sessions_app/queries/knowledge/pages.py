@@ -49,7 +49,7 @@ class BaseFamily:
 def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> BaseFamily:
     """Return the base's family, cut to `generations` above it, `forks` below it and the newest `revisions` of each.
 
-    One query for each generation, and three; four for `forks` or more.
+    One query for each generation, and three; four if it has forks.
     """
     above: list[KnowledgeBase] = []
     parent = base.parent
@@ -71,7 +71,7 @@ def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: i
         revisions=[row for row in kept if row.place <= revisions],
         beginnings={row.knowledge_base_id: row for row in kept if row.revision == 1},
         revision_limit=revisions,
-        fork_count=made.count() if len(newest_made) == forks else len(newest_made),
+        fork_count=made.count() if newest_made else 0,
         goes_on_above=parent is not None,
     )
 
