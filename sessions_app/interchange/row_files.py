@@ -1,4 +1,4 @@
-"""Rows as a file that is sent while they are read: CSV for tables, JSON lines for programs."""
+"""Rows as a file that is sent while they are read: CSV for tables, JSON lines for programs; without secrets."""
 
 import csv
 import io
@@ -11,6 +11,7 @@ import orjson
 from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 
+from mrpvm.llm.redaction import redacted_json, without_secrets
 from mrpvm.wire import json_bytes
 from sessions_app.database import living_connection
 
@@ -77,10 +78,11 @@ def _cell(value: Any) -> str:
         case datetime():
             return value.isoformat()
         case str():
+            value = without_secrets(value)
             return f"'{value}" if value.startswith(_FORMULA_BEGINNINGS) else value
-    return json_bytes(value).decode()
+    return redacted_json(json_bytes(value)).decode()
 
 
 def json_lines_of(records: Sequence[Record]) -> bytes:
     """Return one JSON object a line."""
-    return b"".join(orjson.dumps(record) + b"\n" for record in records)
+    return b"".join(redacted_json(orjson.dumps(record)) + b"\n" for record in records)

@@ -1,13 +1,18 @@
 """What looks like a key or password is stored in what tells of a conversation nowhere, whichever way it came in."""
 
+import io
 import logging
 import re
-from collections.abc import Iterator, Mapping
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from ahocorasick_rs import BytesAhoCorasick
+from asgiref.sync import async_to_sync
 from django.apps import apps
 from django.db import connection
 from django.db.models import BinaryField, Model, TextField
@@ -16,10 +21,11 @@ from django.db.models.functions import Cast
 from mrpvm.llm.redaction import REDACTED
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.logs import PlainFormatter
-from sessions_app.models import Project, Session, TurnEvents
+from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
 from sessions_app.models.turns.compression import CompressedJSONField, decompress
 from sessions_app.models.turns.payload_frames import payload_texts, places
 from tests.api.conftest import Caller
+from tests.interchange.test_traces_in import request_of, span
 from tests.llm.provider import Provider
 from tests.planted import Planted, planted_secrets
 from tests.web.page_scene import member_client
@@ -28,6 +34,8 @@ _UNIT = {"topic", "title", "claim", "procedure", "condition", "text_body", "subj
 CONVERSATION = {
     # What was said, and what is needed to answer it.
     "Message": {"content", "payload"},
+    # For a day: a repeated request gets the same answer.
+    "KeptAnswer": {"body"},
     "ContextUnit": {
         "topic",
         "title",
@@ -120,6 +128,71 @@ def tell(editor: Caller, planted: list[Planted]) -> list[str]:
     return sessions
 
 
+def tell_elsewhere(editor: Caller, planted: list[Planted], session_id: str) -> None:
+    """Bring the sentences in through the doors that are about a conversation, and those of other applications."""
+    turn = ExplainabilityTurn.objects.filter(session__session_id=session_id).earliest("pk").request_id
+    suite = editor.post("/api/suites", {"name": "Robots"}).json()["suite_id"]
+    api = f"/api/sessions/{session_id}"
+    doors: list[Callable[[Planted], Any]] = [
+        lambda item: editor.put(f"{api}/turns/{turn}/scores", {"value": "up", "note": item.text}),
+        lambda item: editor.post("/api/turns/filters", {"name": f"{item.form}: {item.text}"[:80], "q": item.form}),
+        lambda item: editor.post(f"/api/suites/{suite}/tests", asked_in_a_test(item)),
+        lambda item: editor.post("/v1/traces", request_of(told_span(item))),
+        lambda item: editor.post("/api/chat/completions", {**said(item), "session_id": session_id, "stream": True}),
+        lambda item: editor.post("/v1/chat/completions", {"model": "mrpvm", **said(item)}, Idempotency_Key=item.form),
+        lambda item: editor.upload(f"{api}/workspace/sources", f"{item.form}.txt", item.text.encode(), "text/plain"),
+        lambda item: editor.get(f"/api/turns?q={quote(item.secret)}"),
+    ]
+    for place, item in enumerate(planted):
+        answer = doors[place % len(doors)](item)
+        assert answer.status_code < 400, answer.content
+        assert read(answer)
+
+
+def read(answer: Any) -> bytes:
+    """Return the body of an answer, streamed or not."""
+    if not getattr(answer, "is_async", False):
+        return bytes(answer.getvalue())
+
+    async def joined() -> bytes:
+        return b"".join([part async for part in answer.streaming_content])
+
+    return async_to_sync(joined)()
+
+
+def asked_in_a_test(item: Planted) -> dict[str, Any]:
+    return {
+        "name": f"{token_hex(4)} {item.text}"[:200],
+        "kb_id": "default",
+        "message": item.text,
+        "expect": {"contains": [item.text]},
+    }
+
+
+def told_span(item: Planted) -> dict[str, Any]:
+    """Return another application's span that names the sentence wherever it can."""
+    given = {"gen_ai.input.messages": item.text, "http.request.header.authorization": item.text}
+    return span(1, traceId=token_hex(16), name=item.text, attributes=given, status={"code": 2, "message": item.text})
+
+
+def said(item: Planted) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": item.text}]}
+
+
+def exports(editor: Caller, sessions: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield what can be downloaded, the files of bundles one by one."""
+    for session_id in sessions:
+        for form in ("json", "markdown"):
+            yield f"export as {form}", editor.get(f"/api/sessions/{session_id}/export?format={form}").content
+        answer = editor.get(f"/api/sessions/{session_id}/bundle")
+        with zipfile.ZipFile(io.BytesIO(read(answer))) as bundle:
+            yield from ((f"bundle's {name}", bundle.read(name)) for name in bundle.namelist())
+    for form in ("jsonl", "csv"):
+        yield f"turns as {form}", read(editor.get(f"/api/turns/export?format={form}"))
+    for suite in editor.get("/api/suites").json()["suites"]:
+        yield "suite", editor.get(f"/api/suites/{suite['suite_id']}/file").content
+
+
 def finder(planted: list[Planted]) -> BytesAhoCorasick:
     """Return a search for every secret, and for the longest word in it without its end, as stemmed words have it."""
     return BytesAhoCorasick([part for item in planted for part in _parts(item.secret)])
@@ -141,19 +214,24 @@ def test_secrets_are_stored_in_no_log_trace_or_export(editor: Caller, project: P
     secrets = finder(planted)
     assert len({item.form for item in planted}) == 20
     sessions = tell(editor, planted)
+    elsewhere = planted_secrets(seed=4, a_form=2)
+    secrets = finder([*planted, *elsewhere])
+    tell_elsewhere(editor, elsewhere, sessions[0])
     redacted_count = 0
     for place, text in stored_texts(CONVERSATION):
         assert_nowhere(secrets, place, text)
         redacted_count += text.count(REDACTED.encode())
     assert redacted_count > len(planted)
+    for place, text in exports(editor, sessions[:4]):
+        assert_nowhere(secrets, place, text)
     browser = member_client(project)
     for session_id in sessions[:4]:
-        for form in ("json", "markdown"):
-            export = editor.get(f"/api/sessions/{session_id}/export?format={form}").content
-            assert_nowhere(secrets, f"export as {form}", export)
         diagnostics = browser.get(f"/sessions/{session_id}/diagnostics").content
         assert_nowhere(secrets, "diagnostics", diagnostics)
-    assert_nowhere(secrets, "the list of sessions", browser.get("/").content)
+    for page in ("/", "/turns", "/overview", "/review", "/audit", "/tests"):
+        assert_nowhere(secrets, page, browser.get(page).content)
+    for turn in ExplainabilityTurn.objects.order_by("pk")[:40]:
+        assert_nowhere(secrets, "a turn", browser.get(f"/turns/{turn.request_id}", follow=True).content)
     for line in log_lines:
         assert_nowhere(secrets, "the log", line.encode())
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 from sessions_app.identifiers import new_suite_id, new_test_id
 from sessions_app.models.experiments.experiment import Experiment, Trial
 from sessions_app.models.knowledge.bases import KnowledgeBase
-from sessions_app.models.redacted import RedactedJSONField, RedactedTextField
+from sessions_app.models.redacted import RedactedCharField, RedactedJSONField, RedactedTextField
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.settings.project import Project
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
@@ -22,7 +22,7 @@ class Suite(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="suites")
     session = models.OneToOneField(Session, on_delete=models.SET_NULL, null=True, blank=True, related_name="suite")
     suite_id = models.CharField(max_length=64, unique=True, default=new_suite_id, editable=False)
-    name = models.CharField(max_length=120)
+    name = RedactedCharField(max_length=120)
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -47,7 +47,7 @@ class TestCase(models.Model):
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, db_index=False, related_name="tests")
     test_id = models.CharField(max_length=64, unique=True, default=new_test_id, editable=False)
     position = models.PositiveIntegerField()
-    name = models.CharField(max_length=200)
+    name = RedactedCharField(max_length=200)
     tags = models.JSONField(default=list, blank=True)
     message = RedactedTextField()
     turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
@@ -101,7 +101,7 @@ class TestResult(models.Model):
     test = models.ForeignKey(TestCase, on_delete=models.SET_NULL, null=True, blank=True, related_name="results")
     trial = models.OneToOneField(Trial, on_delete=models.CASCADE, related_name="result")
     position = models.PositiveIntegerField()
-    name = models.CharField(max_length=200)
+    name = RedactedCharField(max_length=200)
     breaks = models.BooleanField(default=False)
     outcome = models.CharField(max_length=7, choices=Outcome, default=Outcome.WAITING)
     failures = RedactedJSONField(default=list, blank=True)
