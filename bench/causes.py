@@ -100,7 +100,7 @@ REWRITES = tuple(
             f"The {third} has two cranes.", f"The {one} shows old ships.", f"The ships in the {third} are new.",
             f"What does the {place} cost?",
         ),
-        asked=f"And what does it cost at the {other}?",
+        asked=f"So what does it cost, the {other}?",
         expected=f"{other} costs 2 euros",
         unexpected=place,
     )

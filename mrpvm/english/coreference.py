@@ -71,6 +71,15 @@ class Antecedents:
         """Return what the last two sentences named; empty lists where they named nothing."""
         return self._recent[-2:]
 
+    def definite(self) -> "Antecedents":
+        """Return the same without what was named in passing: "tea" in "I like tea", not "the tea" or what it does."""
+        found = Antecedents()
+        for level in self._recent:
+            found.add(
+                [item for item in level if item.role == "subject" or item.phrase.determiner or item.phrase.is_name]
+            )
+        return found
+
     @property
     def has_several(self) -> bool:
         """Return whether a sentence went before in the same text."""
@@ -256,7 +265,7 @@ def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None
                 antecedents.add(asked_mentions(sentence))
             else:
                 antecedents.resolve(parse(said.said if said else sentence), sentence)
-    found = antecedents.meant(pronoun)
+    found = antecedents.definite().meant(pronoun) or antecedents.meant(pronoun)
     return found.text if found else None
 
 
