@@ -30,6 +30,7 @@ from sessions_app.admin.settings import (
     projects,
     retention,
     second_factor,
+    storage_samples,
 )
 from sessions_app.admin.shell.index import models_by_subject
 from sessions_app.admin.shell.login import go_to_login
@@ -72,6 +73,7 @@ __all__ = [
     "second_factor",
     "session_memories",
     "sessions",
+    "storage_samples",
     "suites",
     "turn_counts",
     "turn_ratings",
