@@ -1,6 +1,7 @@
 """What tests of the admin share: an operator's client, and rows of every kind."""
 
 import secrets
+from datetime import timedelta
 from itertools import count
 
 from django.contrib.auth.models import User
@@ -51,6 +52,7 @@ from sessions_app.models import (
     Session,
     SessionMemory,
     SourceArtifact,
+    StorageSample,
     Suite,
     SuiteRun,
     TestCase,
@@ -92,6 +94,8 @@ def add_rows_of_every_kind(how_many: int) -> None:
         PluginFailure.objects.create(plugin_id="kb-x", event="kb-loaded", error=HOSTILE, session_id=session.session_id)
         KeptAnswer.objects.create(project=project, caller="key-1", key=HOSTILE, fingerprint="0" * 64)
         CountedTurns.objects.create(newest_turn=number)
+        day = timezone.now().date() - timedelta(days=number)
+        StorageSample.objects.create(day=day, kind="traces", byte_count=number)
         TurnCounts.objects.create(
             project=project, hour=timezone.now(), kb_id=HOSTILE, model=HOSTILE, agent=HOSTILE, turn_count=1,
             unanswered_count=0, failed_count=0, up_count=0, down_count=0, durations={}, tokens={},
