@@ -122,7 +122,7 @@ def test_a_dropped_file_of_a_known_name_waits_in_its_place(opened: Page, base: K
     expect(opened.get_by_text("“pump.txt” was added: 1 new unit.")).to_be_visible()
     ready(opened).evaluate(DROP, [["pump.txt", "Pump 1 is red."]])
     expect(opened.locator("#upload-status")).to_contain_text("There is a source “pump.txt” already.")
-    expect(opened.get_by_label("In place of").locator("option:checked")).to_have_text(re.compile(r"^pump\.txt"))
+    expect(opened.get_by_label("In place of").locator("option:checked")).to_have_text(re.compile(r"^\s*pump\.txt"))
     opened.get_by_role("button", name="Add source").click()
     expect(opened.get_by_text("“pump.txt” was replaced by the new file.")).to_be_visible()
     assert aside(held, base, "pump") == ["Pump 1 is red."]
@@ -147,7 +147,7 @@ def test_a_file_of_a_known_name_is_proposed_for_its_place(opened: Page, base: Kn
     expect(place).to_have_value("")
     newer = {"name": "pump.txt", "mimeType": "text/plain", "buffer": b"Pump 1 is red."}
     chosen.set_input_files(newer)
-    expect(place.locator("option:checked")).to_have_text(re.compile(r"^pump\.txt"))
+    expect(place.locator("option:checked")).to_have_text(re.compile(r"^\s*pump\.txt"))
     opened.evaluate(DROP, [["a.txt", "A."], ["b.txt", "B."]])
     expect(opened.locator("#upload-status")).to_have_text("Only one file can take the place of a source.")
     opened.get_by_role("button", name="Add source").click()

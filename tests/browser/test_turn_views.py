@@ -27,7 +27,7 @@ def test_views_share_one_selection_held_by_the_address(browser: Browser, session
     expect(page.locator("#detail h2")).to_contain_text("Retrieval")
     page.keyboard.press("t")
     selected(page, "svg.timeline")
-    expect(page.locator("svg.timeline .bar").last).to_be_visible()
+    expect(page.locator("svg.timeline .bar").first).to_be_visible()
     expect(page.locator("#graph-canvas")).to_be_hidden()
     expect(page.locator("[role=treeitem][aria-selected=true]")).to_have_attribute("data-id", RETRIEVAL)
     page.reload(wait_until="networkidle")
