@@ -13,6 +13,8 @@ _ENDED = re.compile(r"\b(?:no longer|not any ?more|anymore|any longer)\b", re.IG
 _INSTEAD = re.compile(r"\binstead[.!]?$", re.IGNORECASE)
 _FORMER = re.compile(r"\b(?:previously|formerly|originally|used to)\b|\b(?:before|earlier)\W*$", re.IGNORECASE)
 _SINCE = re.compile(r"^since \w+,? ", re.IGNORECASE)
+FORGET = "forget"
+"""The word that stands in every request to forget."""
 _FORGET = re.compile(
     r"^(?:(?:please|ok|okay|now)[\s,]+)*forget (?:that|about|what i (?:said|told you) about)\s+(?P<what>\S.*?)[.!]*$",
     re.IGNORECASE,

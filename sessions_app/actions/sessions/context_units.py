@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from mrpvm.contracts import LifecycleEvent
-from mrpvm.english.corrections import taken_back, takes_back
+from mrpvm.english.corrections import FORGET, taken_back, takes_back
 from mrpvm.knowledge.units import promotable
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
@@ -168,7 +168,7 @@ def _make_room(session: Session, wanted: int) -> tuple[str, ...]:
 def _taken_back(session: Session, hashes: Iterable[str]) -> list[ContextUnit]:
     """Return those committed units with one of the hashes that a later message asked to forget."""
     committed = session.context_units.filter(state=State.COMMITTED)
-    requests = [row for row in committed.filter(claim__icontains="forget") if taken_back(row.text)]
+    requests = [row for row in committed.filter(claim__icontains=FORGET) if taken_back(row.text)]
     if not requests:
         return []
     return [
