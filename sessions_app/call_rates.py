@@ -4,7 +4,7 @@ A cache that is away costs the limit, never the call: turns and logins go on.
 """
 
 import logging
-import time
+from time import time
 
 from django.core.cache import cache
 
@@ -17,7 +17,7 @@ def is_allowed(name: str, per_minute: int) -> bool:
     """Count one attempt under `name` and tell whether it is within the limit; 0 switches the limit off."""
     if not per_minute:
         return True
-    key = f"{name}:{int(time.time()) // WINDOW_SECONDS}"
+    key = f"{name}:{int(time()) // WINDOW_SECONDS}"
     try:
         cache.add(key, 0, timeout=2 * WINDOW_SECONDS)
         return cache.incr(key) <= per_minute
@@ -31,7 +31,7 @@ def is_allowed(name: str, per_minute: int) -> bool:
 def used_in_minute(name: str) -> int:
     """Return how many attempts were counted under `name` in the running minute; 0 while the cache is away."""
     try:
-        return int(cache.get(f"{name}:{int(time.time()) // WINDOW_SECONDS}", 0))
+        return int(cache.get(f"{name}:{int(time()) // WINDOW_SECONDS}", 0))
     except Exception as error:
         logger.warning("attempts could not be read, the cache is away: %s", error)
         return 0
@@ -39,4 +39,4 @@ def used_in_minute(name: str) -> int:
 
 def seconds_to_wait() -> int:
     """Return the whole seconds until the next minute begins to count."""
-    return int(WINDOW_SECONDS - time.time() % WINDOW_SECONDS) + 1
+    return int(WINDOW_SECONDS - time() % WINDOW_SECONDS) + 1
