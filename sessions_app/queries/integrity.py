@@ -50,14 +50,14 @@ def lost_pointers() -> list[LostPointer]:
     if connection.vendor != "sqlite":
         return []
     with connection.cursor() as cursor:
-        found = cursor.execute("PRAGMA foreign_key_check").fetchall()
+        violations = cursor.execute("PRAGMA foreign_key_check").fetchall()
         columns: dict[tuple[str, int], tuple[str, bool]] = {}
-        for table in {row[0] for row in found}:
+        for table in {row[0] for row in violations}:
             name = connection.ops.quote_name(table)
             required = {row[1] for row in cursor.execute(f"PRAGMA table_info({name})").fetchall() if row[3]}
             for number, _, _, column, *_ in cursor.execute(f"PRAGMA foreign_key_list({name})").fetchall():
                 columns[table, number] = column, column in required
-    return [LostPointer(table, row, *columns[table, number]) for table, row, _, number in found]
+    return [LostPointer(table, row, *columns[table, number]) for table, row, _, number in violations]
 
 
 def newest_row_at() -> datetime | None:
@@ -101,8 +101,8 @@ def layers_miscounted() -> list[tuple[int, int]]:
 
 def sessions_with_lost_events() -> list[WrongCounter]:
     """Return the sessions whose events beyond `compacted_sequence` are not numbered without gaps, with the last one."""
-    found = SessionEvent.objects.filter(sequence__gt=F("session__compacted_sequence")).order_by()
-    spans = found.values("session__pk", "session__session_id").annotate(
+    kept_events = SessionEvent.objects.filter(sequence__gt=F("session__compacted_sequence")).order_by()
+    spans = kept_events.values("session__pk", "session__session_id").annotate(
         first=Min("sequence"), last=Max("sequence"), count=Count("id")
     )
     gaps = spans.exclude(count=F("last") - F("first") + 1)

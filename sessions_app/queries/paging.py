@@ -47,9 +47,9 @@ def page[Row: Model](rows: QuerySet[Row], keys: Sequence[Key], limit: int, curso
     rows = rows.order_by(*ordered)
     if cursor:
         rows = rows.filter(_after(ordered, _decoded(cursor.removeprefix(_BACK), keys)))
-    found = list(rows[: limit + 1])
-    goes_on = len(found) > limit
-    shown = found[:limit][::-1] if is_back else found[:limit]
+    fetched = list(rows[: limit + 1])
+    goes_on = len(fetched) > limit
+    shown = fetched[:limit][::-1] if is_back else fetched[:limit]
     has_next, has_previous = (True, goes_on) if is_back else (goes_on, bool(cursor))
     return Page(
         rows=shown,

@@ -15,22 +15,22 @@ def dependences(turn: ExplainabilityTurn) -> Mapping[str, Dependence]:
     Needed: without it the answer is another. Interchangeable: only without it and others, any of which suffices. What a
     later search has shown counts more.
     """
-    found: dict[str, Dependence] = {}
+    dependences_by_unit: dict[str, Dependence] = {}
     trials = Trial.objects.filter(
         experiment__turn=turn, experiment__kind=Experiment.Kind.DIAGNOSIS, status=Trial.Status.SUCCEEDED
     )
     rows = list(trials.order_by("pk").values_list("changes", "answer", "findings"))
     if not rows:
-        return found
+        return dependences_by_unit
     recorded = answer_of(turn)
     together: set[str] = set()
     for changes, answer, findings in rows:
         unit_ids: Sequence[str] = changes.get("withoutUnits", ()) if changes.keys() == {"withoutUnits"} else ()
         if len(unit_ids) == 1:
-            found[unit_ids[0]] = "needed" if answer != recorded else "no effect"
+            dependences_by_unit[unit_ids[0]] = "needed" if answer != recorded else "no effect"
         elif any(finding["kind"] == "unit" for finding in findings):
             together.update(unit_ids)
     for unit_id in together:
-        if found.get(unit_id) != "needed":
-            found[unit_id] = "interchangeable"
-    return found
+        if dependences_by_unit.get(unit_id) != "needed":
+            dependences_by_unit[unit_id] = "interchangeable"
+    return dependences_by_unit

@@ -16,15 +16,15 @@ def experiment(project: Project, experiment_id: str) -> Experiment:
     Raises:
         NotFound: EXPERIMENT_NOT_FOUND; an experiment of a deleted session is not there either.
     """
-    found = _of_project(project).filter(experiment_id=experiment_id).first()
-    if found is None:
+    row = _of_project(project).filter(experiment_id=experiment_id).first()
+    if row is None:
         raise NotFound(f"There is no experiment '{experiment_id}'.", code="EXPERIMENT_NOT_FOUND")
-    return _within(project, found)
+    return _within(project, row)
 
 
 def _of_project(project: Project) -> QuerySet[Experiment]:
-    found = Experiment.objects.filter(project=project, session__deleted_at__isnull=True)
-    return found.select_related("session", "turn").annotate(trial_count=Count("trials"))
+    rows = Experiment.objects.filter(project=project, session__deleted_at__isnull=True)
+    return rows.select_related("session", "turn").annotate(trial_count=Count("trials"))
 
 
 def _within(project: Project, experiment: Experiment) -> Experiment:
@@ -40,15 +40,15 @@ def experiment_page(project: Project, limit: int, cursor: str | None = None, kin
     Raises:
         InvalidInput: the cursor is not one of ours.
     """
-    found = _of_project(project)
-    shown = page(found.filter(kind=kind) if kind else found, [("-id", number)], limit, cursor)
+    rows = _of_project(project)
+    shown = page(rows.filter(kind=kind) if kind else rows, [("-id", number)], limit, cursor)
     return replace(shown, rows=[_within(project, row) for row in shown.rows])
 
 
 def experiments_of(turn: ExplainabilityTurn, limit: int, kind: str = "") -> list[Experiment]:
     """Return the newest experiments over a turn, of one kind if `kind` is given."""
-    found = turn.experiments.annotate(trial_count=Count("trials")).order_by("-id")
-    return list((found.filter(kind=kind) if kind else found)[:limit])
+    rows = turn.experiments.annotate(trial_count=Count("trials")).order_by("-id")
+    return list((rows.filter(kind=kind) if kind else rows)[:limit])
 
 
 def trials(experiment: Experiment) -> list[Trial]:
@@ -61,5 +61,5 @@ def ranked_findings(experiment: Experiment) -> list[tuple[Trial, dict[str, Any]]
 
     First those that meet the expectation, then by how likely and how small the change is.
     """
-    found = [(trial, finding) for trial in trials(experiment) for finding in trial.findings]
-    return sorted(found, key=lambda pair: (not pair[1]["meets"], pair[1]["weight"], pair[0].position))
+    findings = [(trial, finding) for trial in trials(experiment) for finding in trial.findings]
+    return sorted(findings, key=lambda pair: (not pair[1]["meets"], pair[1]["weight"], pair[0].position))

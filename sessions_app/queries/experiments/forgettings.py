@@ -13,11 +13,11 @@ def forgetting(project: Project, forgetting_id: str) -> Forgetting:
     Raises:
         NotFound: FORGETTING_NOT_FOUND.
     """
-    found = Forgetting.objects.filter(project=project, forgetting_id=forgetting_id).first()
-    if found is None:
+    row = Forgetting.objects.filter(project=project, forgetting_id=forgetting_id).first()
+    if row is None:
         raise NotFound(f"There is no act of forgetting '{forgetting_id}'.", code="FORGETTING_NOT_FOUND")
-    found.project = project
-    return found
+    row.project = project
+    return row
 
 
 def forgetting_page(project: Project, limit: int, cursor: str | None = None) -> Page[Forgetting]:

@@ -24,10 +24,10 @@ class ListedSuite:
 
 def listed_suites(project: Project) -> list[ListedSuite]:
     """Return the project's suites by name."""
-    found = list(project.suites.annotate(test_count=Count("tests")).order_by("name", "id"))
-    newest = SuiteRun.objects.filter(suite__in=found).values("suite").annotate(newest=Max("pk")).values("newest")
+    rows = list(project.suites.annotate(test_count=Count("tests")).order_by("name", "id"))
+    newest = SuiteRun.objects.filter(suite__in=rows).values("suite").annotate(newest=Max("pk")).values("newest")
     last = {run.suite_id: run for run in _counted(SuiteRun.objects.filter(pk__in=newest))}
-    return [ListedSuite(suite=each, test_count=each.test_count, last_run=last.get(each.pk)) for each in found]
+    return [ListedSuite(suite=each, test_count=each.test_count, last_run=last.get(each.pk)) for each in rows]
 
 
 def suite(project: Project, suite_id: str) -> Suite:
@@ -36,11 +36,11 @@ def suite(project: Project, suite_id: str) -> Suite:
     Raises:
         NotFound: SUITE_NOT_FOUND.
     """
-    found = Suite.objects.filter(project=project, suite_id=suite_id).select_related("session").first()
-    if found is None:
+    row = Suite.objects.filter(project=project, suite_id=suite_id).select_related("session").first()
+    if row is None:
         raise NotFound(f"There is no suite '{suite_id}'.", code="SUITE_NOT_FOUND")
-    found.project = project
-    return found
+    row.project = project
+    return row
 
 
 def suites_of(project: Project) -> Sequence[Suite]:
@@ -65,8 +65,8 @@ def one_test(suite: Suite, test_id: str) -> TestCase:
     Raises:
         NotFound: TEST_NOT_FOUND.
     """
-    found = suite.tests.filter(test_id=test_id).select_related("turn__session__project", "turn__conditions", "base")
-    test = found.first()
+    row = suite.tests.filter(test_id=test_id).select_related("turn__session__project", "turn__conditions", "base")
+    test = row.first()
     if test is None:
         raise NotFound(f"The suite has no test '{test_id}'.", code="TEST_NOT_FOUND")
     return test
@@ -74,14 +74,14 @@ def one_test(suite: Suite, test_id: str) -> TestCase:
 
 def suites_using(base: KnowledgeBase) -> list[Suite]:
     """Return the suites with tests of a base by name, each with the `test_count` of those."""
-    found = Suite.objects.filter(project_id=base.project_id, tests__base=base)
-    return list(found.select_related("project", "session").annotate(test_count=Count("tests")).order_by("name", "id"))
+    rows = Suite.objects.filter(project_id=base.project_id, tests__base=base)
+    return list(rows.select_related("project", "session").annotate(test_count=Count("tests")).order_by("name", "id"))
 
 
-def state_of_draft(session: Session, base: KnowledgeBase, told: Literal["with", "without", "chosen"]) -> str:
+def state_of_draft(session: Session, base: KnowledgeBase, state: Literal["with", "without", "chosen"]) -> str:
     """Return what stands for what a save of a session would make of a base now; `told` says how much of what the
     conversation told goes along."""
-    return f"draft {session.session_id} {session.event_sequence} {told} {base.revision}"
+    return f"draft {session.session_id} {session.event_sequence} {state} {base.revision}"
 
 
 def state_of_revision(base: KnowledgeBase, revision: int) -> str:
@@ -106,18 +106,18 @@ def runs(suite: Suite) -> QuerySet[SuiteRun]:
     return _counted(suite.runs.all()).order_by("-id")
 
 
-def _counted(found: QuerySet[SuiteRun]) -> QuerySet[SuiteRun]:
+def _counted(rows: QuerySet[SuiteRun]) -> QuerySet[SuiteRun]:
     counts = {
         f"{outcome.value}_count": Count("results", filter=Q(results__outcome=outcome.value)) for outcome in Outcome
     }
     counts["breaks_count"] = Count("results", filter=Q(results__breaks=True))
-    return found.select_related("experiment").annotate(**counts)
+    return rows.select_related("experiment").annotate(**counts)
 
 
 def runs_named(project: Project, run_ids: Sequence[str]) -> list[SuiteRun]:
     """Return the project's runs with these ids of experiments, by the names of their suites."""
-    found = SuiteRun.objects.filter(suite__project=project, experiment__experiment_id__in=run_ids)
-    return list(_counted(found).select_related("suite__project", "experiment").order_by("suite__name", "id"))
+    rows = SuiteRun.objects.filter(suite__project=project, experiment__experiment_id__in=run_ids)
+    return list(_counted(rows).select_related("suite__project", "experiment").order_by("suite__name", "id"))
 
 
 def broken_by(run: SuiteRun) -> list[str]:
@@ -131,12 +131,12 @@ def run_of(suite: Suite, run_id: str) -> SuiteRun:
     Raises:
         NotFound: RUN_NOT_FOUND.
     """
-    found = runs(suite).filter(experiment__experiment_id=run_id).first()
-    if found is None:
+    run = runs(suite).filter(experiment__experiment_id=run_id).first()
+    if run is None:
         raise NotFound(f"The suite has no run '{run_id}'. It may be older than runs are kept.", code="RUN_NOT_FOUND")
-    found.suite = suite
-    found.experiment.project = suite.project
-    return found
+    run.suite = suite
+    run.experiment.project = suite.project
+    return run
 
 
 def results(run: SuiteRun) -> list[TestResult]:
@@ -202,5 +202,5 @@ def matrix(suite: Suite, limit: int = RUNS_SHOWN) -> Matrix:
     newest.reverse()
     names = dict.fromkeys(suite.tests.order_by("position", "id").values_list("name", flat=True))
     names |= dict.fromkeys(result.name for run in newest for result in run.results.all())
-    found = [{result.name: result for result in run.results.all()} for run in newest]
-    return Matrix(runs=newest, cells={name: [of_run.get(name) for of_run in found] for name in names})
+    results_by_run = [{result.name: result for result in run.results.all()} for run in newest]
+    return Matrix(runs=newest, cells={name: [of_run.get(name) for of_run in results_by_run] for name in names})

@@ -64,10 +64,10 @@ def knowledge_base(project: Project, kb_id: str) -> KnowledgeBase:
         NotFound: KB_NOT_FOUND.
     """
     bases = knowledge_bases(project)
-    found = (bases.filter(is_default=True) if kb_id == "default" else bases.filter(kb_id=kb_id)).first()
-    if found is None:
+    base = (bases.filter(is_default=True) if kb_id == "default" else bases.filter(kb_id=kb_id)).first()
+    if base is None:
         raise NotFound(f"There is no knowledge base '{kb_id}'.", code="KB_NOT_FOUND")
-    return found
+    return base
 
 
 def base_by_name(project: Project, name: str) -> KnowledgeBase:
@@ -77,18 +77,18 @@ def base_by_name(project: Project, name: str) -> KnowledgeBase:
         NotFound: KB_NOT_FOUND.
         InvalidInput: several have it.
     """
-    found = list(knowledge_bases(project).filter(name=name)[:2])
-    if not found:
+    named = list(knowledge_bases(project).filter(name=name)[:2])
+    if not named:
         raise NotFound(f"There is no knowledge base with the name '{name}'.", code="KB_NOT_FOUND")
-    if len(found) > 1:
+    if len(named) > 1:
         raise InvalidInput(f"Several knowledge bases have the name '{name}': name one by its id.")
-    return found[0]
+    return named[0]
 
 
 def revisions(base: KnowledgeBase) -> QuerySet[KBRevision]:
     """Return what the base was, the newest revision first, with who made it and with its layer."""
-    found = base.revisions.select_related("layer", "created_by").defer("layer__ancestry")
-    return found.order_by("-revision")
+    rows = base.revisions.select_related("layer", "created_by").defer("layer__ancestry")
+    return rows.order_by("-revision")
 
 
 def revision_of(base: KnowledgeBase, number: int) -> KBRevision:
@@ -97,10 +97,10 @@ def revision_of(base: KnowledgeBase, number: int) -> KBRevision:
     Raises:
         NotFound: KB_REVISION_NOT_FOUND.
     """
-    found = base.revisions.select_related("layer").filter(revision=number).first()
-    if found is None:
+    revision = base.revisions.select_related("layer").filter(revision=number).first()
+    if revision is None:
         raise NotFound(f"'{base.name}' has no revision {number}.", code="KB_REVISION_NOT_FOUND")
-    return found
+    return revision
 
 
 def head_of(base: KnowledgeBase) -> KnowledgeLayer | None:
@@ -141,8 +141,8 @@ def text_byte_count(layer: KnowledgeLayer) -> int:
     journal = KnowledgeSource.Kind.JOURNAL
     rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
     counted = Q(kind=journal) | Q(pk__in=rows.latest_of_each().values("pk"))
-    found = rows.filter(counted).aggregate(total=Sum("text_byte_count"))
-    return int(found["total"] or 0)
+    byte_count = rows.filter(counted).aggregate(total=Sum("text_byte_count"))
+    return int(byte_count["total"] or 0)
 
 
 def workspace_sources(session: Session) -> QuerySet[KnowledgeSource]:
@@ -152,8 +152,8 @@ def workspace_sources(session: Session) -> QuerySet[KnowledgeSource]:
 
 def draft_sources(session: Session) -> QuerySet[KnowledgeSource]:
     """Return what the draft adds, replaces or removes, without texts, in order; what it removes says so by its kind."""
-    found = newest_sources(session.draft).filter(layer_id__in=_unsaved_layers(session))
-    return found.defer("content").prefetch_related(_COUNTED).order_by("id")
+    rows = newest_sources(session.draft).filter(layer_id__in=_unsaved_layers(session))
+    return rows.defer("content").prefetch_related(_COUNTED).order_by("id")
 
 
 def unsaved(session: Session) -> Mapping[str, int]:
@@ -200,10 +200,10 @@ def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLay
     Args:
         among: the keys of the layers to look at; all when None.
     """
-    found = KnowledgeLayer.objects.filter(own_unit_count__gt=0).exclude(index_version=indexing.INDEX_VERSION)
+    layers = KnowledgeLayer.objects.filter(own_unit_count__gt=0).exclude(index_version=indexing.INDEX_VERSION)
     if among is not None:
-        found = found.filter(pk__in=set(among))
-    return found.exclude(kind=KnowledgeLayer.Kind.STAGED).order_by("pk")
+        layers = layers.filter(pk__in=set(among))
+    return layers.exclude(kind=KnowledgeLayer.Kind.STAGED).order_by("pk")
 
 
 def quarantined_of_base(base: KnowledgeBase) -> QuerySet[QuarantinedChunk]:

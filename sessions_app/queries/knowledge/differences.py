@@ -72,12 +72,12 @@ def differences(before: Shown, after: Shown) -> Differences:
 
 def _source_changes(before: KnowledgeLayer, after: KnowledgeLayer) -> list[SourceChange]:
     then, now = _sources(before), _sources(after)
-    found = []
+    changes = []
     for source_id in sorted(then.keys() | now.keys()):
         old, new = then.get(source_id), now.get(source_id)
         if old and new and (old.pk == new.pk or old.hash == new.hash):
             continue
-        found.append(
+        changes.append(
             SourceChange(
                 name=(new or old).name,  # type: ignore[union-attr]
                 kind="changed" if old and new else "added" if new else "removed",
@@ -85,7 +85,7 @@ def _source_changes(before: KnowledgeLayer, after: KnowledgeLayer) -> list[Sourc
                 after_count=new.unit_count if new else None,
             )
         )
-    return found
+    return changes
 
 
 def _sources(layer: KnowledgeLayer) -> dict[str, KnowledgeSource]:
@@ -105,8 +105,10 @@ def _only_in(left: Shown, right: Shown) -> UnitDifference:
     ]
     shown = [unit for unit in candidates if unit.pk not in left.hidden][:LOOKED_AT]
     known = _hashes_shown(right, {unit.hash for unit in shown})
-    found = [unit for unit in shown if unit.hash not in known]
-    return UnitDifference(units=found[:UNITS_NAMED], counted=len(found), is_cut_short=len(candidates) > LOOKED_AT)
+    only_here = [unit for unit in shown if unit.hash not in known]
+    return UnitDifference(
+        units=only_here[:UNITS_NAMED], counted=len(only_here), is_cut_short=len(candidates) > LOOKED_AT
+    )
 
 
 def _hashes_shown(side: Shown, hashes: set[str]) -> set[str]:

@@ -89,26 +89,24 @@ def newest_fork(base: KnowledgeBase) -> KnowledgeBase | None:
 def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
     """Return how many `sessions` saved what they learned into the base, and how many `units` that were."""
     journals = newest_sources(base.head).filter(kind=KnowledgeSource.Kind.JOURNAL)
-    found = journals.aggregate(sessions=Count("pk"), units=Sum("unit_count"))
-    return {name: value or 0 for name, value in found.items()}
+    totals = journals.aggregate(sessions=Count("pk"), units=Sum("unit_count"))
+    return {name: value or 0 for name, value in totals.items()}
 
 
-def listed_bases(project: Project, asked: str, limit: int) -> list[KnowledgeBase]:
+def listed_bases(project: Project, words: str, limit: int) -> list[KnowledgeBase]:
     """Return the first of the project's bases with `asked` in their name or as their id, each with `session_count`: how
     many living sessions have it mounted."""
     living = Session.objects.filter(mounted_kb=OuterRef("pk"), deleted_at=None).order_by().values("mounted_kb")
     counted = Coalesce(Subquery(living.annotate(number=Count("pk")).values("number")), 0)
-    fitting = Q(name__icontains=asked) | Q(kb_id=asked)
+    fitting = Q(name__icontains=words) | Q(kb_id=words)
     return list(knowledge_bases(project).filter(fitting).annotate(session_count=counted)[:limit])
 
 
 def mounting_sessions(base: KnowledgeBase, limit: int) -> list[Session]:
     """Return the sessions that have the base mounted, each with the `mounted_revision`, latest activity first."""
     current = KBMount.objects.filter(session=OuterRef("pk"), until=None).values("revision")[:1]
-    found = Session.objects.filter(mounted_kb=base, deleted_at__isnull=True).annotate(
-        mounted_revision=Subquery(current)
-    )
-    return list(found.order_by("-last_activity_at", "-id")[:limit])
+    rows = Session.objects.filter(mounted_kb=base, deleted_at__isnull=True).annotate(mounted_revision=Subquery(current))
+    return list(rows.order_by("-last_activity_at", "-id")[:limit])
 
 
 def asked_terms(text: str) -> dict[str, float]:
@@ -155,9 +153,9 @@ def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: Container[int], limi
     value = row.to_value()
     parts = value.child_unit_ids[after : after + limit]
     wanted = [*value.parent_unit_ids, *parts]
-    found = list(seen.filter(unit_id__in=wanted))
-    near = {other.unit_id: other for other in found if other.pk not in hidden}
-    lost = [other for other in found if other.unit_id not in near and other.origin_id == row.origin_id]
+    copies = list(seen.filter(unit_id__in=wanted))
+    near = {other.unit_id: other for other in copies if other.pk not in hidden}
+    lost = [other for other in copies if other.unit_id not in near and other.origin_id == row.origin_id]
     twins = _twins(seen, lost, hidden)
     children = [
         UnitPart(row=near.get(name) or twins[name], is_twin=name not in near)
@@ -194,10 +192,10 @@ def source_of_base(base: KnowledgeBase, source_id: str) -> KnowledgeSource:
     Raises:
         NotFound: SOURCE_NOT_FOUND.
     """
-    found = sources(base).filter(source_id=source_id).first()
-    if found is None:
+    row = sources(base).filter(source_id=source_id).first()
+    if row is None:
         raise NotFound(f"The base has no source '{source_id}'.", code="SOURCE_NOT_FOUND")
-    return found
+    return row
 
 
 def roots_of(source: KnowledgeSource, hidden: Container[int], limit: int) -> list[LayerUnit]:

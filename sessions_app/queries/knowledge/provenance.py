@@ -55,10 +55,10 @@ def provenance(session: Session, unit_id: str) -> Provenance:
     own = session.context_units.filter(unit_id=unit_id).select_related("turn").first()
     if own is not None:
         return _own(own)
-    found = _in_layers(session, unit_id) or _in_ledger(session, unit_id)
-    if found is None:
+    origin = _in_layers(session, unit_id) or _in_ledger(session, unit_id)
+    if origin is None:
         raise NotFound(f"The session never saw a unit '{unit_id}'.", code="UNIT_NOT_FOUND")
-    return found
+    return origin
 
 
 def _own(unit: ContextUnit) -> Provenance:
@@ -96,8 +96,8 @@ def _in_layers(session: Session, unit_id: str) -> Provenance | None:
 
 
 def _mounts(session: Session) -> list[KBMount]:
-    found = KBMount.objects.filter(session=session).select_related("layer", "knowledge_base")
-    return list(found.order_by("-id")[:MOUNTS_LOOKED_AT])
+    rows = KBMount.objects.filter(session=session).select_related("layer", "knowledge_base")
+    return list(rows.order_by("-id")[:MOUNTS_LOOKED_AT])
 
 
 def _layers_seen(session: Session, mounts: Sequence[KBMount]) -> set[int]:

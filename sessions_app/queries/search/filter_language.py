@@ -109,11 +109,11 @@ _LONGEST_MS = 2_147_483_647
 
 def _duration(key: str, text: str) -> tuple[Operator, Value]:
     operator, given = _compared(text)
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|min)", given, re.ASCII)
-    if found is None:
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|min)", given, re.ASCII)
+    if match is None:
         proposal = f"{key}:{text}s" if re.fullmatch(r"\d{1,9}", given, re.ASCII) else ""
         raise _NotUnderstoodError("duration is a number with ms, s or min, perhaps compared: duration:>2s.", proposal)
-    return operator, min(round(float(found[1]) * _UNITS_MS[found[2]]), _LONGEST_MS)
+    return operator, min(round(float(match[1]) * _UNITS_MS[match[2]]), _LONGEST_MS)
 
 
 def _moment(key: str, text: str) -> tuple[Operator, Value]:
@@ -180,26 +180,26 @@ def parse(text: str) -> Filter:
         rest, given = given[FILTER_CHARS:], given[:FILTER_CHARS]
         problems.append(FilterProblem(text=rest, reason=f"Only the first {FILTER_CHARS} characters are read."))
     terms: list[Term] = []
-    for found in _TOKEN.finditer(given):
+    for match in _TOKEN.finditer(given):
         try:
-            term = _term(found)
+            term = _term(match)
         except _NotUnderstoodError as refused:
-            problems.append(FilterProblem(text=found[0].strip(), reason=refused.reason, proposal=refused.proposal))
+            problems.append(FilterProblem(text=match[0].strip(), reason=refused.reason, proposal=refused.proposal))
         else:
             if term is not None:
                 terms.append(term)
     return Filter(text=given, terms=tuple(terms), problems=tuple(problems))
 
 
-def _term(found: re.Match[str]) -> Term | None:
-    key, value, is_negated = found["key"], found["value"].strip('"').strip(), bool(found["not"])
+def _term(match: re.Match[str]) -> Term | None:
+    key, value, is_negated = match["key"], match["value"].strip('"').strip(), bool(match["not"])
     if key is None:
         return Term(key="", value=value, is_negated=is_negated, meaning=f"“{value}”") if value else None
     name = key.lower()
     if name not in KEYS:
         near = get_close_matches(name, KEYS, n=1, cutoff=0.5)
         reason = f"There is no filter “{key}”. In quotes it is looked for as a text."
-        raise _NotUnderstoodError(reason, found[0].strip().replace(f"{key}:", f"{near[0]}:", 1) if near else "")
+        raise _NotUnderstoodError(reason, match[0].strip().replace(f"{key}:", f"{near[0]}:", 1) if near else "")
     if not value:
         raise _NotUnderstoodError(f"A value is missing, as in {KEYS[name].example}.")
     operator, read = KEYS[name].read(name, value)

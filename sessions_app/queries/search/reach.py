@@ -24,25 +24,25 @@ class Reach[Row: Model]:
     looked_at: int = 0
 
 
-def newest_stored[Row: Model](found: QuerySet[Row], stretch: int = 1) -> Reach[Row]:
+def newest_stored[Row: Model](rows: QuerySet[Row], stretch: int = 1) -> Reach[Row]:
     """Return those of the rows that were stored last; two queries.
 
     Keys count up, so their distance says at most how many rows lie between: no row is read to find the bound.
     """
-    stored, looked_at = found.model._default_manager.order_by(), stretch * LOOKED_AT
+    stored, looked_at = rows.model._default_manager.order_by(), stretch * LOOKED_AT
     bound = (stored.aggregate(newest=Max("pk"))["newest"] or 0) - looked_at
     is_all = not stored.filter(pk__lte=bound).exists()
-    return Reach(found) if is_all else Reach(found.filter(pk__gt=bound), looked_at)
+    return Reach(rows) if is_all else Reach(rows.filter(pk__gt=bound), looked_at)
 
 
-def latest_active(found: QuerySet[Session], project: Project, stretch: int = 1) -> Reach[Session]:
+def latest_active(sessions: QuerySet[Session], project: Project, stretch: int = 1) -> Reach[Session]:
     """Return those of the project's sessions whose activity was the latest; one query, which reads an index alone."""
     moments = Session.objects.filter(project=project).order_by("-last_activity_at", "-pk")
     looked_at = stretch * LOOKED_AT
     bound = next(iter(moments.values_list("last_activity_at", flat=True)[looked_at : looked_at + 1]), None)
-    return Reach(found) if bound is None else Reach(found.filter(last_activity_at__gte=bound), looked_at)
+    return Reach(sessions) if bound is None else Reach(sessions.filter(last_activity_at__gte=bound), looked_at)
 
 
-def stretch_of(asked: int | None) -> int:
+def stretch_of(stretch: int | None) -> int:
     """Return how many times as far as at first a reader may look who asks for this."""
-    return min(max(asked or 1, 1), STRETCH_MAX)
+    return min(max(stretch or 1, 1), STRETCH_MAX)

@@ -24,17 +24,17 @@ OF_TURNS = frozenset({"is", "plugin", "level", "duration", "rating", "error", "m
 def found_sessions(project: Project, wanted: Filter) -> QuerySet[Session]:
     """Return sessions whose title, beginning or id hold the words, latest activity first."""
     alive = Session.objects.filter(project=project, deleted_at=None, suite=None).select_related("mounted_kb")
-    found = _narrowed(alive, wanted, _of_session, Q(session=OuterRef("pk")))
-    return found.order_by("-last_activity_at", "-id")
+    sessions = _narrowed(alive, wanted, _of_session, Q(session=OuterRef("pk")))
+    return sessions.order_by("-last_activity_at", "-id")
 
 
 def _narrowed[Row: Model](
-    found: QuerySet[Row], wanted: Filter, condition: Callable[[Term], Q], its_turns: Q
+    rows: QuerySet[Row], wanted: Filter, condition: Callable[[Term], Q], its_turns: Q
 ) -> QuerySet[Row]:
     """Return the rows that fit; what is said of turns holds if one of a row's turns fits."""
     of_turns = [term for term in wanted.conditions if term.key in OF_TURNS]
-    found = found.filter(*_conditions(found.model, _without(wanted, OF_TURNS), condition))
-    return found.filter(Exists(_turns_of(its_turns, of_turns))) if of_turns else found
+    rows = rows.filter(*_conditions(rows.model, _without(wanted, OF_TURNS), condition))
+    return rows.filter(Exists(_turns_of(its_turns, of_turns))) if of_turns else rows
 
 
 def _of_session(term: Term) -> Q:
@@ -77,14 +77,14 @@ def _session_status(status: str) -> Q:
 
 def found_turns(project: Project, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
     """Return turns in whose question, answer, error or note the words stand, newest first, with session and rating."""
-    found = _of_project(_turns_of(Q(), wanted.terms), project).select_related("session", "rating")
-    return found.defer("response_document", "session__system_prompt").order_by("-id")
+    turns = _of_project(_turns_of(Q(), wanted.terms), project).select_related("session", "rating")
+    return turns.defer("response_document", "session__system_prompt").order_by("-id")
 
 
 def session_turns(session: Session, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
     """Return the turns of one session that fit, without their documents."""
-    found = _turns_of(Q(session=session), wanted.terms).select_related("rating")
-    return found.defer("response_document").order_by("-turn_index")
+    turns = _turns_of(Q(session=session), wanted.terms).select_related("rating")
+    return turns.defer("response_document").order_by("-turn_index")
 
 
 def _turns_of(among: Q, terms: Iterable[Term]) -> QuerySet[ExplainabilityTurn]:
@@ -151,8 +151,8 @@ def _turn_status(status: str) -> Q:
 def found_units(project: Project, wanted: Filter) -> QuerySet[ContextUnit]:
     """Return units of sessions in which the words stand, newest first, with session and turn."""
     alive = _of_project(ContextUnit.objects.all(), project)
-    found = _narrowed(alive, wanted, _of_unit, Q(pk=OuterRef("turn_id"))).select_related("session", "turn")
-    return found.defer("session__system_prompt", "turn__response_document").order_by("-id")
+    units = _narrowed(alive, wanted, _of_unit, Q(pk=OuterRef("turn_id"))).select_related("session", "turn")
+    return units.defer("session__system_prompt", "turn__response_document").order_by("-id")
 
 
 def _of_unit(term: Term) -> Q:
@@ -183,13 +183,13 @@ def found_bases(project: Project, wanted: Filter) -> QuerySet[KnowledgeBase]:
     return knowledge_bases(project).filter(*words)
 
 
-def _of_project[Row: Model](found: QuerySet[Row], project: Project) -> QuerySet[Row]:
+def _of_project[Row: Model](rows: QuerySet[Row], project: Project) -> QuerySet[Row]:
     """Return the rows whose session is one of the project's.
 
     The sum keeps SQLite, which has no statistics, from reading every session of the project first and sorting all its
     rows: the newest rows are read in their order, and the session of each is looked up.
     """
-    return found.filter(Exact(F("session__project") + 0, project.pk), session__deleted_at__isnull=True)
+    return rows.filter(Exact(F("session__project") + 0, project.pk), session__deleted_at__isnull=True)
 
 
 def _without(wanted: Filter, keys: frozenset[str]) -> Iterator[Term]:

@@ -75,7 +75,7 @@ def rows_of(sessions: Sequence[Session], layers: Collection[int]) -> Rows:
     mounted = mounts.values_list("knowledge_base", flat=True)
     bases = {*mounted, *(item.mounted_kb_id for item in sessions)}
     frozen = {key for item in sessions for key in (item.skills_id, item.personas_id, item.agents_id)}
-    found: dict[type[Model], QuerySet] = {
+    rows_by_model: dict[type[Model], QuerySet] = {
         FrozenContent: FrozenContent.objects.filter(pk__in=frozen),
         KnowledgeLayer: KnowledgeLayer.objects.filter(pk__in=layers),
         KnowledgeSource: sources,
@@ -96,7 +96,7 @@ def rows_of(sessions: Sequence[Session], layers: Collection[int]) -> Rows:
         KBMount: mounts,
         TurnRating: TurnRating.objects.filter(of_turns),
     }
-    return {model: rows.order_by("pk") for model, rows in found.items()}
+    return {model: rows.order_by("pk") for model, rows in rows_by_model.items()}
 
 
 def imported_bases(keys: Collection[int]) -> set[int]:

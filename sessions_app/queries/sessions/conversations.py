@@ -34,8 +34,8 @@ def continuation(session: Session) -> Session:
 
 def response_turn(project: Project, request_id: str) -> ExplainabilityTurn | None:
     """Return one turn of the project with its session, None if there is none or its response was deleted."""
-    found = _of_request(project.pk, request_id).first()
-    return None if found is None or (found.client_request or {}).get("deleted") else found
+    turn = _of_request(project.pk, request_id).first()
+    return None if turn is None or (turn.client_request or {}).get("deleted") else turn
 
 
 def turn_of_request(project_pk: int, request_id: str) -> ExplainabilityTurn:

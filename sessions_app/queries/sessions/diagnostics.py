@@ -63,10 +63,13 @@ def tool_messages(turn: ExplainabilityTurn) -> list[Message]:
 def sent_requests(turn: ExplainabilityTurn, recorded: Sequence[Event]) -> tuple[Sent, ...]:
     """Return what the turn sent to models, what prepared it first; one query if a plugin sent something, else none."""
     stages = {started.execution_id: started.stage for started in said(PluginStarted, recorded)}
-    asked = [ended.execution_id for ended in said(PluginFinished, recorded) if ended.llm_calls]
-    found = details(turn, asked) if asked else {}
+    calling = [ended.execution_id for ended in said(PluginFinished, recorded) if ended.llm_calls]
+    details_by_id = details(turn, calling) if calling else {}
     prepared = [Sent(stage="", exchange=item) for item in (turn.context_report or {}).get("requests", ())]
     answered = [
-        Sent(stage=stages.get(ref, ""), exchange=item) for ref in asked if ref in found for item in found[ref].requests
+        Sent(stage=stages.get(ref, ""), exchange=item)
+        for ref in calling
+        if ref in details_by_id
+        for item in details_by_id[ref].requests
     ]
     return (*prepared, *answered)

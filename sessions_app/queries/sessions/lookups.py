@@ -52,11 +52,11 @@ def session(project: Project, session_id: str) -> Session:
         NotFound: SESSION_NOT_FOUND, also for another project's session.
     """
     try:
-        found = sessions(project).select_related("journal").get(session_id=session_id)
+        row = sessions(project).select_related("journal").get(session_id=session_id)
     except Session.DoesNotExist:
         raise _unknown(session_id) from None
-    found.project = project
-    return found
+    row.project = project
+    return row
 
 
 def session_reference(project: Project, session_id: str) -> Session:
@@ -65,11 +65,11 @@ def session_reference(project: Project, session_id: str) -> Session:
     Raises:
         NotFound: as for `session`.
     """
-    found = Session.objects.filter(project=project, deleted_at__isnull=True, session_id=session_id).first()
-    if found is None:
+    row = Session.objects.filter(project=project, deleted_at__isnull=True, session_id=session_id).first()
+    if row is None:
         raise _unknown(session_id)
-    found.project = project
-    return found
+    row.project = project
+    return row
 
 
 def known_session(project: Project, session_id: str) -> Session:
@@ -84,15 +84,15 @@ def known_session(project: Project, session_id: str) -> Session:
     if not session_id.startswith(OWN_SESSIONS):
         return session_reference(project, session_id)
     values = (_own_key(project.pk, session_id), session_id, project.pk, False)
-    found = Session.from_db(DEFAULT_DB_ALIAS, ("id", "session_id", "project_id", "is_client_named"), values)
-    found.project = project
-    return found
+    row = Session.from_db(DEFAULT_DB_ALIAS, ("id", "session_id", "project_id", "is_client_named"), values)
+    row.project = project
+    return row
 
 
 @lru_cache(maxsize=4_096)
 def _own_key(project_pk: int, session_id: str) -> int:
-    found = Session.objects.filter(project_id=project_pk, session_id=session_id, deleted_at__isnull=True)
-    key = found.values_list("pk", flat=True).first()
+    keys = Session.objects.filter(project_id=project_pk, session_id=session_id, deleted_at__isnull=True)
+    key = keys.values_list("pk", flat=True).first()
     if key is None:
         raise _unknown(session_id)
     return key
@@ -112,11 +112,11 @@ def _unknown(session_id: str) -> NotFound:
     return NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND")
 
 
-def with_counts(found: QuerySet[Session]) -> QuerySet[Session]:
+def with_counts(sessions: QuerySet[Session]) -> QuerySet[Session]:
     """Return the same sessions with `pending_unit_count`, `turn_count`, `latest_turn_status`, `saved_at`."""
     turns = ExplainabilityTurn.objects.filter(session=OuterRef("pk"))
     pending = ContextUnit.objects.filter(session=OuterRef("pk"), state=ContextUnit.State.PENDING)
-    return found.annotate(
+    return sessions.annotate(
         pending_unit_count=_count(pending),
         turn_count=_count(turns),
         latest_turn_status=Subquery(turns.order_by("-turn_index").values("status")[:1]),
@@ -130,16 +130,16 @@ def counted_session(project: Project, session_id: str) -> Session:
     Raises:
         NotFound: as for `session`.
     """
-    found = select_counted_session(project.pk, session_id, _SAVE_REASONS)
-    if found is None:
+    row = select_counted_session(project.pk, session_id, _SAVE_REASONS)
+    if row is None:
         raise _unknown(session_id)
-    found.project = project
-    return found
+    row.project = project
+    return row
 
 
-def last_saved_at(found: Session) -> datetime | None:
+def last_saved_at(session: Session) -> datetime | None:
     """Return when the session last saved what it worked on, into a base or a fork; None if it never did."""
-    return _saves(found.pk).first()
+    return _saves(session.pk).first()
 
 
 _SAVE_REASONS = ("save", "save-fork", "fork")
@@ -167,26 +167,26 @@ def filtered_sessions(
         status: active, running, failed (how its latest turn ended), or expired.
         kb_id: the mounted knowledge base; `default` is an alias.
     """
-    found = with_counts(listed_sessions(project))
+    sessions = with_counts(listed_sessions(project))
     if words:
-        found = found.filter(
+        sessions = sessions.filter(
             Q(title__icontains=words) | Q(first_message__icontains=words) | Q(session_id__startswith=words)
         )
     if kb_id == "default":
-        found = found.filter(mounted_kb__is_default=True)
+        sessions = sessions.filter(mounted_kb__is_default=True)
     elif kb_id:
-        found = found.filter(mounted_kb__kb_id=kb_id)
+        sessions = sessions.filter(mounted_kb__kb_id=kb_id)
     if status is None:
-        return found
+        return sessions
     # `isnull` first: a session without turns has no status, and NOT over nothing finds nothing.
     ended_badly = Q(latest_turn_status__isnull=False, latest_turn_status__in=_FAILED)
     running = Q(latest_turn_status__isnull=False, latest_turn_status=ExplainabilityTurn.Status.RUNNING)
     if status == "running":
-        return found.filter(running)
-    found = found.exclude(running)
+        return sessions.filter(running)
+    sessions = sessions.exclude(running)
     if status == "expired":
-        return found.filter(overdue())
-    return found.exclude(overdue()).filter(ended_badly if status == "failed" else ~ended_badly)
+        return sessions.filter(overdue())
+    return sessions.exclude(overdue()).filter(ended_badly if status == "failed" else ~ended_badly)
 
 
 def overdue(prefix: str = "") -> Q:
@@ -213,10 +213,10 @@ def unit(session: Session, unit_id: str) -> ContextUnit:
     Raises:
         NotFound: UNIT_NOT_FOUND.
     """
-    found = units(session).filter(unit_id=unit_id).first()
-    if found is None:
+    row = units(session).filter(unit_id=unit_id).first()
+    if row is None:
         raise NotFound(f"The session has no unit '{unit_id}'.", code="UNIT_NOT_FOUND")
-    return found
+    return row
 
 
 def newest_of_user(session: Session, limit: int) -> list[str]:
@@ -232,8 +232,8 @@ def messages(session: Session) -> QuerySet[Message]:
 
 def units(session: Session, state: str | None = None) -> QuerySet[ContextUnit]:
     """Return the session's units, oldest first, each with the turn that brought it in."""
-    found = session.context_units.select_related("turn").order_by("id")
-    return found if state is None else found.filter(state=state)
+    rows = session.context_units.select_related("turn").order_by("id")
+    return rows if state is None else rows.filter(state=state)
 
 
 def mounts(session: Session) -> QuerySet[KBMount]:
@@ -273,7 +273,7 @@ def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, 
         Login.objects.filter(session_key__in=keys, expire_date__gt=timezone.now()).values_list("session_key", flat=True)
     )
     projects = shown_projects({reader.user_pk for reader in readers if reader.login_key in logins})
-    found = Session.objects.filter(
+    sessions = Session.objects.filter(
         session_id__in={reader.session_id for reader in readers},
         deleted_at__isnull=True,
         project_id__in=set(projects.values()),
@@ -282,7 +282,7 @@ def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, 
     columns = ("pk", "mounted_kb_id", "mounted_kb__kb_id", "mounted_kb__revision")
     seen = {
         (project, name): SeenSession(*rest)
-        for project, name, *rest in found.values_list("project_id", "session_id", *columns)
+        for project, name, *rest in sessions.values_list("project_id", "session_id", *columns)
     }
     visible = {
         reader: seen.get((projects[reader.user_pk], reader.session_id))

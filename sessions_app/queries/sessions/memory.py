@@ -17,8 +17,8 @@ _COLUMNS = ("record", "turn_count", "created_at", "last_accessed_at")
 
 def stored_memory(session: Session, now: datetime, ttl_hours: float) -> Memory | None:
     """Return the session's memory, None if it has none or was unused for `ttl_hours`; one query."""
-    found = SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id)
-    columns = found.values_list(*_COLUMNS).first()
+    rows = SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id)
+    columns = rows.values_list(*_COLUMNS).first()
     return None if columns is None else usable_memory(session, columns, now, ttl_hours)
 
 

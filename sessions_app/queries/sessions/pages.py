@@ -58,11 +58,11 @@ class Conversation:
 def conversation(session: Session, before: int | None = None, count: int | None = None) -> Conversation:
     """Return the newest turns below turn index `before` with what was said in them, failed turns included."""
     limit = _window(count, EXCHANGES_SHOWN)
-    found = session.turns.select_related("rating").only(*_SHOWN_OF_TURNS, *_RATING).order_by("-turn_index")
+    turns = session.turns.select_related("rating").only(*_SHOWN_OF_TURNS, *_RATING).order_by("-turn_index")
     if before is not None:
-        found = found.filter(turn_index__lt=before)
+        turns = turns.filter(turn_index__lt=before)
     said = Prefetch("messages", queryset=Message.objects.order_by("sequence"))
-    newest = list(found.prefetch_related(said, "scores")[: limit + 1])
+    newest = list(turns.prefetch_related(said, "scores")[: limit + 1])
     shown = newest[:limit][::-1]
     has_older = len(newest) > limit
     imported = _without_turn(session, shown if has_older else None, before)
@@ -85,18 +85,18 @@ _RATING = ("rating__turn_id", "rating__value", "rating__note")
 
 def _mounts_since(session: Session, turn: ExplainabilityTurn | None) -> list[KBMount]:
     """Return the newest mounts after a turn, without the one that the session began with; oldest first."""
-    found = session.mounts.exclude(reason__in=("session-create", "session-fork"))
+    mounts = session.mounts.exclude(reason__in=("session-create", "session-fork"))
     if turn is not None:
-        found = found.filter(mounted_at__gt=turn.created_at)
-    return list(found.select_related("knowledge_base").order_by("-id")[:MOUNTS_SHOWN])[::-1]
+        mounts = mounts.filter(mounted_at__gt=turn.created_at)
+    return list(mounts.select_related("knowledge_base").order_by("-id")[:MOUNTS_SHOWN])[::-1]
 
 
 def _unanswered(turns: Iterable[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
     open_ones = [turn.pk for turn in turns if outcome(turn) == ExplainabilityTurn.AnswerStatus.NO_CONTEXT]
     if not open_ones:
         return {}
-    found = ExplainabilityTurn.objects.filter(pk__in=open_ones).values_list("pk", "response_document")
-    return {pk: document for pk, document in found if document}
+    documents = ExplainabilityTurn.objects.filter(pk__in=open_ones).values_list("pk", "response_document")
+    return {pk: document for pk, document in documents if document}
 
 
 def _without_turn(session: Session, after: list[ExplainabilityTurn] | None, before: int | None) -> list[Message]:
@@ -106,14 +106,14 @@ def _without_turn(session: Session, after: list[ExplainabilityTurn] | None, befo
         after: turns of which the first that said something comes before them; None for no such bound.
         before: the turn index below which they were said.
     """
-    found = session.messages.filter(turn__isnull=True).order_by("-sequence")
+    messages = session.messages.filter(turn__isnull=True).order_by("-sequence")
     if after is not None:
         first = next((place for turn in after if (place := _place(turn)) is not None), None)
-        found = found.none() if first is None else found.filter(sequence__gt=first)
+        messages = messages.none() if first is None else messages.filter(sequence__gt=first)
     if before is not None:
         later = session.messages.filter(turn__turn_index__gte=before).order_by("turn__turn_index", "sequence").first()
-        found = found if later is None else found.filter(sequence__lt=later.sequence)
-    return list(found[: IMPORTED_SHOWN + 1])
+        messages = messages if later is None else messages.filter(sequence__lt=later.sequence)
+    return list(messages[: IMPORTED_SHOWN + 1])
 
 
 def _place(turn: ExplainabilityTurn) -> int | None:
@@ -132,8 +132,8 @@ def _in_order(turns: list[ExplainabilityTurn], messages: list[Message]) -> list[
     return [*entries, ConversationEntry(messages, None)]
 
 
-def _window(asked: int | None, usual: int) -> int:
-    return min(max(asked or 0, usual), WINDOW_MAX)
+def _window(limit: int | None, usual: int) -> int:
+    return min(max(limit or 0, usual), WINDOW_MAX)
 
 
 def turn_registry(
@@ -141,10 +141,10 @@ def turn_registry(
 ) -> tuple[list[ExplainabilityTurn], int | None]:
     """Return the registry's entries that fit, newest first, and the turn index below which to go on."""
     limit = _window(count, TURNS_SHOWN)
-    found = session_turns(session, wanted)
+    turns = session_turns(session, wanted)
     if before is not None:
-        found = found.filter(turn_index__lt=before)
-    rows = list(found[: limit + 1])
+        turns = turns.filter(turn_index__lt=before)
+    rows = list(turns[: limit + 1])
     return rows[:limit], rows[limit - 1].turn_index if len(rows) > limit else None
 
 
@@ -153,14 +153,14 @@ def newest_units(
 ) -> tuple[list[ContextUnit], int | None]:
     """Return units newest first with the turn that brought each, and the row id below which to go on."""
     limit = _window(count, UNITS_SHOWN)
-    found = session.context_units.select_related("turn").order_by("-id")
-    found = found.only(
+    units = session.context_units.select_related("turn").order_by("-id")
+    units = units.only(
         "session_id", "state", "role", "topic", "claim", "procedure", "source_id", "provenance", "unit_id",
         "created_at", "turn__request_id", "turn__turn_index",
     )  # fmt: skip
     if before is not None:
-        found = found.filter(id__lt=before)
-    rows = list(found[: limit + 1])
+        units = units.filter(id__lt=before)
+    rows = list(units[: limit + 1])
     return rows[:limit], rows[limit - 1].pk if len(rows) > limit else None
 
 
@@ -210,20 +210,20 @@ def known_units(turn: ExplainabilityTurn, unit_ids: Collection[str]) -> dict[str
     tops = KnowledgeLayer.objects.filter(Q(pk=session.draft_id) | Q(pk=Subquery(mounted)))
     layers = {pk for top in tops for pk in top.chain}
     based = LayerUnit.objects.filter(layer_id__in=layers, unit_id__in=unit_ids)
-    found = {row.unit_id: KnownUnit(text=row.text) for row in (*_texts_only(based), *_texts_only(own))}
+    units_by_id = {row.unit_id: KnownUnit(text=row.text) for row in (*_texts_only(based), *_texts_only(own))}
     for event in staged.select_related("turn").order_by("id"):
-        found[event.unit_id] = KnownUnit(text=event.text, origin=event.turn)
-    return found
+        units_by_id[event.unit_id] = KnownUnit(text=event.text, origin=event.turn)
+    return units_by_id
 
 
 def _texts_only[Row: (ContextUnit, LayerUnit)](rows: QuerySet[Row]) -> Iterable[Row]:
     return rows.only("unit_id", "claim", "procedure", "topic")
 
 
-def after_session(found: QuerySet[Session], column: str, value: datetime | int, pk: int) -> QuerySet[Session]:
+def after_session(sessions: QuerySet[Session], column: str, value: datetime | int, pk: int) -> QuerySet[Session]:
     """Return the sessions that follow the named row in a list by this column, the greatest first."""
     # The first condition says nothing new: it is what lets the index be entered at the place.
-    return found.filter(Q(**{f"{column}__lte": value}), Q(**{f"{column}__lt": value}) | Q(pk__lt=pk))
+    return sessions.filter(Q(**{f"{column}__lte": value}), Q(**{f"{column}__lt": value}) | Q(pk__lt=pk))
 
 
 def deleted_session(session_id: str, project_pk: int) -> Session | None:

@@ -15,14 +15,16 @@ _FILES_LAST = Case(When(domain=RememberedText.Domain.EVIDENCE, then=Value(1)), d
 
 def remembered(session: Session, query: MemoryQuery) -> QuerySet[RememberedText]:
     """Return the session's texts that are wanted, the newest first; what does not hold only if that is asked for."""
-    found = session.remembered_texts.filter(domain__in=query.domains).order_by("-id")
+    rows = session.remembered_texts.filter(domain__in=query.domains).order_by("-id")
     if query.namespace:
-        found = found.filter(namespace=query.namespace)
+        rows = rows.filter(namespace=query.namespace)
     asked_for = (query.with_conflicted, query.with_archived)
-    found = found.exclude(status__in=[status for status, asked in zip(_HIDDEN, asked_for, strict=True) if not asked])
+    rows = rows.exclude(
+        status__in=[status for status, is_wanted in zip(_HIDDEN, asked_for, strict=True) if not is_wanted]
+    )
     if not query.with_expired:
-        found = found.filter(_lives())
-    return found.filter(content__icontains=query.text) if query.text else found
+        rows = rows.filter(_lives())
+    return rows.filter(content__icontains=query.text) if query.text else rows
 
 
 def all_remembered(session: Session) -> QuerySet[RememberedText]:
@@ -32,8 +34,8 @@ def all_remembered(session: Session) -> QuerySet[RememberedText]:
 
 def remembered_texts(session: Session) -> list[Remembered]:
     """Return the newest texts that hold, to choose from."""
-    found = session.remembered_texts.exclude(status__in=_HIDDEN).filter(_lives(), confidence__gte=LEAST_CONFIDENCE)
-    columns = found.order_by(_FILES_LAST, "-id").values_list("content", "domain", "confidence", "namespace")
+    rows = session.remembered_texts.exclude(status__in=_HIDDEN).filter(_lives(), confidence__gte=LEAST_CONFIDENCE)
+    columns = rows.order_by(_FILES_LAST, "-id").values_list("content", "domain", "confidence", "namespace")
     return [
         Remembered(
             content=content, domain=domain, confidence=confidence, citation=namespace if domain == EVIDENCE else ""

@@ -67,7 +67,7 @@ def _while_unchanged[Read](folder: str) -> Callable[[Callable[[Project], Read]],
 
 def _states(folder: str) -> list[tuple[str, int, int, int, int]]:
     """Return what tells a changed file of the folder, or of a folder in it; nothing if it cannot be read."""
-    found = []
+    states = []
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             paths = [entry.path]
@@ -77,8 +77,8 @@ def _states(folder: str) -> list[tuple[str, int, int, int, int]]:
             for path in paths:
                 with suppress(OSError):
                     state = os.stat(path)
-                    found.append((path, state.st_ino, state.st_mtime_ns, state.st_ctime_ns, state.st_size))
-    return found
+                    states.append((path, state.st_ino, state.st_mtime_ns, state.st_ctime_ns, state.st_size))
+    return states
 
 
 @_while_unchanged("skills")

@@ -30,18 +30,18 @@ class AuditFilter:
 
 def entries(project: Project, wanted: AuditFilter) -> QuerySet[AuditEntry]:
     """Return the project's entries that fit."""
-    found = AuditEntry.objects.filter(project=project)
+    rows = AuditEntry.objects.filter(project=project)
     if wanted.area:
-        found = found.filter(kind__startswith=f"{wanted.area}.")
+        rows = rows.filter(kind__startswith=f"{wanted.area}.")
     if wanted.actor:
-        found = found.filter(actor__icontains=wanted.actor)
+        rows = rows.filter(actor__icontains=wanted.actor)
     if wanted.subject:
-        found = found.filter(subject__icontains=wanted.subject)
+        rows = rows.filter(subject__icontains=wanted.subject)
     if wanted.since:
-        found = found.filter(at__gte=_midnight(wanted.since))
+        rows = rows.filter(at__gte=_midnight(wanted.since))
     if wanted.until and wanted.until < date.max:
-        found = found.filter(at__lt=_midnight(wanted.until) + timedelta(days=1))
-    return found
+        rows = rows.filter(at__lt=_midnight(wanted.until) + timedelta(days=1))
+    return rows
 
 
 def _midnight(day: date) -> datetime:

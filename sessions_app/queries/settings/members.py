@@ -20,10 +20,10 @@ def member(project: Project, name: str) -> Membership:
     Raises:
         NotFound: MEMBER_NOT_FOUND.
     """
-    found = members(project).filter(user__username=name).first()
-    if found is None:
+    membership = members(project).filter(user__username=name).first()
+    if membership is None:
         raise NotFound(f"No member '{name}'.", code="MEMBER_NOT_FOUND")
-    return found
+    return membership
 
 
 def active_users() -> QuerySet[User]:
@@ -48,13 +48,13 @@ def open_invitation(project: Project, key: int) -> Invitation:
     Raises:
         NotFound: INVITATION_NOT_FOUND.
     """
-    found = open_invitations(project).filter(pk=key).first()
-    if found is None:
+    invitation = open_invitations(project).filter(pk=key).first()
+    if invitation is None:
         raise NotFound("No such invitation.", code="INVITATION_NOT_FOUND")
-    return found
+    return invitation
 
 
 def invitation_of(secret: str) -> Invitation | None:
     """Return the invitation of a link while it can be used, with its project."""
-    found = Invitation.objects.filter(digest=digest(secret), used_at__isnull=True, expires_at__gte=timezone.now())
-    return found.select_related("project").first()
+    invitation = Invitation.objects.filter(digest=digest(secret), used_at__isnull=True, expires_at__gte=timezone.now())
+    return invitation.select_related("project").first()

@@ -20,8 +20,8 @@ def project_named(slug: str | None) -> Project:
     Raises:
         NotFound: there is none.
     """
-    found = Project.objects.filter(is_default=True) if slug is None else Project.objects.filter(slug=slug)
-    project = found.first()
+    projects = Project.objects.filter(is_default=True) if slug is None else Project.objects.filter(slug=slug)
+    project = projects.first()
     if project is None:
         raise NotFound("There is no project yet: start the server once." if slug is None else f"No project '{slug}'.")
     return project
@@ -34,10 +34,10 @@ def membership_of(user: User, project_slug: str | None = None) -> Membership | N
     if project_slug is not None:
         return memberships.filter(project__slug=project_slug).first()
     # Every page asks this, and most users are members of one project: nothing has to be put in order then.
-    found = list(memberships[:2])
-    if len(found) > 1:
+    first_two = list(memberships[:2])
+    if len(first_two) > 1:
         return memberships.order_by(*_SHOWN_FIRST).first()
-    return found[0] if found else None
+    return first_two[0] if first_two else None
 
 
 _SHOWN_FIRST = (F("shown_at").desc(nulls_last=True), "-project__is_default", "project_id")
@@ -50,8 +50,8 @@ def memberships_of(user: User) -> QuerySet[Membership]:
 
 def shown_projects(user_pks: Collection[int]) -> dict[int, int]:
     """Return for each active user the key of the project that the pages show, as `membership_of` chooses it."""
-    found = Membership.objects.filter(user_id__in=user_pks, user__is_active=True).order_by(*_SHOWN_FIRST)
-    return dict(reversed(found.values_list("user_id", "project_id")))
+    memberships = Membership.objects.filter(user_id__in=user_pks, user__is_active=True).order_by(*_SHOWN_FIRST)
+    return dict(reversed(memberships.values_list("user_id", "project_id")))
 
 
 def api_keys(project: Project) -> QuerySet[ApiKey]:

@@ -38,8 +38,8 @@ def used(project: Project, kind: QuotaKind) -> float:
             return _session_count(project)
         case QuotaKind.UNITS:
             own = KnowledgeLayer.objects.filter(pk__in=_layers(project)).aggregate(total=Sum("own_unit_count"))
-            told = Session.objects.filter(project=project, deleted_at=None).aggregate(total=Sum("unit_count"))
-            return (own["total"] or 0) + (told["total"] or 0)
+            in_sessions = Session.objects.filter(project=project, deleted_at=None).aggregate(total=Sum("unit_count"))
+            return (own["total"] or 0) + (in_sessions["total"] or 0)
         case QuotaKind.BYTES:
             sources = KnowledgeSource.objects.filter(layer__in=_layers(project))
             return sources.aggregate(total=Sum("text_byte_count"))["total"] or 0
@@ -76,16 +76,16 @@ def _session_count(project: Project) -> int:
 
 def _layers(project: Project) -> Collection[int]:
     """Return the keys of the layers that the project's bases and unsaved drafts consist of."""
-    found: set[int] = set()
+    layer_keys: set[int] = set()
     heads = KnowledgeBase.objects.filter(project=project, deleted_at=None)
     for head, ancestry in heads.values_list("head_id", "head__ancestry"):
-        found |= {head, *ancestry}
+        layer_keys |= {head, *ancestry}
     drafts = Session.objects.filter(project=project, deleted_at=None)
     changed = drafts.exclude(draft__parent=F("mounted_layer"), draft__own_source_count=0)
     columns = ("draft_id", "draft__ancestry", "mounted_layer_id", "mounted_layer__ancestry")
     for draft, ancestry, mounted, below in changed.values_list(*columns):
-        found |= {draft, *ancestry} - {mounted, *below}
-    return found
+        layer_keys |= {draft, *ancestry} - {mounted, *below}
+    return layer_keys
 
 
 def _today(project: Project) -> list[tuple[str, int, int]]:

@@ -182,12 +182,12 @@ def _needs_of_traces() -> Sequence[Need]:
 
 def _sessions_of_tests() -> set[int]:
     """Return the keys of the sessions whose turns tests ask over, and of those that these go on from."""
-    found: set[int] = set()
+    session_keys: set[int] = set()
     new = set(Session.objects.filter(turns__in=TestCase.objects.values("turn")).values_list("pk", flat=True))
     while new:
-        found |= new
-        new = set(Session.objects.filter(forks__in=new).values_list("pk", flat=True)) - found
-    return found
+        session_keys |= new
+        new = set(Session.objects.filter(forks__in=new).values_list("pk", flat=True)) - session_keys
+    return session_keys
 
 
 def _needs_of_sessions(before: datetime) -> Sequence[Need]:

@@ -117,20 +117,20 @@ def sizes() -> list[Size]:
         tables, free, is_estimate = _sqlite_tables()
     else:
         tables, free, is_estimate = _postgresql_tables(), 0, False
-    found = Counter[StorageKind]()
+    byte_counts = Counter[StorageKind]()
     for table, byte_count in tables.items():
         is_words = table.startswith(_WORDS_TABLE)
-        found[StorageKind.FULL_TEXT if is_words else _KIND_OF_TABLE.get(table, StorageKind.OTHER)] += byte_count
-    found[StorageKind.FREE] = free
+        byte_counts[StorageKind.FULL_TEXT if is_words else _KIND_OF_TABLE.get(table, StorageKind.OTHER)] += byte_count
+    byte_counts[StorageKind.FREE] = free
     payloads, exchanges = _payload_shares()
     of_batches = tables.get(TurnEvents._meta.db_table, 0)
-    found[StorageKind.EXCHANGES] = round(of_batches * payloads * exchanges)
-    found[StorageKind.PAYLOADS] = round(of_batches * payloads) - found[StorageKind.EXCHANGES]
-    found[StorageKind.TRACES] -= found[StorageKind.PAYLOADS] + found[StorageKind.EXCHANGES]
+    byte_counts[StorageKind.EXCHANGES] = round(of_batches * payloads * exchanges)
+    byte_counts[StorageKind.PAYLOADS] = round(of_batches * payloads) - byte_counts[StorageKind.EXCHANGES]
+    byte_counts[StorageKind.TRACES] -= byte_counts[StorageKind.PAYLOADS] + byte_counts[StorageKind.EXCHANGES]
     shared = {StorageKind.PAYLOADS, StorageKind.EXCHANGES, StorageKind.TRACES}
     return [
         Size(kind=kind, byte_count=count, is_estimate=kind != StorageKind.FREE and (is_estimate or kind in shared))
-        for kind, count in found.items()
+        for kind, count in byte_counts.items()
         if count > 0
     ]
 
@@ -205,7 +205,7 @@ def _exchanged_chars(text: bytes) -> int:
     if b'"requests"' not in text:
         return 0
     try:
-        found = json.loads(text)
+        exchanges = json.loads(text)
     except ValueError:
         return 0
-    return len(json.dumps((found.get("meta") or {}).get("requests") or "")) - 2
+    return len(json.dumps((exchanges.get("meta") or {}).get("requests") or "")) - 2

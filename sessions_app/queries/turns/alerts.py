@@ -44,8 +44,8 @@ def filter_rate(project: Project, wanted: Filter, since: datetime) -> Rate:
 def alerts(project: Project) -> Sequence[Alert]:
     """Return the project's alerts with their filters and `newest_crossings`, in the order in which they were made."""
     newest = AlertCrossing.objects.order_by("-id")[:CROSSINGS_SHOWN]
-    found = Alert.objects.filter(project=project).select_related("saved_filter")
-    return list(found.prefetch_related(Prefetch("crossings", queryset=newest, to_attr="newest_crossings")))
+    rows = Alert.objects.filter(project=project).select_related("saved_filter")
+    return list(rows.prefetch_related(Prefetch("crossings", queryset=newest, to_attr="newest_crossings")))
 
 
 def alert(project: Project, alert_id: str) -> Alert:
@@ -54,10 +54,10 @@ def alert(project: Project, alert_id: str) -> Alert:
     Raises:
         NotFound: ALERT_NOT_FOUND.
     """
-    found = Alert.objects.filter(project=project, alert_id=alert_id).select_related("saved_filter").first()
-    if found is None:
+    row = Alert.objects.filter(project=project, alert_id=alert_id).select_related("saved_filter").first()
+    if row is None:
         raise NotFound(f"There is no alert '{alert_id}'.", code="ALERT_NOT_FOUND")
-    return found
+    return row
 
 
 def all_alerts() -> Sequence[Alert]:

@@ -51,10 +51,10 @@ def section_text(turn: ExplainabilityTurn, place: int) -> SectionText:
     Raises:
         NotFound: DETAIL_NOT_FOUND, the report has no such section.
     """
-    found = sections(turn)
-    if place >= len(found):
+    listed = sections(turn)
+    if place >= len(listed):
         raise NotFound(f"The turn's context has no section {place}.", code="DETAIL_NOT_FOUND")
-    section = found[place]
+    section = listed[place]
     if section.get("text") is not None:
         return SectionText(text=section["text"])
     if section.get("unit_ids"):

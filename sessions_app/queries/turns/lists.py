@@ -73,7 +73,7 @@ def turn_page(
     """
     stored = ExplainabilityTurn.objects.order_by()
     start = before or (stored.aggregate(newest=Max("pk"))["newest"] or 0) + 1
-    found = _with_base(found_turns(project, wanted).defer(None).only(*_COLUMNS))
+    turns = _with_base(found_turns(project, wanted).defer(None).only(*_COLUMNS))
     keys = _indexed_keys(wanted, start)
     if keys is None:
         bound = start - LOOKED_AT
@@ -81,8 +81,8 @@ def turn_page(
     else:
         bound = keys[-1] if keys else 0
         goes_on = len(keys) == LOOKED_AT
-        found = found.filter(pk__in=keys)
-    among = found.filter(pk__lt=start, pk__gte=bound)
+        turns = turns.filter(pk__in=keys)
+    among = turns.filter(pk__lt=start, pk__gte=bound)
     if sort:
         rows = list(among.order_by(F(SORTS[sort]).desc(nulls_last=True), "-pk")[skip : skip + limit + 1])
         if len(rows) > limit:
@@ -107,9 +107,9 @@ def newest_turns(project: Project, wanted: Filter, most: int) -> FoundTurns:
     turns: list[ExplainabilityTurn] = []
     before = None
     for _ in range(PAGES_LOOKED_AT):
-        found = turn_page(project, wanted, before, limit=most - len(turns))
-        turns += found.turns
-        before = found.next_before
+        page = turn_page(project, wanted, before, limit=most - len(turns))
+        turns += page.turns
+        before = page.next_before
         if before is None or len(turns) == most:
             break
     return FoundTurns(turns=turns, has_more=before is not None)
@@ -121,11 +121,11 @@ def turns_named(project: Project, request_ids: Collection[str]) -> list[Explaina
     Raises:
         NotFound: TURN_NOT_FOUND, one of them.
     """
-    found = list(found_turns(project, Filter(text="")).filter(request_id__in=request_ids))
-    missing = sorted(set(request_ids) - {turn.request_id for turn in found})
+    turns = list(found_turns(project, Filter(text="")).filter(request_id__in=request_ids))
+    missing = sorted(set(request_ids) - {turn.request_id for turn in turns})
     if missing:
         raise NotFound(f"There is no turn '{missing[0]}'.", code="TURN_NOT_FOUND")
-    return found
+    return turns
 
 
 def _indexed_keys(wanted: Filter, start: int) -> list[int] | None:
@@ -148,7 +148,7 @@ def _indexed_keys(wanted: Filter, start: int) -> list[int] | None:
 
 def latest_turns(sessions: Collection[Session], count: int) -> dict[int, list[ExplainabilityTurn]]:
     """Return the last turns of each session under its key, oldest first, with their ratings; one query."""
-    found = ExplainabilityTurn.objects.filter(
+    rows = ExplainabilityTurn.objects.filter(
         session__in=[session.pk for session in sessions], turn_index__gt=F("session__turn_sequence") - count
     )
     columns = (
@@ -156,7 +156,7 @@ def latest_turns(sessions: Collection[Session], count: int) -> dict[int, list[Ex
         "assistant_preview", "command_result", "duration_ms", "token_count", "rating__turn_id", "rating__value",
     )  # fmt: skip
     turns: dict[int, list[ExplainabilityTurn]] = {session.pk: [] for session in sessions}
-    for turn in found.select_related("rating").only(*columns).order_by("session_id", "turn_index"):
+    for turn in rows.select_related("rating").only(*columns).order_by("session_id", "turn_index"):
         turns[turn.session_id].append(turn)
     return turns
 
@@ -191,9 +191,9 @@ def latest_figures(sessions: Collection[int], count: int) -> dict[int, SessionFi
     """Return the figures of the last turns of sessions, by the sessions' keys; one query for 5,000 of them."""
     turns: dict[int, list[Figured]] = {pk: [] for pk in sessions}
     for some in batched(sessions, LOOKED_AT, strict=False):
-        found = ExplainabilityTurn.objects.filter(session__in=some, turn_index__gt=F("session__turn_sequence") - count)
+        newest = ExplainabilityTurn.objects.filter(session__in=some, turn_index__gt=F("session__turn_sequence") - count)
         columns = ("session_id", "duration_ms", "token_count", "rating__value")
-        for pk, duration_ms, tokens, thumb in found.order_by().values_list(*columns):
+        for pk, duration_ms, tokens, thumb in newest.order_by().values_list(*columns):
             turns[pk].append((duration_ms, tokens, thumb or ""))
     return {pk: figures_of(rows) for pk, rows in turns.items()}
 
@@ -212,9 +212,9 @@ def used_since(session: Session, used: Mapping[str, str | int | None]) -> dict[s
     return since
 
 
-def _with_base(found: QuerySet[ExplainabilityTurn]) -> QuerySet[ExplainabilityTurn]:
+def _with_base(turns: QuerySet[ExplainabilityTurn]) -> QuerySet[ExplainabilityTurn]:
     mounts = KBMount.objects.filter(session=OuterRef("session"), mounted_at__lte=OuterRef("created_at")).order_by("-id")
-    return found.annotate(
+    return turns.annotate(
         base_name=Subquery(mounts.values("knowledge_base__name")[:1]),
         base_id=Subquery(mounts.values("knowledge_base__kb_id")[:1]),
     )
@@ -222,9 +222,9 @@ def _with_base(found: QuerySet[ExplainabilityTurn]) -> QuerySet[ExplainabilityTu
 
 def newest_by_outcome(project: Project, outcomes: Collection[str]) -> dict[str, ExplainabilityTurn]:
     """Return the newest turn of each outcome that the newest `LOOKED_AT` turns hold; at most two queries an outcome."""
-    found = {}
+    turns_by_outcome = {}
     for outcome in outcomes:
         page = turn_page(project, parse(f"status:{outcome}"), limit=1)
         if page.turns:
-            found[outcome] = page.turns[0]
-    return found
+            turns_by_outcome[outcome] = page.turns[0]
+    return turns_by_outcome

@@ -43,5 +43,5 @@ def listed_outcome(turn: ExplainabilityTurn) -> str:
         return _Outcome.COMMAND
     if turn.status != _Status.SUCCEEDED:
         return _BY_STATUS[turn.status]
-    found = outcome(turn)
-    return _Outcome.NO_ANSWER if found in (None, _AnswerStatus.NO_CONTEXT) else _Outcome(found)
+    ending = outcome(turn)
+    return _Outcome.NO_ANSWER if ending in (None, _AnswerStatus.NO_CONTEXT) else _Outcome(ending)

@@ -56,7 +56,7 @@ def _turn_among(
     turns: QuerySet[ExplainabilityTurn], project: Project, session_id: str, request_id: str
 ) -> ExplainabilityTurn:
     try:
-        found = turns.select_related("session").get(
+        turn = turns.select_related("session").get(
             request_id=request_id,
             session__session_id=session_id,
             session__project=project,
@@ -64,22 +64,22 @@ def _turn_among(
         )
     except ExplainabilityTurn.DoesNotExist:
         raise NotFound(f"There is no turn '{request_id}' in this session.", code="TURN_NOT_FOUND") from None
-    found.session.project = project
-    return found
+    turn.session.project = project
+    return turn
 
 
 def ended_turns(session_id: str | None, since: datetime | None, until: datetime | None) -> QuerySet[ExplainabilityTurn]:
     """Return ended turns and commands of a session, or of all, that began within these times; the oldest first."""
     kinds = (ExplainabilityTurn.Kind.CHAT, ExplainabilityTurn.Kind.COMMAND)
-    found = ExplainabilityTurn.objects.filter(kind__in=kinds).order_by("created_at", "pk")
-    found = found.exclude(status=ExplainabilityTurn.Status.RUNNING)
+    turns = ExplainabilityTurn.objects.filter(kind__in=kinds).order_by("created_at", "pk")
+    turns = turns.exclude(status=ExplainabilityTurn.Status.RUNNING)
     if session_id is not None:
-        found = found.filter(session__session_id=session_id)
+        turns = turns.filter(session__session_id=session_id)
     if since is not None:
-        found = found.filter(created_at__gte=since)
+        turns = turns.filter(created_at__gte=since)
     if until is not None:
-        found = found.filter(created_at__lt=until)
-    return found.select_related("session__project", "conditions")
+        turns = turns.filter(created_at__lt=until)
+    return turns.select_related("session__project", "conditions")
 
 
 def turn_by_key(turn_pk: int) -> ExplainabilityTurn:
@@ -108,21 +108,21 @@ def _records_of(turn_pk: int) -> list[Record]:
 
 def all_events(turns: Collection[ExplainabilityTurn]) -> dict[int, list[Event]]:
     """Return the events of each turn under its key; one query for any number of them."""
-    found: dict[int, list[Event]] = {turn.pk: [] for turn in turns}
+    events_by_turn: dict[int, list[Event]] = {turn.pk: [] for turn in turns}
     rows = TurnEvents.objects.filter(turn__in=turns).order_by("turn_id", "first_sequence")
     for turn_pk, records in rows.values_list("turn_id", "events"):
-        found[turn_pk].extend(map(event_of, records))
-    return found
+        events_by_turn[turn_pk].extend(map(event_of, records))
+    return events_by_turn
 
 
 def registry_page(session: Session, limit: int, before: int | None = None) -> tuple[list[ExplainabilityTurn], bool]:
     """Return the newest `limit` entries below turn index `before`, oldest first; and whether older ones exist
     .
     """
-    found = session.turns.order_by("-turn_index")
+    turns = session.turns.order_by("-turn_index")
     if before is not None:
-        found = found.filter(turn_index__lt=before)
-    page = list(found[: limit + 1])
+        turns = turns.filter(turn_index__lt=before)
+    page = list(turns[: limit + 1])
     return page[limit - 1 :: -1] if len(page) > limit else page[::-1], len(page) > limit
 
 
@@ -213,9 +213,9 @@ def details(turn: ExplainabilityTurn, refs: Collection[str]) -> dict[str, Detail
     """Return the stored payloads of some nodes by their ids; two queries, and only what holds them is decompressed."""
     wanted: dict[int, list[PayloadPlace]] = {}
     for batch_pk, index in turn.event_batches.values_list("pk", "payload_index"):
-        found = [place for place in places(index) if place.ref in refs]
-        if found:
-            wanted[batch_pk] = found
+        wanted_places = [place for place in places(index) if place.ref in refs]
+        if wanted_places:
+            wanted[batch_pk] = wanted_places
     columns = dict(turn.event_batches.filter(pk__in=wanted).values_list("pk", "payloads")) if wanted else {}
     return {
         item.ref: item
@@ -233,8 +233,8 @@ def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, De
         for item in _stored(by_key[batch.turn_id], batch.payloads, places(batch.payload_index)):
             stored.add((batch.turn_id, item.ref))
             yield batch.turn_id, item
-    for turn_pk, found in all_events(turns).items():
-        yield from ((turn_pk, item) for item in _recorded(found) if (turn_pk, item.ref) not in stored)
+    for turn_pk, recorded in all_events(turns).items():
+        yield from ((turn_pk, item) for item in _recorded(recorded) if (turn_pk, item.ref) not in stored)
 
 
 def _stored(turn: ExplainabilityTurn, column: bytes | memoryview, wanted: Sequence[PayloadPlace]) -> Iterator[Detail]:
@@ -245,10 +245,10 @@ def _stored(turn: ExplainabilityTurn, column: bytes | memoryview, wanted: Sequen
         yield Detail(ref=place.ref, text=text, size=place.size, cut_bytes=place.cut_bytes, is_pruned=is_pruned)
 
 
-def _recorded(found: Iterable[Event]) -> Iterator[Detail]:
+def _recorded(recorded: Iterable[Event]) -> Iterator[Detail]:
     """Return what the events alone say about each node: control nodes have nothing else, running ones not yet."""
     known: dict[str, dict[str, Any]] = {}
-    for event in found:
+    for event in recorded:
         ref = next((own for name in _ID_NAMES if (own := getattr(event.data, name, None))), None)
         if ref is not None:
             known.setdefault(ref, {}).update(to_wire(event.data))
@@ -291,26 +291,26 @@ def judged_units(turns: Iterable[ExplainabilityTurn], unit_id: str | None = None
 
 
 def _judgements(turn: ExplainabilityTurn, judged: Iterable[Any]) -> list[UnitEvent]:
-    found = []
+    judgements = []
     for unit, step, store, execution_id, rank, score, reason, *parts in judged:
         event = UnitEvent(
             session_id=turn.session_id, turn=turn, unit_id=unit, step=step, store=store, execution_id=execution_id,
             rank=rank, score=score, reason=reason, created_at=turn.finished_at or turn.created_at,
         )  # fmt: skip
         event.score_parts = parts[0] if parts else {}
-        found.append(event)
-    return found
+        judgements.append(event)
+    return judgements
 
 
 def events_and_judgements(turn: ExplainabilityTurn) -> tuple[list[Event], list[UnitEvent]]:
     """Return the turn's machine events, and what retrieval and solving did to units as unsaved rows; one query."""
-    found: list[Event] = []
+    recorded: list[Event] = []
     judged: list[Any] = []
     batches = TurnEvents.objects.filter(turn_id=turn.pk).order_by("first_sequence")
     for records, steps in batches.values_list("events", "judged"):
-        found.extend(map(event_of, records))
+        recorded.extend(map(event_of, records))
         judged.extend(steps or ())
-    return found, _judgements(turn, judged)
+    return recorded, _judgements(turn, judged)
 
 
 def unit_life(session: Session, unit_id: str) -> list[UnitEvent]:
@@ -340,8 +340,8 @@ def answer_of(turn: ExplainabilityTurn) -> str:
 
 def answers_of(turns: Sequence[ExplainabilityTurn]) -> dict[int, str]:
     """Return what each of some turns of conversations answered, by the turns' keys; one query."""
-    found = Message.objects.filter(turn__in=[turn.pk for turn in turns], role="assistant").order_by("sequence")
-    return dict(found.values_list("turn_id", "content"))
+    answers = Message.objects.filter(turn__in=[turn.pk for turn in turns], role="assistant").order_by("sequence")
+    return dict(answers.values_list("turn_id", "content"))
 
 
 def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:

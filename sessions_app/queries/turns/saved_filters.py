@@ -17,8 +17,8 @@ def saved_filter(project: Project, filter_id: str) -> SavedFilter:
     Raises:
         NotFound: FILTER_NOT_FOUND.
     """
-    found = SavedFilter.objects.filter(project=project, filter_id=filter_id).first()
-    if found is None:
+    row = SavedFilter.objects.filter(project=project, filter_id=filter_id).first()
+    if row is None:
         raise NotFound(f"There is no saved filter '{filter_id}'.", code="FILTER_NOT_FOUND")
-    found.project = project
-    return found
+    row.project = project
+    return row

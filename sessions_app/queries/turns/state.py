@@ -86,10 +86,10 @@ def units_between(turn: ExplainabilityTurn, previous: ExplainabilityTurn, limit:
 
     At most `limit` rows, with their turns, and how many there are.
     """
-    found = UnitEvent.objects.filter(
+    moves = UnitEvent.objects.filter(
         session_id=turn.session_id, step__in=_MOVES, pk__gt=_last_step(previous), pk__lte=_last_step(turn)
     )
-    return list(found.select_related("turn").order_by("pk")[:limit]), found.count()
+    return list(moves.select_related("turn").order_by("pk")[:limit]), moves.count()
 
 
 def _after_previous(previous: ExplainabilityTurn, events: "_Events", counts: Mapping[str, int]) -> StateAt:
@@ -124,27 +124,27 @@ class _Events:
     def around(
         cls, turn: ExplainabilityTurn, previous: ExplainabilityTurn | None, following: ExplainabilityTurn | None
     ) -> "_Events":
-        found = SessionEvent.objects.filter(session_id=turn.session_id)
+        events = SessionEvent.objects.filter(session_id=turn.session_id)
         since = (previous or turn).created_at
-        inside = found.filter(kind__in=(*STATE_KINDS, TURN_START, *TURN_ENDS), created_at__gte=since)
+        inside = events.filter(kind__in=(*STATE_KINDS, TURN_START, *TURN_ENDS), created_at__gte=since)
         if following is not None:
             inside = inside.filter(created_at__lt=following.created_at)
         earlier = {}
         for kind in ("draft.changed", "kb.mounted"):
-            row = found.filter(kind=kind, created_at__lt=since).order_by("-sequence").first()
+            row = events.filter(kind=kind, created_at__lt=since).order_by("-sequence").first()
             earlier[kind] = row.payload if row else {}
         return cls(list(inside.order_by("sequence")), earlier)
 
     def last(self, kind: str, turn: ExplainabilityTurn, *, at_end: bool) -> Mapping[str, Any]:
         """Return what the last event of a kind told before the turn began, or before it had ended."""
         limits = TURN_ENDS if at_end else (TURN_START,)
-        told = self.earlier[kind]
+        payload = self.earlier[kind]
         for row in self.rows:
             if row.kind in limits and row.payload.get("request_id") == turn.request_id:
                 break
             if row.kind == kind:
-                told = row.payload
-        return told
+                payload = row.payload
+        return payload
 
     def changed_preferences(self, turn: ExplainabilityTurn) -> dict[str, Any]:
         """Return the preferences that the turn's commit changed, under the names of the turn's record."""

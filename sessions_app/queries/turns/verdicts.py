@@ -37,11 +37,11 @@ def mounted_bases(turns: Collection[ExplainabilityTurn]) -> dict[int, MountedBas
             "session_id", "mounted_at", "knowledge_base__kb_id", "knowledge_base__name", "revision", "layer__unit_count"
         )
     )
-    found: dict[int, MountedBase | None] = {}
+    bases_by_turn: dict[int, MountedBase | None] = {}
     for turn in turns:
         seen = [row for row in mounts if row[0] == turn.session_id and row[1] <= turn.created_at]
-        found[turn.pk] = _tried_base(turn) or (MountedBase(*seen[-1][2:]) if seen else None)
-    return found
+        bases_by_turn[turn.pk] = _tried_base(turn) or (MountedBase(*seen[-1][2:]) if seen else None)
+    return bases_by_turn
 
 
 def _tried_base(turn: ExplainabilityTurn) -> MountedBase | None:
@@ -51,12 +51,12 @@ def _tried_base(turn: ExplainabilityTurn) -> MountedBase | None:
         return None
     bases = KnowledgeBase.objects.filter(project_id=turn.session.project_id).select_related("head")
     if "draft" in changes:
-        base, told = bases.filter(mounted_in__session_id=changes["draft"]).first(), ", as a save would make it"
+        base, note = bases.filter(mounted_in__session_id=changes["draft"]).first(), ", as a save would make it"
     else:
-        base, told = bases.filter(kb_id=changes["base"]).first(), ""
+        base, note = bases.filter(kb_id=changes["base"]).first(), ""
     if base is None:
         return None
     revision = changes.get("revision") or base.revision
     kept = base.revisions.filter(revision=revision).select_related("layer").first()
     unit_count = kept.layer.unit_count if kept is not None else base.head.unit_count
-    return MountedBase(kb_id=base.kb_id, name=f"{base.name}{told}", revision=revision, unit_count=unit_count)
+    return MountedBase(kb_id=base.kb_id, name=f"{base.name}{note}", revision=revision, unit_count=unit_count)
