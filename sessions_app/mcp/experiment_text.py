@@ -13,17 +13,17 @@ ANSWER_CHARS, SIDE_CHARS = 1_000, 1_000
 RUNS_SHOWN = 10
 
 
-def replay_text(found: ReplayResult) -> str:
+def replay_text(result: ReplayResult) -> str:
     """Return whether a turn came out as recorded, else where it did not and why."""
-    head = f"Replay of {found.request_id}: {found.result} ({milliseconds(found.duration_ms)})"
-    if found.divergence is None:
+    head = f"Replay of {result.request_id}: {result.result} ({milliseconds(result.duration_ms)})"
+    if result.divergence is None:
         return head
-    difference = found.divergence.difference
+    difference = result.divergence.difference
     place = " ".join(part for part in (difference.frame_id, difference.execution_id) if part)
     return "\n".join(
         [
             head,
-            f"Because: {found.divergence.reason}: {found.divergence.detail}",
+            f"Because: {result.divergence.reason}: {result.divergence.detail}",
             f"First difference: {difference.part} {difference.name} at {place}",
             f"  recorded: {_json(difference.recorded)}",
             f"  replayed: {_json(difference.replayed)}",
@@ -134,10 +134,10 @@ def _run(run: SuiteRun) -> Iterator[str]:
     yield f"Run of {run.suite.suite_id} ({run.suite.name}): {_run_line(run)}"
     against = suites.earlier_run(run)
     if against is not None:
-        found = suites.difference(against, run)
+        difference = suites.difference(against, run)
         yield (
-            f"Since {against.experiment.experiment_id}: fixed [{', '.join(found.fixed)}],"
-            f" broken [{', '.join(found.broken)}], same {found.same_count}"
+            f"Since {against.experiment.experiment_id}: fixed [{', '.join(difference.fixed)}],"
+            f" broken [{', '.join(difference.broken)}], same {difference.same_count}"
         )
     # Those that need somebody come first.
     ranked = sorted(suites.results(run), key=lambda result: result.outcome == TestResult.Outcome.PASSED)

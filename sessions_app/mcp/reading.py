@@ -37,24 +37,24 @@ def list_sessions(caller: Caller, query: Query = "", limit: Limit = 20, cursor: 
     """List sessions, latest activity first: id, title, base, number of turns, how the latest turn ended."""
     wanted = _parsed(query)
     matching = sessions.with_counts(found_sessions(caller.project, wanted))
-    found = keyset_page(matching, (("-last_activity_at", when), ("-id", number)), limit, cursor)
+    listed = keyset_page(matching, (("-last_activity_at", when), ("-id", number)), limit, cursor)
     lines = [
         f"{row.session_id}  {sessions.status_of(row)}  turns={row.turn_count}  base={row.mounted_kb.name!r}"  # type: ignore[attr-defined] # by `with_counts`
         f"  active {moment(row.last_activity_at)}  {line(row.title or row.first_message or 'empty', 100)}"
-        for row in found.rows
+        for row in listed.rows
     ]
-    return list_page(lines, found.next_cursor, "No matching sessions.")
+    return list_page(lines, listed.next_cursor, "No matching sessions.")
 
 
 def search_turns(caller: Caller, query: Query = "", limit: Limit = 20, cursor: Cursor = "") -> str:
     """Find turns of all sessions by words in question, answer, error or note and by filters, newest first."""
-    found = keyset_page(found_turns(caller.project, _parsed(query)), (("-id", number),), limit, cursor)
+    listed = keyset_page(found_turns(caller.project, _parsed(query)), (("-id", number),), limit, cursor)
     lines = [
         f"{row.request_id} in {row.session.session_id}  {outcome_words(row)}  {milliseconds(row.duration_ms)}"
         f"  {moment(row.created_at)}\n  asked: {line(row.user_message)}\n  answered: {line(row.assistant_preview)}"
-        for row in found.rows
+        for row in listed.rows
     ]
-    return list_page(lines, found.next_cursor, "No matching turns.")
+    return list_page(lines, listed.next_cursor, "No matching turns.")
 
 
 def _parsed(query: str) -> Filter:
@@ -76,7 +76,7 @@ def _parsed(query: str) -> Filter:
 def read_session(caller: Caller, session_id: SessionId, limit: Limit = 20, cursor: Cursor = "") -> str:
     """Read a session's conversation from its newest message back, each message with the id of its turn."""
     session = sessions.counted_session(caller.project, session_id)
-    found = keyset_page(sessions.messages(session), (("-sequence", number),), limit, cursor)
+    listed = keyset_page(sessions.messages(session), (("-sequence", number),), limit, cursor)
     head = (
         f"Session {session.session_id}: {line(session.title or session.first_message or 'empty')}\n"
         f"status={sessions.status_of(session)} turns={session.turn_count} base={session.mounted_kb.name!r}"  # type: ignore[attr-defined] # counted
@@ -84,9 +84,9 @@ def read_session(caller: Caller, session_id: SessionId, limit: Limit = 20, curso
     )
     lines = [
         f"#{row.sequence} {row.role}{f' ({row.turn.request_id})' if row.turn else ''}: {line(row.content, 1_000)}"
-        for row in found.rows
+        for row in listed.rows
     ]
-    return head + list_page(lines, found.next_cursor, "It holds no message.")
+    return head + list_page(lines, listed.next_cursor, "It holds no message.")
 
 
 def read_turn(caller: Caller, session_id: SessionId, turn_id: TurnId, offset: Offset = 0) -> str:
@@ -102,22 +102,22 @@ def read_execution(
     offset: Offset = 0,
 ) -> str:
     """Read what one plugin call of a turn got and gave, with its meta data and error, as JSON."""
-    found = turns.detail(turns.turn_or_trial(caller.project, session_id, turn_id), node_id)
-    if found.is_pruned:
+    detail = turns.detail(turns.turn_or_trial(caller.project, session_id, turn_id), node_id)
+    if detail.is_pruned:
         return "Retention has removed this payload; the structure of the turn is kept."
-    cut = f"[storage cut {found.cut_bytes} bytes of this payload]\n" if found.cut_bytes else ""
-    return page(cut + found.text, offset)
+    cut = f"[storage cut {detail.cut_bytes} bytes of this payload]\n" if detail.cut_bytes else ""
+    return page(cut + detail.text, offset)
 
 
 def list_units(caller: Caller, session_id: SessionId, limit: Limit = 50, cursor: Cursor = "") -> str:
     """List what a session has learned from its conversation, newest first, each unit with the turn it came from."""
     session = sessions.session(caller.project, session_id)
-    found = keyset_page(sessions.units(session), (("-id", number),), limit, cursor)
+    listed = keyset_page(sessions.units(session), (("-id", number),), limit, cursor)
     lines = [
         f"{row.unit_id}  {row.state}  {f'from {row.turn.request_id}' if row.turn else 'loaded'}: {line(row.text)}"
-        for row in found.rows
+        for row in listed.rows
     ]
-    return list_page(lines, found.next_cursor, "The session has learned nothing yet.")
+    return list_page(lines, listed.next_cursor, "The session has learned nothing yet.")
 
 
 def explain_unit(

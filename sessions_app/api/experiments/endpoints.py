@@ -106,8 +106,8 @@ class Replay(ApiView):
     @schemas.turn_replay
     def post(self, request: Request, session_id: str, request_id: str) -> Response:
         """Run the turn again and say whether it comes out as it is recorded."""
-        found = turns.turn(self.project, session_id, request_id)
-        return Response(replay_record(replay_turn(found)))
+        turn = turns.turn(self.project, session_id, request_id)
+        return Response(replay_record(replay_turn(turn)))
 
 
 class Diagnoses(ExperimentView):
@@ -116,13 +116,13 @@ class Diagnoses(ExperimentView):
     @schemas.turn_diagnose
     def post(self, request: Request, session_id: str, request_id: str) -> Response:
         """Search for causes by trials, within bounds."""
-        found = turns.turn(self.project, session_id, request_id)
+        turn = turns.turn(self.project, session_id, request_id)
         body = self.body(DiagnosisRequest)
         self.check_may_ask(body)
         bounds = Bounds(max_trials=body["max_trials"], max_ms=body["max_ms"], exhaustive=body["exhaustive"])
         wait_ms = body.get("wait_ms")
         made = start_diagnosis(
-            found,
+            turn,
             expectation_of(body),
             bounds,
             self.author,
@@ -138,10 +138,10 @@ class Bisects(ExperimentView):
     @schemas.turn_bisect
     def post(self, request: Request, session_id: str, request_id: str) -> Response:
         """Search the session's turns, or a base's revisions, for the first that leads to the present answer."""
-        found = turns.turn(self.project, session_id, request_id)
+        turn = turns.turn(self.project, session_id, request_id)
         body = self.body(BisectRequest)
         base = knowledge_base(self.project, body["kb_id"]) if body.get("kb_id") else None
-        made = start_bisect(found, expectation_of(body), self.author, base, wait_ms=body["wait_ms"])
+        made = start_bisect(turn, expectation_of(body), self.author, base, wait_ms=body["wait_ms"])
         return Response(bisect_record(made))
 
 
@@ -152,10 +152,10 @@ class Experiments(ExperimentView):
     def get(self, request: Request) -> Response:
         """List experiments, the newest first."""
         query = self.parameters(ExperimentListQuery)
-        found = experiments.experiment_page(
+        listed = experiments.experiment_page(
             self.project, query["limit"], query.get("cursor"), kind=query.get("kind", "")
         )
-        return self.listed("experiments", found, listed_experiment)
+        return self.listed("experiments", listed, listed_experiment)
 
     @schemas.experiment_create
     def post(self, request: Request) -> Response:
@@ -176,8 +176,8 @@ class Experiments(ExperimentView):
         return Response(self._record(made.experiment_id), status=201)
 
     def _record(self, experiment_id: str) -> dict[str, Any]:
-        found = experiments.experiment(self.project, experiment_id)
-        return experiment_record(found, experiments.trials(found))
+        experiment = experiments.experiment(self.project, experiment_id)
+        return experiment_record(experiment, experiments.trials(experiment))
 
 
 class ExperimentEstimate(ExperimentView):
@@ -198,18 +198,18 @@ class OneExperiment(ExperimentView):
     def get(self, request: Request, experiment_id: str) -> HttpResponseBase:
         """Read it with its trials; with `stream` as server-sent events while it runs."""
         query = self.parameters(StreamQuery)
-        found = experiments.experiment(self.project, experiment_id)
+        experiment = experiments.experiment(self.project, experiment_id)
         if query["stream"]:
-            return experiment_stream(self, found)
-        return Response(experiment_record(found, experiments.trials(found)))
+            return experiment_stream(self, experiment)
+        return Response(experiment_record(experiment, experiments.trials(experiment)))
 
     @schemas.experiment_delete
     def delete(self, request: Request, experiment_id: str) -> Response:
         """Remove it with its trials and their traces; it is stopped if it runs. One that is not there is gone."""
         with suppress(NotFound):
-            found = experiments.experiment(self.project, experiment_id)
-            self.check_may_change(found)
-            delete_experiment(found)
+            experiment = experiments.experiment(self.project, experiment_id)
+            self.check_may_change(experiment)
+            delete_experiment(experiment)
         return Response(status=204)
 
 
@@ -220,10 +220,10 @@ class ExperimentTrials(ExperimentView):
     def post(self, request: Request, experiment_id: str) -> Response:
         """Run further trials beside those that it has."""
         body = self.body(TrialsRequest)
-        found = experiments.experiment(self.project, experiment_id)
-        self.check_may_change(found)
-        self.check_may_ask({"allow_model": found.asks_models})
-        start_more_trials(found, [changes_of(item) for item in body["trials"]], wait_ms=body["wait_ms"])
+        experiment = experiments.experiment(self.project, experiment_id)
+        self.check_may_change(experiment)
+        self.check_may_ask({"allow_model": experiment.asks_models})
+        start_more_trials(experiment, [changes_of(item) for item in body["trials"]], wait_ms=body["wait_ms"])
         again = experiments.experiment(self.project, experiment_id)
         return Response(experiment_record(again, experiments.trials(again)), status=201)
 
@@ -234,7 +234,7 @@ class CancelExperiment(ExperimentView):
     @schemas.experiment_cancel
     def post(self, request: Request, experiment_id: str) -> Response:
         """Ask a running experiment to end; what it has tried is kept."""
-        found = experiments.experiment(self.project, experiment_id)
-        self.check_may_change(found)
-        cancel_experiment(found)
+        experiment = experiments.experiment(self.project, experiment_id)
+        self.check_may_change(experiment)
+        cancel_experiment(experiment)
         return Response({"experiment_id": experiment_id, "status": "cancelling"}, status=202)

@@ -44,7 +44,7 @@ def experiment_stream(view: ApiView, experiment: Experiment) -> HttpResponseBase
 
 
 def _follow(view: ApiView, experiment: Experiment, feed: Feed) -> None:
-    told: set[int] = set()
+    sent: set[int] = set()
     try:
         while shutdown.remaining_seconds() is None and not feed.is_dropped:
             now = experiments.experiment(view.project, experiment.experiment_id)
@@ -52,8 +52,8 @@ def _follow(view: ApiView, experiment: Experiment, feed: Feed) -> None:
             if not now.is_running:
                 feed.put("response.completed", _plain(experiment_record(now, trials)))
                 return
-            new = [trial for trial in trials if trial.status != "waiting" and trial.pk not in told]
-            told.update(trial.pk for trial in new)
+            new = [trial for trial in trials if trial.status != "waiting" and trial.pk not in sent]
+            sent.update(trial.pk for trial in new)
             feed.put("progress", _plain({**listed_experiment(now), "trials": [trial_record(trial) for trial in new]}))
             time.sleep(_LOOK_SECONDS)
     except NotFound as removed:

@@ -20,14 +20,14 @@ def replay_record(result: ReplayResult) -> dict[str, Any]:
     }
 
 
-def estimate_record(found: Estimate) -> dict[str, Any]:
+def estimate_record(estimate: Estimate) -> dict[str, Any]:
     """Return an estimate."""
     return {
-        "calls": found.call_count,
-        "tokens": found.token_count,
-        "cost": None if found.cost is None else float(found.cost),
-        "budget": found.budget,
-        "allowed": found.is_allowed,
+        "calls": estimate.call_count,
+        "tokens": estimate.token_count,
+        "cost": None if estimate.cost is None else float(estimate.cost),
+        "budget": estimate.budget,
+        "allowed": estimate.is_allowed,
     }
 
 

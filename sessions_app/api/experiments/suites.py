@@ -71,7 +71,7 @@ def listed_run(run: SuiteRun) -> dict[str, Any]:
 
 def run_record(run: SuiteRun, against: SuiteRun | None) -> dict[str, Any]:
     """Return a run with its results, and what has changed since another one."""
-    found = suites.difference(against, run) if against is not None else None
+    difference = suites.difference(against, run) if against is not None else None
     return {
         **listed_run(run),
         "results": [
@@ -86,12 +86,12 @@ def run_record(run: SuiteRun, against: SuiteRun | None) -> dict[str, Any]:
             }
             for result in suites.results(run)
         ],
-        "difference": found
+        "difference": difference
         and {
             "against": against.experiment.experiment_id,  # type: ignore[union-attr]  # there is none without it
-            "fixed": found.fixed,
-            "broken": found.broken,
-            "same": found.same_count,
+            "fixed": difference.fixed,
+            "broken": difference.broken,
+            "same": difference.same_count,
         },
     }
 
@@ -163,12 +163,12 @@ class OneSuite(SuiteView):
     @schemas.suite_change
     def patch(self, request: Request, suite_id: str) -> Response:
         """Rename it, put its tests in another order."""
-        found, body = suites.suite(self.project, suite_id), self.body(SuitePatchRequest)
+        suite, body = suites.suite(self.project, suite_id), self.body(SuitePatchRequest)
         if "name" in body:
-            rename_suite(found, body["name"])
+            rename_suite(suite, body["name"])
         if "order" in body:
-            order_tests(found, body["order"])
-        return Response(suite_record(found))
+            order_tests(suite, body["order"])
+        return Response(suite_record(suite))
 
     @schemas.suite_delete
     def delete(self, request: Request, suite_id: str) -> Response:
@@ -184,8 +184,8 @@ class SuiteExport(SuiteView):
     @schemas.suite_export
     def get(self, request: Request, suite_id: str) -> Response:
         """Read its YAML form, the same for the same tests."""
-        found = suites.suite(self.project, suite_id)
-        return Response({"name": found.name, "content": suite_text(found)})
+        suite = suites.suite(self.project, suite_id)
+        return Response({"name": suite.name, "content": suite_text(suite)})
 
 
 class Tests(SuiteView):
@@ -242,7 +242,7 @@ class BaseTests(SuiteView):
         base, body = knowledge_base(self.project, kb_id), self.body(BaseTestsRequest)
         target = target_for(base, body)
         runs = start_base_tests(base, target, self.author, wait_ms=body["wait_ms"])
-        found = suites.runs_named(self.project, [run.experiment.experiment_id for run in runs])
+        counted_runs = suites.runs_named(self.project, [run.experiment.experiment_id for run in runs])
         listed = [
             {
                 **listed_run(run),
@@ -250,7 +250,7 @@ class BaseTests(SuiteView):
                 "name": run.suite.name,
                 "breaks": suites.broken_by(run),
             }
-            for run in found
+            for run in counted_runs
         ]
         counted = {
             "tests": sum(sum(row["counts"].values()) for row in listed),
@@ -267,17 +267,17 @@ class Runs(SuiteView):
     @schemas.run_list
     def get(self, request: Request, suite_id: str) -> Response:
         """List runs, the newest first."""
-        query, found = self.parameters(PageQuery), suites.suite(self.project, suite_id)
-        shown = page(suites.runs(found), [("-id", number)], query["limit"], query.get("cursor"))
+        query, suite = self.parameters(PageQuery), suites.suite(self.project, suite_id)
+        shown = page(suites.runs(suite), [("-id", number)], query["limit"], query.get("cursor"))
         return self.listed("runs", shown, listed_run)
 
     @schemas.run_start
     def post(self, request: Request, suite_id: str) -> Response:
         """Run the suite against a target."""
-        found, body = suites.suite(self.project, suite_id), self.body(RunRequest)
+        suite, body = suites.suite(self.project, suite_id), self.body(RunRequest)
         self.check_may_ask(body)
-        made = start_run(found, target_of(body), self.author, wait_ms=body["wait_ms"])
-        run = suites.run_of(found, made.experiment.experiment_id)
+        made = start_run(suite, target_of(body), self.author, wait_ms=body["wait_ms"])
+        run = suites.run_of(suite, made.experiment.experiment_id)
         return Response(run_record(run, suites.earlier_run(run)), status=201)
 
 

@@ -63,8 +63,8 @@ class KnowledgeBases(ApiView):
     def get(self, request: Request) -> Response:
         """List bases, the default one first, then by name."""
         query = self.parameters(PageQuery)
-        found = knowledge_bases(self.project)
-        return self.listed("kbs", page(found, _DEFAULT_FIRST, query["limit"], query.get("cursor")), repository)
+        bases = knowledge_bases(self.project)
+        return self.listed("kbs", page(bases, _DEFAULT_FIRST, query["limit"], query.get("cursor")), repository)
 
     @schemas.kb_create
     def post(self, request: Request) -> Response:
@@ -120,7 +120,7 @@ class Revisions(ApiView):
     def get(self, request: Request, kb_id: str) -> Response:
         """List its revisions, the newest first."""
         query, base = self.parameters(PageQuery), knowledge_base(self.project, kb_id)
-        found = page(revisions(base), (("-revision", number),), query["limit"], query.get("cursor"))
+        listed = page(revisions(base), (("-revision", number),), query["limit"], query.get("cursor"))
 
         def payload(row: KBRevision) -> dict[str, Any]:
             return {
@@ -131,7 +131,7 @@ class Revisions(ApiView):
                 "isCurrent": row.revision == base.revision,
             }
 
-        return self.listed("revisions", found, payload)
+        return self.listed("revisions", listed, payload)
 
 
 class Restore(ApiView):
@@ -165,9 +165,9 @@ class Sources(ApiView):
         """List sources, the newest first, without their texts."""
         query = self.parameters(PageQuery)
         base = knowledge_base(self.project, kb_id)
-        found = page(sources(base), (("-id", number),), query["limit"], query.get("cursor"))
+        listed = page(sources(base), (("-id", number),), query["limit"], query.get("cursor"))
         stale = stale_source_keys(base.head)
-        return self.listed("sources", found, lambda row: source_payload(row, stale), base.source_count)
+        return self.listed("sources", listed, lambda row: source_payload(row, stale), base.source_count)
 
     @schemas.source_add
     def post(self, request: Request, kb_id: str) -> HttpResponseBase:
@@ -175,8 +175,8 @@ class Sources(ApiView):
         base, streams = knowledge_base(self.project, kb_id), self.parameters(StreamQuery)["stream"]
         upload = upload_of(self.body(UploadRequest if sends_file(request.data) else SourceRequest))
 
-        def work(told: OnStage) -> dict[str, Any]:
-            loaded = load_source(base, upload, told)
+        def work(on_stage: OnStage) -> dict[str, Any]:
+            loaded = load_source(base, upload, on_stage)
             return {"kb_id": base.kb_id, **source_payload(loaded.source), "unchanged": loaded.is_unchanged}
 
         return source_answer(self, work, status=201, streams=streams)
@@ -189,7 +189,7 @@ class BaseQuarantine(ApiView):
     def get(self, request: Request, kb_id: str) -> Response:
         """List them, the newest first, with the reasons."""
         query = self.parameters(PageQuery)
-        found = quarantined_of_base(knowledge_base(self.project, kb_id))
+        chunks = quarantined_of_base(knowledge_base(self.project, kb_id))
         return self.listed(
-            "chunks", page(found, (("-id", number),), query["limit"], query.get("cursor")), quarantined_payload
+            "chunks", page(chunks, (("-id", number),), query["limit"], query.get("cursor")), quarantined_payload
         )

@@ -10,7 +10,7 @@ from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import KBForkRequest, KBMountRequest, KBSaveRequest
 from sessions_app.api.shell.views import ApiView
 from sessions_app.queries.knowledge.bases import knowledge_base
-from sessions_app.queries.sessions.lookups import session
+from sessions_app.queries.sessions import lookups as sessions
 
 
 class LoadKB(ApiView):
@@ -22,9 +22,9 @@ class LoadKB(ApiView):
     def post(self, request: Request, session_id: str) -> Response:
         """Mount the base as it is now; units, messages and preferences of the session stay."""
         body = self.body(KBMountRequest)
-        found, base = session(self.project, session_id), knowledge_base(self.project, body["kb_id"])
+        session, base = sessions.session(self.project, session_id), knowledge_base(self.project, body["kb_id"])
         mount_base(
-            found, base, reason=self.reason, discard_draft=body["discard_draft"], wait_ms=body["wait_ms"],
+            session, base, reason=self.reason, discard_draft=body["discard_draft"], wait_ms=body["wait_ms"],
             actor=self.access.actor,
         )  # fmt: skip
         return Response(read_metadata(self.project, session_id))
@@ -48,9 +48,9 @@ class SaveKB(ApiView):
     def post(self, request: Request, session_id: str) -> Response:
         """Save draft and journal into the mounted base, another one, or a new one."""
         body = self.body(KBSaveRequest)
-        found, target_id = session(self.project, session_id), body.get("target_kb_id")
+        session, target_id = sessions.session(self.project, session_id), body.get("target_kb_id")
         save_session_kb(
-            found,
+            session,
             target=knowledge_base(self.project, target_id) if target_id else None,
             name=body.get("name"),
             fork=body["fork"],
@@ -71,7 +71,7 @@ class ForkKB(ApiView):
         """Make a base of what the session sees and mount it."""
         body = self.body(KBForkRequest)
         fork_session_kb(
-            session(self.project, session_id), body.get("name"), wait_ms=body["wait_ms"],
+            sessions.session(self.project, session_id), body.get("name"), wait_ms=body["wait_ms"],
             include_conversation_units=body["include_conversation_units"],
             conversation_unit_ids=body.get("conversation_unit_ids"), actor=self.access.actor,
         )  # fmt: skip

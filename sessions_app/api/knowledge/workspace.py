@@ -26,28 +26,28 @@ from sessions_app.ingest.load import OnStage, stage_file
 from sessions_app.models import KnowledgeSource, Session
 from sessions_app.queries.knowledge.bases import stale_source_keys, workspace_sources
 from sessions_app.queries.paging import Page, number, page
-from sessions_app.queries.sessions.lookups import last_saved_at, session
+from sessions_app.queries.sessions import lookups as sessions
 
 
-def workspace_page(found: Session, limit: int, cursor: str | None = None) -> Page[KnowledgeSource]:
+def workspace_page(session: Session, limit: int, cursor: str | None = None) -> Page[KnowledgeSource]:
     """Return a page of the workspace's sources, the newest first; journals are left out."""
-    return page(workspace_sources(found), (("-id", number),), limit, cursor)
+    return page(workspace_sources(session), (("-id", number),), limit, cursor)
 
 
-def workspace_payload(found: Session, shown: Page[KnowledgeSource]) -> dict[str, Any]:
+def workspace_payload(session: Session, shown: Page[KnowledgeSource]) -> dict[str, Any]:
     """Return the workspace with a page of its sources; journals are counted too."""
-    stale = stale_source_keys(found.draft)
+    stale = stale_source_keys(session.draft)
     return {
-        "session_id": found.session_id,
-        "kb_id": found.mounted_kb.kb_id,
-        "kb_name": found.mounted_kb.name,
+        "session_id": session.session_id,
+        "kb_id": session.mounted_kb.kb_id,
+        "kb_name": session.mounted_kb.name,
         "workspace": {
-            "mountedKbId": found.mounted_kb.kb_id,
-            "mountedKbName": found.mounted_kb.name,
-            "dirty": found.is_dirty,
-            "sourceCount": found.draft.source_count,
-            "unitCount": found.draft.unit_count,
-            "lastSavedAt": last_saved_at(found),
+            "mountedKbId": session.mounted_kb.kb_id,
+            "mountedKbName": session.mounted_kb.name,
+            "dirty": session.is_dirty,
+            "sourceCount": session.draft.source_count,
+            "unitCount": session.draft.unit_count,
+            "lastSavedAt": sessions.last_saved_at(session),
             "sources": [source_payload(row, stale) for row in shown.rows],
         },
         "next_cursor": shown.next_cursor,
@@ -60,9 +60,9 @@ class Workspace(ApiView):
     @schemas.workspace_read
     def get(self, request: Request, session_id: str) -> Response:
         """Read what the draft shows: the mounted base with what is not saved."""
-        query, found = self.parameters(PageQuery), session(self.project, session_id)
-        shown = workspace_page(found, query["limit"], query.get("cursor"))
-        return self.linked(workspace_payload(found, shown), next=shown.next_cursor, prev=shown.previous_cursor)
+        query, session = self.parameters(PageQuery), sessions.session(self.project, session_id)
+        shown = workspace_page(session, query["limit"], query.get("cursor"))
+        return self.linked(workspace_payload(session, shown), next=shown.next_cursor, prev=shown.previous_cursor)
 
 
 class WorkspaceSources(ApiView):
@@ -73,13 +73,13 @@ class WorkspaceSources(ApiView):
     @schemas.workspace_stage
     def post(self, request: Request, session_id: str) -> HttpResponseBase:
         """Stage a text or file; no base changes before a save or a fork."""
-        found, streams = session(self.project, session_id), self.parameters(StreamQuery)["stream"]
-        self.session_id = found.session_id
+        session, streams = sessions.session(self.project, session_id), self.parameters(StreamQuery)["stream"]
+        self.session_id = session.session_id
         body = self.body(SessionUploadRequest if sends_file(request.data) else StagedSourceRequest)
         upload = upload_of(body)
 
-        def work(told: OnStage) -> dict[str, Any]:
-            staged = stage_file(found, upload, told, wait_ms=body["wait_ms"])
+        def work(on_stage: OnStage) -> dict[str, Any]:
+            staged = stage_file(session, upload, on_stage, wait_ms=body["wait_ms"])
             return {
                 **source_payload(staged.source),
                 "unchanged": staged.is_unchanged,
@@ -98,6 +98,6 @@ class OneWorkspaceSource(ApiView):
     def delete(self, request: Request, session_id: str, source_id: str) -> Response:
         """Take it out of the draft, also one of the mounted base; the base keeps it until a save."""
         wait_ms = self.parameters(WaitQuery)["wait_ms"]
-        remove_source(session(self.project, session_id), source_id, wait_ms=wait_ms)
-        changed = session(self.project, session_id)
+        remove_source(sessions.session(self.project, session_id), source_id, wait_ms=wait_ms)
+        changed = sessions.session(self.project, session_id)
         return Response(workspace_payload(changed, workspace_page(changed, PAGE_LIMIT)))

@@ -34,21 +34,21 @@ class ChatCompletions(OpenAIView):
     def post(self, request: Request) -> Response | StreamingHttpResponse:
         """Refuse what needs no session first, so that a refused request leaves none behind."""
         body = self.sent()
-        asked = asked_in(self, body, said_in(body.get("messages"), "messages"), "chat.completions")
+        checked = asked_in(self, body, said_in(body.get("messages"), "messages"), "chat.completions")
         if flag_of(body, "stream"):
-            return self._stream(asked, with_usage=_wants_usage(body))
-        result = run_turn(self._session(asked), asked.call, wait_ms=asked.wait_ms)
+            return self._stream(checked, with_usage=_wants_usage(body))
+        result = run_turn(self._session(checked), checked.call, wait_ms=checked.wait_ms)
         self.request_id = result.turn.request_id
-        return Response(_completion(result, asked), headers={SESSION_HEADER: result.turn.session.session_id})
+        return Response(_completion(result, checked), headers={SESSION_HEADER: result.turn.session.session_id})
 
-    def _session(self, asked: CheckedRequest) -> Session:
-        return settle(self, asked, found_session(self, asked, self.access))
+    def _session(self, checked: CheckedRequest) -> Session:
+        return settle(self, checked, found_session(self, checked, self.access))
 
-    def _stream(self, asked: CheckedRequest, *, with_usage: bool) -> StreamingHttpResponse:
+    def _stream(self, checked: CheckedRequest, *, with_usage: bool) -> StreamingHttpResponse:
         feed = Feed()
-        chunks = Chunks(feed, asked, with_usage=with_usage)
+        chunks = Chunks(feed, checked, with_usage=with_usage)
         stream = TurnStream(self, feed, chunks)
-        stream.begin(lambda: (self._session(asked), asked.call), asked.wait_ms)
+        stream.begin(lambda: (self._session(checked), checked.call), checked.wait_ms)
         self.request_id = chunks.request_id
         return stream.response({SESSION_HEADER: self.session_id or ""}, chunk_frame)
 
@@ -68,12 +68,12 @@ def completion_id(request_id: str) -> str:
     return f"chatcmpl-{request_id.removeprefix('req-')}"
 
 
-def _beside(session_id: str, request_id: str, asked: CheckedRequest) -> dict[str, Any]:
+def _beside(session_id: str, request_id: str, checked: CheckedRequest) -> dict[str, Any]:
     """Return what stands beside OpenAI's own fields: where the answer can be explained, and what had no effect."""
-    return {"session_id": session_id, "request_id": request_id, "warnings": list(asked.warnings)}
+    return {"session_id": session_id, "request_id": request_id, "warnings": list(checked.warnings)}
 
 
-def _completion(result: TurnResult, asked: CheckedRequest) -> dict[str, Any]:
+def _completion(result: TurnResult, checked: CheckedRequest) -> dict[str, Any]:
     turn = result.turn
     text = result.outcome.answer_text
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
@@ -82,12 +82,12 @@ def _completion(result: TurnResult, asked: CheckedRequest) -> dict[str, Any]:
         "id": completion_id(turn.request_id),
         "object": "chat.completion",
         "created": int(turn.created_at.timestamp()),
-        "model": asked.model,
+        "model": checked.model,
         "choices": [choice],
         "usage": usage_of_turn(result.events, turn.user_message, text),
         "service_tier": None,
         "system_fingerprint": None,
-        **_beside(turn.session.session_id, turn.request_id, asked),
+        **_beside(turn.session.session_id, turn.request_id, checked),
         "answer_basis": turn.answer_basis or None,
     }
 
@@ -95,9 +95,9 @@ def _completion(result: TurnResult, asked: CheckedRequest) -> dict[str, Any]:
 class Chunks:
     """The chunks of one streamed answer."""
 
-    def __init__(self, feed: Feed, asked: CheckedRequest, *, with_usage: bool) -> None:
+    def __init__(self, feed: Feed, checked: CheckedRequest, *, with_usage: bool) -> None:
         self._feed = feed
-        self._asked = asked
+        self._asked = checked
         self._with_usage = with_usage
         self._sent = ""
         self._created = int(time.time())

@@ -15,42 +15,42 @@ from sessions_app.api.openai.parameters import metadata_of
 from sessions_app.api.openai.response_object import conversation_id, item_of, session_id_of
 from sessions_app.api.openai.views import OpenAIView, PageAsked, list_of, unknown_after
 from sessions_app.models import Message, Session
+from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.sessions.conversations import items, items_behind
-from sessions_app.queries.sessions.lookups import session
 
 _ITEMS_MAX = 20
 _ITEM_ID = re.compile("msg_(?:([0-9]{1,9})|([0-9a-f]{32}))")
 """An item is named by its place in the conversation, an answer by its turn."""
 
 
-def _conversation(found: Session) -> dict[str, Any]:
+def _conversation(session: Session) -> dict[str, Any]:
     return {
-        "id": conversation_id(found.session_id),
+        "id": conversation_id(session.session_id),
         "object": "conversation",
-        "created_at": int(found.created_at.timestamp()),
-        "metadata": found.metadata,
-        "session_id": found.session_id,
+        "created_at": int(session.created_at.timestamp()),
+        "metadata": session.metadata,
+        "session_id": session.session_id,
     }
 
 
 def _found(view: OpenAIView, conversation: str) -> Session:
     try:
-        found = session(view.project, session_id_of(conversation))
+        row = sessions.session(view.project, session_id_of(conversation))
     except NotFound:
         raise missing(
             "conversation_id", "conversation_not_found", f"The conversation '{conversation}' does not exist."
         ) from None
-    view.session_id = found.session_id
-    return found
+    view.session_id = row.session_id
+    return row
 
 
-def _item(found: Session, item_id: str) -> Message | None:
+def _item(session: Session, item_id: str) -> Message | None:
     """Return the message of this id, None if the conversation has none."""
     named = _ITEM_ID.fullmatch(item_id)
     if named is None:
         return None
     place, turn = named.groups()
-    rows = items(found)
+    rows = items(session)
     item = rows.filter(sequence=place).first() if place else rows.filter(turn__request_id=f"req-{turn}").last()
     return item if item is not None and _told(item)["id"] == item_id else None
 
@@ -98,21 +98,21 @@ class Items(OpenAIView):
 
     def get(self, request: Request, conversation_id: str) -> Response:
         """List them."""
-        asked = PageAsked.by(request)
-        found = _found(self, conversation_id)
-        last = None if asked.after is None else _item(found, asked.after)
-        if asked.after is not None and last is None:
+        query = PageAsked.by(request)
+        session = _found(self, conversation_id)
+        last = None if query.after is None else _item(session, query.after)
+        if query.after is not None and last is None:
             raise unknown_after()
-        rows = items_behind(found, last, is_newest_first=asked.is_newest_first)
-        return Response(asked.told([_told(item) for item in rows[: asked.limit + 1]]))
+        rows = items_behind(session, last, is_newest_first=query.is_newest_first)
+        return Response(query.told([_told(item) for item in rows[: query.limit + 1]]))
 
     def post(self, request: Request, conversation_id: str) -> Response:
         """Append messages without answering them."""
-        found = _found(self, conversation_id)
+        session = _found(self, conversation_id)
         sent = _sent_items(self.sent())
         if not sent:
             raise invalid("items", "must hold at least one item.")
-        return Response(list_of([item_of(message) for message in append_messages(found, sent)]))
+        return Response(list_of([item_of(message) for message in append_messages(session, sent)]))
 
 
 class OneItem(OpenAIView):
@@ -124,12 +124,12 @@ class OneItem(OpenAIView):
 
     def delete(self, request: Request, conversation_id: str, item_id: str) -> Response:
         """Take it out of the conversation; the turn that it belongs to keeps its record."""
-        found = _found(self, conversation_id)
-        remove_message(found, self._known(found, item_id).sequence)
-        return Response(_conversation(found))
+        session = _found(self, conversation_id)
+        remove_message(session, self._known(session, item_id).sequence)
+        return Response(_conversation(session))
 
-    def _known(self, found: Session, item_id: str) -> Message:
-        item = _item(found, item_id)
+    def _known(self, session: Session, item_id: str) -> Message:
+        item = _item(session, item_id)
         if item is None:
             raise missing("item_id", "item_not_found", f"The conversation has no item '{item_id}'.")
         return item

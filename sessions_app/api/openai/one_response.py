@@ -39,9 +39,9 @@ class CancelResponse(OpenAIView):
         request_cancel(turn)
         deadline = time.monotonic() + _CANCEL_SECONDS
         while True:
-            found: dict[str, Any] = current_response(self, turn.request_id)
-            if found["status"] != "in_progress" or time.monotonic() >= deadline:
-                return Response(found)
+            response: dict[str, Any] = current_response(self, turn.request_id)
+            if response["status"] != "in_progress" or time.monotonic() >= deadline:
+                return Response(response)
             time.sleep(_LOOK_SECONDS)
 
 
@@ -50,14 +50,14 @@ class InputItems(OpenAIView):
 
     def get(self, request: Request, response_id: str) -> Response:
         """List its input."""
-        asked = PageAsked.by(request)
+        query = PageAsked.by(request)
         turn = known_turn(self, response_id, "response_id")
         items = [item_of(message) for message in asked_messages(turn)]
-        if asked.is_newest_first:
+        if query.is_newest_first:
             items.reverse()
-        if asked.after is not None:
+        if query.after is not None:
             ids = [item["id"] for item in items]
-            if asked.after not in ids:
+            if query.after not in ids:
                 raise unknown_after()
-            items = items[ids.index(asked.after) + 1 :]
-        return Response(asked.told(items))
+            items = items[ids.index(query.after) + 1 :]
+        return Response(query.told(items))

@@ -62,8 +62,8 @@ def response_of(turn: ExplainabilityTurn, text: str | None, events: list[Event] 
         text: the answer, None while there is none.
         events: the turn's events, for its tokens.
     """
-    asked: Mapping[str, Any] = turn.client_request or {}
-    was_cut = asked.get("finish_reason") == "length"
+    client_request: Mapping[str, Any] = turn.client_request or {}
+    was_cut = client_request.get("finish_reason") == "length"
     status = "incomplete" if was_cut else _STATUSES.get(turn.status, "failed")
     error = turn.error or {}
     failed = {"code": "server_error", "message": f"{error.get('code')}: {error.get('message')}"}
@@ -75,28 +75,28 @@ def response_of(turn: ExplainabilityTurn, text: str | None, events: list[Event] 
         "created_at": int(turn.created_at.timestamp()),
         "completed_at": int(turn.finished_at.timestamp()) if turn.finished_at and status == "completed" else None,
         "status": status,
-        "background": bool(asked.get("background")),
+        "background": bool(client_request.get("background")),
         "error": failed if status == "failed" else None,
         "incomplete_details": {"reason": "max_output_tokens"} if was_cut else None,
-        "instructions": asked.get("instructions"),
-        "max_output_tokens": asked.get("max_output_tokens"),
-        "model": asked.get("model") or "mrpvm",
+        "instructions": client_request.get("instructions"),
+        "max_output_tokens": client_request.get("max_output_tokens"),
+        "model": client_request.get("model") or "mrpvm",
         "output": output,
         "parallel_tool_calls": True,
-        "previous_response_id": asked.get("previous_response_id"),
+        "previous_response_id": client_request.get("previous_response_id"),
         "conversation": {"id": conversation_id(turn.session.session_id)},
         "store": True,
-        "temperature": asked.get("temperature"),
+        "temperature": client_request.get("temperature"),
         "text": {"format": {"type": "text"}},
         "tool_choice": "auto",
         "tools": [],
         "top_p": None,
         "truncation": "auto",
         "usage": usage,
-        "user": asked.get("user"),
-        "metadata": asked.get("metadata") or {},
+        "user": client_request.get("user"),
+        "metadata": client_request.get("metadata") or {},
         "session_id": turn.session.session_id,
         "request_id": turn.request_id,
         "answer_basis": turn.answer_basis or None,
-        "warnings": list(asked.get("warnings", ())),
+        "warnings": list(client_request.get("warnings", ())),
     }  # fmt: skip

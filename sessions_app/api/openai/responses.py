@@ -38,23 +38,23 @@ class Responses(OpenAIView):
     def post(self, request: Request) -> Response | StreamingHttpResponse:
         """Answer whole, as a stream, or in the background."""
         body = self.sent()
-        asked = asked_in(self, body, said_as_input(body.get("input"), body.get("instructions")), "responses")
+        checked = asked_in(self, body, said_as_input(body.get("input"), body.get("instructions")), "responses")
         previous = self._previous(body)
         noted = ("instructions", "previous_response_id", "max_output_tokens", "temperature", "background")
-        asked.call = replace(
-            asked.call,
-            client_request={**(asked.call.client_request or {}), **{name: body.get(name) for name in noted}},
+        checked.call = replace(
+            checked.call,
+            client_request={**(checked.call.client_request or {}), **{name: body.get(name) for name in noted}},
         )
         conversation = _conversation(body)
 
         def find() -> tuple[Session, Any]:
-            found = self._found(asked, previous, conversation)
-            return settle(self, asked, found), asked.call
+            found = self._found(checked, previous, conversation)
+            return settle(self, checked, found), checked.call
 
         if flag_of(body, "background") or flag_of(body, "stream"):
-            return self._begin(find, asked, body)
+            return self._begin(find, checked, body)
         session, call = find()
-        result = run_turn(session, call, wait_ms=asked.wait_ms)
+        result = run_turn(session, call, wait_ms=checked.wait_ms)
         self.request_id = result.turn.request_id
         return self._told(response_of(result.turn, result.outcome.answer_text, list(result.events)))
 
@@ -67,24 +67,24 @@ class Responses(OpenAIView):
         return known_turn(self, previous, "previous_response_id")
 
     def _found(
-        self, asked: CheckedRequest, previous: ExplainabilityTurn | None, conversation: str | None
+        self, checked: CheckedRequest, previous: ExplainabilityTurn | None, conversation: str | None
     ) -> RecognisedSession:
         if previous is None and conversation is None:
-            return found_session(self, asked, self.access)
-        asked.call = replace(asked.call, added=asked.said.before)
+            return found_session(self, checked, self.access)
+        checked.call = replace(checked.call, added=checked.said.before)
         if previous is not None:
             return continue_after(previous)
         try:
-            return resume_session(session_under(self, asked, session_id_of(conversation or "")))
+            return resume_session(session_under(self, checked, session_id_of(conversation or "")))
         except NotFound:
             raise missing(
                 "conversation", "conversation_not_found", f"The conversation '{conversation}' does not exist."
             ) from None
 
-    def _begin(self, find: Find, asked: CheckedRequest, body: dict[str, Any]) -> Response | StreamingHttpResponse:
+    def _begin(self, find: Find, checked: CheckedRequest, body: dict[str, Any]) -> Response | StreamingHttpResponse:
         feed = Feed()
         stream = TurnStream(self, feed, ResponseEvents(feed, self.project.pk))
-        _, first = stream.begin(find, asked.wait_ms)
+        _, first = stream.begin(find, checked.wait_ms)
         self.request_id = first["response"]["request_id"]
         if flag_of(body, "stream"):
             return stream.response({SESSION_HEADER: self.session_id or ""})
@@ -109,12 +109,12 @@ def known_turn(view: OpenAIView, response: Any, param: str) -> ExplainabilityTur
     Raises:
         NotFound: `previous_response_not_found` or `response_not_found`; it was deleted, or there never was one.
     """
-    found = response_turn(view.project, request_id_of(response)) if isinstance(response, str) else None
-    if found is None or (param == "previous_response_id" and found.status != "succeeded"):
+    turn = response_turn(view.project, request_id_of(response)) if isinstance(response, str) else None
+    if turn is None or (param == "previous_response_id" and turn.status != "succeeded"):
         code = "previous_response_not_found" if param == "previous_response_id" else "response_not_found"
         raise missing(param, code, f"There is no response '{response}' to go on from or to read.")
-    view.session_id = found.session.session_id
-    return found
+    view.session_id = turn.session.session_id
+    return turn
 
 
 def stored_response(turn: ExplainabilityTurn) -> dict[str, Any]:

@@ -88,48 +88,48 @@ def _native(body: Mapping[str, Any], said: SplitMessages) -> dict[str, Any]:
     return dict(checked.validated_data)
 
 
-def named_session(view: ApiView, asked: CheckedRequest) -> RecognisedSession | None:
+def named_session(view: ApiView, checked: CheckedRequest) -> RecognisedSession | None:
     """Return the session that the request names by header or field, None if it names none.
 
     Raises:
         NotFound: SESSION_NOT_FOUND for an unknown id of ours.
     """
     header = view.request.headers.get(SESSION_HEADER)
-    name = usable_id(asked.native.get("session_id")) or usable_id(header)
+    name = usable_id(checked.native.get("session_id")) or usable_id(header)
     if name is None:
         return None
-    return resume_session(session_under(view, asked, name))
+    return resume_session(session_under(view, checked, name))
 
 
-def session_under(view: ApiView, asked: CheckedRequest, name: str) -> Session:
+def session_under(view: ApiView, checked: CheckedRequest, name: str) -> Session:
     """Return the session of this id; a client's own name is made on its first use."""
-    return chat_session(view.project, {}, name, asked.call.remembered_choices, asked.call.base)
+    return chat_session(view.project, {}, name, checked.call.remembered_choices, checked.call.base)
 
 
-def found_session(view: ApiView, asked: CheckedRequest, access: Access) -> RecognisedSession:
+def found_session(view: ApiView, checked: CheckedRequest, access: Access) -> RecognisedSession:
     """Return the session for a request that brings its whole conversation along, and have the call remember it.
 
     A session that was recognised holds that conversation; one that was named may hold another, and the request's comes
     first then.
     """
-    named = named_session(view, asked)
-    before = asked.said.before
+    named = named_session(view, checked)
+    before = checked.said.before
     if named is not None:
-        asked.call = replace(asked.call, history=before or None)
+        checked.call = replace(checked.call, history=before or None)
         return named
-    start = chain_start(str(view.project.pk), access.caller, user_of(asked.body))
+    start = chain_start(str(view.project.pk), access.caller, user_of(checked.body))
     chain = extend_chain(start, before)
-    asked.call = replace(asked.call, chain=chain)
-    return recognise_session(view.project, chain, before, asked.call.remembered_choices, asked.call.base)
+    checked.call = replace(checked.call, chain=chain)
+    return recognise_session(view.project, chain, before, checked.call.remembered_choices, checked.call.base)
 
 
-def settle(view: ApiView, asked: CheckedRequest, found: RecognisedSession) -> Session:
+def settle(view: ApiView, checked: CheckedRequest, recognised: RecognisedSession) -> Session:
     """Note which session it is, for the stored request, for errors and for the answer; return the session."""
-    view.session_id = found.session.session_id
-    asked.warnings.extend(found.warnings)
-    asked.call = replace(
-        asked.call,
-        continues_at=found.continues_at,
-        client_request={**(asked.call.client_request or {}), "session": found.how, "warnings": asked.warnings},
+    view.session_id = recognised.session.session_id
+    checked.warnings.extend(recognised.warnings)
+    checked.call = replace(
+        checked.call,
+        continues_at=recognised.continues_at,
+        client_request={**(checked.call.client_request or {}), "session": recognised.how, "warnings": checked.warnings},
     )
-    return found.session
+    return recognised.session

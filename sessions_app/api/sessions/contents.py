@@ -28,7 +28,7 @@ from sessions_app.api.shell.views import ApiView
 from sessions_app.ingest.load import load_context
 from sessions_app.queries.knowledge.bases import quarantined_of_session
 from sessions_app.queries.paging import number, page
-from sessions_app.queries.sessions.lookups import messages, mounts, session, unit, units
+from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.turns.registry import unit_life
 
 LEDGER_STEPS_MAX = 200
@@ -42,9 +42,9 @@ class Messages(ApiView):
     def get(self, request: Request, session_id: str) -> Response:
         """List messages, the first first."""
         query = self.parameters(PageQuery)
-        owner = session(self.project, session_id)
-        found = page(messages(owner), (("sequence", number),), query["limit"], query.get("cursor"))
-        return self.listed("messages", found, message_payload, owner.message_count)
+        owner = sessions.session(self.project, session_id)
+        listed = page(sessions.messages(owner), (("sequence", number),), query["limit"], query.get("cursor"))
+        return self.listed("messages", listed, message_payload, owner.message_count)
 
 
 class Units(ApiView):
@@ -54,8 +54,8 @@ class Units(ApiView):
     def get(self, request: Request, session_id: str) -> Response:
         """List units, the oldest first."""
         query = self.parameters(UnitListQuery)
-        found = units(session(self.project, session_id), query.get("state"))
-        return self.listed("units", page(found, (("id", number),), query["limit"], query.get("cursor")), unit_payload)
+        rows = sessions.units(sessions.session(self.project, session_id), query.get("state"))
+        return self.listed("units", page(rows, (("id", number),), query["limit"], query.get("cursor")), unit_payload)
 
 
 class OneUnit(ApiView):
@@ -64,8 +64,8 @@ class OneUnit(ApiView):
     @schemas.unit_read
     def get(self, request: Request, session_id: str, unit_id: str) -> Response:
         """Read the unit with the newest steps of its life and how many there are."""
-        owner = session(self.project, session_id)
-        row = unit(owner, unit_id)
+        owner = sessions.session(self.project, session_id)
+        row = sessions.unit(owner, unit_id)
         steps = unit_life(owner, unit_id)
         newest = [step_payload(step) for step in steps[-LEDGER_STEPS_MAX:]]
         return Response({**unit_payload(row), "steps": newest, "step_count": len(steps)})
@@ -78,10 +78,8 @@ class Mounts(ApiView):
     def get(self, request: Request, session_id: str) -> Response:
         """List mounts, the newest first."""
         query = self.parameters(PageQuery)
-        found = mounts(session(self.project, session_id))
-        return self.listed(
-            "mounts", page(found, (("-id", number),), query["limit"], query.get("cursor")), mount_payload
-        )
+        rows = sessions.mounts(sessions.session(self.project, session_id))
+        return self.listed("mounts", page(rows, (("-id", number),), query["limit"], query.get("cursor")), mount_payload)
 
 
 class SessionContext(ApiView):
@@ -94,7 +92,7 @@ class SessionContext(ApiView):
         """Load material straight into the session's units; no message, and the draft stays clean."""
         body = self.body(SessionUploadRequest if sends_file(request.data) else ContextRequest)
         upload = upload_of(body, CONTEXT_NAME)
-        loaded = load_context(session(self.project, session_id), upload, wait_ms=body["wait_ms"])
+        loaded = load_context(sessions.session(self.project, session_id), upload, wait_ms=body["wait_ms"])
         owner = loaded.load.session
         return Response(
             {
@@ -121,9 +119,9 @@ class SessionQuarantine(ApiView):
     def get(self, request: Request, session_id: str) -> Response:
         """List them, the newest first, with the reasons."""
         query = self.parameters(PageQuery)
-        found = quarantined_of_session(session(self.project, session_id))
+        chunks = quarantined_of_session(sessions.session(self.project, session_id))
         return self.listed(
-            "chunks", page(found, (("-id", number),), query["limit"], query.get("cursor")), quarantined_payload
+            "chunks", page(chunks, (("-id", number),), query["limit"], query.get("cursor")), quarantined_payload
         )
 
 
@@ -134,7 +132,7 @@ class Export(ApiView):
     def get(self, request: Request, session_id: str) -> HttpResponse:
         """Return the conversation as Markdown, or what the session holds as JSON, without the traces of its turns."""
         form = self.parameters(ExportQuery)["format"]
-        exported = session(self.project, session_id)
+        exported = sessions.session(self.project, session_id)
         file = exported_file(exported, form)
         record_export(exported, form)
         return file

@@ -23,62 +23,62 @@ from sessions_app.api.shell.views import ApiView
 from sessions_app.models import Project, Session
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.paging import number, page, when
-from sessions_app.queries.sessions.lookups import counted_session, filtered_sessions, session, status_of
+from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.settings.model_roles import session_config
 
 _LATEST_FIRST = (("-last_activity_at", when), ("-id", number))
 
 
-def metadata(found: Session) -> dict[str, Any]:
+def metadata(session: Session) -> dict[str, Any]:
     """Return what a session that has its counts reports of itself."""
     return {
-        "session_id": found.session_id,
-        "title": found.title,
-        "label": found.label,
-        "status": status_of(found),
-        "created_at": found.created_at,
-        "last_activity_at": found.last_activity_at,
-        "expires_at": found.expires_at,
-        "message_count": found.message_count,
-        "session_context_unit_count": found.unit_count,
-        "pending_turn_context_unit_count": found.pending_unit_count,  # type: ignore[attr-defined]
-        **_choices(found),
-        "flags": found.flags,
-        "workspace_source_count": found.draft.source_count,
-        "workspace_unit_count": found.draft.unit_count,
-        "workspace_last_saved_at": found.saved_at,  # type: ignore[attr-defined]
-        "explainability_turn_count": found.turn_count,  # type: ignore[attr-defined]
-        "failed_turn_count": found.failed_turn_count,
+        "session_id": session.session_id,
+        "title": session.title,
+        "label": session.label,
+        "status": sessions.status_of(session),
+        "created_at": session.created_at,
+        "last_activity_at": session.last_activity_at,
+        "expires_at": session.expires_at,
+        "message_count": session.message_count,
+        "session_context_unit_count": session.unit_count,
+        "pending_turn_context_unit_count": session.pending_unit_count,  # type: ignore[attr-defined]
+        **_choices(session),
+        "flags": session.flags,
+        "workspace_source_count": session.draft.source_count,
+        "workspace_unit_count": session.draft.unit_count,
+        "workspace_last_saved_at": session.saved_at,  # type: ignore[attr-defined]
+        "explainability_turn_count": session.turn_count,  # type: ignore[attr-defined]
+        "failed_turn_count": session.failed_turn_count,
     }
 
 
-def _choices(found: Session) -> dict[str, Any]:
+def _choices(session: Session) -> dict[str, Any]:
     return {
-        "planner_plugin": found.preferred_planner_plugin,
-        "seed_detector_plugin": found.preferred_seed_detector_plugin,
-        "kb_plugin": found.preferred_kb_plugin,
-        "goal_solver_plugin": found.preferred_goal_solver_plugin,
-        "deliberation_level": found.preferred_deliberation_level,
-        "model": found.preferred_model,
-        "kb_id": found.mounted_kb.kb_id,
-        "kb_name": found.mounted_kb.name,
-        "workspace_dirty": found.is_dirty,
+        "planner_plugin": session.preferred_planner_plugin,
+        "seed_detector_plugin": session.preferred_seed_detector_plugin,
+        "kb_plugin": session.preferred_kb_plugin,
+        "goal_solver_plugin": session.preferred_goal_solver_plugin,
+        "deliberation_level": session.preferred_deliberation_level,
+        "model": session.preferred_model,
+        "kb_id": session.mounted_kb.kb_id,
+        "kb_name": session.mounted_kb.name,
+        "workspace_dirty": session.is_dirty,
     }
 
 
 def read_metadata(project: Project, session_id: str) -> dict[str, Any]:
     """Return a session's metadata as it is now; SESSION_NOT_FOUND if the project has none of this id."""
-    found = counted_session(project, session_id)
-    return metadata(found) | _frozen(found)
+    session = sessions.counted_session(project, session_id)
+    return metadata(session) | _frozen(session)
 
 
-def _frozen(found: Session) -> dict[str, Any]:
+def _frozen(session: Session) -> dict[str, Any]:
     """Return what the session keeps until it is told otherwise."""
     return {
-        **identity_payload(found),
-        "skill_snapshot": snapshot_payload(found),
-        "model_config": session_config(found),
-        "planner_statistics_frozen": found.planner_statistics is not None,
+        **identity_payload(session),
+        "skill_snapshot": snapshot_payload(session),
+        "model_config": session_config(session),
+        "planner_statistics_frozen": session.planner_statistics is not None,
     }
 
 
@@ -89,10 +89,10 @@ class Sessions(ApiView):
     def get(self, request: Request) -> Response:
         """List sessions, the latest activity first."""
         query = self.parameters(SessionListQuery)
-        found = filtered_sessions(
+        matching = sessions.filtered_sessions(
             self.project, words=query.get("q"), status=query.get("status"), kb_id=query.get("kb_id")
         )
-        return self.listed("sessions", page(found, _LATEST_FIRST, query["limit"], query.get("cursor")), metadata)
+        return self.listed("sessions", page(matching, _LATEST_FIRST, query["limit"], query.get("cursor")), metadata)
 
     @schemas.session_create
     def post(self, request: Request) -> Response:
@@ -129,14 +129,14 @@ class OneSession(ApiView):
     @schemas.session_patch
     def patch(self, request: Request, session_id: str) -> Response:
         """Name the session or take its name away, and choose its policies; what is not named stays."""
-        body, found = self.body(SessionPatchRequest), session(self.project, session_id)
+        body, session = self.body(SessionPatchRequest), sessions.session(self.project, session_id)
         named = {name: value for name, value in dict(request.data).items() if ALIASES.get(name, name) in FLAGS}
-        waiting_for_slot(body["wait_ms"], lambda: change_session(found, {"flags": named, **body}))
+        waiting_for_slot(body["wait_ms"], lambda: change_session(session, {"flags": named, **body}))
         return Response(read_metadata(self.project, session_id))
 
     @schemas.session_delete
     def delete(self, request: Request, session_id: str) -> Response:
         """End the session; one that is gone already, or was never there, is fine too."""
         with suppress(NotFound):
-            delete_session(session(self.project, session_id))
+            delete_session(sessions.session(self.project, session_id))
         return Response(status=204)

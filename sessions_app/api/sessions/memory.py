@@ -12,7 +12,7 @@ from sessions_app.api.sessions.content_payloads import memory_payload
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import WaitQuery
 from sessions_app.api.shell.views import ApiView
-from sessions_app.queries.sessions.lookups import session
+from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.sessions.memory import remembered_by
 
 
@@ -22,14 +22,14 @@ class SessionMemory(ApiView):
     @schemas.memory_read
     def get(self, request: Request, session_id: str) -> Response:
         """Read it; reading keeps nothing alive."""
-        found = session(self.project, session_id)
-        return Response({"session_id": found.session_id, **memory_payload(*remembered_by(found))})
+        session = sessions.session(self.project, session_id)
+        return Response({"session_id": session.session_id, **memory_payload(*remembered_by(session))})
 
     @schemas.memory_clear
     def delete(self, request: Request, session_id: str) -> Response:
         """Clear it; an empty one, and that of a session that is not there, is fine too."""
         wait_ms = self.parameters(WaitQuery)["wait_ms"]
         with suppress(NotFound):
-            found = session(self.project, session_id)
-            waiting_for_slot(wait_ms, lambda: clear_memory(found))
+            session = sessions.session(self.project, session_id)
+            waiting_for_slot(wait_ms, lambda: clear_memory(session))
         return Response(status=204)

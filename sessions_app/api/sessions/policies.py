@@ -12,12 +12,12 @@ from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PoliciesRequest
 from sessions_app.api.shell.views import ApiView
 from sessions_app.models import Session
+from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.sessions.flags import policies_of
-from sessions_app.queries.sessions.lookups import session
 
 
-def _payload(found: Session) -> dict[str, Any]:
-    return {"session_id": found.session_id, "policies": [asdict(policy) for policy in policies_of(found)]}
+def _payload(session: Session) -> dict[str, Any]:
+    return {"session_id": session.session_id, "policies": [asdict(policy) for policy in policies_of(session)]}
 
 
 class SessionPolicies(ApiView):
@@ -26,12 +26,12 @@ class SessionPolicies(ApiView):
     @schemas.policies_read
     def get(self, request: Request, session_id: str) -> Response:
         """Read them."""
-        return Response(_payload(session(self.project, session_id)))
+        return Response(_payload(sessions.session(self.project, session_id)))
 
     @schemas.policies_patch
     def patch(self, request: Request, session_id: str) -> Response:
         """Choose some, or take choices back."""
-        found = session(self.project, session_id)
+        session = sessions.session(self.project, session_id)
         body = self.body(PoliciesRequest)
         named = {name: value for name, value in dict(request.data).items() if name != "wait_ms"}
-        return Response(_payload(waiting_for_slot(body["wait_ms"], lambda: choose_policies(found, named))))
+        return Response(_payload(waiting_for_slot(body["wait_ms"], lambda: choose_policies(session, named))))

@@ -11,7 +11,7 @@ from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import CorrectionRequest, UnitChangeRequest
 from sessions_app.api.shell.views import ApiView
 from sessions_app.ingest.load import correct_unit
-from sessions_app.queries.sessions.lookups import session
+from sessions_app.queries.sessions import lookups as sessions
 
 
 class RetractUnit(ApiView):
@@ -20,8 +20,8 @@ class RetractUnit(ApiView):
     @schemas.unit_retract
     def post(self, request: Request, session_id: str, unit_id: str) -> Response:
         """Retract a unit of the session's own, or hide one of its base or draft from it."""
-        body, found = self.body(UnitChangeRequest), session(self.project, session_id)
-        changed = waiting_for_slot(body["wait_ms"], lambda: retract_unit(found, unit_id, self.access.actor))
+        body, session = self.body(UnitChangeRequest), sessions.session(self.project, session_id)
+        changed = waiting_for_slot(body["wait_ms"], lambda: retract_unit(session, unit_id, self.access.actor))
         return Response(_change(changed.session_id, unit_id, "retracted", changed.unit_count))
 
 
@@ -31,8 +31,8 @@ class RestoreUnit(ApiView):
     @schemas.unit_restore
     def post(self, request: Request, session_id: str, unit_id: str) -> Response:
         """Have the session use the unit again."""
-        body, found = self.body(UnitChangeRequest), session(self.project, session_id)
-        changed = waiting_for_slot(body["wait_ms"], lambda: restore_unit(found, unit_id, self.access.actor))
+        body, session = self.body(UnitChangeRequest), sessions.session(self.project, session_id)
+        changed = waiting_for_slot(body["wait_ms"], lambda: restore_unit(session, unit_id, self.access.actor))
         return Response(_change(changed.session_id, unit_id, "restored", changed.unit_count))
 
 
@@ -42,9 +42,9 @@ class CorrectUnit(ApiView):
     @schemas.unit_correct
     def post(self, request: Request, session_id: str, unit_id: str) -> Response:
         """Read the text as material of the session, in the unit's place."""
-        body, found = self.body(CorrectionRequest), session(self.project, session_id)
+        body, session = self.body(CorrectionRequest), sessions.session(self.project, session_id)
         changed = waiting_for_slot(
-            body["wait_ms"], lambda: correct_unit(found, unit_id, body["text"], self.access.actor)
+            body["wait_ms"], lambda: correct_unit(session, unit_id, body["text"], self.access.actor)
         )
         return Response(_change(changed.session_id, unit_id, "corrected", changed.unit_count))
 

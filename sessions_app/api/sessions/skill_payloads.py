@@ -64,12 +64,12 @@ def diagnostic_payload(item: SkillDiagnostic) -> dict[str, Any]:
     }
 
 
-def difference_payload(told: SnapshotDifference) -> dict[str, Any]:
+def difference_payload(difference: SnapshotDifference) -> dict[str, Any]:
     """Return what leads from one snapshot to another."""
     return {
-        "is_empty": told.is_empty,
-        "added": [skill_payload(item) for item in told.added],
-        "removed": [skill_payload(item) for item in told.removed],
+        "is_empty": difference.is_empty,
+        "added": [skill_payload(item) for item in difference.added],
+        "removed": [skill_payload(item) for item in difference.removed],
         "changed": [
             {
                 "skill_name": item.after.skill_name,
@@ -77,8 +77,8 @@ def difference_payload(told: SnapshotDifference) -> dict[str, Any]:
                 "before": {**skill_payload(item.before), "instructions": item.before.instructions},
                 "after": {**skill_payload(item.after), "instructions": item.after.instructions},
             }
-            for item in told.changed
+            for item in difference.changed
         ],
-        "new_diagnostics": [diagnostic_payload(item) for item in told.new_diagnostics],
-        "gone_diagnostics": [diagnostic_payload(item) for item in told.gone_diagnostics],
+        "new_diagnostics": [diagnostic_payload(item) for item in difference.new_diagnostics],
+        "gone_diagnostics": [diagnostic_payload(item) for item in difference.gone_diagnostics],
     }

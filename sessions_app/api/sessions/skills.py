@@ -13,8 +13,8 @@ from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import WaitFields
 from sessions_app.api.shell.views import ApiView
 from sessions_app.models import Session
+from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.sessions.frozen_content import skills_of
-from sessions_app.queries.sessions.lookups import session
 from sessions_app.queries.sessions.skill_files import current_skills
 
 
@@ -24,9 +24,9 @@ class SessionSkills(ApiView):
     @schemas.skills_read
     def get(self, request: Request, session_id: str) -> Response:
         """Return the snapshot with every skill's instructions; no file is read."""
-        found = session(self.project, session_id)
-        skills = [{**skill_payload(item), "instructions": item.instructions} for item in skills_of(found).skills]
-        return Response({"session_id": found.session_id, **snapshot_payload(found), "skills": skills})
+        session = sessions.session(self.project, session_id)
+        skills = [{**skill_payload(item), "instructions": item.instructions} for item in skills_of(session).skills]
+        return Response({"session_id": session.session_id, **snapshot_payload(session), "skills": skills})
 
 
 class SkillsDifference(ApiView):
@@ -35,9 +35,9 @@ class SkillsDifference(ApiView):
     @schemas.skills_difference
     def get(self, request: Request, session_id: str) -> Response:
         """Hold the snapshot against what the files say now; nothing changes."""
-        found = session(self.project, session_id)
-        held, current = skills_of(found), current_skills(self.project)
-        return Response({**_standing(found, held, current), "current_hash": current.content_hash})
+        session = sessions.session(self.project, session_id)
+        held, current = skills_of(session), current_skills(self.project)
+        return Response({**_standing(session, held, current), "current_hash": current.content_hash})
 
 
 class ReloadSkills(ApiView):
@@ -46,18 +46,18 @@ class ReloadSkills(ApiView):
     @schemas.skills_reload
     def post(self, request: Request, session_id: str) -> Response:
         """Replace the session's snapshot by what the files say now; other sessions keep theirs."""
-        found, wait_ms = session(self.project, session_id), self.body(WaitFields)["wait_ms"]
-        before = skills_of(found)
-        made = waiting_for_slot(wait_ms, lambda: reload_skills(found))
+        session, wait_ms = sessions.session(self.project, session_id), self.body(WaitFields)["wait_ms"]
+        before = skills_of(session)
+        made = waiting_for_slot(wait_ms, lambda: reload_skills(session))
         after = skills_of(made)
         return Response({**_standing(made, before, after), "count": len(after.skills)})
 
 
-def _standing(found: Session, before: SkillSnapshot, after: SkillSnapshot) -> dict[str, Any]:
+def _standing(session: Session, before: SkillSnapshot, after: SkillSnapshot) -> dict[str, Any]:
     """Return the session's snapshot as it is, and what leads from one to another."""
     return {
-        "session_id": found.session_id,
-        "version": found.snapshot_version,
-        "hash": skills_of(found).content_hash,
+        "session_id": session.session_id,
+        "version": session.snapshot_version,
+        "hash": skills_of(session).content_hash,
         "difference": difference_payload(difference(before, after)),
     }

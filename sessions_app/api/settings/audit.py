@@ -22,8 +22,8 @@ class Audit(ApiView):
     def get(self, request: Request) -> Response:
         """List entries, the newest first."""
         query = self.parameters(AuditListQuery)
-        found = entry_page(self.project, _filter(query), query["limit"], query.get("cursor"))
-        return self.listed("entries", found, entry_record)
+        listed = entry_page(self.project, _filter(query), query["limit"], query.get("cursor"))
+        return self.listed("entries", listed, entry_record)
 
 
 class AuditExport(ApiView):

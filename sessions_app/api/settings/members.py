@@ -34,15 +34,15 @@ class OneMember(_AdminsView):
     @schemas.member_change
     def patch(self, request: Request, name: str) -> Response:
         """Change the member's role."""
-        found = members.member(self.project, name)
-        return Response(_member(change_role(found, self.body(RoleRequest)["role"])))
+        membership = members.member(self.project, name)
+        return Response(_member(change_role(membership, self.body(RoleRequest)["role"])))
 
     @schemas.member_remove
     def delete(self, request: Request, name: str) -> Response:
         """Remove the member."""
-        found = members.members(self.project).filter(user__username=name).first()
-        if found is not None:
-            dismiss_member(found)
+        membership = members.members(self.project).filter(user__username=name).first()
+        if membership is not None:
+            dismiss_member(membership)
         return Response(status=204)
 
 
@@ -69,9 +69,9 @@ class OneInvitation(_AdminsView):
     @schemas.invitation_withdraw
     def delete(self, request: Request, invitation_id: int) -> Response:
         """Make it useless."""
-        found = members.open_invitations(self.project).filter(pk=invitation_id).first()
-        if found is not None:
-            withdraw_invitation(found)
+        invitation = members.open_invitations(self.project).filter(pk=invitation_id).first()
+        if invitation is not None:
+            withdraw_invitation(invitation)
         return Response(status=204)
 
 

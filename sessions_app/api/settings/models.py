@@ -12,7 +12,7 @@ from sessions_app.api.shell.requests import WaitFields
 from sessions_app.api.shell.views import ApiView
 from sessions_app.language_model import model_names
 from sessions_app.models import Session
-from sessions_app.queries.sessions.lookups import session
+from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.settings.model_roles import session_config, shared_config
 
 
@@ -40,14 +40,14 @@ class SessionModelConfig(ApiView):
     @schemas.model_config_read
     def get(self, request: Request, session_id: str) -> Response:
         """Return the table; an expired session's stays readable."""
-        return Response(_config(session(self.project, session_id)))
+        return Response(_config(sessions.session(self.project, session_id)))
 
     @schemas.model_config_write
     def patch(self, request: Request, session_id: str) -> Response:
         """Replace the maps that are named, or take over the project's table."""
-        found, wait_ms = session(self.project, session_id), self.body(WaitFields)["wait_ms"]
-        return Response(_config(waiting_for_slot(wait_ms, lambda: change_model_config(found, request.data))))
+        session, wait_ms = sessions.session(self.project, session_id), self.body(WaitFields)["wait_ms"]
+        return Response(_config(waiting_for_slot(wait_ms, lambda: change_model_config(session, request.data))))
 
 
-def _config(found: Session) -> dict[str, Any]:
-    return {"session_id": found.session_id, **session_config(found)}
+def _config(session: Session) -> dict[str, Any]:
+    return {"session_id": session.session_id, **session_config(session)}

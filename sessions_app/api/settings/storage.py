@@ -43,14 +43,14 @@ class Storage(ApiView):
 
 
 def _answer() -> StorageAnswer:
-    found = storage()
-    if found is None:
+    sample = storage()
+    if sample is None:
         return {"day": None, "growth_days": 0, "byte_count": None, "growth_bytes_a_day": None, "kinds": []}
     return {
-        "day": found.day,
-        "growth_days": found.days,
-        "byte_count": found.total.byte_count,
-        "growth_bytes_a_day": found.total.growth_a_day,
+        "day": sample.day,
+        "growth_days": sample.days,
+        "byte_count": sample.total.byte_count,
+        "growth_bytes_a_day": sample.total.growth_a_day,
         "kinds": [
             {
                 "kind": item.kind.value,
@@ -59,6 +59,6 @@ def _answer() -> StorageAnswer:
                 "is_estimate": item.is_estimate,
                 "growth_bytes_a_day": item.growth_a_day,
             }
-            for item in found.kinds
+            for item in sample.kinds
         ],
     }

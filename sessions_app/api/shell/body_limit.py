@@ -55,10 +55,10 @@ class BodyLimit:
         except BodyTooLarge:
             await _refuse(scope, send, _too_large(limit))
         except OSError as error:
-            told = as_unavailable(error)
-            if not isinstance(told, StorageFull):
+            unavailable = as_unavailable(error)
+            if not isinstance(unavailable, StorageFull):
                 raise
-            await _refuse(scope, send, told)
+            await _refuse(scope, send, unavailable)
 
     def _limit_and_length(self, scope: dict[str, Any]) -> tuple[int, int]:
         headers = {name: value for name, value in scope["headers"] if name in {b"content-type", b"content-length"}}

@@ -90,12 +90,12 @@ def _replayed(kept: KeptAnswer) -> HttpResponse:
 
 def _fingerprint(request: Request, *, is_parsed: bool) -> str:
     """Return a hash of the method, the address and the body."""
-    asked = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
+    fingerprint = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
     if is_parsed:
-        asked.update(json.dumps(request.data, sort_keys=True, default=_digest).encode())
+        fingerprint.update(json.dumps(request.data, sort_keys=True, default=_digest).encode())
     else:
-        asked.update(request._request.body)
-    return asked.hexdigest()
+        fingerprint.update(request._request.body)
+    return fingerprint.hexdigest()
 
 
 def _digest(value: Any) -> str:

@@ -66,7 +66,7 @@ class UploadParser(BaseParser):
             raise TooLarge(f"The form's fields are larger than {limit} bytes.", details={"max_bytes": limit}) from None
         except SuspiciousOperation:
             raise ParseError("The form has too many fields or files.") from None
-        fields, files = parsed.data.dict(), [file for _, found in parsed.files.lists() for file in found]
+        fields, files = parsed.data.dict(), [file for _, uploads in parsed.files.lists() for file in uploads]
         if len(files) > 1:
             raise ParseError("Send one file at a time.")
         if not _is_text(fields):

@@ -112,15 +112,15 @@ class ApiView(APIView):
         return Author(name=f"API key {holder.name}")
 
     def listed[Row: Model](
-        self, name: str, found: Page[Row], payload: Callable[[Row], Mapping[str, Any]], total: int | None = None
+        self, name: str, page: Page[Row], payload: Callable[[Row], Mapping[str, Any]], total: int | None = None
     ) -> Response:
         """Return a page of a list, with links to those beside it.
 
         Args:
             total: how many rows the whole list has, where that is stored.
         """
-        body = {name: [payload(row) for row in found.rows], "next_cursor": found.next_cursor}
-        return self.linked(body, next=found.next_cursor, prev=found.previous_cursor, total=total)
+        body = {name: [payload(row) for row in page.rows], "next_cursor": page.next_cursor}
+        return self.linked(body, next=page.next_cursor, prev=page.previous_cursor, total=total)
 
     def linked(self, body: Mapping[str, Any], *, total: int | None = None, **cursors: str | None) -> Response:
         """Return an answer with a `Link` header (RFC 8288): the first page, and for each relation that of its cursor.

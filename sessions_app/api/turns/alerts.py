@@ -92,7 +92,7 @@ class Alerts(AdminsView):
     @schemas.alert_list
     def get(self, request: Request) -> Response:
         """List all of them, each with its newest crossings."""
-        return Response({"alerts": [_listed(found) for found in alerts(self.project)]})
+        return Response({"alerts": [_listed(alert) for alert in alerts(self.project)]})
 
     @schemas.alert_create
     def post(self, request: Request) -> Response:
@@ -104,9 +104,9 @@ class Alerts(AdminsView):
         return Response({**alert_record(made), "crossings": [], "signing_key": key}, status=201)
 
 
-def _listed(found: Alert) -> dict[str, Any]:
-    crossings: list[AlertCrossing] = found.newest_crossings  # type: ignore[attr-defined]
-    return {**alert_record(found), "crossings": [crossing_record(item) for item in crossings]}
+def _listed(alert: Alert) -> dict[str, Any]:
+    crossings: list[AlertCrossing] = alert.newest_crossings  # type: ignore[attr-defined]
+    return {**alert_record(alert), "crossings": [crossing_record(item) for item in crossings]}
 
 
 class OneAlert(AdminsView):

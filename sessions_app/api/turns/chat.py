@@ -65,10 +65,10 @@ class ChatCompletions(ApiView):
     def _placed(self, body: dict[str, Any], call: TurnCall) -> tuple[Session, TurnCall]:
         """Return the session, and the call that says what it goes on from: another turn may come before it."""
         header = self.request.headers.get(SESSION_HEADER)
-        found = talking_session(self.project, body, header, call.remembered_choices, call.base)
-        self.session_id = found.session.session_id
-        told = {"session": found.how, "warnings": list(found.warnings)} if found.warnings else None
-        return found.session, replace(call, continues_at=found.continues_at, client_request=told)
+        resolved = talking_session(self.project, body, header, call.remembered_choices, call.base)
+        self.session_id = resolved.session.session_id
+        notes = {"session": resolved.how, "warnings": list(resolved.warnings)} if resolved.warnings else None
+        return resolved.session, replace(call, continues_at=resolved.continues_at, client_request=notes)
 
     def _stream(self, body: dict[str, Any], call: TurnCall) -> StreamingHttpResponse:
         """Answer once the turn has begun: what is refused before is a plain error."""

@@ -14,7 +14,7 @@ from sessions_app.actions.turns.running import request_cancel
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import DetailQuery, RegistryQuery
 from sessions_app.api.shell.views import ApiView
-from sessions_app.queries.sessions.lookups import session
+from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.turns import registry as turns
 from sessions_app.queries.turns.entries import details_of, entry, inline_detail
 from sessions_app.queries.turns.registry import Detail
@@ -33,11 +33,11 @@ class Explainability(ApiView):
     def get(self, request: Request, session_id: str) -> Response:
         """List entries with their traces, oldest first; `before` pages towards the beginning."""
         query = self.parameters(RegistryQuery)
-        owner = session(self.project, session_id)
-        found, has_more = turns.registry_page(owner, query["limit"], query.get("before"))
-        events = turns.all_events(found)
-        bases = mounted_bases(found)
-        details = details_of(found) if query.get("details") == "full" else {}
+        owner = sessions.session(self.project, session_id)
+        listed, has_more = turns.registry_page(owner, query["limit"], query.get("before"))
+        events = turns.all_events(listed)
+        bases = mounted_bases(listed)
+        details = details_of(listed) if query.get("details") == "full" else {}
         turn_count = turns.turns(owner).count()
         return self.linked(
             {
@@ -49,11 +49,11 @@ class Explainability(ApiView):
                         execution_trace(events[turn.pk], details.get(turn.pk)),
                         verdict_of(recorded(turn, events[turn.pk], bases[turn.pk])),
                     )
-                    for turn in found
+                    for turn in listed
                 ],
                 "has_more": has_more,
             },
-            next=str(found[0].turn_index) if has_more else None,
+            next=str(listed[0].turn_index) if has_more else None,
             total=turn_count,
         )
 
@@ -67,9 +67,9 @@ class OneTurn(ApiView):
     @schemas.turn_read
     def get(self, request: Request, session_id: str, request_id: str) -> Response:
         """Read the entry with the structure of its graph, also while the turn runs."""
-        found = turns.turn_or_trial(self.project, session_id, request_id)
-        events = turns.events(found)
-        return Response(entry(found, execution_trace(events), verdict(found, events)))
+        turn = turns.turn_or_trial(self.project, session_id, request_id)
+        events = turns.events(turn)
+        return Response(entry(turn, execution_trace(events), verdict(turn, events)))
 
 
 @method_decorator(conditional_page, name="dispatch")
@@ -82,8 +82,8 @@ class TurnDetail(ApiView):
     def get(self, request: Request, session_id: str, request_id: str, ref: str) -> HttpResponseBase:
         """Read the payload as far as it goes inline, or download the whole."""
         query = self.parameters(DetailQuery)
-        found = turns.detail(turns.turn_or_trial(self.project, session_id, request_id), ref)
-        return _file(found) if query["download"] else Response(inline_detail(found))
+        detail = turns.detail(turns.turn_or_trial(self.project, session_id, request_id), ref)
+        return _file(detail) if query["download"] else Response(inline_detail(detail))
 
 
 def _file(detail: Detail) -> HttpResponse:
@@ -99,6 +99,6 @@ class CancelTurn(ApiView):
     @schemas.turn_cancel
     def post(self, request: Request, session_id: str, request_id: str) -> Response:
         """Ask the running turn to end; it ends as cancelled and leaves what a failed turn leaves."""
-        found = turns.turn(self.project, session_id, request_id)
-        request_cancel(found)
-        return Response({"request_id": found.request_id, "session_id": session_id, "status": "cancelling"}, status=202)
+        turn = turns.turn(self.project, session_id, request_id)
+        request_cancel(turn)
+        return Response({"request_id": turn.request_id, "session_id": session_id, "status": "cancelling"}, status=202)

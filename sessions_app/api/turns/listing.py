@@ -25,10 +25,10 @@ class Turns(ApiView):
         """List turns, the newest first."""
         query = self.parameters(TurnListQuery)
         wanted = filter_given(query.get("q", ""))
-        found = turn_page(self.project, wanted, _place(query.get("cursor")), query["limit"])
-        next_cursor = str(found.next_before) if found.next_before else None
+        listed = turn_page(self.project, wanted, _place(query.get("cursor")), query["limit"])
+        next_cursor = str(listed.next_before) if listed.next_before else None
         return self.linked(
-            {"turns": [turn_record(turn) for turn in found.turns], "next_cursor": next_cursor}, next=next_cursor
+            {"turns": [turn_record(turn) for turn in listed.turns], "next_cursor": next_cursor}, next=next_cursor
         )
 
 

@@ -73,15 +73,15 @@ class Reviews(ApiView):
         """List the queue, the oldest first."""
         query = self.parameters(PageQuery)
         queue = queued_turns(self.project).prefetch_related("turn__scores")
-        found = page(queue, [("id", number)], query["limit"], query.get("cursor"))
+        listed = page(queue, [("id", number)], query["limit"], query.get("cursor"))
         counts = queue_counts(self.project, self.author.name)
         body = {
             "queued": counts.queued,
             "done": counts.done,
-            "turns": [_queued(row) for row in found.rows],
-            "next_cursor": found.next_cursor,
+            "turns": [_queued(row) for row in listed.rows],
+            "next_cursor": listed.next_cursor,
         }
-        return self.linked(body, next=found.next_cursor, prev=found.previous_cursor, total=counts.queued)
+        return self.linked(body, next=listed.next_cursor, prev=listed.previous_cursor, total=counts.queued)
 
     @schemas.review_add
     def post(self, request: Request) -> Response:
@@ -119,7 +119,7 @@ class ReviewAgreement(ApiView):
     @schemas.agreement_read
     def get(self, request: Request) -> Response:
         """Read the share of equal ratings, and Cohen's kappa of each two people."""
-        found = project_agreements(self.project)
+        agreements = project_agreements(self.project)
         pairs = [
             {
                 "people": list(pair.people),
@@ -127,7 +127,7 @@ class ReviewAgreement(ApiView):
                 "equal": pair.equal_count,
                 "kappa": pair.kappa,
             }
-            for pair in found.pairs
+            for pair in agreements.pairs
         ]
-        body = {"both": found.both_count, "equal": found.equal_count, "equal_share": found.equal_share}
+        body = {"both": agreements.both_count, "equal": agreements.equal_count, "equal_share": agreements.equal_share}
         return Response({**body, "pairs": pairs})

@@ -166,7 +166,7 @@ class EventStream(StreamingHttpResponse):
 
     def when_ended(self, at_end: Callable[[bytes], None]) -> None:
         """Hand over the whole stream as it goes over the wire, as `Feed.when_ended` does; comments are left out."""
-        self._feed.when_ended(lambda told: at_end(b"".join(self._encode(name, data) for name, data in told)))
+        self._feed.when_ended(lambda events: at_end(b"".join(self._encode(name, data) for name, data in events)))
 
 
 async def _frames(

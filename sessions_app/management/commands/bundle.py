@@ -12,7 +12,7 @@ from sessions_app.interchange.bundle.checking import checked_bundle
 from sessions_app.interchange.bundle.form import BundleManifest
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.interchange.bundle.writing import write_bundle
-from sessions_app.queries.sessions.lookups import session
+from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.settings.projects import project_named
 
 
@@ -38,9 +38,9 @@ class Command(BaseCommand):
         try:
             if what == "export":
                 with file.open("xb") as target:
-                    found = session(project_named(options["project"]), options["session"])
-                    self._tell(file, write_bundle(found, target))
-                record_export(found, "bundle")
+                    session = sessions.session(project_named(options["project"]), options["session"])
+                    self._tell(file, write_bundle(session, target))
+                record_export(session, "bundle")
                 return
             with file.open("rb") as source:
                 if what == "verify":
@@ -52,8 +52,8 @@ class Command(BaseCommand):
                 file.unlink(missing_ok=True)
             raise CommandError(str(error)) from None
         self.stdout.write(f"Session {imported.session.session_id}: {imported.turn_count} turns, read-only.")
-        for told in imported.left_out:
-            self.stdout.write(told)
+        for left_out in imported.left_out:
+            self.stdout.write(left_out)
 
     def _tell(self, file: Path, manifest: BundleManifest) -> None:
         size = sum(item.size for item in manifest.files)
@@ -61,5 +61,5 @@ class Command(BaseCommand):
             f"{file}: session {manifest.session_id} of mrpvm {manifest.product}, {size} bytes in"
             f" {len(manifest.files)} files, SHA-256 {manifest.root}."
         )
-        for told in manifest.left_out:
-            self.stdout.write(told)
+        for left_out in manifest.left_out:
+            self.stdout.write(left_out)

@@ -15,7 +15,7 @@ from sessions_app.experiments.search import Bounds, Expectation
 from sessions_app.models import Experiment, ExplainabilityTurn, Project
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
 from sessions_app.queries.knowledge.bases import knowledge_base
-from sessions_app.queries.sessions.lookups import session
+from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.settings.projects import project_named
 from sessions_app.queries.turns.registry import answer_of, turn, turns
 
@@ -66,8 +66,8 @@ class Command(BaseCommand):
         except MRPError as error:
             raise CommandError(error.message) from None
         if experiment.status != Experiment.Status.FINISHED:
-            told = experiment.error["message"] if experiment.error else "It did not end in time."
-            raise CommandError(f"The experiment is {experiment.status}: {told}")
+            message = experiment.error["message"] if experiment.error else "It did not end in time."
+            raise CommandError(f"The experiment is {experiment.status}: {message}")
         if options["json"]:
             self.stdout.write(
                 json.dumps([_record(trial) for trial in trials(experiment)], ensure_ascii=False, indent=1)
@@ -79,8 +79,8 @@ class Command(BaseCommand):
         self.stdout.write(f"Recorded answer: {answer_of(tried) or 'none'}")
         if what == "try":
             for trial in trials(experiment):
-                told = trial.answer or (trial.error or {}).get("message", "none")
-                self.stdout.write(f"With {json.dumps(trial.changes, ensure_ascii=False)}: {told} ({trial.status})")
+                answer = trial.answer or (trial.error or {}).get("message", "none")
+                self.stdout.write(f"With {json.dumps(trial.changes, ensure_ascii=False)}: {answer} ({trial.status})")
         elif what == "diagnose":
             self._tell_findings(experiment)
         else:
@@ -88,25 +88,25 @@ class Command(BaseCommand):
         self.stdout.write(f"{experiment.tried_count} trials; the experiment is {experiment.experiment_id}.")
 
     def _tell_findings(self, experiment: Experiment) -> None:
-        found = ranked_findings(experiment)
-        for number, (trial, finding) in enumerate(found, start=1):
+        findings = ranked_findings(experiment)
+        for number, (trial, finding) in enumerate(findings, start=1):
             self.stdout.write(f"{number}. {finding['text']} {finding['advice']} (trial {trial.position})")
-        if not found:
+        if not findings:
             self.stdout.write(_WITHOUT_FINDINGS[str((experiment.result or {}).get("result"))])
 
-    def _tell_moment(self, found: dict[str, Any]) -> None:
-        if found.get("result") != "found":
+    def _tell_moment(self, moment: dict[str, Any]) -> None:
+        if moment.get("result") != "found":
             self.stdout.write(
-                f"It was answered so at each of the {found.get('moment_count', 0)} states that were seen."
+                f"It was answered so at each of the {moment.get('moment_count', 0)} states that were seen."
             )
             return
-        name = "revision" if found["over"] == "base" else "turn"
-        self.stdout.write(f"Since {name} {found['number']}: {found['after']}")
-        self.stdout.write(f"Before: {found['before'] or 'none'}")
-        for told in found["told"]:
-            self.stdout.write(f"It told: {told}")
-        if not found["is_monotonous"]:
-            self.stdout.write(f"It changed more than once: at {', '.join(map(str, found['changes']))}.")
+        name = "revision" if moment["over"] == "base" else "turn"
+        self.stdout.write(f"Since {name} {moment['number']}: {moment['after']}")
+        self.stdout.write(f"Before: {moment['before'] or 'none'}")
+        for fact in moment["told"]:
+            self.stdout.write(f"It told: {fact}")
+        if not moment["is_monotonous"]:
+            self.stdout.write(f"It changed more than once: at {', '.join(map(str, moment['changes']))}.")
 
 
 _WITHOUT_FINDINGS = {
@@ -117,8 +117,10 @@ _WITHOUT_FINDINGS = {
 
 
 def _turn(project: Project, session_id: str, name: str) -> ExplainabilityTurn:
-    found = turns(session(project, session_id)).filter(turn_index=int(name)).first() if name.isdigit() else None
-    return turn(project, session_id, found.request_id if found else name)
+    numbered = (
+        turns(sessions.session(project, session_id)).filter(turn_index=int(name)).first() if name.isdigit() else None
+    )
+    return turn(project, session_id, numbered.request_id if numbered else name)
 
 
 def _ended(what: str, project: Project, tried: ExplainabilityTurn, options: dict[str, Any]) -> Experiment:

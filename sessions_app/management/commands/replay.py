@@ -32,8 +32,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Replay them, with a line for each that differs, and say how many came out how."""
-        found = ended_turns(options["session"], options["since"], options["until"])
-        keys = list(found.values_list("pk", flat=True))
+        turns = ended_turns(options["session"], options["since"], options["until"])
+        keys = list(turns.values_list("pk", flat=True))
         if options["sample"] and options["sample"] < len(keys):
             step = len(keys) / options["sample"]
             keys = [keys[int(place * step)] for place in range(options["sample"])]
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         pacer = Pacer(apart=True)
         for key in keys:
             pacer.pause()
-            turn = found.get(pk=key)
+            turn = turns.get(pk=key)
             try:
                 result = replay(turn)
             except Conflict as refused:
@@ -50,10 +50,10 @@ class Command(BaseCommand):
                 continue
             counts[result.result] += 1
             if result.divergence is not None:
-                told = f"{result.divergence.difference.name}: {result.divergence.detail}"
-                self.stdout.write(f"{turn.session.session_id} turn {turn.turn_index}: diverged at {told}")
-        told = ", ".join(f"{counts[name]} {name}" for name in ("identical", "diverged", "not replayable"))
-        self.stdout.write(f"{len(keys)} turns: {told}.")
+                summary = f"{result.divergence.difference.name}: {result.divergence.detail}"
+                self.stdout.write(f"{turn.session.session_id} turn {turn.turn_index}: diverged at {summary}")
+        summary = ", ".join(f"{counts[name]} {name}" for name in ("identical", "diverged", "not replayable"))
+        self.stdout.write(f"{len(keys)} turns: {summary}.")
         if counts["diverged"]:
             raise CommandError("Turns came out differently.", returncode=1)
 

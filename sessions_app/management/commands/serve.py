@@ -89,9 +89,9 @@ class Command(BaseCommand):
 
         Without tags all of them run, some of which open the database.
         """
-        found = checks.run_checks(tags=tags or None)
-        errors = [message for message in found if message.is_serious()]
-        for warning in found if tags and not errors else ():
+        messages = checks.run_checks(tags=tags or None)
+        errors = [message for message in messages if message.is_serious()]
+        for warning in messages if tags and not errors else ():
             self.stderr.write(f"Warning: {warning.msg}")
         if errors:
             self._refuse("\n".join(error.msg for error in errors))

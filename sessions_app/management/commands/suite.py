@@ -86,8 +86,8 @@ class Command(BaseCommand):
         run = run_now(suite, target_of(target), _AUTHOR)
         for result in results(run):
             is_passed = result.outcome == TestResult.Outcome.PASSED
-            told = "" if is_passed else f": {why_not(result)}"
-            self.stdout.write(f"{result.outcome:<7} {result.name}{told}")
+            reason = "" if is_passed else f": {why_not(result)}"
+            self.stdout.write(f"{result.outcome:<7} {result.name}{reason}")
         earlier = earlier_run(run)
         if earlier is not None:
             changed = difference(earlier, run)
