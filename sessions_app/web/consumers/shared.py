@@ -106,10 +106,10 @@ def _results(queries: Sequence[Query]) -> Mapping[Query, Result]:
 
 def _news(session_pk: int, since: int) -> Sequence[Outgoing]:
     """Return the events after `since`; where some of them were compacted, only that the page has to load afresh."""
-    found = list(events_since(session_pk, since))
-    if found and found[-1].sequence - since > len(found):
-        return [Outgoing(found[-1].sequence, False, json.dumps(events.compacted(found[-1].sequence)))]
-    return [_outgoing(event) for event in found]
+    stored = list(events_since(session_pk, since))
+    if stored and stored[-1].sequence - since > len(stored):
+        return [Outgoing(stored[-1].sequence, False, json.dumps(events.compacted(stored[-1].sequence)))]
+    return [_outgoing(event) for event in stored]
 
 
 def _outgoing(event: SessionEvent) -> Outgoing:

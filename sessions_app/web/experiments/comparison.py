@@ -46,11 +46,11 @@ class TrialColumn:
 
 def experiment_context(experiment: Experiment, *, may_change: bool) -> dict[str, Any]:
     """Return what the page of an experiment shows."""
-    found = trials(experiment)
-    words = described(experiment, found)
+    trial_rows = trials(experiment)
+    words = described(experiment, trial_rows)
     recorded = _recorded(experiment)
     before = recorded.answer if recorded else None
-    rows = [_row(experiment, trial, tuple(words[trial.position]), before) for trial in found]
+    rows = [_row(experiment, trial, tuple(words[trial.position]), before) for trial in trial_rows]
     return {
         "experiment": experiment,
         "session": experiment.session,

@@ -31,11 +31,11 @@ _TONES = {"finished": "ok", "planned": "idle", "planning": "active", "running": 
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the form, filled in with what the address names, and the acts of the project."""
     try:
-        found = forgetting_page(member.project, PAGE_ROWS, request.GET.get("cursor") or None)
+        listed = forgetting_page(member.project, PAGE_ROWS, request.GET.get("cursor") or None)
     except MRPError:  # an address that was cut
-        found = forgetting_page(member.project, PAGE_ROWS)
-    rows = [{"act": act, "tone": _TONES.get(act.status, "warn")} for act in found.rows]
-    context = {"given": _subject(request.GET), "rows": rows, "next_cursor": found.next_cursor}
+        listed = forgetting_page(member.project, PAGE_ROWS)
+    rows = [{"act": act, "tone": _TONES.get(act.status, "warn")} for act in listed.rows]
+    context = {"given": _subject(request.GET), "rows": rows, "next_cursor": listed.next_cursor}
     return page(request, "experiments/forgetting/index.html", member, context, section="forget")
 
 
@@ -50,8 +50,8 @@ def plan(request: HttpRequest, member: Member) -> HttpResponse:
         act = start_plan(member.project, subject, _author(member), wait_ms=AT_ONCE_MS)
     except MRPError as refused:
         tell_error(request, refused)
-        asked = {name: value for name in _FIELDS if name != "text" and (value := getattr(subject, name))}
-        return HttpResponseRedirect(f"{reverse('forget')}?{urlencode(asked)}")
+        given = {name: value for name in _FIELDS if name != "text" and (value := getattr(subject, name))}
+        return HttpResponseRedirect(f"{reverse('forget')}?{urlencode(given)}")
     return HttpResponseRedirect(reverse("forgetting", args=[act.forgetting_id]))
 
 

@@ -70,13 +70,13 @@ def target_given(form: QueryDict) -> Target:
 def form_context(project: Project, fields: TestFields) -> dict[str, Any]:
     """Return what the form of a test shows."""
     expected, choices = Expected.of_record(fields.expected), from_wire(Changes, fields.choices)
-    asked = fields.base.kb_id if fields.base is not None and fields.turn is None else ""
+    base_id = fields.base.kb_id if fields.base is not None and fields.turn is None else ""
     return {
         "fields": fields,
         "expected": {name: getattr(expected, name) for name in (*_TEXTS, *_WHOLE, *_NUMBERS, "cites_nothing_else")}
         | {name: "\n".join(getattr(expected, name)) for name in _LISTS},
-        "asked_base": asked,
-        "bases": offered_bases(project, asked)[0],
+        "asked_base": base_id,
+        "bases": offered_bases(project, base_id)[0],
         "statuses": STATUSES,
         "answer_bases": BASES,
         "tags": ", ".join(fields.tags),

@@ -45,18 +45,18 @@ class MatrixRow:
 
 def run_context(run: SuiteRun) -> dict[str, Any]:
     """Return what the page of a run shows."""
-    found = suites.results(run)
-    words = described(run.experiment, [result.trial for result in found])
+    results = suites.results(run)
+    words = described(run.experiment, [result.trial for result in results])
     earlier = suites.earlier_run(run)
     return {
         "suite": run.suite,
         "run": run,
         "experiment": run.experiment,
         "target": target_words(run),
-        "rows": [_row(result, words[result.trial.position]) for result in found],
+        "rows": [_row(result, words[result.trial.position]) for result in results],
         "earlier": earlier,
         "difference": suites.difference(earlier, run) if earlier is not None else None,
-        "total": len(found),
+        "total": len(results),
     }
 
 
@@ -117,8 +117,8 @@ def target_words(run: SuiteRun) -> str:
 
 def matrix_context(suite: Suite) -> dict[str, Any]:
     """Return the matrix of a suite's newest runs."""
-    found = suites.matrix(suite)
-    addresses = [reverse("suite-run", args=[suite.suite_id, run.experiment.experiment_id]) for run in found.runs]
+    matrix = suites.matrix(suite)
+    addresses = [reverse("suite-run", args=[suite.suite_id, run.experiment.experiment_id]) for run in matrix.runs]
     rows = [
         MatrixRow(
             name=name,
@@ -127,9 +127,9 @@ def matrix_context(suite: Suite) -> dict[str, Any]:
                 for result, url in zip(cells, addresses, strict=True)
             ],
         )
-        for name, cells in found.cells.items()
+        for name, cells in matrix.cells.items()
     ]
-    for run in found.runs:
+    for run in matrix.runs:
         run.suite = suite
-    heads = [(run, url, target_words(run)) for run, url in zip(found.runs, addresses, strict=True)]
+    heads = [(run, url, target_words(run)) for run, url in zip(matrix.runs, addresses, strict=True)]
     return {"matrix_runs": heads, "matrix_rows": rows}

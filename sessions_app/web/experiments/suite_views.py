@@ -101,9 +101,9 @@ def run(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
 @member_view()
 def show_run(request: HttpRequest, member: Member, suite_id: str, run_id: str) -> HttpResponse:
     """Show a run; for HTMX the part that changes while it runs."""
-    found = suites.run_of(suites.suite(member.project, suite_id), run_id)
+    run = suites.run_of(suites.suite(member.project, suite_id), run_id)
     template = "experiments/suites/run.html" + ("#news" if "HX-Request" in request.headers else "")
-    context = {**run_context(found), "may_change": may_change(member, found.experiment)}
+    context = {**run_context(run), "may_change": may_change(member, run.experiment)}
     return page(request, template, member, context, section="tests")
 
 

@@ -97,9 +97,9 @@ def changes_of(query: QueryDict, message: str) -> Changes:
     flags = dict(WHOLE) if text("history") == "whole" else {}
     if text("rewriting"):
         flags[_REWRITING] = text("rewriting") == "on"
-    asked, level = text("message"), text("level")
+    question, level = text("message"), text("level")
     return Changes(
-        message=asked if asked and asked != message else None,
+        message=question if question and question != message else None,
         history_through=0 if text("history") == "none" else None,
         without_units=_listed(query.getlist("unit")),
         without_sources=_listed(query.getlist("source")),
@@ -122,16 +122,16 @@ _LIMITS = ("request_timeout_ms", "plugin_timeout_ms", "max_llm_calls")
 
 def _sampling(temperature: str, max_tokens: str) -> Sampling | None:
     try:
-        found = Sampling(
+        sampling = Sampling(
             temperature=float(temperature) if temperature else None, max_tokens=int(max_tokens) if max_tokens else None
         )
     except ValueError:
         raise InvalidInput("The temperature and the number of tokens must be numbers.") from None
-    if found.temperature is not None and not 0 <= found.temperature <= MOST_TEMPERATURE:
+    if sampling.temperature is not None and not 0 <= sampling.temperature <= MOST_TEMPERATURE:
         raise InvalidInput(f"The temperature must be from 0 to {MOST_TEMPERATURE:g}.")
-    if found.max_tokens is not None and not 0 < found.max_tokens < 10**9:
+    if sampling.max_tokens is not None and not 0 < sampling.max_tokens < 10**9:
         raise InvalidInput("The number of tokens must be above 0.")
-    return None if found == Sampling() else found
+    return None if sampling == Sampling() else sampling
 
 
 def _listed(values: Sequence[str]) -> tuple[str, ...]:

@@ -57,10 +57,10 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     kind = request.GET.get("kind", "")
     kind = kind if kind in Experiment.Kind else ""
     try:
-        found = experiments.experiment_page(member.project, PAGE_ROWS, request.GET.get("cursor") or None, kind)
+        listed = experiments.experiment_page(member.project, PAGE_ROWS, request.GET.get("cursor") or None, kind)
     except MRPError:  # an address that was cut
-        found = experiments.experiment_page(member.project, PAGE_ROWS, None, kind)
-    context = {"experiments": found.rows, "next_cursor": found.next_cursor, "kind": kind}
+        listed = experiments.experiment_page(member.project, PAGE_ROWS, None, kind)
+    context = {"experiments": listed.rows, "next_cursor": listed.next_cursor, "kind": kind}
     return page(request, "experiments/index.html", member, context, section="experiments")
 
 
@@ -68,11 +68,11 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @member_view()
 def show(request: HttpRequest, member: Member, experiment_id: str) -> HttpResponse:
     """Show an experiment: its trials side by side; for HTMX the part that changes while it runs."""
-    found = experiments.experiment(member.project, experiment_id)
-    if found.kind == Experiment.Kind.SUITE:
-        return HttpResponseRedirect(reverse("suite-run", args=[found.suite_run.suite.suite_id, experiment_id]))
+    experiment = experiments.experiment(member.project, experiment_id)
+    if experiment.kind == Experiment.Kind.SUITE:
+        return HttpResponseRedirect(reverse("suite-run", args=[experiment.suite_run.suite.suite_id, experiment_id]))
     template = "experiments/show.html" + ("#news" if "HX-Request" in request.headers else "")
-    context = experiment_context(found, may_change=may_change(member, found))
+    context = experiment_context(experiment, may_change=may_change(member, experiment))
     return page(request, template, member, context, section="experiments")
 
 
@@ -80,13 +80,13 @@ def show(request: HttpRequest, member: Member, experiment_id: str) -> HttpRespon
 @member_view()
 def stop(request: HttpRequest, member: Member, experiment_id: str) -> HttpResponse:
     """Ask a running experiment to end."""
-    found = _changeable(member, experiment_id)
+    experiment = _changeable(member, experiment_id)
     try:
-        cancel_experiment(found)
+        cancel_experiment(experiment)
         tell(request, "The experiment is being stopped. What it has tried is kept.")
     except MRPError as refused:
         tell_error(request, refused)
-    return HttpResponseRedirect(_address(found))
+    return HttpResponseRedirect(_address(experiment))
 
 
 @form_of("experiment", "experiment_id")
@@ -110,13 +110,13 @@ def diagnosis(request: HttpRequest, member: Member, session_id: str, request_id:
         "earlier": experiments.experiments_of(turn, 10, "diagnosis"),
     }
     if request.GET.get("experiment"):
-        found = experiments.experiment(member.project, request.GET["experiment"])
-        context |= experiment_context(found, may_change=may_change(member, found))
-        question = found.question
+        experiment = experiments.experiment(member.project, request.GET["experiment"])
+        context |= experiment_context(experiment, may_change=may_change(member, experiment))
+        question = experiment.question
         context["expected"] = Expectation(
             should_contain=question.get("shouldContain", ""), should_not_contain=question.get("shouldNotContain", "")
         )
-        context["rest"] = _estimate_rest(found) if member.can_write and is_configured() else None
+        context["rest"] = _estimate_rest(experiment) if member.can_write and is_configured() else None
     template = "experiments/diagnosis.html" + ("#news" if "HX-Request" in request.headers else "")
     return page(request, template, member, context, section="sessions")
 
@@ -181,10 +181,10 @@ def try_turn(request: HttpRequest, member: Member, session_id: str, request_id: 
     try:
         changes = changes_of(request.POST, turn.user_message)
         if request.POST.get("experiment"):
-            found = _changeable(member, request.POST["experiment"])
-            if found.asks_models:
+            experiment = _changeable(member, request.POST["experiment"])
+            if experiment.asks_models:
                 member.check("editor")
-            made = start_more_trials(found, [changes], wait_ms=AT_ONCE_MS)
+            made = start_more_trials(experiment, [changes], wait_ms=AT_ONCE_MS)
         else:
             allow_model = "allow_model" in request.POST and member.can_write
             made = start_trials(
@@ -202,10 +202,10 @@ def try_turn(request: HttpRequest, member: Member, session_id: str, request_id: 
 def bisect(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Show the form that asks since when a turn of the session is answered as it is."""
     session = session_of(member.project, session_id)
-    asked = [turn for turn in turns.turns(session).order_by("-turn_index")[:PAGE_ROWS] if turn.kind == "chat"]
+    questions = [turn for turn in turns.turns(session).order_by("-turn_index")[:PAGE_ROWS] if turn.kind == "chat"]
     context = {
         "session": session,
-        "turns": asked,
+        "turns": questions,
         "chosen": request.GET.get("turn", ""),
         "bases": offered_bases(member.project, "")[0],
         "expected": _expected(request.GET),
@@ -293,10 +293,10 @@ def may_change(member: Member, experiment: Experiment) -> bool:
 
 
 def _changeable(member: Member, experiment_id: str) -> Experiment:
-    found = experiments.experiment(member.project, experiment_id)
-    if not may_change(member, found):
+    experiment = experiments.experiment(member.project, experiment_id)
+    if not may_change(member, experiment):
         raise PermissionDenied("Only an editor may change an experiment of somebody else.")
-    return found
+    return experiment
 
 
 def _address(experiment: Experiment) -> str:

@@ -44,7 +44,7 @@ GENERATIONS_SHOWN, FORKS_SHOWN, DOTS_SHOWN = 4, 8, 12
 
 def base_context(
     base: KnowledgeBase,
-    asked: str = "",
+    words: str = "",
     unit_id: str = "",
     source_id: str = "",
     *,
@@ -81,8 +81,8 @@ def base_context(
         "test_suites": suites_using(base),
         "revisions_left_out": len(kept) > REVISIONS_SHOWN,
         "by_rank": by_rank,
-        "looked_for": f"{ASKED_CHARS:,} characters" if len(asked) > ASKED_CHARS else "",
-        **(_ranked if by_rank else _holding)(base, asked[:ASKED_CHARS]),
+        "looked_for": f"{ASKED_CHARS:,} characters" if len(words) > ASKED_CHARS else "",
+        **(_ranked if by_rank else _holding)(base, words[:ASKED_CHARS]),
         **_looked_at(base, unit_id),
         **_tree(base, source_id),
     }
@@ -130,9 +130,9 @@ def news_context(base: KnowledgeBase, revision: int, fork_pk: int) -> dict[str, 
 
 def _sources(base: KnowledgeBase, older_than: int | None) -> dict[str, Any]:
     listed = sources(base).order_by("-pk")
-    found = list((listed if older_than is None else listed.filter(pk__lt=older_than))[: SOURCES_SHOWN + 1])
-    shown = found[:SOURCES_SHOWN]
-    goes_on = len(found) > len(shown)
+    rows = list((listed if older_than is None else listed.filter(pk__lt=older_than))[: SOURCES_SHOWN + 1])
+    shown = rows[:SOURCES_SHOWN]
+    goes_on = len(rows) > len(shown)
     return {
         "sources": shown,
         "stale_sources": stale_source_keys(base.head),
@@ -186,21 +186,21 @@ def _node(row: LayerUnit, *, is_twin: bool = False) -> TreeNode:
     return TreeNode(row=row, part_count=len(row.to_value().child_unit_ids), is_twin=is_twin)
 
 
-def _holding(base: KnowledgeBase, asked: str) -> dict[str, Any]:
-    wanted = asked_for(asked)
+def _holding(base: KnowledgeBase, words: str) -> dict[str, Any]:
+    wanted = asked_for(words)
     if not wanted.phrases:
-        return {"asked": asked, "found": [] if asked.strip() else None, "holds_no_word": True}
+        return {"asked": words, "found": [] if words.strip() else None, "holds_no_word": True}
     rows = units_holding(EffectiveView.of_layer(base.head), wanted, UNITS_FOUND + 1)
     shown = [(row, excerpt(row.text, wanted.words, EXCERPT_CHARS)) for row in rows[:UNITS_FOUND]]
-    context = {"asked": asked, "found": shown, "found_limit": UNITS_FOUND, "has_more": len(rows) > UNITS_FOUND}
+    context = {"asked": words, "found": shown, "found_limit": UNITS_FOUND, "has_more": len(rows) > UNITS_FOUND}
     return context | ({"looked_for": f"{ASKED_WORDS} words"} if wanted.left_out_count else {})
 
 
-def _ranked(base: KnowledgeBase, asked: str) -> dict[str, Any]:
-    if not asked.strip():
+def _ranked(base: KnowledgeBase, words: str) -> dict[str, Any]:
+    if not words.strip():
         return {"asked": "", "found": None}
-    hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(asked_terms(asked), UNITS_FOUND)
-    return {"asked": asked, "found": [(hit, _shares(hit)) for hit in hits], "found_limit": UNITS_FOUND}
+    hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(asked_terms(words), UNITS_FOUND)
+    return {"asked": words, "found": [(hit, _shares(hit)) for hit in hits], "found_limit": UNITS_FOUND}
 
 
 def _shares(hit: ScoredUnit) -> list[tuple[str, float]]:

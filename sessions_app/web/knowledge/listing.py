@@ -19,27 +19,27 @@ class BaseRow:
     depth: int
 
 
-def list_context(project: Project, asked: str) -> dict[str, Any]:
+def list_context(project: Project, words: str) -> dict[str, Any]:
     """Return the project's bases with `asked` in their name, cut to as many as one page shows."""
-    found = listed_bases(project, asked, BASES_SHOWN + 1)
-    shown = found[:BASES_SHOWN]
+    listed = listed_bases(project, words, BASES_SHOWN + 1)
+    shown = listed[:BASES_SHOWN]
     deleted = list(deleted_bases(project)[: DELETED_SHOWN + 1])
     return {
         "bases": lineage(shown),
-        "asked": asked,
+        "asked": words,
         "deleted": deleted[:DELETED_SHOWN],
         "deleted_left_out": len(deleted) > DELETED_SHOWN,
-        "left_out": len(found) > BASES_SHOWN,
+        "left_out": len(listed) > BASES_SHOWN,
         "is_outdated": outdated_layers(layer for base in shown for layer in base.head.chain).exists(),
     }
 
 
 def lineage(bases: Iterable[KnowledgeBase]) -> list[BaseRow]:
     """Return the bases with every fork right below its parent, otherwise in the given order."""
-    found = list(bases)
-    present = {base.pk for base in found}
+    listed = list(bases)
+    present = {base.pk for base in listed}
     forks: dict[int | None, list[KnowledgeBase]] = {}
-    for base in found:
+    for base in listed:
         forks.setdefault(base.parent_id if base.parent_id in present else None, []).append(base)
     rows: list[BaseRow] = []
     waiting = [(base, 0) for base in reversed(forks.get(None, []))]

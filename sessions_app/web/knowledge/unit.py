@@ -43,30 +43,30 @@ class Chapter:
 
 def unit_context(session: Session, unit_id: str, before: int | None) -> dict[str, Any]:
     """Return the unit with its source's place and its life, newest turn first."""
-    found = provenance(session, unit_id)
+    origin = provenance(session, unit_id)
     steps, older = life_of(session, unit_id, before)
-    value = found.value
+    value = origin.value
     return {
         "session": session,
-        "unit": found,
+        "unit": origin,
         "facts": [(title, getattr(value, name)) for name, title in _FACTS if value and getattr(value, name)],
         "moments": [
             (title, *_moment(getattr(value, name))) for name, title in _MOMENTS if value and getattr(value, name)
         ],
-        "place": _place(found),
-        "is_in_base": _is_in_base(found),
-        "place_of": _place_words(found),
+        "place": _place(origin),
+        "is_in_base": _is_in_base(origin),
+        "place_of": _place_words(origin),
         "chapters": _chapters(steps),
         "older_before": older,
         "is_lost": value is None,
     }
 
 
-def _is_in_base(found: Provenance) -> bool:
+def _is_in_base(provenance: Provenance) -> bool:
     """Return whether the base shows the unit now: it may have been replaced since the session mounted the base."""
-    if found.base is None:
+    if provenance.base is None:
         return False
-    return shows_unit(found.base, found.unit_id, EffectiveView.of_layer(found.base.head).hidden)
+    return shows_unit(provenance.base, provenance.unit_id, EffectiveView.of_layer(provenance.base.head).hidden)
 
 
 def _moment(text: str) -> tuple[datetime | None, str]:
@@ -78,20 +78,20 @@ def _moment(text: str) -> tuple[datetime | None, str]:
     return (at if at.tzinfo else at.replace(tzinfo=UTC), "") if len(text) > len("2026-11-22") else (None, text)
 
 
-def _place(found: Provenance) -> Any:
-    if found.source is not None:
-        value = found.value
+def _place(provenance: Provenance) -> Any:
+    if provenance.source is not None:
+        value = provenance.value
         start, end = (value.char_start, value.char_end) if value else (None, None)
-        return find_place(found.source.content, found.text, start, end)
-    if found.turn is not None:
-        return find_place(found.turn.user_message, found.text)
+        return find_place(provenance.source.content, provenance.text, start, end)
+    if provenance.turn is not None:
+        return find_place(provenance.turn.user_message, provenance.text)
     return None
 
 
-def _place_words(found: Provenance) -> str:
-    if found.source is not None:
-        return f"In the source {found.source.name}"
-    return f"In the message of turn {found.turn.turn_index}" if found.turn is not None else ""
+def _place_words(provenance: Provenance) -> str:
+    if provenance.source is not None:
+        return f"In the source {provenance.source.name}"
+    return f"In the message of turn {provenance.turn.turn_index}" if provenance.turn is not None else ""
 
 
 def _chapters(steps: Iterable[UnitEvent]) -> list[Chapter]:

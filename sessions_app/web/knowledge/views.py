@@ -46,11 +46,11 @@ def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
 
     With `by=rank` the words are searched for as a turn does.
     """
-    asked, unit_id, source_id = (_given(request, name) for name in ("q", "unit", "source"))
+    words, unit_id, source_id = (_given(request, name) for name in ("q", "unit", "source"))
     by_rank = request.GET.get("by") == "rank"
     base = knowledge_base(member.project, kb_id)
     older_than = whole_number(request.GET.get("older"))
-    context = base_context(base, asked, unit_id, source_id, by_rank=by_rank, older_than=older_than)
+    context = base_context(base, words, unit_id, source_id, by_rank=by_rank, older_than=older_than)
     context |= take(request, f"upload:{kb_id}")
     return page(request, "knowledge/show.html", member, context, section="knowledge")
 

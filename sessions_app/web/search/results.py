@@ -100,9 +100,9 @@ def search_context(project: Project, text: str, stretch: int = 1) -> dict[str, A
     if "imported" in shows:
         imported = newest_stored(imported_messages(project, wanted), stretch)
         context["imported"] = _cut(imported, limit, lambda row: _hit(row, row.content, words))
-    found = [value for value in context.values() if isinstance(value, FoundRows)]
-    context["has_found"] = any(kind.rows for kind in found)
-    if looked_at := max((kind.looked_at for kind in found), default=0):
+    results = [value for value in context.values() if isinstance(value, FoundRows)]
+    context["has_found"] = any(kind.rows for kind in results)
+    if looked_at := max((kind.looked_at for kind in results), default=0):
         context |= {"looked_at": f"{looked_at:,}", "further": 2 * stretch}
     return context
 

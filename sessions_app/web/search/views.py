@@ -28,10 +28,10 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @member_view()
 def palette(request: HttpRequest, member: Member) -> HttpResponse:
     """Return knowledge bases, sessions and turns as the command palette lists them."""
-    asked = request.GET.get("q", "")
-    named = asked.replace("\0", "").strip()
+    words = request.GET.get("q", "")
+    named = words.replace("\0", "").strip()
     bases = listed_bases(member.project, named, BASES_IN_PALETTE) if named else []
-    return page(request, f"{TEMPLATE}#palette", member, {**search_context(member.project, asked), "bases": bases})
+    return page(request, f"{TEMPLATE}#palette", member, {**search_context(member.project, words), "bases": bases})
 
 
 @require_safe
@@ -39,5 +39,5 @@ def palette(request: HttpRequest, member: Member) -> HttpResponse:
 def complete(request: HttpRequest, member: Member) -> HttpResponse:
     """Return how the part of a text that is being written may go on."""
     written = request.GET.get("written", "").replace("\0", "")[:200]
-    found = completions(member.project, written)
-    return page(request, f"{TEMPLATE}#completions", member, {"completions": found})
+    completed = completions(member.project, written)
+    return page(request, f"{TEMPLATE}#completions", member, {"completions": completed})

@@ -98,9 +98,9 @@ def _entries(session: Session, person: str, window: Conversation) -> Iterator[Sh
     for messages, turn in window.entries:
         yield from (_answer(message, "") for message in messages)
         if turn is not None:
-            told = opinions(turn.scores.all(), rating_of(turn), person)
+            given = opinions(turn.scores.all(), rating_of(turn), person)
             yield _exchange(
-                session, turn, told, window.unanswered.get(turn.pk), turn_names, preferring.get(turn.pk, "")
+                session, turn, given, window.unanswered.get(turn.pk), turn_names, preferring.get(turn.pk, "")
             )
 
 
@@ -133,10 +133,10 @@ def turn_tone(turn: ExplainabilityTurn) -> Tone:
     """Return the colour of a turn's end; an answer that found nothing is weak, a refused command an error."""
     if turn.kind == "command":
         return tone_of("succeeded" if (turn.command_result or {}).get("status") == "ok" else "failed")
-    found = outcome(turn)
-    if found in (NOTED, NOTHING_ASKED):
+    ending = outcome(turn)
+    if ending in (NOTED, NOTHING_ASKED):
         return Tone.IDLE
-    return tone_of("no-context" if found in ("no-context", "quoted") else turn.status)
+    return tone_of("no-context" if ending in ("no-context", "quoted") else turn.status)
 
 
 def rating_of(turn: ExplainabilityTurn) -> TurnRating | None:
@@ -147,7 +147,7 @@ def rating_of(turn: ExplainabilityTurn) -> TurnRating | None:
 def _exchange(
     session: Session,
     turn: ExplainabilityTurn,
-    told: Opinions,
+    given: Opinions,
     unanswered: dict[str, Any] | None,
     turn_names: Mapping[str, str],
     prefers: str,
@@ -161,7 +161,7 @@ def _exchange(
         ending=ending(turn.status, outcome(turn), turn.kind),
         tone=turn_tone(turn),
         reason=why(str(error.get("code", ""))),
-        opinions=told,
+        opinions=given,
         closest=tuple(closest(session.session_id, unanswered)),
         asked_model=_asked_model(turn),
         basis=BASIS_WORDS.get(turn.answer_basis) if turn.answer_basis in ("stated", "composed") else None,

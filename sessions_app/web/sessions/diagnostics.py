@@ -82,9 +82,9 @@ def _answer_rows(latest: LatestTurn) -> list[tuple[str, str]]:
 
 def _reset(session: Session, turn: ExplainabilityTurn | None) -> str:
     """Return why the conversation did not simply go on, in words."""
-    told = ((turn.client_request if turn else None) or {}).get("warnings", ())
-    if told:
-        return "; ".join(why(str(warning)) for warning in told)
+    warnings = ((turn.client_request if turn else None) or {}).get("warnings", ())
+    if warnings:
+        return "; ".join(why(str(warning)) for warning in warnings)
     return "begun as a fork of another session" if session.forked_from_id else "none"
 
 

@@ -95,14 +95,14 @@ def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     session = session_of(member.project, session_id)
 
     def act() -> tuple[str, KnowledgeBase]:
-        told = _told_units(request)
-        if not session.is_dirty and told == []:
+        unit_ids = _told_units(request)
+        if not session.is_dirty and unit_ids == []:
             raise InvalidInput("Nothing was saved: no source is staged, and what the conversation told was left out.")
         before = session.mounted_kb
-        base = save_session_kb(session, conversation_unit_ids=told, actor=member.user)
+        base = save_session_kb(session, conversation_unit_ids=unit_ids, actor=member.user)
         if base == before and base.revision == before.revision:
             return f"There was nothing to save: “{base.name}” stays at revision {base.revision}.", base
-        return f"Saved into “{base.name}” as revision {base.revision}{_told_words(told)}.", base
+        return f"Saved into “{base.name}” as revision {base.revision}{_told_words(unit_ids)}.", base
 
     return _told(request, session_id, act)
 
@@ -114,10 +114,10 @@ def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     session = session_of(member.project, session_id)
 
     def act() -> tuple[str, KnowledgeBase]:
-        told = _told_units(request)
+        unit_ids = _told_units(request)
         name = request.POST.get("name", fork_name(session.mounted_kb)).replace("\0", "")
-        base = fork_session_kb(session, name, member.user, conversation_unit_ids=told)
-        return f"Created “{base.name}”{_told_words(told)}. The session sees its revision {base.revision} now.", base
+        base = fork_session_kb(session, name, member.user, conversation_unit_ids=unit_ids)
+        return f"Created “{base.name}”{_told_words(unit_ids)}. The session sees its revision {base.revision} now.", base
 
     return _told(request, session_id, act)
 
@@ -137,10 +137,10 @@ def _told_units(request: HttpRequest) -> list[str] | None:
     return chosen
 
 
-def _told_words(told: Sequence[str] | None) -> str:
-    if told is None:
+def _told_words(unit_ids: Sequence[str] | None) -> str:
+    if unit_ids is None:
         return ", with the facts told in the conversation"
-    return f", with {len(told)} of the facts told in the conversation" if told else ""
+    return f", with {len(unit_ids)} of the facts told in the conversation" if unit_ids else ""
 
 
 def _told(request: HttpRequest, session_id: str, act: Callable[[], tuple[str, KnowledgeBase]]) -> HttpResponse:

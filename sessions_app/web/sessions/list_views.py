@@ -85,6 +85,6 @@ def import_session(request: HttpRequest, member: Member) -> HttpResponse:
         tell_error(request, refused)
         return HttpResponseRedirect(reverse("sessions"))
     count = imported.turn_count
-    told = [f"{count} turn{'' if count == 1 else 's'} imported.", *imported.left_out]
-    tell(request, " ".join(told))
+    messages = [f"{count} turn{'' if count == 1 else 's'} imported.", *imported.left_out]
+    tell(request, " ".join(messages))
     return HttpResponseRedirect(reverse("session", args=[imported.session.session_id]))

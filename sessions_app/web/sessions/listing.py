@@ -117,14 +117,14 @@ class Sort:
 
 def list_context(project: Project, query: ListQuery) -> dict[str, Any]:
     """Return the rows after the reader's place, and the address of the next ones."""
-    found = filtered_sessions(
+    sessions = filtered_sessions(
         project, words=query.words or None, status=query.status or None, kb_id=query.kb_id or None
     )
     looked_at = 0
     if query.is_filtered or query.sort:
-        reach = latest_active(found, project, query.back)
-        found, looked_at = reach.rows, reach.looked_at
-    shown = _by_figure(found, query) if query.sort in FIGURES else _by_column(found, query)
+        reach = latest_active(sessions, project, query.back)
+        sessions, looked_at = reach.rows, reach.looked_at
+    shown = _by_figure(sessions, query) if query.sort in FIGURES else _by_column(sessions, query)
     turns = latest_turns(shown[: query.limit], LATEST)
     rows = [_row(session, turns[session.pk]) for session in shown[: query.limit]]
     last = rows[-1].session if len(shown) > query.limit else None
@@ -142,21 +142,21 @@ def list_context(project: Project, query: ListQuery) -> dict[str, Any]:
     }
 
 
-def _by_column(found: QuerySet[Session], query: ListQuery) -> list[Session]:
+def _by_column(sessions: QuerySet[Session], query: ListQuery) -> list[Session]:
     """Return the sessions of the page and one more, in the order of a column."""
     if query.sort:
-        found = found.order_by(f"-{SORTS[query.sort]}", "-pk")
+        sessions = sessions.order_by(f"-{SORTS[query.sort]}", "-pk")
     if query.after is not None:
-        found = after_session(found, SORTS.get(query.sort, "last_activity_at"), *query.after)
-    return list(found[: query.limit + 1])
+        sessions = after_session(sessions, SORTS.get(query.sort, "last_activity_at"), *query.after)
+    return list(sessions[: query.limit + 1])
 
 
-def _by_figure(found: QuerySet[Session], query: ListQuery) -> list[Session]:
+def _by_figure(sessions: QuerySet[Session], query: ListQuery) -> list[Session]:
     """Return the sessions of the page and one more, the greatest figure first; all within reach are looked at."""
-    figures = latest_figures(list(found.order_by().values_list("pk", flat=True)), LATEST)
+    figures = latest_figures(list(sessions.order_by().values_list("pk", flat=True)), LATEST)
     places = sorted(((_figure(of_session, query.sort), pk) for pk, of_session in figures.items()), reverse=True)
     keys = [place[1] for place in places if query.after is None or place < query.after][: query.limit + 1]
-    by_key = found.in_bulk(keys)
+    by_key = sessions.in_bulk(keys)
     return [by_key[pk] for pk in keys if pk in by_key]
 
 

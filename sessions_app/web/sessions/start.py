@@ -47,12 +47,14 @@ class Example:
 
 def start_context(project: Project) -> dict[str, Any]:
     """Return the turns of the demo that show something, or without it the newest turn of each outcome."""
-    told = {turn.user_message: turn for turn in reversed(demo_turns(project))}
-    examples = [_example(told[message], words) for message, words in _IN_DEMO.items() if message in told]
+    turns_by_message = {turn.user_message: turn for turn in reversed(demo_turns(project))}
+    examples = [
+        _example(turns_by_message[message], words) for message, words in _IN_DEMO.items() if message in turns_by_message
+    ]
     if examples:
         return {"examples": examples, "is_demo": True}
-    found = newest_by_outcome(project, _WORTH_OPENING)
-    return {"examples": [_example(turn, _WORTH_OPENING[outcome]) for outcome, turn in found.items()]}
+    turns_by_outcome = newest_by_outcome(project, _WORTH_OPENING)
+    return {"examples": [_example(turn, _WORTH_OPENING[outcome]) for outcome, turn in turns_by_outcome.items()]}
 
 
 def _example(turn: ExplainabilityTurn, words: str) -> Example:

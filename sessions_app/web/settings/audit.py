@@ -23,17 +23,17 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the entries that fit, the newest first; for HTMX the list, or with `cursor` the rows that follow."""
     wanted, cursor = _filter(request), request.GET.get("cursor") or None
     try:
-        found = entry_page(member.project, wanted, PAGE_ROWS, cursor)
+        listed = entry_page(member.project, wanted, PAGE_ROWS, cursor)
     except MRPError:  # an address that was cut
         cursor = None
-        found = entry_page(member.project, wanted, PAGE_ROWS, None)
+        listed = entry_page(member.project, wanted, PAGE_ROWS, None)
     query = urlencode({name: value for name, value in _fields(wanted).items() if value})
     context = {
-        "entries": found.rows,
+        "entries": listed.rows,
         "areas": AREAS,
         "fields": _fields(wanted),
         "query": query,
-        "next_cursor": found.next_cursor,
+        "next_cursor": listed.next_cursor,
         "kept_days": days_kept(retention_of(member.project).days, "audit"),
     }
     part = "" if "HX-Request" not in request.headers else "#rows" if cursor else "#list"

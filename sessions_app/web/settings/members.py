@@ -57,9 +57,9 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @member_view("admin")
 def role(request: HttpRequest, member: Member, name: str) -> HttpResponse:
     """Change a member's role."""
-    found = members.member(member.project, name)
+    membership = members.member(member.project, name)
     try:
-        changed = change_role(found, request.POST.get("role", "").replace("\0", ""))
+        changed = change_role(membership, request.POST.get("role", "").replace("\0", ""))
     except MRPError as refused:
         tell_error(request, refused)
     else:
@@ -71,14 +71,14 @@ def role(request: HttpRequest, member: Member, name: str) -> HttpResponse:
 @member_view("admin")
 def remove(request: HttpRequest, member: Member, name: str) -> HttpResponse:
     """Take a member's role away."""
-    found = members.member(member.project, name)
+    membership = members.member(member.project, name)
     try:
-        dismiss_member(found)
+        dismiss_member(membership)
     except MRPError as refused:
         tell_error(request, refused)
     else:
         tell(request, f"{name} is no member any more.")
-        if found.user_id == member.user.pk:
+        if membership.user_id == member.user.pk:
             return HttpResponseRedirect(reverse("sessions"))
     return HttpResponseRedirect(reverse("members"))
 
@@ -97,16 +97,16 @@ def withdraw(request: HttpRequest, member: Member, key: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     """Show what an invitation is to, and accept it: as the user who is logged in, or as a new one."""
-    found = members.invitation_of(secret)
-    context = {"invitation": found, "name": "", "error": ""}
-    status = 200 if found else 404
-    if found and request.method == "POST":
+    invitation = members.invitation_of(secret)
+    context = {"invitation": invitation, "name": "", "error": ""}
+    status = 200 if invitation else 404
+    if invitation and request.method == "POST":
         context["name"] = request.POST.get("name", "").replace("\0", "")
         try:
             if not is_allowed(f"join:{request.META.get('REMOTE_ADDR', '')}", JOINS_A_MINUTE):
                 context["error"], status = "Too many attempts. Try again in a minute.", 429
             else:
-                return _joined(request, secret, found.project.slug, str(context["name"]))
+                return _joined(request, secret, invitation.project.slug, str(context["name"]))
         except MRPError as refused:
             context["error"], status = refused.message, 400
     response = render(request, "settings/invitation.html", context, status=status)

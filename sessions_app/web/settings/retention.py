@@ -41,7 +41,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         except MRPError as refused:
             error = refused.message
     shown = written if request.method == "POST" else {kind: str(days) for kind, days in chosen.items()}
-    found = {item.kind: item for item in previews}
+    previews_by_kind = {item.kind: item for item in previews}
     context = {
         "fields": [
             {
@@ -49,7 +49,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
                 "days": shown.get(kind.value, ""),
                 "kept": days_kept(chosen, kind),
                 "server_days": server_days(kind),
-                "preview": found.get(kind),
+                "preview": previews_by_kind.get(kind),
             }
             for kind in RetentionKind
         ],

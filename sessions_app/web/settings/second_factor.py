@@ -63,10 +63,10 @@ _ACTS: dict[str, Callable[[HttpRequest, Member], HttpResponse]] = {
 
 
 def _show(request: HttpRequest, member: Member, context: dict[str, object], status: int = 200) -> HttpResponse:
-    found = second_factor_of(member.user)
-    waiting = None if found else enrolment_of(member.user)
+    factor = second_factor_of(member.user)
+    waiting = None if factor else enrolment_of(member.user)
     shown = {
-        "second_factor": found,
+        "second_factor": factor,
         "is_required": settings.MRPVM_SECOND_FACTOR == "required",
         "has_password": member.user.has_usable_password(),
         **(qr_context(waiting) if waiting else {}),

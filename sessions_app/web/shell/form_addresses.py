@@ -30,9 +30,9 @@ def form_of[**P](page: str, *names: str) -> Callable[[FormView[P]], FormView[P]]
         def answer(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             if request.method == "POST":
                 return view(request, *args, **kwargs)
-            told = render(request, "405.html", {"form_page": _address(page, names, kwargs)}, status=405)
-            told.headers["Allow"] = "POST"
-            return told
+            response = render(request, "405.html", {"form_page": _address(page, names, kwargs)}, status=405)
+            response.headers["Allow"] = "POST"
+            return response
 
         answer.form_page = (page, names)  # type: ignore[attr-defined]
         return answer

@@ -113,26 +113,26 @@ def enrolment(request: HttpRequest) -> HttpResponse:
     user, waiting = _waiting(request)
     if user is None or waiting is None:
         return _begin_again(request)
-    found = enrolment_of(user)
-    if found is None or has_second_factor(user):
+    started = enrolment_of(user)
+    if started is None or has_second_factor(user):
         return _begin_again(request)
     template = "shell/enrolment.html"
     if request.method != "POST":
-        return render(request, template, qr_context(found))
+        return render(request, template, qr_context(started))
     if not is_allowed(f"code:{user.pk}", settings.MRPVM_LOGINS_PER_MINUTE):
-        return _too_often(request, template, qr_context(found))
+        return _too_often(request, template, qr_context(started))
     try:
         codes = confirm_enrolment(user, request.POST.get("code", ""))
     except (InvalidInput, Conflict) as refused:
-        return render(request, template, {**qr_context(found), "error": refused.message}, status=400)
+        return render(request, template, {**qr_context(started), "error": refused.message}, status=400)
     _log_in(request, user)
     return render(request, "shell/recovery_codes.html", {"codes": codes, "leads_to": waiting.leads_to})
 
 
-def qr_context(found: Enrolment) -> dict[str, object]:
+def qr_context(enrolment: Enrolment) -> dict[str, object]:
     """Return what templates show of an authenticator that is being set up."""
-    drawn = segno.make(found.address).svg_inline(scale=4, dark="#000", light="#fff", title="QR code", svgclass="qr")
-    return {"secret": found.secret, "qr": SafeString(drawn), "address": found.address}
+    drawn = segno.make(enrolment.address).svg_inline(scale=4, dark="#000", light="#fff", title="QR code", svgclass="qr")
+    return {"secret": enrolment.secret, "qr": SafeString(drawn), "address": enrolment.address}
 
 
 @never_cache

@@ -29,7 +29,7 @@ class OneStylesheetStorage(CompressedManifestStaticFilesStorage):
 
 def _whole(paths: Mapping[str, tuple[Storage, str]]) -> str:
     """Return the entry with the text of each stylesheet where it is imported."""
-    return IMPORT.sub(lambda found: _read(paths, f"css/{found[1]}"), _read(paths, ENTRY))
+    return IMPORT.sub(lambda match: _read(paths, f"css/{match[1]}"), _read(paths, ENTRY))
 
 
 def _read(paths: Mapping[str, tuple[Storage, str]], name: str) -> str:

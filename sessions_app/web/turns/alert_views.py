@@ -36,9 +36,9 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
             fields = dict(_FIELDS)
         except MRPError as refused:
             error = refused.message
-    found = alerts(member.project)
+    listed = alerts(member.project)
     context: dict[str, Any] = {
-        "alerts": [(each, _place(each)) for each in found],
+        "alerts": [(each, _place(each)) for each in listed],
         "filters": saved_filters(member.project),
         "fields": fields,
         "error": error,
@@ -70,16 +70,16 @@ def _made(member: Member, fields: dict[str, str]) -> Alert:
     )
 
 
-def _place(found: Alert) -> str:
+def _place(alert: Alert) -> str:
     """Return whom an alert tells: of a web hook the host, because the rest of its address may be a secret."""
-    return found.target if found.channel == Alert.Channel.MAIL else urlsplit(found.target).netloc
+    return alert.target if alert.channel == Alert.Channel.MAIL else urlsplit(alert.target).netloc
 
 
 @form_of("alerts")
 @member_view("admin")
 def delete(request: HttpRequest, member: Member, alert_id: str) -> HttpResponse:
     """Delete an alert with its history."""
-    found = alert(member.project, alert_id)
-    delete_alert(found)
-    tell(request, f"The alert on “{found.saved_filter.name}” is deleted.")
+    row = alert(member.project, alert_id)
+    delete_alert(row)
+    tell(request, f"The alert on “{row.saved_filter.name}” is deleted.")
     return HttpResponseRedirect(reverse("alerts"))

@@ -85,15 +85,15 @@ class Cap:
 def budget_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return the sections with their places in the bar, what was left out, the caps, the sums, and warnings."""
     report = turn.context_report or {}
-    found = sections(turn)
-    shown_chars = sum(section["chars"] for section in found)
+    listed = sections(turn)
+    shown_chars = sum(section["chars"] for section in listed)
     left_out = left_out_part(omitted_messages(turn), shown_chars)
-    free = None if left_out else free_part(_free_chars(turn, found), shown_chars)
+    free = None if left_out else free_part(_free_chars(turn, listed), shown_chars)
     return {
-        "budget": budget_parts(found, left_out.width if left_out else 0, free.at if free else BAR_WIDTH),
+        "budget": budget_parts(listed, left_out.width if left_out else 0, free.at if free else BAR_WIDTH),
         "left_out": left_out,
         "free": free,
-        "caps": _caps(turn) if found else [],
+        "caps": _caps(turn) if listed else [],
         "budget_chars": report.get("chars", 0),
         "budget_tokens": report.get("tokens", 0),
         "conversation_source": source_words(report),
@@ -127,27 +127,27 @@ def free_part(free_chars: int, shown_chars: int) -> Free | None:
     return Free(at=BAR_WIDTH - width, width=width, words=words)
 
 
-def _free_chars(turn: ExplainabilityTurn, found: Sequence[Mapping[str, Any]]) -> int:
+def _free_chars(turn: ExplainabilityTurn, listed: Sequence[Mapping[str, Any]]) -> int:
     """Return by how much the conversation stays below its cap on characters; 0 without a conversation or a cap."""
-    asked = _asked(turn)
-    window = next((section for section in found if section["name"] == "conversation"), None)
-    if window is None or "flags" not in asked:
+    request = _asked(turn)
+    window = next((section for section in listed if section["name"] == "conversation"), None)
+    if window is None or "flags" not in request:
         return 0
-    cap, flags = asked["maxHistoryChars"], asked["flags"]
+    cap, flags = request["maxHistoryChars"], request["flags"]
     if flags["enableHistorySummarization"]:
         cap = min(cap, flags["verbatimMaxTokens"] * CHARS_PER_TOKEN)
     return max(0, cap - window["chars"])
 
 
 def _asked(turn: ExplainabilityTurn) -> Mapping[str, Any]:
-    asked: Mapping[str, Any] = (turn.conditions.content if turn.conditions else {}).get("state", {}).get("asked", {})
-    return asked
+    request: Mapping[str, Any] = (turn.conditions.content if turn.conditions else {}).get("state", {}).get("asked", {})
+    return request
 
 
 def _caps(turn: ExplainabilityTurn) -> list[Cap]:
     """Return the limits of the window that the turn ran under; none of a turn that kept no conditions."""
-    asked = _asked(turn)
-    flags = asked.get("flags")
+    request = _asked(turn)
+    flags = request.get("flags")
     if not flags:
         return []
     policies = {policy.name: policy for policy in policies_of(turn.session)}
@@ -161,7 +161,7 @@ def _caps(turn: ExplainabilityTurn) -> list[Cap]:
     tokens, summary_tokens = flags["verbatimMaxTokens"], flags["summaryMaxTokens"]
     window = [
         cap(f"Window of at most {_counted(turns, 'exchange')}", "history_max_turns", turns),
-        Cap(words=f"at most {asked['maxHistoryChars']:,} characters", chosen_by="set by the server"),
+        Cap(words=f"at most {request['maxHistoryChars']:,} characters", chosen_by="set by the server"),
     ]
     if not flags["enableHistorySummarization"]:
         return window
@@ -173,13 +173,13 @@ def _caps(turn: ExplainabilityTurn) -> list[Cap]:
     ]
 
 
-def budget_parts(found: Sequence[Mapping[str, Any]], begin: int = 0, end: int = BAR_WIDTH) -> list[BudgetPart]:
+def budget_parts(listed: Sequence[Mapping[str, Any]], begin: int = 0, end: int = BAR_WIDTH) -> list[BudgetPart]:
     """Return the sections side by side from `begin` to `end`, each in proportion but for the least width, for which
     they may pass the end."""
-    total = sum(section["chars"] for section in found)
-    free = max(0, end - begin - LEAST_WIDTH * len(found))
+    total = sum(section["chars"] for section in listed)
+    free = max(0, end - begin - LEAST_WIDTH * len(listed))
     parts, at, before = [], begin, 0
-    for place, section in enumerate(found):
+    for place, section in enumerate(listed):
         before += section["chars"]
         upto = begin + LEAST_WIDTH * (place + 1) + (free * before // total if total else 0)
         parts.append(_part(place, section, total, at, upto - at))

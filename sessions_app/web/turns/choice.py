@@ -125,28 +125,28 @@ def _group(title: str, stages: Sequence[StageChoice | None], sentences: Iterable
     return MatrixGroup(title=title, rows=tuple(rows), sentences=tuple(sentences))
 
 
-def _row(plugin_id: str, found: Sequence[PluginCandidate | None]) -> ChoiceRow:
-    reasons = {item.why for item in found if item}
+def _row(plugin_id: str, candidates: Sequence[PluginCandidate | None]) -> ChoiceRow:
+    reasons = {item.why for item in candidates if item}
     shared = reasons.pop() if len(reasons) == 1 else ""
     return ChoiceRow(
         plugin_id=plugin_id,
         why=shared,
-        is_skipped=all(item is None or item.place is None for item in found),
-        cells=tuple(Cell(candidate=item, why="" if shared or item is None else item.why) for item in found),
+        is_skipped=all(item is None or item.place is None for item in candidates),
+        cells=tuple(Cell(candidate=item, why="" if shared or item is None else item.why) for item in candidates),
     )
 
 
 def choice_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return what led to the order of each stage, frame by frame, and what the form for other inputs begins with."""
-    found = events(turn)
-    command = _first(CommandResolved, found)
-    stages, left_out = ([], 0) if command else stages_of(found)
-    begun = _first(TurnStarted, found)
+    recorded = events(turn)
+    command = _first(CommandResolved, recorded)
+    stages, left_out = ([], 0) if command else stages_of(recorded)
+    begun = _first(TurnStarted, recorded)
     return {
         "turn": turn,
         "session": turn.session,
-        "skill": _first(SkillInvoked, found),
-        "skill_choice": _first(SkillConsidered, found),
+        "skill": _first(SkillInvoked, recorded),
+        "skill_choice": _first(SkillConsidered, recorded),
         "command": command,
         "matrix": matrix_of(stages) if stages else None,
         "plans_left_out": left_out,
@@ -155,17 +155,17 @@ def choice_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     }
 
 
-def _first[Data](kind: type[Data], found: Sequence[Event]) -> Data | None:
-    return next(iter(said(kind, found)), None)
+def _first[Data](kind: type[Data], recorded: Sequence[Event]) -> Data | None:
+    return next(iter(said(kind, recorded)), None)
 
 
-def stages_of(found: Sequence[Event]) -> tuple[list[StageChoice], int]:
+def stages_of(recorded: Sequence[Event]) -> tuple[list[StageChoice], int]:
     """Return the stages of a turn's record, and how many plans are not among them."""
-    begun, graph = _first(TurnStarted, found), fold_graph(found)
+    begun, graph = _first(TurnStarted, recorded), fold_graph(recorded)
     if begun is None:
         return [], 0
     # The sort is stable: within a frame plans stay as they were made.
-    plans = sorted(said(PlanMade, found), key=lambda made: id_path(made.frame_id))
+    plans = sorted(said(PlanMade, recorded), key=lambda made: id_path(made.frame_id))
     shown = plans[: 2 * PLANS_SHOWN]
     stages = [
         _stage(begun, graph, _DETECTOR, begun.seed_detector_candidates),

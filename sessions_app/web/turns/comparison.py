@@ -65,11 +65,11 @@ def compared_turn(turn: ExplainabilityTurn, number: int | None) -> Explainabilit
         earlier = turns(turn.session).filter(turn_index__lte=turn.turn_index)
     else:
         earlier = turns(turn.session).filter(turn_index__lt=turn.turn_index)
-    found = (earlier if number is None else earlier.filter(turn_index=number)).order_by("-turn_index").first()
-    if found is None:
+    other = (earlier if number is None else earlier.filter(turn_index=number)).order_by("-turn_index").first()
+    if other is None:
         raise NotFound("There is no such turn before this one.", code="TURN_NOT_FOUND")
-    found.session = turn.session
-    return found
+    other.session = turn.session
+    return other
 
 
 def comparison_context(turn: ExplainabilityTurn, left: ExplainabilityTurn) -> dict[str, Any]:

@@ -100,9 +100,9 @@ def _scores(structure: GraphStructure, judged: Iterable[UnitEvent]) -> dict[str,
     for event in judged:
         run = structure.executions.get(event.execution_id)
         if run is not None and run.stage == "kb":
-            found = scores.setdefault(run.id, [])
+            scores_of_run = scores.setdefault(run.id, [])
             if event.step == "selected":
-                found.append(event.score or 0.0)
+                scores_of_run.append(event.score or 0.0)
     return scores
 
 

@@ -67,26 +67,26 @@ class TurnHead:
 
 def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return what stands above the graph; what the record of an ended turn tells is worked out once."""
-    told = _told(turn) if turn.is_running else _ended_told(turn.pk, turn.request_id, turn.session.event_sequence)
+    facts = _told(turn) if turn.is_running else _ended_told(turn.pk, turn.request_id, turn.session.event_sequence)
     discarded = discarded_texts(turn) if turn.error else []
-    is_open = told.verdict.kind in ("no-context", "quoted")
+    is_open = facts.verdict.kind in ("no-context", "quoted")
     addresses = turn_addresses(turn)
     return {
         "turn": turn,
         "session": turn.session,
         **addresses,
         "tone": turn_tone(turn),
-        "verdict": told.verdict,
-        "clauses": [_linked(turn, clause) for clause in told.verdict.clauses],
-        "chips": told.chips,
+        "verdict": facts.verdict,
+        "clauses": [_linked(turn, clause) for clause in facts.verdict.clauses],
+        "chips": facts.chips,
         "has_replay": not turn.is_running and not turn.is_trial and turn.kind != ExplainabilityTurn.Kind.IMPORTED,
         "is_replayed": (turn.duration_ms or 0) <= REPLAYED_UNASKED_MS,
         "draft": draft_of(turn),
         "seeks_base": is_open and not turn.is_trial,
         "duration": duration_badge(turn.duration_ms),
-        "answer": told.answer,
+        "answer": facts.answer,
         "closest": closest(turn.session.session_id, turn.response_document) if is_open else (),
-        "neighbours": told.neighbours,
+        "neighbours": facts.neighbours,
         "discarded": discarded[:DISCARDED_SHOWN],
         "discarded_left_out": max(0, len(discarded) - DISCARDED_SHOWN),
     }
@@ -99,8 +99,8 @@ def _ended_told(turn_pk: int, request_id: str, event_sequence: int) -> TurnHead:
 
 
 def _told(turn: ExplainabilityTurn) -> TurnHead:
-    found, base = events(turn), mounted_bases([turn])[turn.pk]
-    record = recorded(turn, found, base)
+    turn_events, base = events(turn), mounted_bases([turn])[turn.pk]
+    record = recorded(turn, turn_events, base)
     answer = answer_of(turn)
     return TurnHead(
         verdict=verdict_of(record),
@@ -164,8 +164,8 @@ def _base_chip(base: MountedBase) -> TurnFact:
     )
 
 
-def _model_chips(found: Sequence[Event]) -> Iterator[TurnFact]:
-    runs = [run for run in said(PluginFinished, found) if run.llm_calls]
+def _model_chips(recorded: Sequence[Event]) -> Iterator[TurnFact]:
+    runs = [run for run in said(PluginFinished, recorded) if run.llm_calls]
     calls = sum(run.llm_calls for run in runs)
     used = [run.usage for run in runs if run.usage]
     if used:

@@ -60,16 +60,16 @@ def turn_list_context(project: Project, given: Mapping[str, str]) -> dict[str, A
     before = whole_number(given.get("before"))
     sort, skip = given.get("sort", ""), whole_number(given.get("skip")) or 0
     sort = sort if sort in SORTS else ""
-    found = turn_page(project, wanted, before, sort=sort, skip=min(skip, LOOKED_AT) if sort else 0)
-    rows = [_row(turn) for turn in found.turns]
-    place = {"before": str(found.next_before or ""), "skip": str(found.next_skip or "")}
+    page = turn_page(project, wanted, before, sort=sort, skip=min(skip, LOOKED_AT) if sort else 0)
+    rows = [_row(turn) for turn in page.turns]
+    place = {"before": str(page.next_before or ""), "skip": str(page.next_skip or "")}
     saved = saved_filters(project)
-    more = _query(q=wanted.text, sort=sort, **place) if found.next_before else ""
+    more = _query(q=wanted.text, sort=sort, **place) if page.next_before else ""
     return {
         "wanted": wanted,
         "rows": rows,
         "more": more,
-        "is_cut_short": found.is_cut_short,
+        "is_cut_short": page.is_cut_short,
         "looked_at": f"{LOOKED_AT:,}",
         "here": _query(q=wanted.text, sort=sort),
         "sort": sort,

@@ -85,23 +85,23 @@ def overview_context(project: Project, given: Mapping[str, str]) -> dict[str, An
     """Return what the overview shows of the span, base, model, agent and asker that an address names."""
     span = SPANS.get(given.get("span", ""), SPANS[DEFAULT_SPAN])
     chosen = {name: given.get(name, "") for name in ("kb_id", "model", "agent", "asked_by")}
-    found = overview(project, span, **chosen)
+    figures = overview(project, span, **chosen)
     within = _conditions(chosen)
-    begins_at = found.steps[0].begins_at
+    begins_at = figures.steps[0].begins_at
     since = f"after:{_moment(begins_at)}"
     return {
         "span": span,
         "spans": SPANS.values(),
         "chosen": chosen,
-        "overview": found,
-        "tiles": _tiles(found, f"{since} {within}"),
-        "rows": [_row(step, within) for step in reversed(found.steps)],
-        "series": json.dumps(_series(found.steps)),
+        "overview": figures,
+        "tiles": _tiles(figures, f"{since} {within}"),
+        "rows": [_row(step, within) for step in reversed(figures.steps)],
+        "series": json.dumps(_series(figures.steps)),
         "questions": _questions(project, f"status:no-answer {since} {within}"),
         "looked_at": UNANSWERED_LOOKED_AT,
         "models": [
             UsedModel(use=use, url=f"{_turns_url(f'used:"{_unquoted(use.model)}" {since} {within}')}&sort=tokens")
-            for use in found.uses
+            for use in figures.uses
         ],
         "suites": [listed for listed in listed_suites(project) if listed.last_run][:SUITES_SHOWN],
         "slow_plugins": [
@@ -129,8 +129,8 @@ def _turns_url(filters: str) -> str:
     return f"{reverse('turns')}?{urlencode({'q': ' '.join(filters.split())})}"
 
 
-def _tiles(found: Overview, since: str) -> list[Tile]:
-    whole = found.whole
+def _tiles(figures: Overview, since: str) -> list[Tile]:
+    whole = figures.whole
     return [
         Tile(name="Turns", value=f"{whole.turn_count:,}", url=_turns_url(since)),
         *([_imported_tile(whole, since)] if whole.imported_count else []),
@@ -157,7 +157,7 @@ def _tiles(found: Overview, since: str) -> list[Tile]:
             url=_turns_url(f"duration:>{whole.p95_ms}ms {since}" if whole.p95_ms else since),
         ),
         Tile(name="Tokens", value=f"{whole.token_count:,}", url=f"{_turns_url(since)}&sort=tokens"),
-        *([Tile(name="Cost", value=f"{found.cost:,.2f}", url="#models")] if found.cost is not None else []),
+        *([Tile(name="Cost", value=f"{figures.cost:,.2f}", url="#models")] if figures.cost is not None else []),
     ]
 
 
@@ -218,6 +218,6 @@ def _question(turns: Sequence[ExplainabilityTurn], filters: str) -> Question:
     if len(turns) == 1:
         url = reverse("turn", args=[newest.session.session_id, newest.request_id])
     else:
-        asked = _unquoted(newest.user_message)[:_QUESTION_CHARS].rstrip("?!. ")
-        url = _turns_url(f'{filters} "{asked}"')
+        question = _unquoted(newest.user_message)[:_QUESTION_CHARS].rstrip("?!. ")
+        url = _turns_url(f'{filters} "{question}"')
     return Question(text=newest.user_message, count=len(turns), url=url)

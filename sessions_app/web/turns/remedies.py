@@ -27,13 +27,13 @@ def bases_that_know(turn: ExplainabilityTurn) -> list[KnowingBase]:
     terms = dict.fromkeys(unique_terms(turn.user_message), 1.0)
     if not terms:
         return []
-    asked = mounted_bases([turn])[turn.pk]
-    others = knowledge_bases(turn.session.project).exclude(kb_id=asked.kb_id if asked else "")
-    found: list[KnowingBase] = []
+    mounted = mounted_bases([turn])[turn.pk]
+    others = knowledge_bases(turn.session.project).exclude(kb_id=mounted.kb_id if mounted else "")
+    bases: list[KnowingBase] = []
     for base in others[:BASES_SEARCHED]:
         hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(terms, 3)
         hit = next((each for each in hits if not each.unit.child_unit_ids), None)
         if hit is not None:
             matched = len(hit.term_scores)
-            found.append(KnowingBase(base=base, text=hit.unit.text, matched_count=matched, score=hit.score))
-    return sorted(found, key=lambda each: (-each.matched_count, -each.score, each.base.pk))[:BASES_SHOWN]
+            bases.append(KnowingBase(base=base, text=hit.unit.text, matched_count=matched, score=hit.score))
+    return sorted(bases, key=lambda each: (-each.matched_count, -each.score, each.base.pk))[:BASES_SHOWN]

@@ -29,13 +29,13 @@ from sessions_app.web.turns.several_views import turns_meant
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the next turn that the member has not reviewed, behind the one that the address names if it names one."""
     person = author_of(member).name
-    found = next_queued(member.project, person, whole_number(request.GET.get("after")) or 0)
+    queued = next_queued(member.project, person, whole_number(request.GET.get("after")) or 0)
     context = {
         "counts": queue_counts(member.project, person),
         "agreements": project_agreements(member.project),
         "looked_at": f"{SCORES_LOOKED_AT:,}",
         "note_chars": NOTE_CHARS,
-        **(_shown(found) if found else {"queued": None}),
+        **(_shown(queued) if queued else {"queued": None}),
     }
     return page(request, "turns/review.html", member, context, section="review")
 
@@ -81,8 +81,8 @@ def queue(request: HttpRequest, member: Member) -> HttpResponse:
     else:
         rest = [f"{queued.known} were there already"] * bool(queued.known)
         rest += [f"{queued.unanswered} have no answer to rate"] * bool(queued.unanswered)
-        told = f"{queued.added} turn{'' if queued.added == 1 else 's'} added to the review queue"
-        tell(request, f"{'; '.join([told, *rest])}.", link_url=reverse("review"))
+        message = f"{queued.added} turn{'' if queued.added == 1 else 's'} added to the review queue"
+        tell(request, f"{'; '.join([message, *rest])}.", link_url=reverse("review"))
     return HttpResponseRedirect(turns_address(request.POST.get("q", "")))
 
 

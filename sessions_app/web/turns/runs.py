@@ -133,14 +133,14 @@ def _rows(left: ExplainabilityTurn, right: ExplainabilityTurn) -> list[AlignedPa
 
 def _ran(turn: ExplainabilityTurn) -> dict[str, Ran]:
     structure, name = structure_of(turn), turn.name.lower()
-    found = {
+    runs_by_id = {
         run.id: Ran(
             id=run.id, turn_name=name, ref=run.detail_ref, name=run.plugin_name, stage=run.stage, status=run.status,
             tone=tone_of(run.status), duration_ms=run.duration_ms,
         )
         for run in structure.executions.values()
     }  # fmt: skip
-    return found | {
+    return runs_by_id | {
         frame.id: Ran(
             id=frame.id, turn_name=name, ref=frame.detail_ref, name=frame.label, stage=frame.purpose,
             status=frame.status, tone=tone_of(frame.status), duration_ms=frame.duration_ms,

@@ -53,8 +53,8 @@ def turns_meant(request: HttpRequest, member: Member) -> Sequence[Explainability
 
 
 def _told(kept: Kept) -> str:
-    told = f"{len(kept.tests)} turn{'' if len(kept.tests) == 1 else 's'} kept as tests."
+    message = f"{len(kept.tests)} turn{'' if len(kept.tests) == 1 else 's'} kept as tests."
     if not kept.refused:
-        return told
+        return message
     reasons = sorted({reason for _, reason in kept.refused})[:_REASONS_TOLD]
-    return f"{told} {len(kept.refused)} could not be kept: {' '.join(reasons)}"
+    return f"{message} {len(kept.refused)} could not be kept: {' '.join(reasons)}"

@@ -19,28 +19,28 @@ from sessions_app.web.turns.choice import choice_context, matrix_of, stages_of
 def predict(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Return the order in which a turn with these inputs would try plugins, with the session as it stands now."""
     turn = turns.turn(member.project, session_id, request_id)
-    asked = request.GET
+    query = request.GET
     pins = Choices(
-        planner=asked.get("planner") or None,
-        seed_detector=asked.get("seedDetector") or None,
-        kb=asked.get("kb") or None,
-        goal_solver=asked.get("goalSolver") or None,
+        planner=query.get("planner") or None,
+        seed_detector=query.get("seedDetector") or None,
+        kb=query.get("kb") or None,
+        goal_solver=query.get("goalSolver") or None,
     )
-    call = TurnCall(message=asked.get("message", turn.user_message), choices=pins)
+    call = TurnCall(message=query.get("message", turn.user_message), choices=pins)
     try:
-        found = what_if(
+        prediction = what_if(
             turn.session,
             call,
-            preferences=Selection() if asked.get("preferences") == "none" else None,
-            with_statistics=asked.get("statistics") != "none",
+            preferences=Selection() if query.get("preferences") == "none" else None,
+            with_statistics=query.get("statistics") != "none",
         )
     except MRPError as error:
-        found = Prediction(events=(), error=error.message)
-    stages, left_out = stages_of(found.events)
+        prediction = Prediction(events=(), error=error.message)
+    stages, left_out = stages_of(prediction.events)
     predicted = {
         "predicted": matrix_of(stages) if stages else None,
         "predicted_left_out": left_out,
-        "prediction_error": found.error,
+        "prediction_error": prediction.error,
     }
     if "HX-Request" in request.headers:
         return page(

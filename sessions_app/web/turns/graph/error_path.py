@@ -57,5 +57,5 @@ def _culprit(structure: GraphStructure) -> str | None:
 
 
 def _has_failed(structure: GraphStructure, item: str) -> bool:
-    found = structure.executions.get(item) or structure.frames[item]
-    return tone_of(found.status) is Tone.ERROR
+    node = structure.executions.get(item) or structure.frames[item]
+    return tone_of(node.status) is Tone.ERROR

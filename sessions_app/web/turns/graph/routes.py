@@ -196,16 +196,16 @@ class _Router:
     def _free(self, frame_id: str, stack_index: int, first: int, last: int) -> _Gaps:
         """Return the ranges of x that are free beside every row from `first` to `last`, from left to right."""
         # Fan-outs ask for the same rows again and again.
-        asked = (frame_id, stack_index, first, last)
-        if asked not in self._known_free:
+        key = (frame_id, stack_index, first, last)
+        if key not in self._known_free:
             rows = self._grids[frame_id].stacks[stack_index].rows
             free = self._gaps(frame_id, stack_index, rows[first])
             for index in range(first + 1, last + 1):
                 if not free:
                     break
                 free = _intersection(free, self._gaps(frame_id, stack_index, rows[index]))
-            self._known_free[asked] = free
-        return self._known_free[asked]
+            self._known_free[key] = free
+        return self._known_free[key]
 
     def _gaps(self, frame_id: str, stack_index: int, row: Band) -> _Gaps:
         stack = self._grids[frame_id].stacks[stack_index]

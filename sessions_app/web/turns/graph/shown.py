@@ -48,10 +48,10 @@ def show_structure(
 
 def _with_ancestors(structure: GraphStructure, frame_ids: Iterable[str]) -> frozenset[str]:
     """Return the frames and all around them: an open frame shows only inside open frames."""
-    found: set[str] = set()
+    ids: set[str] = set()
     for frame_id in frame_ids:
         current: str | None = frame_id if frame_id in structure.frames else None
-        while current is not None and current not in found:
-            found.add(current)
+        while current is not None and current not in ids:
+            ids.add(current)
             current = structure.frames[current].parent_frame_id
-    return frozenset(found)
+    return frozenset(ids)

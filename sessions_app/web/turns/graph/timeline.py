@@ -164,8 +164,8 @@ def _frame_head(drawing: _Drawing, frame: Frame) -> Iterable[SafeString]:
     start = drawing.at(span.start)
     is_shut = frame.id in drawing.collapsed
     inside = hidden_words(drawing.structure.hidden_counts[frame.id]) if is_shut else ""
-    asked = beginning(frame.intent, _INTENT_CHARS)
-    shown = seen(frame.label, asked, duration_badge(frame.duration_ms), inside, between=" · ")
+    intent = beginning(frame.intent, _INTENT_CHARS)
+    shown = seen(frame.label, intent, duration_badge(frame.duration_ms), inside, between=" · ")
     words = frame_words(frame, shown)
     late = start > _AFTER_UNTIL
     x = _percent(drawing.at(span.end) if late else start)
