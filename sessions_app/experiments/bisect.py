@@ -71,28 +71,28 @@ def moments_of_session(turn: ExplainabilityTurn) -> list[Moment]:
     Raises:
         InvalidInput: too many turns.
     """
-    asked = recorded_turn(turn)
+    question = recorded_turn(turn)
     earlier = ExplainabilityTurn.objects.filter(session=turn.session, turn_index__lte=turn.turn_index)
     turns = list(earlier.select_related("conditions").order_by("turn_index")[: MOST_MOMENTS + 1])
     if len(turns) > MOST_MOMENTS:
         raise InvalidInput(f"At most {MOST_MOMENTS} turns can be searched.")
-    found: list[Moment] = []
+    moments: list[Moment] = []
     previous: ExplainabilityTurn | None = None
     for each in turns:
         each.session = turn.session
         if each.view and each.conditions_id and each.kind == ExplainabilityTurn.Kind.CHAT and not each.is_running:
             number = previous.turn_index if previous else 0
-            found.append(
-                Moment(number=number, read=partial(_asked_before, each, asked), changes=Changes(), after=previous)
+            moments.append(
+                Moment(number=number, read=partial(_asked_before, each, question), changes=Changes(), after=previous)
             )
         previous = each
-    return found
+    return moments
 
 
-def _asked_before(turn: ExplainabilityTurn, asked: RecordedTurn) -> RecordedTurn:
+def _asked_before(turn: ExplainabilityTurn, then_asked: RecordedTurn) -> RecordedTurn:
     """Return the state before an earlier turn with the question and the choices of a later one."""
     then = recorded_turn(turn)
-    question = replace(asked.state.asked, history=then.state.asked.history, added=then.state.asked.added)
+    question = replace(then_asked.state.asked, history=then.state.asked.history, added=then.state.asked.added)
     return SupposedTurn(
         turn=turn,
         view=then.view,

@@ -120,9 +120,9 @@ def _named_plugins(changes: Changes) -> list[tuple[str | None, str | None]]:
 def changed_state(recorded: RecordedTurn, changes: Changes) -> ConversationState:
     """Return the conversation as the trial's preparation sees it."""
     state = recorded.state
-    asked = state.asked
-    flags = replace(asked.flags, **flags_in(changes.flags))
-    if flags != asked.flags and asked.history is None:
+    turn_input = state.asked
+    flags = replace(turn_input.flags, **flags_in(changes.flags))
+    if flags != turn_input.flags and turn_input.history is None:
         state = replace(state, messages=_messages(recorded, flags))
     if changes.history_through is not None:
         through = changes.history_through
@@ -134,19 +134,19 @@ def changed_state(recorded: RecordedTurn, changes: Changes) -> ConversationState
             memory=state.memory if through else None,
         )
     named = {name: value for name, value in to_wire(changes.pins).items() if value}
-    pins = replace(asked.pins, **{_PINS[name]: value for name, value in named.items()})
-    level = asked.deliberation_level if changes.deliberation_level is None else changes.deliberation_level
-    asked = replace(
-        asked,
-        message=changes.message or asked.message,
+    pins = replace(turn_input.pins, **{_PINS[name]: value for name, value in named.items()})
+    level = turn_input.deliberation_level if changes.deliberation_level is None else changes.deliberation_level
+    turn_input = replace(
+        turn_input,
+        message=changes.message or turn_input.message,
         flags=flags,
         pins=pins,
         deliberation_level=level,
-        grounding=changes.grounding or asked.grounding,
-        limits=replace(asked.limits, **cast("dict[str, Any]", changes.limits)),
-        system_prompt=asked.system_prompt if changes.system_prompt is None else changes.system_prompt,
-        model=changes.model or asked.model,
-        history=() if changes.history_through == 0 and asked.history is not None else asked.history,
+        grounding=changes.grounding or turn_input.grounding,
+        limits=replace(turn_input.limits, **cast("dict[str, Any]", changes.limits)),
+        system_prompt=turn_input.system_prompt if changes.system_prompt is None else changes.system_prompt,
+        model=changes.model or turn_input.model,
+        history=() if changes.history_through == 0 and turn_input.history is not None else turn_input.history,
     )
     if changes.without_preferences:
         state = replace(state, preferences=Selection())
@@ -158,7 +158,7 @@ def changed_state(recorded: RecordedTurn, changes: Changes) -> ConversationState
         base, _ = mounted
         session = replace(state.session, mounted_kb_id=base.kb_id, mounted_kb_name=base.name)
         state = replace(state, session=session)
-    return replace(state, asked=asked)
+    return replace(state, asked=turn_input)
 
 
 def _guidance(recorded: RecordedTurn, changes: Changes) -> Guidance | None:
@@ -267,8 +267,8 @@ def _over_layer(recorded: RecordedTurn, layer: KnowledgeLayer) -> EffectiveView:
 
 def _without(view: EffectiveView, unit_ids: Collection[str], source_ids: Collection[str]) -> EffectiveView:
     rows = LayerUnit.objects.filter(layer_id__in=view.chain).order_by()
-    found = [*rows.filter(unit_id__in=unit_ids), *rows.filter(source_id__in=source_ids)]
-    return _hiding(view, found)
+    hidden_units = [*rows.filter(unit_id__in=unit_ids), *rows.filter(source_id__in=source_ids)]
+    return _hiding(view, hidden_units)
 
 
 def _others(view: EffectiveView, unit_ids: Collection[str]) -> list[LayerUnit]:
@@ -283,9 +283,9 @@ def _others(view: EffectiveView, unit_ids: Collection[str]) -> list[LayerUnit]:
     return list(rows.only("layer_id", "length", "is_evidence").order_by())
 
 
-def _hiding(view: EffectiveView, found: Collection[LayerUnit]) -> EffectiveView:
+def _hiding(view: EffectiveView, hidden_units: Collection[LayerUnit]) -> EffectiveView:
     """Return the view without these units."""
-    gone = {row.pk: row for row in found if row.pk not in view.hidden.of(row.layer_id)}
+    gone = {row.pk: row for row in hidden_units if row.pk not in view.hidden.of(row.layer_id)}
     hidden = dict(view.hidden.by_layer)
     for row in gone.values():
         hidden[row.layer_id] = hidden.get(row.layer_id, frozenset()) | {row.pk}

@@ -126,11 +126,11 @@ def _of_text(expected: Expected, text: str) -> Iterator[str]:
         yield f"The answer is not “{_short(expected.equals)}”."
     if expected.matches is not None:
         try:
-            found = regex.search(expected.matches, text, timeout=PATTERN_SECONDS)
+            match = regex.search(expected.matches, text, timeout=PATTERN_SECONDS)
         except TimeoutError:
             yield f"The pattern {_short(expected.matches)} was not found within {PATTERN_SECONDS} seconds."
         else:
-            if found is None:
+            if match is None:
                 yield f"The answer does not match {_short(expected.matches)}."
 
 

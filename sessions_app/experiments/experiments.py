@@ -38,9 +38,9 @@ def start_trials(
     """
     for each in changes:
         check_changes(each)
-    asked = _asked(session, turn, message)
+    given = _asked(session, turn, message)
     if allow_model:
-        check_allowed(estimate([asked] * len(changes)), session.project)
+        check_allowed(estimate([given] * len(changes)), session.project)
     pool.refuse_if_full()
     records = [each.as_record() for each in changes]
     experiment = begin_experiment(
@@ -78,8 +78,8 @@ def start_more_trials(experiment: Experiment, changes: Sequence[Changes], *, wai
     for each in changes:
         check_changes(each)
     if experiment.asks_models:
-        found = estimate_trials(experiment.session, experiment.turn, experiment.message, len(changes))
-        check_allowed(found, experiment.project)
+        estimate = estimate_trials(experiment.session, experiment.turn, experiment.message, len(changes))
+        check_allowed(estimate, experiment.project)
     pool.refuse_if_full()
     return _started(add_trials(experiment, [each.as_record() for each in changes]), wait_ms)
 

@@ -35,9 +35,9 @@ def judge(live: LiveModel, criterion: str, message: str, answer: str) -> Verdict
     """
     endpoint = RecordedEndpoint(live.config, RecordedExchanges(()), live)
     scope = CallScope(timeout_ms=JUDGE_TIMEOUT_MS, max_calls=1, stopped=Event().is_set, recorder=Recorder())
-    asked = f"Criterion:\n{criterion}\n\nMessage:\n{message}\n\nAnswer:\n{answer}"
+    question = f"Criterion:\n{criterion}\n\nMessage:\n{message}\n\nAnswer:\n{answer}"
     prompt = Prompt(
-        plugin_id="suite", role="validation", system=_SYSTEM, messages=(HistoryMessage(role="user", content=asked),)
+        plugin_id="suite", role="validation", system=_SYSTEM, messages=(HistoryMessage(role="user", content=question),)
     )
     words = ConfiguredModel(endpoint, ModelConfig(), Sampling()).bind(scope).call(prompt).text.strip()
     said = words.lstrip("*_ ").casefold()

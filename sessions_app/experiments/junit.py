@@ -11,19 +11,19 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 def junit_text(run: SuiteRun) -> str:
     """Return the run as XML: a failure or error for each test that did not pass, with the answer as its output."""
-    counts, found = outcome_counts(run), results(run)
+    counts, listed = outcome_counts(run), results(run)
     name = _plain(run.suite.name)
-    times = [(result.trial.duration_ms or 0) / 1000 for result in found]
+    times = [(result.trial.duration_ms or 0) / 1000 for result in listed]
     suite = ElementTree.Element(
         "testsuite",
         name=name,
-        tests=str(len(found)),
+        tests=str(len(listed)),
         failures=str(counts["failed"]),
         errors=str(counts["error"] + counts["waiting"]),
         time=f"{sum(times):.3f}",
         timestamp=run.experiment.created_at.isoformat(timespec="seconds"),
     )
-    for result, seconds in zip(found, times, strict=True):
+    for result, seconds in zip(listed, times, strict=True):
         case = ElementTree.SubElement(
             suite, "testcase", classname=name, name=_plain(result.name), time=f"{seconds:.3f}"
         )
@@ -44,8 +44,8 @@ def why_not(result: TestResult) -> str:
 
 
 def _told(case: ElementTree.Element, kind: str, result: TestResult) -> None:
-    told = ElementTree.SubElement(case, kind, message=_plain(why_not(result)))
-    told.text = _plain("\n".join(result.failures) or why_not(result))
+    element = ElementTree.SubElement(case, kind, message=_plain(why_not(result)))
+    element.text = _plain("\n".join(result.failures) or why_not(result))
     if result.trial.answer:
         ElementTree.SubElement(case, "system-out").text = _plain(result.trial.answer)
 

@@ -60,22 +60,23 @@ def estimate(trials: Iterable[RecordedTurn]) -> Estimate:
     )
 
 
-def with_messages(found: Estimate, messages: Iterable[str]) -> Estimate:
+def with_messages(estimate: Estimate, messages: Iterable[str]) -> Estimate:
     """Return an estimate with one call more for each of these messages."""
-    asked = list(messages)
+    questions = list(messages)
     used = Usage(
-        input_tokens=sum(len(message) for message in asked) // CHARS_A_TOKEN, output_tokens=len(asked) * ANSWER_TOKENS
+        input_tokens=sum(len(message) for message in questions) // CHARS_A_TOKEN,
+        output_tokens=len(questions) * ANSWER_TOKENS,
     )
     cost = cost_of(used)
     return replace(
-        found,
-        call_count=found.call_count + len(asked),
-        token_count=found.token_count + used.input_tokens + used.output_tokens,
-        cost=None if found.cost is None or cost is None else found.cost + cost,
+        estimate,
+        call_count=estimate.call_count + len(questions),
+        token_count=estimate.token_count + used.input_tokens + used.output_tokens,
+        cost=None if estimate.cost is None or cost is None else estimate.cost + cost,
     )
 
 
-def check_allowed(found: Estimate, project: Project) -> None:
+def check_allowed(estimate: Estimate, project: Project) -> None:
     """Refuse trials that would ask a model for more than is allowed.
 
     Raises:
@@ -86,11 +87,12 @@ def check_allowed(found: Estimate, project: Project) -> None:
     if endpoint() is None:
         raise Unavailable(NO_MODEL, code="LLM_NOT_AVAILABLE")
     check_model_use(project)
-    if not found.is_allowed:
+    if not estimate.is_allowed:
         raise Conflict(
-            f"These trials would take about {found.token_count} tokens from the model; {found.budget} are allowed.",
+            f"These trials would take about {estimate.token_count} tokens from the model;"
+            f" {estimate.budget} are allowed.",
             code="TRIAL_BUDGET",
-            details={"tokens": found.token_count, "budget": found.budget},
+            details={"tokens": estimate.token_count, "budget": estimate.budget},
         )
 
 

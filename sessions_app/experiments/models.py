@@ -149,17 +149,19 @@ def models_of(
 
     A turn that had no model gets that one, with the roles of its session.
     """
-    told = recorded.conditions["models"]
-    if told is None:
+    conditions = recorded.conditions["models"]
+    if conditions is None:
         if live is None:
             return AbsentModel()
         roles = model_config_of(recorded.turn.session.model_config)
         return ConfiguredModel(RecordedEndpoint(live.config, exchanges, live), roles, sampling or Sampling())
-    config = EndpointConfig(base_url=told["baseUrl"], model=told["model"], api=told["api"], max_retries=0)
+    config = EndpointConfig(
+        base_url=conditions["baseUrl"], model=conditions["model"], api=conditions["api"], max_retries=0
+    )
     endpoint = RecordedEndpoint(config if live is None else live.config, exchanges, live)
     if sampling is None:
-        sampling = from_wire(Sampling, told["sampling"])
-    return ConfiguredModel(endpoint, model_config_of(told["config"]), sampling)
+        sampling = from_wire(Sampling, conditions["sampling"])
+    return ConfiguredModel(endpoint, model_config_of(conditions["config"]), sampling)
 
 
 class RecordedPreparation:
@@ -183,8 +185,8 @@ class RecordedPreparation:
             raise BudgetExceeded("The model calls that are left are kept for the answer.")
         self.call_count += 1
         scope = CallScope(timeout_ms=timeout_ms, max_calls=1, stopped=Event().is_set, recorder=Recorder())
-        asked = HistoryMessage(role="user", content=text)
-        prompt = Prompt(plugin_id=plugin_id, role=role, system=system, messages=(asked,))
+        message = HistoryMessage(role="user", content=text)
+        prompt = Prompt(plugin_id=plugin_id, role=role, system=system, messages=(message,))
         return self._models.bind(scope).call(prompt).text
 
     def raise_if_ended(self) -> None:

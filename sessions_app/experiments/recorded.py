@@ -154,8 +154,8 @@ def _has_asked_models(turn: ExplainabilityTurn, records: Sequence[Record]) -> bo
 
 def forgotten(since: datetime) -> NotReplayable:
     """Return the refusal of a turn that saw what was forgotten at a moment."""
-    told = f"Something that this turn saw was forgotten on {since:%Y-%m-%d}. It cannot be run again."
-    return NotReplayable(told, "forgotten", since)
+    reason = f"Something that this turn saw was forgotten on {since:%Y-%m-%d}. It cannot be run again."
+    return NotReplayable(reason, "forgotten", since)
 
 
 def message_of(turn: ExplainabilityTurn, view: TurnView) -> str:
@@ -203,7 +203,7 @@ def _state_of(recorded: RecordedTurn) -> ConversationState:
     shared = from_wire(ConversationState, recorded.conditions["state"])
     summary = _summary_before(turn, view.summary_through)
     omitted = (HistoryMessage(role="user", content=""),) * view.history_omitted_count
-    asked = replace(
+    turn_input = replace(
         shared.asked,
         request_id=turn.request_id,
         message=recorded.message,
@@ -220,7 +220,7 @@ def _state_of(recorded: RecordedTurn) -> ConversationState:
     )
     return replace(
         shared,
-        asked=asked,
+        asked=turn_input,
         session=session,
         messages=messages_before(turn.session, view, shared.asked.flags, summary.through)
         if view.history is None
@@ -234,8 +234,8 @@ def _state_of(recorded: RecordedTurn) -> ConversationState:
 
 def _utilities(conditions: Conditions, view: TurnView) -> dict[tuple[str, str], float]:
     keys = [(kind, plugin_id) for kind, plugin_id, _ in conditions["utilities"]]
-    found = {(kind, plugin_id): value for kind, plugin_id, value in conditions["utilities"]}
-    return found | {keys[place]: value for place, value in view.utilities}
+    utilities = {(kind, plugin_id): value for kind, plugin_id, value in conditions["utilities"]}
+    return utilities | {keys[place]: value for place, value in view.utilities}
 
 
 def _summary_before(turn: ExplainabilityTurn, through: int) -> Summary:
@@ -294,21 +294,21 @@ def memory_before(turn: ExplainabilityTurn, turn_count: int) -> Memory:
 
 
 def _remembered_turns(turn: ExplainabilityTurn, turn_count: int) -> list[ExplainabilityTurn]:
-    found: list[ExplainabilityTurn] = []
+    turns: list[ExplainabilityTurn] = []
     session: Session | None = turn.session
     succeeded = ExplainabilityTurn.objects.filter(
         status=ExplainabilityTurn.Status.SUCCEEDED, kind=ExplainabilityTurn.Kind.CHAT
     )
     earlier = succeeded.filter(session=session, turn_index__lt=turn.turn_index)
-    while session is not None and len(found) < turn_count:
+    while session is not None and len(turns) < turn_count:
         for row in earlier.order_by("-turn_index"):
-            if len(found) < turn_count and (row.context_report or {}).get("memory") is not None:
-                found.append(row)
+            if len(turns) < turn_count and (row.context_report or {}).get("memory") is not None:
+                turns.append(row)
         session = session.forked_from if session.fork_reason == ForkReason.EXPIRED else None
         earlier = succeeded.filter(session=session)
-    if len(found) < turn_count or any(row.view is None for row in found):
+    if len(turns) < turn_count or any(row.view is None for row in turns):
         raise NotReplayable("Turns that this one remembered were removed or are older than replay.", "memory")
-    return found[::-1]
+    return turns[::-1]
 
 
 def _answer_of(turn: ExplainabilityTurn) -> Answer:

@@ -43,14 +43,16 @@ class RecordedCommand:
         except CallNotRecorded as other:
             return first_different_item("payload", _item(to_wire(other.recorded)), _item(to_wire(other.made)))
         events = [record_of(event) for event in trace_of(self.turn, resolved, outcome, facts)]
-        found = first_different_event(self.records, events)
-        if found is not None:
-            return found
+        difference = first_different_event(self.records, events)
+        if difference is not None:
+            return difference
         parts = payload_parts(self.turn.user_message, facts, self.calls, resolved, outcome)
         replayed = json.loads(json.dumps(to_wire(parts)))
-        found = first_different_item("payload", _item({name: self.payload[name] for name in replayed}), _item(replayed))
-        if found is not None or replayed["output"] == self.turn.command_result:
-            return found
+        difference = first_different_item(
+            "payload", _item({name: self.payload[name] for name in replayed}), _item(replayed)
+        )
+        if difference is not None or replayed["output"] == self.turn.command_result:
+            return difference
         return first_different_item("answer", _item(self.turn.command_result), _item(replayed["output"]))
 
 

@@ -103,11 +103,11 @@ def _of_command(turn: ExplainabilityTurn) -> Divergence | None:
     )
 
 
-def _check_whole(turn: ExplainabilityTurn, told: Iterable[str]) -> None:
+def _check_whole(turn: ExplainabilityTurn, texts: Iterable[str]) -> None:
     """Refuse a turn that came out differently because something of what it was told is not there any more.
 
     Args:
-        told: what it was told, and what it did.
+        texts: what the turn read and wrote.
 
     Raises:
         NotReplayable: something was forgotten since, or secrets were blacked out.
@@ -115,7 +115,7 @@ def _check_whole(turn: ExplainabilityTurn, told: Iterable[str]) -> None:
     since = forgotten_since(turn)
     if since is not None:  # rarer words weigh more: what is gone changes the scores of what is left
         raise forgotten(since)
-    if any(REDACTED in text for text in told):
+    if any(REDACTED in text for text in texts):
         raise NotReplayable(
             "Secrets were blacked out of what this turn was told, and what is left is read differently. It cannot be"
             " run again.",
@@ -160,8 +160,10 @@ class _Course:
 
     def now(self) -> datetime:
         """Return when the machine took the turn up."""
-        told = next((data.get("startedAt") for name, _, data in self._recorded.records if name == "turn.started"), None)
-        return datetime.fromisoformat(told) if told else self._recorded.turn.created_at
+        started_at = next(
+            (data.get("startedAt") for name, _, data in self._recorded.records if name == "turn.started"), None
+        )
+        return datetime.fromisoformat(started_at) if started_at else self._recorded.turn.created_at
 
     def monotonic_ms(self) -> float:
         """Return when the next recorded event took place."""
@@ -269,8 +271,8 @@ def _judged(recorded: RecordedTurn) -> list[list[Any]]:
 
 
 def _judged_again(again: Rerun) -> list[list[Any]]:
-    told = [event.data for event in again.events if isinstance(event.data, UnitsJudged)]
-    rows = sorted(((data.execution_id, row) for data in told for row in data.rows), key=lambda row: path_key(row[0]))
+    judged = [event.data for event in again.events if isinstance(event.data, UnitsJudged)]
+    rows = sorted(((data.execution_id, row) for data in judged for row in data.rows), key=lambda row: path_key(row[0]))
     return [judged_step(execution_id, row) for execution_id, row in rows]
 
 
@@ -289,8 +291,8 @@ def _explained(recorded: RecordedTurn, difference: Difference, *, live_plugins: 
         return _because(difference, "plugin-missing", f"Not installed any more: {', '.join(missing)}.")
     changed = sorted(key for key in then if then[key] != now[key])
     if changed:
-        told = ", ".join(f"{key.partition(' ')[2]} was {then[key]} and is {now[key]}" for key in changed)
-        return _because(difference, "plugin-version", f"Plugins changed: {told}.")
+        changes = ", ".join(f"{key.partition(' ')[2]} was {then[key]} and is {now[key]}" for key in changed)
+        return _because(difference, "plugin-version", f"Plugins changed: {changes}.")
     other_product = _of_other_product(recorded.conditions, difference)
     if other_product is not None:
         return other_product
@@ -311,8 +313,8 @@ def _of_other_product(conditions: Conditions, difference: Difference) -> Diverge
     """Return the difference where another version of the product made the record."""
     if conditions["product"] == product_version():
         return None
-    told = f"The turn ran under version {conditions['product']}; this is {product_version()}."
-    return _because(difference, "product-version", told)
+    note = f"The turn ran under version {conditions['product']}; this is {product_version()}."
+    return _because(difference, "product-version", note)
 
 
 def _because(difference: Difference, reason: Reason, detail: str) -> Divergence:

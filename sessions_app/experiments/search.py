@@ -163,7 +163,7 @@ class Search:
     def _is_over(self) -> bool:
         if self._is_spent():
             return True
-        met = sum(found.meets for found in self.findings)
+        met = sum(finding.meets for finding in self.findings)
         return self.expected.is_stated and not self.bounds.exhaustive and met >= ENOUGH_FINDINGS
 
     def _is_spent(self) -> bool:
@@ -258,8 +258,8 @@ class Search:
         wide: dict[str, Any] = {"history_max_turns": _WIDE_TURNS, "enable_history_summarization": False}
         outcome = self._try(Changes(flags=wide))
         if self._is_news(outcome):
-            told = f"{shown} of {state.last_place} messages were seen"
-            text = f"The window cut what was needed: {told}; with the whole conversation: {_quoted(outcome)}."
+            note = f"{shown} of {state.last_place} messages were seen"
+            text = f"The window cut what was needed: {note}; with the whole conversation: {_quoted(outcome)}."
             yield self._finding("cut", outcome, 2, text, "Raise the window (history_max_turns)")
 
     def _sections(self) -> Sequence[Mapping[str, Any]]:
@@ -324,18 +324,18 @@ class Search:
 
     def _without_units(self) -> Iterator[Finding]:
         cited = [unit_id for unit_id in cited_unit_ids(self.recorded.turn) if unit_id in self._texts]
-        found = False
+        is_found = False
         for unit_id in cited[:MOST_UNITS]:
             outcome = self._try(Changes(without_units=(unit_id,)))
             if self._is_news(outcome):
-                found = True
+                is_found = True
                 yield self._unit_finding(outcome, (unit_id,))
-        if cited and not found:
+        if cited and not is_found:
             together = self._needed_together(cited)
             if together is not None:
-                found = True
+                is_found = True
                 yield together
-        for unit_id in [unit for unit in self._selected if unit not in cited][: 0 if found else MOST_UNITS]:
+        for unit_id in [unit for unit in self._selected if unit not in cited][: 0 if is_found else MOST_UNITS]:
             outcome = self._try(Changes(without_units=(unit_id,)))
             if self._is_news(outcome):
                 yield self._unit_finding(outcome, (unit_id,))
@@ -418,10 +418,10 @@ class Search:
                 yield self._finding("missing-base", outcome, 30, text, f"Mount {base.name}", link)
 
     def _others(self, kind: str, used: set[str]) -> list[Any]:
-        found = registry.installed.descriptors(kind)
+        descriptors = registry.installed.descriptors(kind)
         # Without a model such a plugin could only fail.
         has_model = self.recorded.conditions["models"] is not None or self.live() is not None
-        return [item for item in found if item.id not in used and (has_model or not item.uses_llm)]
+        return [item for item in descriptors if item.id not in used and (has_model or not item.uses_llm)]
 
     def _used(self, kind: str) -> set[str]:
         stage = _STAGE_NAMES[kind]
@@ -448,8 +448,8 @@ class Search:
 
     def _earlier_settings(self) -> Iterator[Finding]:
         turn = self.recorded.turn
-        asked = ExplainabilityTurn.objects.filter(session=turn.session_id, kind=ExplainabilityTurn.Kind.CHAT)
-        for row in asked.filter(turn_index__lt=turn.turn_index).order_by("-turn_index")[:_TURNS_BACK]:
+        turns = ExplainabilityTurn.objects.filter(session=turn.session_id, kind=ExplainabilityTurn.Kind.CHAT)
+        for row in turns.filter(turn_index__lt=turn.turn_index).order_by("-turn_index")[:_TURNS_BACK]:
             try:
                 earlier = recorded_turn(row).state
             except Conflict:  # what it saw is not stored any more
@@ -474,14 +474,14 @@ def _settings_instead(present: ConversationState, earlier: ConversationState) ->
         grounding=then.grounding if then.grounding != now.grounding else None,
         system_prompt=then.system_prompt if then.system_prompt != now.system_prompt else None,
     )
-    told, told_then = present.guidance, earlier.guidance
-    if told is None or told_then is None:
+    guidance, former = present.guidance, earlier.guidance
+    if guidance is None or former is None:
         return settings
     return replace(
         settings,
-        persona=told_then.persona.id if told_then.persona.id != told.persona.id else None,
-        agent=told_then.agent.id if told_then.agent and told_then.agent != told.agent else None,
-        style=told_then.style if told_then.style != told.style else None,
+        persona=former.persona.id if former.persona.id != guidance.persona.id else None,
+        agent=former.agent.id if former.agent and former.agent != guidance.agent else None,
+        style=former.style if former.style != guidance.style else None,
     )
 
 

@@ -157,8 +157,8 @@ def start_base_tests(base: KnowledgeBase, target: Target, author: Author, *, wai
 
 def _state(base: KnowledgeBase, target: Target) -> str | None:
     if target.draft is not None:
-        told: Literal["with", "without"] = "without" if target.without_told else "with"
-        return state_of_draft(session_of(base.project, target.draft), base, told)
+        state: Literal["with", "without"] = "without" if target.without_told else "with"
+        return state_of_draft(session_of(base.project, target.draft), base, state)
     return None if target.revision is None else state_of_revision(base, target.revision)
 
 
@@ -188,12 +188,12 @@ def estimate_tests(tests: Sequence[TestCase]) -> Estimate:
 
 def _meant(suite: Suite, target: Target) -> Sequence[TestCase]:
     """Return the tests that the target means."""
-    found = tests_of(suite)
+    tests = tests_of(suite)
     if target.tags:
-        found = [test for test in found if set(target.tags) & set(test.tags)]
+        tests = [test for test in tests if set(target.tags) & set(test.tags)]
     of_base = target.only_of
     if target.draft is not None and of_base is None:
         of_base = session_of(suite.project, target.draft).mounted_kb.kb_id
     if of_base is not None:
-        found = [test for test in found if test.base is not None and test.base.kb_id == of_base]
-    return found
+        tests = [test for test in tests if test.base is not None and test.base.kb_id == of_base]
+    return tests

@@ -283,20 +283,20 @@ def _run_bisect(experiment: Experiment, watch: ExperimentWatch) -> Result:
 
     expected = from_wire(Expectation, experiment.question)
     with watch.place():
-        found = bisect(moments, expected, Changes(), keep, watch.look)
-    after = found.first.moment.after if found.first else None
+        bisected = bisect(moments, expected, Changes(), keep, watch.look)
+    after = bisected.first.moment.after if bisected.first else None
     return {
-        "result": found.result,
+        "result": bisected.result,
         "over": "base" if kb_id else "session",
-        "number": found.first.moment.number if found.first else None,
+        "number": bisected.first.moment.number if bisected.first else None,
         "request_id": after.request_id if after else None,
         "message": after.user_message if after else "",
         "told": told_by(after) if after else [],
-        "before": found.before.outcome.answer if found.before else "",
-        "after": found.first.outcome.answer if found.first else found.steps[-1].outcome.answer,
+        "before": bisected.before.outcome.answer if bisected.before else "",
+        "after": bisected.first.outcome.answer if bisected.first else bisected.steps[-1].outcome.answer,
         "moment_count": len(moments),
-        "is_monotonous": found.is_monotonous,
-        "changes": list(found.changes),
+        "is_monotonous": bisected.is_monotonous,
+        "changes": list(bisected.changes),
     }
 
 

@@ -30,9 +30,9 @@ class _Cleared:
 def clear_caches() -> None:
     """Empty every cache of this process that may hold a text."""
     modules = [module for name, module in list(sys.modules.items()) if name.split(".")[0] in _PACKAGES]
-    for found in (value for module in modules for value in list(vars(module).values())):
-        if isinstance(found, functools._lru_cache_wrapper):
-            found.cache_clear()
+    for function in (value for module in modules for value in list(vars(module).values())):
+        if isinstance(function, functools._lru_cache_wrapper):
+            function.cache_clear()
     clear_all()
 
 

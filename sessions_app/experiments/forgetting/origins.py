@@ -80,11 +80,11 @@ class Work:
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
         """Return stored work."""
-        told: dict[str, Any] = {name: frozenset(map(tuple, record[name])) for name in ("phrases", "together")}
+        pairs: dict[str, Any] = {name: frozenset(map(tuple, record[name])) for name in ("phrases", "together")}
         sets: dict[str, Any] = {
-            name: frozenset(value) for name, value in record.items() if isinstance(value, list) and name not in told
+            name: frozenset(value) for name, value in record.items() if isinstance(value, list) and name not in pairs
         }
-        return cls(name=record["name"], session=record["session"], **told, **sets)
+        return cls(name=record["name"], session=record["session"], **pairs, **sets)
 
     def looked_for(self) -> Phrases:
         """Return the texts as what finds them."""
@@ -148,34 +148,35 @@ def work_of(project: Project, subject: Subject) -> Work:
         return _with_units(project, Work(name=subject.text, phrases=frozenset([words_of(subject.text)])))
     if subject.kind == Kind.WORDS:
         return _with_units(project, Work(name=subject.text, together=frozenset([words_of(subject.text)])))
-    found, session_pk = _Found(), None
+    gathered, session_pk = _Found(), None
     if subject.kind == Kind.MESSAGE:
-        name = _gather_message(project, subject, found)
+        name = _gather_message(project, subject, gathered)
     elif subject.kind == Kind.UNIT:
         units = _units(project, subject)
-        found.add_units(units)
+        gathered.add_units(units)
         name = units[0].text
     elif subject.kind == Kind.SOURCE:
         rows, loaded = _sources(project, subject)
-        _gather_sources(rows, loaded, found)
+        _gather_sources(rows, loaded, gathered)
         name = rows[0].name if rows else subject.source_id
     else:
         session = session_of(project, subject.session_id)
-        _gather_session(session, found)
+        _gather_session(session, gathered)
         name, session_pk = session.label, session.pk
-    if len(found.phrases) > MOST_PHRASES:
+    if len(gathered.phrases) > MOST_PHRASES:
         raise TooLarge(
-            f"This has {len(found.phrases)} texts; at most {MOST_PHRASES} are looked for at once. Forget parts of it.",
+            f"This has {len(gathered.phrases)} texts; at most {MOST_PHRASES} are looked for at once."
+            " Forget parts of it.",
             details={"limit": MOST_PHRASES},
         )
     work = Work(
         name=" ".join(name.split())[:200],
-        phrases=frozenset(found.phrases),
-        turns=frozenset(found.turns),
-        messages=frozenset(found.messages),
-        sources=frozenset(found.sources),
-        hashes=frozenset(found.hashes),
-        unit_ids=frozenset(found.unit_ids),
+        phrases=frozenset(gathered.phrases),
+        turns=frozenset(gathered.turns),
+        messages=frozenset(gathered.messages),
+        sources=frozenset(gathered.sources),
+        hashes=frozenset(gathered.hashes),
+        unit_ids=frozenset(gathered.unit_ids),
         session=session_pk,
     )
     return _with_units(project, work)
@@ -183,38 +184,38 @@ def work_of(project: Project, subject: Subject) -> Work:
 
 def _message(project: Project, subject: Subject) -> Message:
     session = session_of(project, subject.session_id)
-    found = session.messages.select_related("turn").filter(sequence=subject.sequence).first()
-    if found is None:
+    message = session.messages.select_related("turn").filter(sequence=subject.sequence).first()
+    if message is None:
         raise NotFound(f"The session has no message {subject.sequence}.", code="NOT_FOUND")
-    found.session = session
-    return found
+    message.session = session
+    return message
 
 
-def _gather_message(project: Project, subject: Subject, found: _Found) -> str:
+def _gather_message(project: Project, subject: Subject, gathered: _Found) -> str:
     """Gather an exchange: a message, its answer, and what the turn between them left; return the message."""
     message = _message(project, subject)
     originals = {copy.turn_id for copy in copies_of([message]) if copy.turn_id is not None}
-    _gather_turns(originals, found)
+    _gather_turns(originals, gathered)
     if message.role == Message.Speaker.USER or not originals:
-        found.add_text(message.content)
-    found.messages |= {copy.pk for copy in copies_of([message])}
+        gathered.add_text(message.content)
+    gathered.messages |= {copy.pk for copy in copies_of([message])}
     return message.content
 
 
-def _gather_turns(turns: Collection[int], found: _Found) -> None:
-    found.turns |= set(turns)
+def _gather_turns(turns: Collection[int], gathered: _Found) -> None:
+    gathered.turns |= set(turns)
     said = list(Message.objects.filter(turn__in=turns))
-    found.messages |= {copy.pk for copy in copies_of(said)}
+    gathered.messages |= {copy.pk for copy in copies_of(said)}
     for turn in ExplainabilityTurn.objects.filter(pk__in=turns).only("user_message"):
-        found.add_text(turn.user_message)
+        gathered.add_text(turn.user_message)
     for message in said:
         if message.role == Message.Speaker.USER:
-            found.add_text(message.content)
-    found.add_units(ContextUnit.objects.filter(turn__in=turns))
+            gathered.add_text(message.content)
+    gathered.add_units(ContextUnit.objects.filter(turn__in=turns))
     staged = UnitEvent.objects.filter(turn__in=turns, step=UnitEvent.Step.STAGED)
     for unit_id, text in staged.values_list("unit_id", "text"):
-        found.unit_ids.add(unit_id)
-        found.add_text(text)
+        gathered.unit_ids.add(unit_id)
+        gathered.add_text(text)
 
 
 def copies_of(messages: Collection[Message]) -> list[Message]:
@@ -251,10 +252,10 @@ def _units(project: Project, subject: Subject) -> Sequence[UnitFields]:
         session = session_of(project, subject.session_id)
         own = list(session.context_units.filter(unit_id=subject.unit_id))
         chain = session.journal.chain
-    found = [*own, *LayerUnit.objects.filter(layer_id__in=chain, unit_id=subject.unit_id)]
-    if not found:
+    units = [*own, *LayerUnit.objects.filter(layer_id__in=chain, unit_id=subject.unit_id)]
+    if not units:
         raise NotFound(f"There is no unit '{subject.unit_id}' here.", code="UNIT_NOT_FOUND")
-    return found
+    return units
 
 
 def _sources(project: Project, subject: Subject) -> tuple[list[KnowledgeSource], list[ContextUnit]]:
@@ -282,33 +283,33 @@ def _sources(project: Project, subject: Subject) -> tuple[list[KnowledgeSource],
     return [*rows, *(row for row in copies if reach.holds((), [row.layer_id]))], loaded
 
 
-def _gather_sources(rows: Collection[KnowledgeSource], loaded: Iterable[ContextUnit], found: _Found) -> None:
-    found.sources |= {row.pk for row in rows}
-    found.add_units(LayerUnit.objects.filter(origin__in=found.sources))
-    found.add_units(loaded)
+def _gather_sources(rows: Collection[KnowledgeSource], loaded: Iterable[ContextUnit], gathered: _Found) -> None:
+    gathered.sources |= {row.pk for row in rows}
+    gathered.add_units(LayerUnit.objects.filter(origin__in=gathered.sources))
+    gathered.add_units(loaded)
     for row in rows:
-        found.add_text(row.content)
+        gathered.add_text(row.content)
         if row.kind == KnowledgeSource.Kind.LISTED:
-            found.add_text(row.name)
-    for text in QuarantinedChunk.objects.filter(origin__in=found.sources).values_list("text", flat=True):
-        found.add_text(text)
+            gathered.add_text(row.name)
+    for text in QuarantinedChunk.objects.filter(origin__in=gathered.sources).values_list("text", flat=True):
+        gathered.add_text(text)
 
 
-def _gather_session(session: Session, found: _Found) -> None:
-    _gather_turns(session.turns.values_list("pk", flat=True), found)
+def _gather_session(session: Session, gathered: _Found) -> None:
+    _gather_turns(session.turns.values_list("pk", flat=True), gathered)
     said = list(session.messages.all())
-    found.messages |= {copy.pk for copy in copies_of(said)}
+    gathered.messages |= {copy.pk for copy in copies_of(said)}
     for message in said:
         if message.role == Message.Speaker.USER:
-            found.add_text(message.content)
+            gathered.add_text(message.content)
     for text in (*session.remembered_texts.values_list("content", flat=True), session.system_prompt or ""):
-        found.add_text(text)
-    found.add_units(session.context_units.all())
+        gathered.add_text(text)
+    gathered.add_units(session.context_units.all())
     own_layers = session.journal.chain[: session.journal.chain.index(session.mounted_layer_id)]
     own = Q(layer_id__in=own_layers) | Q(source_id=session.journal_source_id)
     reach = Reach(session.project)
     rows = [row for row in KnowledgeSource.objects.filter(own) if reach.holds((), [row.layer_id])]
-    _gather_sources(rows, (), found)
+    _gather_sources(rows, (), gathered)
 
 
 def _with_units(project: Project, work: Work) -> Work:

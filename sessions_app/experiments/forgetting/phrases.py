@@ -38,10 +38,10 @@ def phrases_of(text: str) -> set[Phrase]:
 
     A command's arguments are a phrase too. Those with fewer than `FEWEST_WORDS` words are left out.
     """
-    told = text.partition(" ")[2] if text.startswith("/") else text
-    forms = {form for said in (text, told) for form in (said, without_secrets(said))}
-    found = {words_of(part) for form in forms for part in (form, *sentences_of(form))}
-    return {phrase for phrase in found if len(phrase) >= FEWEST_WORDS}
+    statement = text.partition(" ")[2] if text.startswith("/") else text
+    forms = {form for said in (text, statement) for form in (said, without_secrets(said))}
+    phrases = {words_of(part) for form in forms for part in (form, *sentences_of(form))}
+    return {phrase for phrase in phrases if len(phrase) >= FEWEST_WORDS}
 
 
 def _folded(word: str) -> str:
@@ -58,8 +58,8 @@ class Phrases:
         self._by_start: defaultdict[Phrase, list[Phrase]] = defaultdict(list)
         for phrase in {tuple(each) for each in phrases if each}:
             self._by_start[phrase[:_KEY_WORDS]].append(phrase)
-        for found in self._by_start.values():
-            found.sort(key=len, reverse=True)
+        for same_start in self._by_start.values():
+            same_start.sort(key=len, reverse=True)
         self._first_words = {start[0] for start in self._by_start}
         self._sizes = sorted({len(start) for start in self._by_start}, reverse=True)
         self._together = [frozenset(each) for each in together if each]

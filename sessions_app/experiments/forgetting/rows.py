@@ -314,9 +314,9 @@ class Removal:
         self._experiments |= _keys(Experiment.objects.filter(turn__in=turns))
         self._experiments |= set(Trial.objects.filter(trace__in=turns).values_list("experiment_id", flat=True))
         for turn in rows:
-            told = turn.pk in self._told
+            is_told = turn.pk in self._told
             turn.context_report = None
-            if told:
+            if is_told:
                 turn.assistant_preview = MASK if turn.assistant_preview else ""
                 turn.response_document = blanked_value(turn.response_document)
                 turn.unit_changes = blanked_value(turn.unit_changes)

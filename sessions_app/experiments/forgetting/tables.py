@@ -58,10 +58,10 @@ class TextTable:
         """Return the rows of a project, some at a time, by name of column; those of nobody's belong to everybody."""
         names = [field.attname for field in self.model._meta.concrete_fields]
         rows = self.model._base_manager.order_by("pk")
-        found = list(rows.values(*names, *self._look_ups)[:_ROWS_A_QUERY])
-        while found:
-            yield [row for row in found if reach.holds([row[name] for name in self.owners], self._layers_of(row))]
-            found = list(rows.filter(pk__gt=found[-1][self._key]).values(*names, *self._look_ups)[:_ROWS_A_QUERY])
+        batch = list(rows.values(*names, *self._look_ups)[:_ROWS_A_QUERY])
+        while batch:
+            yield [row for row in batch if reach.holds([row[name] for name in self.owners], self._layers_of(row))]
+            batch = list(rows.filter(pk__gt=batch[-1][self._key]).values(*names, *self._look_ups)[:_ROWS_A_QUERY])
 
     @property
     def _key(self) -> str:
@@ -82,7 +82,7 @@ class TextTable:
 @cache
 def text_tables() -> Sequence[TextTable]:
     """Return all of them, also those of other installed applications."""
-    found = []
+    tables = []
     for model in apps.get_models(include_auto_created=True):
         columns = {
             field.attname: getattr(field, "max_length", None)
@@ -90,8 +90,8 @@ def text_tables() -> Sequence[TextTable]:
             if isinstance(field, _TEXT_FIELDS) and not field.choices and not field.primary_key
         }
         if columns and model not in _WITHOUT_TEXTS:
-            found.append(TextTable(model, columns, _paths(model, Project), _paths(model, KnowledgeLayer)))
-    return tuple(found)
+            tables.append(TextTable(model, columns, _paths(model, Project), _paths(model, KnowledgeLayer)))
+    return tuple(tables)
 
 
 def table_of(model: type[Model]) -> TextTable:
@@ -113,8 +113,8 @@ def _path(field: "ForeignKey[Any, Any]", target: type[Model], depth: int) -> str
     if depth == _DEEPEST or field.related_model in (User, field.model):
         return ""
     further = (_path(each, target, depth + 1) for each in _foreign_keys(field.related_model))
-    found = min((path for path in further if path), key=len, default="")
-    return f"{field.name}__{found}" if found else ""
+    shortest = min((path for path in further if path), key=len, default="")
+    return f"{field.name}__{shortest}" if shortest else ""
 
 
 def _foreign_keys(model: type[Model]) -> "list[ForeignKey[Any, Any]]":

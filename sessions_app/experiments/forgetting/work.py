@@ -102,10 +102,10 @@ def _carry_out(act: Forgetting, watch: ActWatch) -> None:
     subject = work.looked_for().masked_value(act.subject)  # an id may be made of the text
     _end(act, status, after=left, notes=notes, subject=subject, work=None)
     # Last, so that the plan's own text is overwritten too.
-    told, renewed = overwrite_free_space(), renew_copies()
+    overwritten, renewed = overwrite_free_space(), renew_copies()
     held_count, held = files_holding(work.looked_for())
     left[FILES] = len(held)
-    more = [told, f"{held_count} files of the data directory were searched."]
+    more = [overwritten, f"{held_count} files of the data directory were searched."]
     if renewed:
         more.append(f"{renewed} daily copies of the database were removed, and a new one was made.")
     if held:
