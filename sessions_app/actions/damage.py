@@ -52,9 +52,9 @@ def damaged_rows(field: "Field[Any, Any]", pause: Callable[[], None] = lambda: N
     """Yield the keys of the rows whose value cannot be read; reads the whole column, some hundred rows a query."""
     rows = _raw_values(field).order_by("pk")
     last: Any = None
-    while found := list((rows if last is None else rows.filter(pk__gt=last))[:_ROWS_A_QUERY]):
-        yield from (pk for pk, raw in found if not _is_readable(field, raw))
-        last = found[-1][0]
+    while batch := list((rows if last is None else rows.filter(pk__gt=last))[:_ROWS_A_QUERY]):
+        yield from (pk for pk, raw in batch if not _is_readable(field, raw))
+        last = batch[-1][0]
         pause()
 
 
@@ -118,12 +118,12 @@ def _end_events(field: "Field[Any, Any]", pk: int) -> None:
 
 def _ancestry(pk: int) -> list[int]:
     """Return the keys of a layer's ancestors, the parent first."""
-    found: list[int] = []
+    ancestry: list[int] = []
     above = pk
     while parent := KnowledgeLayer.objects.filter(pk=above).values_list("parent_id", flat=True).first():
-        found.append(parent)
+        ancestry.append(parent)
         above = parent
-    return found
+    return ancestry
 
 
 def _freeze_again(key: str) -> None:

@@ -37,7 +37,7 @@ _SYSTEM = (
 logger = logging.getLogger(__name__)
 
 
-def derive_summaries(found: IngestedSource, models: ModelSource, watch: Callable[[], object]) -> IngestedSource:
+def derive_summaries(ingested: IngestedSource, models: ModelSource, watch: Callable[[], object]) -> IngestedSource:
     """Return the source with its section summaries, then its own, in a model's words.
 
     A summary that the model does not give stays as the rules wrote it: it only repeats what the leaves say.
@@ -45,22 +45,22 @@ def derive_summaries(found: IngestedSource, models: ModelSource, watch: Callable
     Args:
         watch: raises when the ingest must not go on.
     """
-    units = {unit.id: unit for unit in found.units}
+    units = {unit.id: unit for unit in ingested.units}
     for kind in ("composite", "aggregate"):
         summaries = [unit for unit in units.values() if unit.ku_type == kind and unit.child_unit_ids]
         for some in batched(summaries, _AT_ONCE, strict=False):
-            told = [[units[child] for child in unit.child_unit_ids] for unit in some]
-            claims = _claims(some, told, models, watch)
+            children = [[units[child] for child in unit.child_unit_ids] for unit in some]
+            claims = _claims(some, children, models, watch)
             if not any(claims.values()):
-                return _changed(found, units)  # nobody is there who could write more
+                return _changed(ingested, units)  # nobody is there who could write more
             units |= {unit.id: _with_claim(unit, claims[unit.id]) for unit in some if claims.get(unit.id)}
-    return _changed(found, units)
+    return _changed(ingested, units)
 
 
-def _changed(found: IngestedSource, units: Mapping[str, KnowledgeUnit]) -> IngestedSource:
-    written = {unit.id for unit in found.units if units[unit.id] is not unit}
-    entries = {**found.entries, **{unit_id: index_entry(units[unit_id]) for unit_id in written}}
-    return replace(found, units=tuple(units.values()), entries=entries)
+def _changed(ingested: IngestedSource, units: Mapping[str, KnowledgeUnit]) -> IngestedSource:
+    written = {unit.id for unit in ingested.units if units[unit.id] is not unit}
+    entries = {**ingested.entries, **{unit_id: index_entry(units[unit_id]) for unit_id in written}}
+    return replace(ingested, units=tuple(units.values()), entries=entries)
 
 
 def _with_claim(unit: KnowledgeUnit, claim: str) -> KnowledgeUnit:
@@ -70,7 +70,7 @@ def _with_claim(unit: KnowledgeUnit, claim: str) -> KnowledgeUnit:
 
 def _claims(
     units: Sequence[KnowledgeUnit],
-    told: Sequence[Sequence[KnowledgeUnit]],
+    groups: Sequence[Sequence[KnowledgeUnit]],
     models: ModelSource,
     watch: Callable[[], object],
 ) -> Mapping[str, str]:
@@ -80,7 +80,7 @@ def _claims(
     running: dict[str, Callable[[], None]] = {}
     claims: dict[str, str] = {}
     try:
-        for unit, children in zip(units, told, strict=True):
+        for unit, children in zip(units, groups, strict=True):
             call = functools.partial(_asked, unit, children, models, given_up)
             running[unit.id] = workers.submit(call, functools.partial(_put, returned, unit.id))
         while running and time.monotonic() < until:

@@ -100,25 +100,25 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
     """
     session = waiting_for_slot(wait_ms, lambda: _idle(session.pk))
     source_id = upload.source_id or new_context_id()
-    told = _told(session, upload)
+    on_stage = _told(session, upload)
     # A base may have or get a source of an id that a client chose; unit ids are unique in a view all the same.
     id_root = f"session::{upload.source_id}" if upload.source_id else ""
-    work = _Work(upload, source_id, session.model_config, told, session.project, session, id_root)
-    found = work.ingested()
+    work = _Work(upload, source_id, session.model_config, on_stage, session.project, session, id_root)
+    ingested = work.ingested()
     material = Material(
-        units=found.units,
+        units=ingested.units,
         name=upload.name,
         source_id=source_id,
         replaces=upload.source_id is not None,
-        entries=found.entries,
-        rejections=found.rejections,
+        entries=ingested.entries,
+        rejections=ingested.rejections,
     )
     load = add_context(session, material, watch=work.watch_storing, wait_ms=settings.MRPVM_MAX_WAIT_MS)
     tell_readers(
         SourceText(
             source_id=source_id,
             name=upload.name,
-            content=found.text,
+            content=ingested.text,
             units=load.added,
             stored_at=timezone.now().isoformat(),
             keeps_artifacts=False,
@@ -129,7 +129,7 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
         load=load,
         source_id=source_id,
         seed_detector=work.detector_id,
-        quarantined_count=len(found.rejections),
+        quarantined_count=len(ingested.rejections),
     )
 
 
@@ -162,11 +162,11 @@ def stated_units(session: Session, text: str, name: str, detector: str | None = 
         InvalidInput: nothing in it says anything.
     """
     upload = Upload(data=text.encode(), name=name, declared_type="text/plain", seed_detector=detector)
-    found = _Work(upload, new_context_id(), session.model_config, _untold, session.project, session).ingested()
-    if not found.units:
-        reasons = "; ".join(rejection.message for rejection in found.rejections)
+    ingested = _Work(upload, new_context_id(), session.model_config, _untold, session.project, session).ingested()
+    if not ingested.units:
+        reasons = "; ".join(rejection.message for rejection in ingested.rejections)
         raise InvalidInput(f"No statement was found in the {name}. {reasons}".strip())
-    return found.units
+    return ingested.units
 
 
 def _untold(stage: str, done: int, of: int) -> None:
@@ -181,7 +181,7 @@ class LoadedSource:
     is_unchanged: bool = False
 
 
-def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stage, done, of: None) -> LoadedSource:
+def load_source(base: KnowledgeBase, upload: Upload, on_stage: OnStage = lambda stage, done, of: None) -> LoadedSource:
     """Make a file a source of a knowledge base; the same `source_id` again replaces that source.
 
     A file that gives what that source is already changes nothing: no revision, and no session is behind.
@@ -190,37 +190,37 @@ def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stag
         InvalidInput, Unreadable, TooLarge, MRPError: as for `load_context`; the base stays as it is.
     """
     source_id = upload.source_id or free_source_id(base.head, upload.name)
-    work = _Work(upload, source_id, shared_config(base.project)[0], told, base.project)
-    found = work.ingested()
+    work = _Work(upload, source_id, shared_config(base.project)[0], on_stage, base.project)
+    ingested = work.ingested()
     head = head_of(base)  # the base may have gone on while the file was read
-    present = shown_unchanged(head, _new_source(upload, source_id, found)) if head else None
+    present = shown_unchanged(head, _new_source(upload, source_id, ingested)) if head else None
     if present is not None:
         return LoadedSource(source=present, is_unchanged=True)
     source = add_source(
         base,
         upload.name,
-        found.text,
-        found.units,
+        ingested.text,
+        ingested.units,
         source_id=source_id,
-        chunk_count=found.chunk_count,
+        chunk_count=ingested.chunk_count,
         replaces=upload.source_id is not None,
-        rejections=found.rejections,
-        entries=found.entries,
+        rejections=ingested.rejections,
+        entries=ingested.entries,
         watch=work.watch_storing,
     )
-    _tell_readers(source, found)
+    _tell_readers(source, ingested)
     return LoadedSource(source=source)
 
 
-def _new_source(upload: Upload, source_id: str, found: IngestedSource) -> NewSource:
+def _new_source(upload: Upload, source_id: str, ingested: IngestedSource) -> NewSource:
     return NewSource(
         name=upload.name,
         source_id=source_id,
-        content=found.text,
-        units=found.units,
-        entries=found.entries,
-        chunk_count=found.chunk_count,
-        rejections=found.rejections,
+        content=ingested.text,
+        units=ingested.units,
+        entries=ingested.entries,
+        chunk_count=ingested.chunk_count,
+        rejections=ingested.rejections,
     )
 
 
@@ -235,7 +235,7 @@ class StagedSource:
 
 
 def stage_file(
-    session: Session, upload: Upload, told: OnStage = lambda stage, done, of: None, *, wait_ms: int = 0
+    session: Session, upload: Upload, on_stage: OnStage = lambda stage, done, of: None, *, wait_ms: int = 0
 ) -> StagedSource:
     """Make a file a source of the session's draft; the same `source_id` again replaces that source.
 
@@ -248,9 +248,9 @@ def stage_file(
     """
     session = waiting_for_slot(wait_ms, lambda: _idle(session.pk))
     source_id = upload.source_id or free_source_id(session.draft, upload.name)
-    work = _Work(upload, source_id, session.model_config, told, session.project, session)
-    found = work.ingested()
-    new = _new_source(upload, source_id, found)
+    work = _Work(upload, source_id, session.model_config, on_stage, session.project, session)
+    ingested = work.ingested()
+    new = _new_source(upload, source_id, ingested)
     session = reread_session(session)
     present = shown_unchanged(session.draft, new)
     if present is not None:
@@ -262,7 +262,7 @@ def stage_file(
         watch=work.watch_storing,
         wait_ms=settings.MRPVM_MAX_WAIT_MS,
     )
-    _tell_readers(source, found, session)
+    _tell_readers(source, ingested, session)
     return StagedSource(session=owner, source=source, seed_detector=work.detector_id)
 
 
@@ -272,13 +272,13 @@ def _idle(session_pk: int) -> Session:
     return lock_idle_session(session_pk)
 
 
-def _tell_readers(source: KnowledgeSource, found: IngestedSource, session: Session | None = None) -> None:
+def _tell_readers(source: KnowledgeSource, ingested: IngestedSource, session: Session | None = None) -> None:
     tell_readers(
         SourceText(
             source_id=source.source_id,
             name=source.name,
-            content=found.text,
-            units=tuple(found.units),
+            content=ingested.text,
+            units=tuple(ingested.units),
             stored_at=source.updated_at.isoformat(),
             keeps_artifacts=True,
             session_id=session.session_id if session else None,
@@ -295,7 +295,7 @@ class _Work:
         upload: Upload,
         source_id: str,
         roles: Mapping[str, Any],
-        told: OnStage,
+        on_stage: OnStage,
         project: Project,
         session: Session | None = None,
         id_root: str = "",
@@ -305,7 +305,7 @@ class _Work:
         _check(upload)
         self._deadline = time.monotonic() + settings.MRPVM_INGEST_TIMEOUT_MS / 1000
         self._media_type = media_type_of(upload.data, upload.name, upload.declared_type)
-        self._roles, self._told = roles, told
+        self._roles, self._told = roles, on_stage
         self._pacer, self._unit_count = Pacer(), 0
         check_choices(Choices(seed_detector=upload.seed_detector, model=upload.model))
         self.detector_id = _detector(upload.seed_detector, session.preferred_seed_detector_plugin if session else None)
@@ -351,9 +351,9 @@ class _Work:
 
     def ingested(self) -> IngestedSource:
         """Return the file as a finished source."""
-        found = self._ingested()
-        self._unit_count = len(found.units)
-        return found
+        ingested = self._ingested()
+        self._unit_count = len(ingested.units)
+        return ingested
 
     def _ingested(self) -> IngestedSource:
         """Read and normalise it, in a process of its own where that can be done."""
@@ -369,9 +369,9 @@ class _Work:
             read = read_source(self._file)
         models = model_source(self._roles, wish=self._model)
         work = Normaliser(detector=detector, models=models, watch=self.watch, progress=self._progress)
-        found = finish_source(read, normalise_chunks(work, read), self._file.limits)
+        ingested = finish_source(read, normalise_chunks(work, read), self._file.limits)
         is_by_model = detector.descriptor.uses_llm and models.available
-        return derive_summaries(found, models, self.watch) if is_by_model else found
+        return derive_summaries(ingested, models, self.watch) if is_by_model else ingested
 
     def _progress(self, done: int, of: int) -> None:
         self._told("reading", done, of)

@@ -32,7 +32,7 @@ def derived_units(holders: Sequence[int], layer: KnowledgeLayer, origins: QueryS
     """
     if not Derivation.objects.filter(layer_id__in=holders).exists():
         return {}
-    found: dict[int, str] = {}
+    digests: dict[int, str] = {}
     seen: set[int] = set()
     wanted = set(origins.filter(layer_id__in=layer.chain).values_list("unit_id", "source_id"))
     while wanted:
@@ -44,8 +44,8 @@ def derived_units(holders: Sequence[int], layer: KnowledgeLayer, origins: QueryS
             seen.add(pk)
             wanted.add((unit_id, source_id))
             if not is_stale:
-                found[pk] = digest
-    return found
+                digests[pk] = digest
+    return digests
 
 
 def _derived(holders: Sequence[int], origins: Iterable[tuple[str, str]]) -> Mapping[int, set[str]]:

@@ -82,11 +82,11 @@ def _subtract(layer: int, by: Totals) -> None:
 
 
 def _by_origin(units: Collection[LayerUnit]) -> Mapping[int, list[LayerUnit]]:
-    found: defaultdict[int, list[LayerUnit]] = defaultdict(list)
+    units_by_origin: defaultdict[int, list[LayerUnit]] = defaultdict(list)
     for unit in units:
         if unit.origin_id is not None:
-            found[unit.origin_id].append(unit)
-    return found
+            units_by_origin[unit.origin_id].append(unit)
+    return units_by_origin
 
 
 def _chains(layers: set[int]) -> Chains:

@@ -49,8 +49,10 @@ def indexed(units: Sequence[KnowledgeUnit], entries: Mapping[str, IndexEntry] = 
     """
     if not all(unit.hash for unit in units):
         raise ValueError("units are indexed after admission, which gives them their hash [KU-8]")
-    found = [entries.get(unit.id) or index_entry(unit) for unit in units]
-    return IndexedUnits(units, found, [_columns(unit, entry) for unit, entry in zip(units, found, strict=True)])
+    index_entries = [entries.get(unit.id) or index_entry(unit) for unit in units]
+    return IndexedUnits(
+        units, index_entries, [_columns(unit, entry) for unit, entry in zip(units, index_entries, strict=True)]
+    )
 
 
 def _columns(unit: KnowledgeUnit, entry: IndexEntry) -> tuple[Any, ...]:
@@ -67,7 +69,7 @@ def index_units(
 
 
 @transaction.atomic(savepoint=False)
-def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: KnowledgeSource | None = None) -> Sequence[int]:
+def insert_indexed(layer: KnowledgeLayer, new: IndexedUnits, origin: KnowledgeSource | None = None) -> Sequence[int]:
     """Add units to an unsealed layer and give their rows' keys, in order.
 
     A unit whose hash the layer or an ancestor already shows is stored and counted once: the highest layer's, and
@@ -79,23 +81,23 @@ def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: Knowledge
     Effects: unit and posting rows, duplicate rows, the layer's counts; the number of queries does not depend on the
     number of units up to some thousands, nor on what lies below.
     """
-    if not found.units:
+    if not new.units:
         return []
     _check_unsealed(layer)
     if layer.index_version != indexing.INDEX_VERSION and not layer.own_unit_count:
         layer.index_version = indexing.INDEX_VERSION
         layer.save(update_fields=["index_version"])
     layer_pk, origin_pk = layer.pk, origin.pk if origin else None
-    rows = ((layer_pk, origin_pk, *columns) for columns in found.columns)
+    rows = ((layer_pk, origin_pk, *columns) for columns in new.columns)
     keys = named_sql.insert_values(LayerUnit, _COLUMNS, rows, with_keys=True)
     if layer.kind != KnowledgeLayer.Kind.JOURNAL:  # which no page searches by words until it is saved
-        insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, found.entries, strict=True))
+        insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, new.entries, strict=True))
     if origin is not None:
-        origin.text_byte_count = F("text_byte_count") + sum(map(text_byte_count, found.units))
+        origin.text_byte_count = F("text_byte_count") + sum(map(text_byte_count, new.units))
         origin.save(update_fields=["text_byte_count"])  # reads the sum back
-    note_derivations(layer_pk, keys, found.units)
-    settled = settle(layer, (unit.hash for unit in found.units), added=set(keys))
-    postings = _postings(layer_pk, keys, found.entries)
+    note_derivations(layer_pk, keys, new.units)
+    settled = settle(layer, (unit.hash for unit in new.units), added=set(keys))
+    postings = _postings(layer_pk, keys, new.entries)
     is_small = len(postings) <= _POSTINGS_AT_ONCE
     if not is_small:
         named_sql.insert_postings(postings)

@@ -52,8 +52,8 @@ def _above(layers: Sequence[int], seen: int) -> list[tuple[int, list[int]]]:
     """Return the children of these layers that see a layer, locked, each with its chain."""
     children: list[tuple[int, list[int]]] = []
     for batch in batched(layers, _LAYERS_A_QUERY, strict=False):
-        found = KnowledgeLayer.objects.select_for_update().filter(parent_id__in=batch).order_by("pk")
-        children += [(pk, [pk, *ancestry]) for pk, ancestry in found.values_list("pk", "ancestry") if seen in ancestry]
+        rows = KnowledgeLayer.objects.select_for_update().filter(parent_id__in=batch).order_by("pk")
+        children += [(pk, [pk, *ancestry]) for pk, ancestry in rows.values_list("pk", "ancestry") if seen in ancestry]
     return children
 
 
@@ -67,12 +67,12 @@ class _Shifts:
 
     @classmethod
     def of(cls, layer: KnowledgeLayer, changes: Mapping[int, int]) -> "_Shifts":
-        told: defaultdict[int, dict[int, str]] = defaultdict(dict)
+        by_layer: defaultdict[int, dict[int, str]] = defaultdict(dict)
         rows = HiddenUnit.objects.filter(unit__layer=layer).values_list("layer_id", "unit_id", "change")
         for layer_pk, unit, change in rows.iterator():
             if unit in changes:
-                told[layer_pk][unit] = change
-        return cls(changes, dict(told), {(): sum(changes.values())})
+                by_layer[layer_pk][unit] = change
+        return cls(changes, dict(by_layer), {(): sum(changes.values())})
 
     def seen_from(self, chain: Collection[int]) -> int:
         """Return the sum over what the chain, the highest layer first, shows of the units."""

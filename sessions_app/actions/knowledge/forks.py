@@ -92,10 +92,10 @@ def fork_session_kb(
     @transaction.atomic
     def attempt() -> KnowledgeBase:
         locked = lock_idle_session(session.pk)
-        return _fork_session(locked, name, actor, told=told, reason="fork")
+        return _fork_session(locked, name, actor, kept_ids=kept_ids, reason="fork")
 
-    told = _told(include_conversation_units, conversation_unit_ids)
-    if told is None:
+    kept_ids = _told(include_conversation_units, conversation_unit_ids)
+    if kept_ids is None:
         prepare_journal(session)
     return waiting_for_slot(wait_ms, attempt)
 
@@ -142,15 +142,17 @@ def save_session_kb(
     def attempt() -> KnowledgeBase:
         locked = lock_idle_session(session.pk)
         if fork or (target is None and name and locked.mounted_kb.is_default):
-            return _fork_session(locked, name, actor, told=told, reason="save-fork")
+            return _fork_session(locked, name, actor, kept_ids=kept_ids, reason="save-fork")
         base = lock_base(target or locked.mounted_kb, project_id=locked.project_id)
         _check_revision(locked, base, expected_revision)
-        amount: Literal["with", "without", "chosen"] = "with" if told is None else "chosen" if told else "without"
+        amount: Literal["with", "without", "chosen"] = (
+            "with" if kept_ids is None else "chosen" if kept_ids else "without"
+        )
         require_tests(base, state_of_draft(locked, base, amount))
-        return _save_session(locked, base, name, actor, told=told)
+        return _save_session(locked, base, name, actor, kept_ids=kept_ids)
 
-    told = _told(include_conversation_units, conversation_unit_ids)
-    if told is None:
+    kept_ids = _told(include_conversation_units, conversation_unit_ids)
+    if kept_ids is None:
         prepare_journal(session)
     return waiting_for_slot(wait_ms, attempt)
 
@@ -165,11 +167,11 @@ def _told(is_included: bool, unit_ids: Collection[str] | None) -> Collection[str
 
 
 def _fork_session(
-    session: Session, name: str | None, actor: User | None, *, told: Collection[str] | None, reason: str
+    session: Session, name: str | None, actor: User | None, *, kept_ids: Collection[str] | None, reason: str
 ) -> KnowledgeBase:
     parent, before = session.mounted_kb, stored(session.project)
     follow_fold(session, parent)
-    tip = _seal_workspace(session, told)
+    tip = _seal_workspace(session, kept_ids)
     fork = _create_fork(parent, tip, name, actor, _mounted_revision(session))
     _finish(session, fork, "kb.forked", reason=reason, actor=actor, previous=parent)
     check_growth(session.project, before)
@@ -177,13 +179,13 @@ def _fork_session(
 
 
 def _save_session(
-    session: Session, base: KnowledgeBase, name: str | None, actor: User | None, *, told: Collection[str] | None
+    session: Session, base: KnowledgeBase, name: str | None, actor: User | None, *, kept_ids: Collection[str] | None
 ) -> KnowledgeBase:
     previous, before = session.mounted_kb, stored(session.project)
     follow_fold(session, base)
     if name is not None:
         base.name = base_name(name)
-    tip = _seal_workspace(session, told)
+    tip = _seal_workspace(session, kept_ids)
     if tip.pk == base.head_id and base == previous and name is None:
         # A revision that changes nothing would leave other sessions behind; this one may have moved to the folded head.
         session.save(update_fields=["mounted_layer", "draft", "journal"])
@@ -226,15 +228,15 @@ def _check_revision(session: Session, base: KnowledgeBase, expected: int | None)
     )
 
 
-def _seal_workspace(session: Session, told: Collection[str] | None) -> KnowledgeLayer:
+def _seal_workspace(session: Session, kept_ids: Collection[str] | None) -> KnowledgeLayer:
     """Seal what is to be kept, put fresh layers on top of it, and give that tip.
 
     What is empty is not sealed but used again, so that saves without news do not lengthen the chain.
 
     Args:
-        told: the units of the journal that are kept; all when None.
+        kept_ids: the units of the journal that are kept; all when None.
     """
-    chosen = take_told(session, told) if told else []
+    chosen = take_told(session, kept_ids) if kept_ids else []
     tip, stack = session.mounted_layer, own_layers(session)
     sealed: list[KnowledgeLayer] = []
     for layer in draft_layers(session):
@@ -242,7 +244,7 @@ def _seal_workspace(session: Session, told: Collection[str] | None) -> Knowledge
             seal_layer(layer)
             sealed.append(layer)
             tip = layer
-    for layer in stack if told is None else ():
+    for layer in stack if kept_ids is None else ():
         if not layer.is_empty:
             relink_layer(layer, tip)
             seal_journal(session, layer)

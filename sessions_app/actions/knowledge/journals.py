@@ -33,8 +33,8 @@ def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
 
     Whoever calls it holds the session's lock, or the layer alone.
     """
-    found = layer.sources.filter(source_id=session.journal_source_id).first()
-    return found or KnowledgeSource.objects.create(
+    source = layer.sources.filter(source_id=session.journal_source_id).first()
+    return source or KnowledgeSource.objects.create(
         layer=layer,
         source_id=session.journal_source_id,
         name=f"session-{session.session_id}-journal",
@@ -200,14 +200,14 @@ def _keep_batch(session_pk: int, hashes: Sequence[str]) -> None:
 def _unheld(session: Session, hashes: Sequence[str]) -> list[KnowledgeUnit]:
     """Return those of the session's units with one of these hashes that its own layers do not hold: they are saved."""
     layers = [layer.pk for layer in own_layers(session)]
-    found: list[ContextUnit] = []
+    units: list[ContextUnit] = []
     for batch in batched(dict.fromkeys(hashes), _HASHES_A_QUERY, strict=False):
         known = {row.hash: row for row in _committed(session).filter(hash__in=batch)}
         held = LayerUnit.objects.filter(layer_id__in=layers, hash__in=known).order_by().values_list("hash", flat=True)
         for digest in held:
             known.pop(digest, None)
-        found += known.values()
-    return [row.to_value() for row in sorted(found, key=lambda row: row.pk)]
+        units += known.values()
+    return [row.to_value() for row in sorted(units, key=lambda row: row.pk)]
 
 
 def _saved(session: Session, below: KnowledgeLayer) -> dict[int, str]:

@@ -122,11 +122,11 @@ def mounting(session: Session, base: KnowledgeBase) -> Iterator["Mount"]:
 @contextmanager
 def _brought_along(session: Session, base: KnowledgeBase) -> Iterator[int | None]:
     """Return a staged layer of the many units that the session would miss on `base`; None where they are few."""
-    found = Session.objects.select_related("journal").filter(pk=session.pk).first()
+    with_journal = Session.objects.select_related("journal").filter(pk=session.pk).first()
     missing: list[KnowledgeUnit] = []
-    if found is not None and found.unit_count - found.journal.own_unit_count > UNITS_AT_ONCE:
+    if with_journal is not None and with_journal.unit_count - with_journal.journal.own_unit_count > UNITS_AT_ONCE:
         head = KnowledgeLayer.objects.filter(headed_bases=base).first()
-        missing = missing_units(found, head) if head else []
+        missing = missing_units(with_journal, head) if head else []
     if len(missing) <= UNITS_AT_ONCE:
         yield None
         return

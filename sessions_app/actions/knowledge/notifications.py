@@ -35,8 +35,8 @@ def notify(event: LifecycleEvent, patience: Patience = unhurried) -> None:
         except TimeoutError as late:
             failed = late
         if failed is not None:
-            told = {"session_id": event.session_id or "", "kb_id": event.kb_id or ""}
-            record_failure(plugin.descriptor.id, event.event_type, failed, **told)
+            payload = {"session_id": event.session_id or "", "kb_id": event.kb_id or ""}
+            record_failure(plugin.descriptor.id, event.event_type, failed, **payload)
 
 
 def _tell(plugin: KBRetriever, event: LifecycleEvent) -> Exception | str | None:

@@ -144,8 +144,8 @@ def insert_source(layer: KnowledgeLayer, source: NewSource, earlier: Sequence[Kn
 
 def earlier_sources(layer: KnowledgeLayer, source_id: str) -> list[KnowledgeSource]:
     """Return what the layer's chain holds under this source id, the newest last, without the texts."""
-    found = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id=source_id).latest_last()
-    return list(found.only("pk", "layer", "source_id", "kind", "added_at", "updated_at"))
+    sources = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id=source_id).latest_last()
+    return list(sources.only("pk", "layer", "source_id", "kind", "added_at", "updated_at"))
 
 
 def is_listed(earlier: Sequence[KnowledgeSource]) -> bool:

@@ -70,8 +70,8 @@ def store_shared(rows: Sequence[FrozenContent] | Sequence[TurnConditions]) -> No
 
 def keys_of_conditions(project_pk: int, digests: Sequence[str]) -> list[int]:
     """Return the keys of stored conditions by their digests, in this order."""
-    found = TurnConditions.objects.filter(project_id=project_pk, digest__in=set(digests))
-    keys = dict(found.values_list("digest", "pk"))
+    rows = TurnConditions.objects.filter(project_id=project_pk, digest__in=set(digests))
+    keys = dict(rows.values_list("digest", "pk"))
     return [keys[digest] for digest in digests]
 
 

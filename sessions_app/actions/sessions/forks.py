@@ -113,7 +113,7 @@ def _numbered_title(source: Session) -> str | None:
     named = Session.objects.filter(project_id=source.project_id, title__startswith=name)
     numbered = re.compile(rf"{re.escape(name)}(?: \((\d{{1,9}})\))?")
     matches = (numbered.fullmatch(title or "") for title in named.values_list("title", flat=True))
-    used = [int(found[1] or 1) for found in matches if found]
+    used = [int(match[1] or 1) for match in matches if match]
     ending = f" ({max(used, default=1) + 1})"
     return name[: TITLE_CHARS - len(ending)] + ending
 
@@ -136,8 +136,8 @@ def _copy_messages(source: Session, fork: Session, sequence: int) -> None:
 def _known(source: Session, sequence: int) -> QuerySet[ContextUnit]:
     """Return the units that were committed before the last message was stored: a turn stores it after its units."""
     last = source.messages.filter(sequence__lte=sequence).order_by("-sequence").first()
-    found = source.context_units.filter(state=ContextUnit.State.COMMITTED).order_by("id")
-    return found.filter(committed_at__lte=last.created_at) if last else found.none()
+    units = source.context_units.filter(state=ContextUnit.State.COMMITTED).order_by("id")
+    return units.filter(committed_at__lte=last.created_at) if last else units.none()
 
 
 def _lay(fork: Session, staged: int | None) -> None:

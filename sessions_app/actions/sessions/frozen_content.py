@@ -70,12 +70,12 @@ def _in_use_again(keys: Sequence[str]) -> set[str]:
 
     The update waits for a sweep that is removing the row, and finds it gone.
     """
-    found = dict(look_up(FrozenContent, ("key", "unused_since"), {"key": keys}))
-    if any(found.values()):
+    unused_since = dict(look_up(FrozenContent, ("key", "unused_since"), {"key": keys}))
+    if any(unused_since.values()):
         rows = FrozenContent.objects.filter(pk__in=keys)
         rows.filter(unused_since__isnull=False).update(unused_since=None)
         return set(rows.values_list("pk", flat=True))
-    return set(found)
+    return set(unused_since)
 
 
 @transaction.atomic

@@ -59,11 +59,11 @@ def recognise_session(
         )
     if point.session.message_sequence != point.sequence:
         return RecognisedSession(session=fork_session(point.session, point.sequence, ForkReason.EDITED), how="forked")
-    found = resume_session(point.session)
+    resumed = resume_session(point.session)
     return (
-        found
-        if found.warnings
-        else RecognisedSession(session=found.session, how="recognised", continues_at=point.sequence)
+        resumed
+        if resumed.warnings
+        else RecognisedSession(session=resumed.session, how="recognised", continues_at=point.sequence)
     )
 
 
@@ -110,5 +110,5 @@ def continue_after(turn: ExplainabilityTurn) -> RecognisedSession:
         raise Conflict("What this response said was taken out of its conversation.")
     if turn.session.message_sequence != answered_at:
         return RecognisedSession(session=fork_session(turn.session, answered_at, ForkReason.EDITED), how="forked")
-    found = resume_session(turn.session)
-    return found if found.warnings else replace(found, continues_at=answered_at)
+    resumed = resume_session(turn.session)
+    return resumed if resumed.warnings else replace(resumed, continues_at=answered_at)

@@ -78,8 +78,8 @@ class LockedMemory:
 
     def _structured(self, record_id: str, domain: str | None) -> QuerySet[RememberedText]:
         """Return the record of this id; evidence is none, whatever it says."""
-        found = self._session.remembered_texts.filter(record_id=record_id).exclude(domain=EVIDENCE)
-        return found.filter(domain=domain) if domain else found
+        rows = self._session.remembered_texts.filter(record_id=record_id).exclude(domain=EVIDENCE)
+        return rows.filter(domain=domain) if domain else rows
 
     def keep_evidence(self, file: str, chunks: Sequence[str]) -> None:
         """Keep the chunks of a file, the first of them as the newest, in place of those kept before."""

@@ -141,8 +141,8 @@ def create_session(
 
 def _base_and_roles(project: Project, base: KnowledgeBase | None) -> tuple[KnowledgeBase, dict[str, Any]]:
     """Return the base to mount, the project's default for None, and the project's table of model roles."""
-    if base is None and (found := select_default_base(project.pk)) is not None:
-        default, stored = found
+    if base is None and (selected := select_default_base(project.pk)) is not None:
+        default, stored = selected
         default.project = project
         return default, whole_config(stored or {})
     return base or knowledge.ensure_default_base(project), shared_config(project)[0]
@@ -338,10 +338,10 @@ def delete_old_archives() -> int:
     if not days:
         return 0
     old = Session.objects.filter(expired_at__lt=timezone.now() - timedelta(days=days), deleted_at__isnull=True)
-    found = list(old)
-    for session in found:
+    archives = list(old)
+    for session in archives:
         delete_session(session)
-    return len(found)
+    return len(archives)
 
 
 def purge_deleted_sessions() -> int:

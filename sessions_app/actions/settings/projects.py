@@ -158,8 +158,8 @@ def add_member(project: Project, name: str, role: str | None = None) -> Membersh
     user, _ = User.objects.get_or_create(username=name)
     if role is not None:
         return set_member(project, user, role)
-    found = Membership.objects.filter(project=project, user=user).first()
-    return found or _new_member(project, user, Role.EDITOR)
+    membership = Membership.objects.filter(project=project, user=user).first()
+    return membership or _new_member(project, user, Role.EDITOR)
 
 
 def show_project(user: User, slug: str) -> Project:

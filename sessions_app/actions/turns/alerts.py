@@ -140,11 +140,11 @@ def _add_crossing(alert: Alert, rate: Rate, now: datetime) -> AlertCrossing:
 def claim_crossing(now: datetime) -> AlertCrossing | None:
     """Return a crossing that is to be told now, which nobody else gets before `LEASE` is over; None without one."""
     due = AlertCrossing.objects.filter(status=AlertCrossing.Status.WAITING, next_try_at__lte=now)
-    for found in due.select_related("alert__saved_filter", "alert__project").order_by("next_try_at")[:10]:
-        mine = AlertCrossing.objects.filter(pk=found.pk, status=found.status, next_try_at=found.next_try_at)
+    for crossing in due.select_related("alert__saved_filter", "alert__project").order_by("next_try_at")[:10]:
+        mine = AlertCrossing.objects.filter(pk=crossing.pk, status=crossing.status, next_try_at=crossing.next_try_at)
         if mine.update(next_try_at=now + LEASE, tries=F("tries") + 1):
-            found.tries += 1
-            return found
+            crossing.tries += 1
+            return crossing
     return None
 
 

@@ -95,11 +95,11 @@ def _count_hour(hour: datetime) -> None:
     """Count the hour's turns in all projects, in place of what was counted before."""
     ended = ExplainabilityTurn.objects.filter(created_at__gte=hour, created_at__lt=hour + _HOUR).order_by()
     ended = ended.exclude(status=ExplainabilityTurn.Status.RUNNING).filter(session__deleted_at__isnull=True)
-    found: defaultdict[tuple[int, str, str, str, str], _Count] = defaultdict(_Count)
+    counts: defaultdict[tuple[int, str, str, str, str], _Count] = defaultdict(_Count)
     for project, kb_id, model, agent, asked_by, kind, outcome, duration_ms, usage, rating in ended.values_list(
         *_COLUMNS
     ).iterator():
-        count = found[project, kb_id, model or "", agent, asked_by]
+        count = counts[project, kb_id, model or "", agent, asked_by]
         count.turns += 1
         count.kinds[kind] += 1
         count.outcomes[outcome] += 1
@@ -127,5 +127,5 @@ def _count_hour(hour: datetime) -> None:
             durations=count.durations,
             tokens=count.tokens,
         )
-        for (project, kb_id, model, agent, asked_by), count in found.items()
+        for (project, kb_id, model, agent, asked_by), count in counts.items()
     )

@@ -33,6 +33,6 @@ def fill_missing_outcomes(pause: Callable[[], None] = lambda: None) -> int:
 
 def _without_outcome() -> list[ExplainabilityTurn]:
     # Where nothing is missing these are the running ones, which the index of outcomes names.
-    found = ExplainabilityTurn.objects.filter(outcome="").exclude(status=ExplainabilityTurn.Status.RUNNING)
+    turns = ExplainabilityTurn.objects.filter(outcome="").exclude(status=ExplainabilityTurn.Status.RUNNING)
     columns = ("kind", "status", "answer_status", "answer_basis", "user_message", "assistant_preview", "created_at")
-    return list(found.select_related("session").only("session__project_id", *columns).order_by("pk")[:_ROWS_A_QUERY])
+    return list(turns.select_related("session").only("session__project_id", *columns).order_by("pk")[:_ROWS_A_QUERY])

@@ -69,9 +69,9 @@ def remove_payloads(turns: Sequence[int]) -> None:
 def remove_exchanges(turns: Sequence[int]) -> None:
     """Remove what these turns sent to models and got back, in the caller's transaction; other payloads stay."""
     for batch in TurnEvents.objects.filter(turn__in=turns).defer("events", "judged"):
-        found = places(batch.payload_index)
-        texts = payload_texts(batch.payloads, found)
-        kept = [_without_exchanges(Payload(place.ref, texts[place.ref], place.size)) for place in found]
+        payload_places = places(batch.payload_index)
+        texts = payload_texts(batch.payloads, payload_places)
+        kept = [_without_exchanges(Payload(place.ref, texts[place.ref], place.size)) for place in payload_places]
         if any(item.text != texts[item.ref] for item in kept):
             batch.payload_index, batch.payloads = framed(kept)
             batch.save(update_fields=["payload_index", "payloads"])

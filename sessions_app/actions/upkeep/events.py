@@ -51,8 +51,8 @@ def _due(keys: Sequence[int], before: datetime) -> list[int]:
         return []
     rest = SessionEvent.objects.filter(session=OuterRef("pk"), sequence__gt=OuterRef("compacted_sequence"))
     first = Subquery(rest.order_by("sequence").values("created_at")[:1])
-    found = Session.objects.filter(pk__gte=keys[0], pk__lte=keys[-1], event_sequence__gt=F("compacted_sequence"))
-    return list(found.alias(first=first).filter(first__lt=before).values_list("pk", flat=True))
+    session_keys = Session.objects.filter(pk__gte=keys[0], pk__lte=keys[-1], event_sequence__gt=F("compacted_sequence"))
+    return list(session_keys.alias(first=first).filter(first__lt=before).values_list("pk", flat=True))
 
 
 @transaction.atomic

@@ -137,9 +137,9 @@ def _postings(key: int) -> Iterator[tuple[int, Array, Array, Array]]:
     rest = stored
     while rows := list(rest[:_POSTINGS_A_QUERY]):
         last = rows[-1][0]
-        found = [row for row in rows if row[0] != last]
-        found += list(stored.filter(term=last))  # the query may have ended in the middle of it
-        table = np.array(found, np.int64)
+        complete = [row for row in rows if row[0] != last]
+        complete += list(stored.filter(term=last))  # the query may have ended in the middle of it
+        table = np.array(complete, np.int64)
         starts = np.flatnonzero(np.diff(table[:, 0])) + 1
         for part in np.split(table, starts):
             yield int(part[0, 0]), part[:, 1], part[:, 2], part[:, 3]

@@ -44,7 +44,7 @@ type _Unit = tuple[int, int, int, IndexEntry]
 """A unit's key, its layer's, the length that it had, and what it is found by."""
 
 
-def reindex(told: Told = lambda what, done, of: None) -> int:
+def reindex(report: Told = lambda what, done, of: None) -> int:
     """Bring every layer to the code's index version; return how many were brought there.
 
     Waits for turns that still read what was replaced, and for sessions in which one is running.
@@ -57,9 +57,9 @@ def reindex(told: Told = lambda what, done, of: None) -> int:
     with alone_at("reindex") as hold:
         if hold is None:
             raise Conflict("Another process is writing the index already.")
-        done_count, has_changed = _reindex_sealed(told)
-        done_count += _reindex_sessions(told, with_others=has_changed)
-        done_count += _reindex_sealed(told)[0]  # what a session has saved meanwhile
+        done_count, has_changed = _reindex_sealed(report)
+        done_count += _reindex_sessions(report, with_others=has_changed)
+        done_count += _reindex_sealed(report)[0]  # what a session has saved meanwhile
         _drop_replaced()
         return done_count
 
@@ -70,26 +70,26 @@ def is_anything_left() -> bool:
     return any(rows.exists() for rows in left)
 
 
-def _reindex_sealed(told: Told) -> tuple[int, bool]:
+def _reindex_sealed(report: Told) -> tuple[int, bool]:
     """Return how many sealed and removed layers were written anew, and whether any unit's length has changed by
     that.
     """
     at_rest = Q(sealed_at__isnull=False) | Q(kind=_Kind.REMOVED)
-    found = outdated_layers().filter(at_rest).values_list("pk", "ancestry")
-    ordered = sorted(found, key=lambda row: (len(row[1]), row[0]))
-    changes = [_reindex_layer(pk, told) for pk, _ in ordered]
+    outdated = outdated_layers().filter(at_rest).values_list("pk", "ancestry")
+    ordered = sorted(outdated, key=lambda row: (len(row[1]), row[0]))
+    changes = [_reindex_layer(pk, report) for pk, _ in ordered]
     return len(changes), any(changes)
 
 
-def _reindex_layer(layer_pk: int, told: Told) -> bool:
+def _reindex_layer(layer_pk: int, report: Told) -> bool:
     """Write a sealed layer's index anew and turn it over; return whether the length of any unit has changed."""
     keys = list(LayerUnit.objects.filter(layer_id=layer_pk).order_by("pk").values_list("pk", flat=True))
     holder = create_layer(_Kind.INDEX, None)
-    lengths = _write_aside(holder.pk, keys, lambda done: told(f"layer {layer_pk}", done, len(keys)))
+    lengths = _write_aside(holder.pk, keys, lambda done: report(f"layer {layer_pk}", done, len(keys)))
     packings, version = PackedLayer.objects.filter(layer_id=layer_pk), packing_version(indexing.INDEX_VERSION)
     packings.filter(version=version).delete()  # what was packed for a turning over that did not come
     if packings.filter(is_complete=True).exists():
-        pack_postings(layer_pk, holder.pk, version, lambda: told(f"layer {layer_pk}", len(keys), len(keys)))
+        pack_postings(layer_pk, holder.pk, version, lambda: report(f"layer {layer_pk}", len(keys), len(keys)))
     _turn_over(layer_pk, holder.pk, lengths)
     return bool(lengths)
 
@@ -100,15 +100,15 @@ def _entries(keys: Sequence[int]) -> list[_Unit]:
 
 
 @durable_later()
-def _write_aside(holder_pk: int, keys: Sequence[int], told: Callable[[int], object]) -> Lengths:
+def _write_aside(holder_pk: int, keys: Sequence[int], report: Callable[[int], object]) -> Lengths:
     """Write what units are found by where nobody looks, and give the lengths that it changes."""
     lengths: dict[int, tuple[int, int]] = {}
     for number, batch in enumerate(batched(keys, UNITS_A_TRANSACTION, strict=False)):
-        told(number * UNITS_A_TRANSACTION)
+        report(number * UNITS_A_TRANSACTION)
         units = _entries(batch)
         with transaction.atomic():
             lengths |= _write(holder_pk, units)
-    told(len(keys))
+    report(len(keys))
     return lengths
 
 
@@ -127,7 +127,7 @@ def _turn_over(layer_pk: int, holder_pk: int, lengths: Lengths) -> None:
     layer.save(update_fields=["index_version", "postings_layer"])
 
 
-def _reindex_sessions(told: Told, *, with_others: bool) -> int:
+def _reindex_sessions(report: Told, *, with_others: bool) -> int:
     """Write anew what sessions have of their own; return how many layers that were.
 
     Args:
@@ -140,7 +140,7 @@ def _reindex_sessions(told: Told, *, with_others: bool) -> int:
     while waiting:
         busy: list[int] = []
         for place, session_pk in enumerate(waiting):
-            told("sessions", session_count - len(waiting) - len(busy) + place, session_count)
+            report("sessions", session_count - len(waiting) - len(busy) + place, session_count)
             written = _reindex_session(session_pk)
             done_count += written or 0
             busy += [session_pk] if written is None else []
@@ -221,8 +221,8 @@ def _with_replaced_postings() -> QuerySet[KnowledgeLayer]:
 def _replaced_packings() -> QuerySet[PackedLayer]:
     """Return what is packed of postings that were written anew since."""
     present = indexing.INDEX_VERSION
-    found = PackedLayer.objects.filter(layer__index_version=present, is_complete=True)
-    return found.exclude(version=packing_version(present))
+    packings = PackedLayer.objects.filter(layer__index_version=present, is_complete=True)
+    return packings.exclude(version=packing_version(present))
 
 
 def _wait_for_readers() -> None:

@@ -61,9 +61,9 @@ def fill(
     """Write units into a staged layer, each batch in a transaction of its own; `entries` as for `indexed`."""
     for number, batch in enumerate(batched(units, UNITS_A_TRANSACTION, strict=False)):
         watch(number * UNITS_A_TRANSACTION)
-        found = indexed(batch, entries)
+        indexed_units = indexed(batch, entries)
         with transaction.atomic():
-            insert_indexed(locked_staged(layer.pk), found, origin)
+            insert_indexed(locked_staged(layer.pk), indexed_units, origin)
 
 
 @durable_later()
@@ -82,8 +82,8 @@ def locked_staged(layer_pk: int) -> KnowledgeLayer:
     Raises:
         Conflict: it was taken for left over, because nobody wrote to it for too long.
     """
-    found = KnowledgeLayer.objects.select_for_update().filter(pk=layer_pk, kind=_STAGED, worked_at__isnull=False)
-    layer = found.first()
+    layers = KnowledgeLayer.objects.select_for_update().filter(pk=layer_pk, kind=_STAGED, worked_at__isnull=False)
+    layer = layers.first()
     if layer is None:
         raise Conflict("Loading the source took too long and was given up; nothing of it was stored.")
     layer.worked_at = timezone.now()
@@ -115,10 +115,10 @@ def sweep_staged(*, alone: bool = False) -> int:
     Args:
         alone: no other process serves this database and nothing is being loaded: all of them are left over.
     """
-    found = KnowledgeLayer.objects.filter(kind=_STAGED)
-    unused = found if alone else found.filter(worked_at__lt=timezone.now() - _GIVEN_UP_AFTER)
+    layers = KnowledgeLayer.objects.filter(kind=_STAGED)
+    unused = layers if alone else layers.filter(worked_at__lt=timezone.now() - _GIVEN_UP_AFTER)
     unused.update(worked_at=None)  # from here on nobody writes to them or publishes them
-    left_over = list(found.filter(worked_at=None).order_by("-pk").values_list("pk", flat=True))
+    left_over = list(layers.filter(worked_at=None).order_by("-pk").values_list("pk", flat=True))
     for layer_pk in left_over:
         drop_staged(layer_pk)
     return len(left_over)

@@ -22,11 +22,11 @@ def sample_storage() -> int:
     with alone_at("storage") as hold:
         if hold is None or StorageSample.objects.filter(day=today).exists():
             return 0
-        found = sizes()
+        measured = sizes()
         with transaction.atomic():
             StorageSample.objects.filter(day__lt=today - _KEPT).delete()
             StorageSample.objects.bulk_create(
                 StorageSample(day=today, kind=size.kind, byte_count=size.byte_count, is_estimate=size.is_estimate)
-                for size in found
+                for size in measured
             )
-        return len(found)
+        return len(measured)

@@ -67,7 +67,7 @@ class PluginKnowledge:
     @outages_told()
     def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
         """Return what the plugin derived from the newest source of this id in the view; two queries."""
-        found = KnowledgeSource.objects.filter(layer_id__in=self.view.view.chain, source_id=source_id)
-        newest = found.latest_last().values_list("pk", flat=True).last()
+        sources = KnowledgeSource.objects.filter(layer_id__in=self.view.view.chain, source_id=source_id)
+        newest = sources.latest_last().values_list("pk", flat=True).last()
         rows = SourceArtifact.objects.filter(source_id=newest, plugin_id=self.plugin_id)
         return {name: bytes(content) for name, content in rows.values_list("name", "content")}

@@ -206,9 +206,9 @@ class _Remembered:
         """Return the highest layer of a chain that is remembered, by its place; the chain's length without one."""
         with self._lock:
             for place, layer in enumerate(chain):
-                if found := self._found.get(layer):
+                if sealed := self._found.get(layer):
                     self._found.move_to_end(layer)
-                    return place, found
+                    return place, sealed
         return len(chain), None
 
     def keep(self, layer: int, sealed: _Sealed) -> None:

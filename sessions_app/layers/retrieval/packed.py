@@ -93,8 +93,8 @@ class Postings:
         if not len(self.numbers):
             return np.full(len(numbers), -1)
         places = np.minimum(self.numbers.searchsorted(numbers.astype(_NUMBER)), len(self.numbers) - 1)
-        found: Array = np.where(self.numbers[places] == numbers, places, -1)
-        return found
+        rows_read: Array = np.where(self.numbers[places] == numbers, places, -1)
+        return rows_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +111,12 @@ class Segment:
         scores = np.zeros(self.unit_count)
         gains: dict[str, Array] = {}
         for term, gain in ranked.gains.items():
-            if found := self.terms.get(term):
-                gains[term] = found.gains(gain, ranked.scale)
-                np.add.at(scores, found.numbers.astype(np.intp), gains[term].take(found.codes))
+            if hits := self.terms.get(term):
+                gains[term] = hits.gains(gain, ranked.scale)
+                np.add.at(scores, hits.numbers.astype(np.intp), gains[term].take(hits.codes))
         for name in ranked.speakers:
-            if found := self.names.get(name):
-                said = found.numbers[scores[found.numbers] > 0]
+            if hits := self.names.get(name):
+                said = hits.numbers[scores[hits.numbers] > 0]
                 scores[said] += ranked.speaker_gain
         numbers = _cut(np.flatnonzero(scores >= self._bar(ranked, scores, limit)), scores, limit)
         return Best(self.packed, numbers.tolist(), scores[numbers].tolist(), self._parts(ranked, gains, numbers))
@@ -179,10 +179,10 @@ class PackedSearch:
 
     def best(self, ranked: SearchScores, limit: int) -> dict[int, float]:
         """Return the scores of the best units by key: of each layer as many as `limit`; one query at most."""
-        found = [segment.best(ranked, limit) for segment in self.segments]
-        self._read_keys([(best.packed, number // UNITS_A_PART) for best in found for number in best.numbers])
+        best_by_segment = [segment.best(ranked, limit) for segment in self.segments]
+        self._read_keys([(best.packed, number // UNITS_A_PART) for best in best_by_segment for number in best.numbers])
         scores: dict[int, float] = {}
-        for best in found:
+        for best in best_by_segment:
             for number, score, parts in zip(best.numbers, best.scores, best.parts, strict=True):
                 key = int(self.units[best.packed, number // UNITS_A_PART][number % UNITS_A_PART])
                 scores[key], self.chosen[key] = score, parts
@@ -234,7 +234,9 @@ class PackedView:
             return PackedSearch()
         wanted = {term_id(term): term for term in terms}
         called = {term_id(term): name for name, term in names.items()}
-        found: dict[int, tuple[dict[str, Postings], dict[str, Postings]]] = {key: ({}, {}) for key in self.layers}
+        postings_by_layer: dict[int, tuple[dict[str, Postings], dict[str, Postings]]] = {
+            key: ({}, {}) for key in self.layers
+        }
         said: defaultdict[int, TermPostings] = defaultdict(list)
         units: dict[tuple[int, int], Array] = {}
         for packed, kind, key, content in self._parts([*{**wanted, **called}], was_said=bool(names)):
@@ -244,10 +246,12 @@ class PackedView:
                 hidden = self.unseen.of(self.layers[packed][1])
                 said[key] += [row for row in said_postings(bytes(content)) if row[0] not in hidden]
             elif key in wanted:
-                found[packed][0][wanted[key]] = self._visible(packed, content)
+                postings_by_layer[packed][0][wanted[key]] = self._visible(packed, content)
             else:
-                found[packed][1][called[key]] = self._visible(packed, content)
-        return PackedSearch([Segment(key, self.layers[key][0], *found[key]) for key in self.layers], said, units)
+                postings_by_layer[packed][1][called[key]] = self._visible(packed, content)
+        return PackedSearch(
+            [Segment(key, self.layers[key][0], *postings_by_layer[key]) for key in self.layers], said, units
+        )
 
     def _visible(self, packed: int, content: bytes) -> Postings:
         postings = Postings.of(bytes(content))
@@ -259,8 +263,11 @@ class PackedView:
         runs = range(max(few, default=0))
         kind = PackedPart.Kind
         of_terms = [kind.TERM, kind.SAID] if was_said else [kind.TERM]
-        asked = [*((each.value, key) for each in of_terms for key in keys), *((kind.UNITS.value, run) for run in runs)]
-        kinds, places = zip(*asked, strict=True)
+        keys_read = [
+            *((each.value, key) for each in of_terms for key in keys),
+            *((kind.UNITS.value, run) for run in runs),
+        ]
+        kinds, places = zip(*keys_read, strict=True)
         columns = ("packed_id", "kind", "key", "content")
         return look_up(PackedPart, columns, {"kind": kinds, "key": places}, binary=True, packed_id=self.layers)
 
@@ -268,10 +275,10 @@ class PackedView:
 def _cut(candidates: Array, scores: Array, limit: int) -> Array:
     if len(candidates) <= limit:
         return candidates
-    found = scores[candidates]
-    cut = _highest(found, limit)
-    above = candidates[found > cut]
-    return np.concatenate((above, candidates[found == cut][: limit - len(above)]))
+    kept_scores = scores[candidates]
+    cut = _highest(kept_scores, limit)
+    above = candidates[kept_scores > cut]
+    return np.concatenate((above, candidates[kept_scores == cut][: limit - len(above)]))
 
 
 def _highest(values: Array, place: int) -> float:

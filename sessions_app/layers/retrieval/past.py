@@ -140,11 +140,11 @@ def _removals(session: Session, seen: SeenLayers) -> Mapping[int, list[int]]:
     rows = KnowledgeLayer.objects.filter(
         removed_from__in=[*seen.own, session.journal_id], kind=KnowledgeLayer.Kind.REMOVED, pk__gt=seen.marks.layer
     )
-    found: defaultdict[int, list[int]] = defaultdict(list)
+    removals: defaultdict[int, list[int]] = defaultdict(list)
     for pk, ancestry in rows.order_by("pk").values_list("pk", "ancestry"):
         for origin in ancestry[:1]:
-            found[origin].append(pk)
-    return found
+            removals[origin].append(pk)
+    return removals
 
 
 def _visible(

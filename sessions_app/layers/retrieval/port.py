@@ -67,19 +67,19 @@ class EffectiveView:
     @classmethod
     def of_layer(cls, layer: KnowledgeLayer) -> Self:
         """Return the view from one layer down; one query."""
-        found = resolve_chain(layer.chain)
+        resolved = resolve_chain(layer.chain)
         return cls(
             tuple(layer.chain),
             layer.evidence_count,
             layer.term_count,
-            found.hidden,
-            found.shown,
-            found.conversations,
-            found.packings,
-            moved=found.moved,
-            is_outdated=found.is_outdated,
-            guiding=found.guiding,
-            marks=found.marks,
+            resolved.hidden,
+            resolved.shown,
+            resolved.conversations,
+            resolved.packings,
+            moved=resolved.moved,
+            is_outdated=resolved.is_outdated,
+            guiding=resolved.guiding,
+            marks=resolved.marks,
         )
 
     @classmethod
@@ -139,10 +139,10 @@ class SessionKnowledge:
         wanted = {term: weight for term, weight in terms.items() if weight > 0}
         if limit < 1 or not wanted or not self.view.term_count:
             return []
-        asked = (limit, *sorted(wanted.items()))
-        if asked not in self._found:
-            self._found[asked] = tuple(self._search(wanted, limit))
-        return list(self._found[asked])
+        key = (limit, *sorted(wanted.items()))
+        if key not in self._found:
+            self._found[key] = tuple(self._search(wanted, limit))
+        return list(self._found[key])
 
     def _search(self, wanted: Mapping[str, float], limit: int) -> list[ScoredUnit]:
         ranked = self._ranked(wanted)
@@ -155,23 +155,25 @@ class SessionKnowledge:
         plain = Scale.of(view.evidence_count, view.term_count)
         names = {term: speaker_term(term) for term in wanted} if self.view.conversations else {}
         packed = self._packed.search(wanted, names) if self._packed else None
-        found, uttered = self._postings([*wanted, *names.values()], packed.said if packed else {})
+        read, uttered = self._postings([*wanted, *names.values()], packed.said if packed else {})
         if not names:
-            return SearchScores.of(found, wanted, plain, packed=packed)
+            return SearchScores.of(read, wanted, plain, packed=packed)
         speakers = {
-            term: frozenset(unit for unit, _, _ in found[name])
+            term: frozenset(unit for unit, _, _ in read[name])
             for term, name in names.items()
-            if found[name] or (packed and packed.is_name(term))
+            if read[name] or (packed and packed.is_name(term))
         }
         # A name says who speaks; what it adds as a word is that others address the speaker.
-        asked = {term: weight for term, weight in wanted.items() if term not in speakers} or wanted
-        postings = {term: found[term] for term in asked}
-        alone = SearchScores.of(postings, asked, plain, packed=packed).scores()
+        ranked_terms = {term: weight for term, weight in wanted.items() if term not in speakers} or wanted
+        postings = {term: read[term] for term in ranked_terms}
+        alone = SearchScores.of(postings, ranked_terms, plain, packed=packed).scores()
         windows = windows_around(
             view.shown, view.hidden, sorted(uttered & alone.keys(), key=lambda unit: (-alone[unit], unit))
         )
         spread = {term: windows.spread(rows) for term, rows in postings.items()}
-        return SearchScores.of(spread, asked, Scale.of_windows(view.evidence_count, view.term_count), speakers, packed)
+        return SearchScores.of(
+            spread, ranked_terms, Scale.of_windows(view.evidence_count, view.term_count), speakers, packed
+        )
 
     @cached_property
     def _unpacked(self) -> Sequence[int]:
@@ -190,14 +192,14 @@ class SessionKnowledge:
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
         """Return the newest visible units that instruct a phase, with score 0; two queries, none without any."""
-        asked = ("guidance", limit)
-        if asked not in self._found:
-            self._found[asked] = tuple(self._newest_guidance(limit))
-        return list(self._found[asked])
+        key = ("guidance", limit)
+        if key not in self._found:
+            self._found[key] = tuple(self._newest_guidance(limit))
+        return list(self._found[key])
 
     def _newest_guidance(self, limit: int) -> list[ScoredUnit]:
-        found = self._last(limit, self.view.guiding, is_guidance=True)
-        return self._scored(sorted(found, reverse=True)[: max(limit, 0)], {}, {})
+        units = self._last(limit, self.view.guiding, is_guidance=True)
+        return self._scored(sorted(units, reverse=True)[: max(limit, 0)], {}, {})
 
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
         """Return the evidence units that came last, newest first: of the whole view where it has at most `limit`.
@@ -205,20 +207,20 @@ class SessionKnowledge:
         Of a larger one only what the session itself holds, so that it never costs by the size of a base; two queries,
         one more where some of that is saved, none when asked before.
         """
-        asked = ("newest", limit)
-        if asked not in self._found:
-            self._found[asked] = tuple(self._newest(limit))
-        return list(self._found[asked])
+        key = ("newest", limit)
+        if key not in self._found:
+            self._found[key] = tuple(self._newest(limit))
+        return list(self._found[key])
 
     def _newest(self, limit: int) -> list[ScoredUnit]:
         view = self.view
         if view.evidence_count <= limit:
-            found = self._last(limit, view.shown, is_evidence=True)
+            units = self._last(limit, view.shown, is_evidence=True)
         else:
-            found = self._last(limit, [layer for layer in view.shown if layer in view.session_layers], is_evidence=True)
+            units = self._last(limit, [layer for layer in view.shown if layer in view.session_layers], is_evidence=True)
             if view.own_sources:
-                found |= self._last(limit, view.shown, is_evidence=True, origin_id__in=view.own_sources)
-        return self._scored(sorted(found, reverse=True)[: max(limit, 0)], {}, {})
+                units |= self._last(limit, view.shown, is_evidence=True, origin_id__in=view.own_sources)
+        return self._scored(sorted(units, reverse=True)[: max(limit, 0)], {}, {})
 
     def _last(self, limit: int, layers: Sequence[int], **where: Any) -> set[int]:
         """Return the keys of at least the newest `limit` visible units of these layers that meet a condition."""
@@ -256,11 +258,11 @@ class SessionKnowledge:
         hidden = {key: view.hidden.of(layer) for key, layer in layers.items()}
         conversations = {key for key, layer in layers.items() if layer in view.conversations}
         columns = ("layer_id", "term", "unit_id", "frequency", "length")
-        found: dict[int, list[_Posting]] = {term: [] for term in terms}
+        postings_by_term: dict[int, list[_Posting]] = {term: [] for term in terms}
         for key, term, unit, frequency, length in look_up(Posting, columns, {"term": terms}, layer_id=layers):
             if unit not in hidden[key]:
-                found[term].append(((unit, frequency, length), key in conversations))
-        self._read_postings.update(found)
+                postings_by_term[term].append(((unit, frequency, length), key in conversations))
+        self._read_postings.update(postings_by_term)
 
     def _scored(
         self,
@@ -277,7 +279,7 @@ class SessionKnowledge:
             read[pk] = _StoredUnit(unit_of(columns), self.view.store_of(layer, origin))
         if limit is not None and len(pks) > limit:
             pks = heapq.nsmallest(limit, pks, key=lambda pk: (-scores[pk], read[pk].unit.id))
-        found = [
+        scored = [
             ScoredUnit(
                 unit=read[pk].unit,
                 score=scores.get(pk, 0.0),
@@ -287,8 +289,8 @@ class SessionKnowledge:
             )
             for pk in pks
         ]
-        self.given.update((hit.unit.id, pk) for hit, pk in zip(found, pks, strict=True))
-        return sorted(found, key=lambda hit: (-hit.score, hit.unit.id)) if scores else found
+        self.given.update((hit.unit.id, pk) for hit, pk in zip(scored, pks, strict=True))
+        return sorted(scored, key=lambda hit: (-hit.score, hit.unit.id)) if scores else scored
 
 
 def _best(scores: Mapping[int, float], limit: int) -> list[int]:

@@ -68,8 +68,8 @@ def settle(
     added, removed = frozenset(added), frozenset(removed)
     for batch in batched(dict.fromkeys(hashes), _HASHES_A_QUERY, strict=False):
         groups = _copies(layer.chain, batch)
-        told = [copy.pk for group in groups for copy in group if len(group) > 1 or copy.pk not in added]
-        changes = _changes(layer.chain, told) if told else {}
+        earlier = [copy.pk for group in groups for copy in group if len(group) > 1 or copy.pk not in added]
+        changes = _changes(layer.chain, earlier) if earlier else {}
         for group in groups:
             _settle_group(group, changes, added, removed, settled)
     if settled.stale:

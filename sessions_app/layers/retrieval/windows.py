@@ -91,8 +91,8 @@ def _first_said(units: Sequence[int]) -> list[tuple[int, int]]:
     while start < len(units) and len(said) < SPREAD_LIMIT:
         batch = units[start:end]
         rows = look_up(LayerUnit, ("pk", "stretch", "place"), {"pk": batch}, condition="stretch IS NOT NULL")
-        found = {pk: (stretch, place) for pk, stretch, place in rows}
-        said += [found[unit] for unit in batch if unit in found]
+        place_by_unit = {pk: (stretch, place) for pk, stretch, place in rows}
+        said += [place_by_unit[unit] for unit in batch if unit in place_by_unit]
         start, end = end, min(2 * end, end + _UNITS_A_QUERY)
     return said[:SPREAD_LIMIT]
 
@@ -102,9 +102,9 @@ def _windows(at: Mapping[tuple[int, int], tuple[int, int]]) -> Windows:
     sums: dict[int, int] = {}
     for (conversation, place), (unit, _) in at.items():
         around = [
-            (found, SHARES[abs(step)])
+            (neighbour, SHARES[abs(step)])
             for step in range(-_REACH, _REACH + 1)
-            if (found := at.get((conversation, place + step))) is not None
+            if (neighbour := at.get((conversation, place + step))) is not None
         ]
         neighbours[unit] = [(other, share) for (other, _), share in around]
         sums[unit] = sum(length * share for (_, length), share in around)

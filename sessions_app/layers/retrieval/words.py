@@ -78,27 +78,27 @@ def rewrite_words(entries: Iterable[tuple[int, int, str]]) -> None:
         cursor.executemany(_UPDATE[connection.vendor], [(words, unit) for unit, *_, words in rows])
 
 
-def units_holding(view: EffectiveView, asked: WordQuery, limit: int) -> list[LayerUnit]:
+def units_holding(view: EffectiveView, query: WordQuery, limit: int) -> list[LayerUnit]:
     """Return the units of a view that hold all the words and phrases asked for, in the order they came in."""
-    keys = _found(view.shown, view.hidden, asked, limit)
+    keys = _found(view.shown, view.hidden, query, limit)
     rows = LayerUnit.objects.select_related("origin").defer("origin__content").in_bulk(keys)
     return [rows[key] for key in keys]
 
 
-def _found(layers: Sequence[int], hidden: Container[int], asked: WordQuery, limit: int) -> list[int]:
-    found: list[int] = []
-    for key in _matching(layers, asked):
+def _found(layers: Sequence[int], hidden: Container[int], query: WordQuery, limit: int) -> list[int]:
+    unit_keys: list[int] = []
+    for key in _matching(layers, query):
         if key not in hidden:
-            found.append(key)
-        if len(found) == limit:
+            unit_keys.append(key)
+        if len(unit_keys) == limit:
             break
-    return found
+    return unit_keys
 
 
-def _matching(layers: Sequence[int], asked: WordQuery) -> Iterator[int]:
-    if not asked.phrases or not layers:
+def _matching(layers: Sequence[int], query: WordQuery) -> Iterator[int]:
+    if not query.phrases or not layers:
         return
-    wanted, after = _QUERY[connection.vendor](layers, asked), 0
+    wanted, after = _QUERY[connection.vendor](layers, query), 0
     while True:
         with connection.cursor() as cursor:
             cursor.execute(_SELECT[connection.vendor], [wanted, after, _ROWS_A_QUERY])
@@ -148,15 +148,15 @@ _BREAK = "0" * (WORD_CHARS + 1)
 """Stands between two fields, so that no phrase reaches from one into the next; nobody can ask for it."""
 
 
-def _of_sqlite(chain: Sequence[int], asked: WordQuery) -> str:
+def _of_sqlite(chain: Sequence[int], query: WordQuery) -> str:
     layers = " OR ".join(f'"l{layer}"' for layer in chain)
-    phrases = " AND ".join(f'"{" ".join(phrase)}"' for phrase in asked.phrases)
+    phrases = " AND ".join(f'"{" ".join(phrase)}"' for phrase in query.phrases)
     return f"layer : ({layers}) AND words : ({phrases})"
 
 
-def _of_postgresql(chain: Sequence[int], asked: WordQuery) -> str:
+def _of_postgresql(chain: Sequence[int], query: WordQuery) -> str:
     layers = " | ".join(f"'@{layer}'" for layer in chain)
-    phrases = " & ".join(f"({' <-> '.join(f"'{word}'" for word in phrase)})" for phrase in asked.phrases)
+    phrases = " & ".join(f"({' <-> '.join(f"'{word}'" for word in phrase)})" for phrase in query.phrases)
     return f"({layers}) & {phrases}"
 
 
