@@ -27,10 +27,10 @@ def watch_rates(pause: Callable[[], None]) -> int:
             for alert in all_alerts():
                 compare_with_limit(alert, timezone.now())
                 pause()
-    told, began = 0, time.monotonic()
+    notified, began = 0, time.monotonic()
     while time.monotonic() - began < TELLING_SECONDS and (crossing := claim_crossing(timezone.now())):
-        told += _tell(crossing)
-    return told
+        notified += _tell(crossing)
+    return notified
 
 
 def _tell(crossing: AlertCrossing) -> bool:

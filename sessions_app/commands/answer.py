@@ -74,9 +74,9 @@ def answer_command(
     locked = lock_idle_session(session.pk)
     facts = facts_of(locked)
     resolved = resolve(text, facts)
-    asked = resolved.orchestration
-    if asked is not None and is_configured():
-        return asked
+    orchestration = resolved.orchestration
+    if orchestration is not None and is_configured():
+        return orchestration
     ports = NotedPorts(_ServerPorts(locked))
     outcome = answer(resolved, facts, ports)
     news = _apply(locked, outcome)

@@ -33,8 +33,8 @@ def audit_response(project: Project, wanted: AuditFilter, form: str) -> Streamin
     record(AuditKind.EXPORTED, project.pk, "audit log", form=form)
 
     def read(key: int | None) -> Piece:
-        found = entries_after(project, wanted, key or 0, ROWS_A_PIECE)
-        kept = [entry for entry in found if entry.pk <= through]
+        rows = entries_after(project, wanted, key or 0, ROWS_A_PIECE)
+        kept = [entry for entry in rows if entry.pk <= through]
         is_last = len(kept) < ROWS_A_PIECE
         return Piece([entry_record(entry) for entry in kept], None if is_last else kept[-1].pk)
 

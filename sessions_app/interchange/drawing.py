@@ -307,13 +307,13 @@ def _said(span: ReceivedSpan, names: Sequence[str], role: str) -> str:
     )
     if numbered:
         return str(span.attributes.get(f"{prefix}{numbered[-1]}.message.content") or "")
-    found = _content(span, names)
-    if isinstance(found, dict):
-        found = found.get("messages") or found.get("choices") or found.get("input") or found
-    if isinstance(found, list):
-        texts = [text for item in found if (text := _message_text(item, role))]
+    content = _content(span, names)
+    if isinstance(content, dict):
+        content = content.get("messages") or content.get("choices") or content.get("input") or content
+    if isinstance(content, list):
+        texts = [text for item in content if (text := _message_text(item, role))]
         return texts[-1] if texts else ""
-    return found if isinstance(found, str) else ""
+    return content if isinstance(content, str) else ""
 
 
 def _message_text(item: Any, role: str) -> str:

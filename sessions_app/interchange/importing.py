@@ -140,11 +140,11 @@ def _time(moment_ns: int) -> datetime:
     return datetime.fromtimestamp(moment_ns / 1_000_000_000, UTC)
 
 
-def _write_events(turn: ExplainabilityTurn, found: Sequence[Event]) -> None:
+def _write_events(turn: ExplainabilityTurn, events: Sequence[Event]) -> None:
     """Write the turn's record again, in one batch."""
     parts: dict[str, dict[str, object]] = {}
     whole = []
-    for event in found:
+    for event in events:
         if event.detail_ref is None or isinstance(event.data, AnswerDelta):
             continue
         parts.setdefault(event.detail_ref, {}).update(event.detail)
@@ -152,4 +152,4 @@ def _write_events(turn: ExplainabilityTurn, found: Sequence[Event]) -> None:
             whole.append(payload(event.detail_ref, parts.pop(event.detail_ref)))
     first = (turn.event_batches.aggregate(Max("first_sequence"))["first_sequence__max"] or 0) + 1
     turn.event_batches.all().delete()
-    insert_rows([batch(turn, first, [record_of(event) for event in found], whole)])
+    insert_rows([batch(turn, first, [record_of(event) for event in events], whole)])

@@ -189,14 +189,14 @@ def _read(span: Any, service: str) -> ReceivedSpan:
     )
 
 
-def _attributes(found: Any) -> dict[str, Value]:
-    pairs = list(_pairs(found))
+def _attributes(listed: Any) -> dict[str, Value]:
+    pairs = list(_pairs(listed))
     cut = {"mrpvm.import.attributes_left_out": len(pairs) - ATTRIBUTES_A_SPAN} if len(pairs) > ATTRIBUTES_A_SPAN else {}
     return {**dict(pairs[:ATTRIBUTES_A_SPAN]), **cut}
 
 
-def _pairs(found: Any) -> Iterator[tuple[str, Value]]:
-    for item in found:
+def _pairs(listed: Any) -> Iterator[tuple[str, Value]]:
+    for item in listed:
         yield _text(item.key)[:NAME_CHARS], _value(item.value, 0)
 
 

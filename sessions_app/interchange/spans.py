@@ -251,10 +251,10 @@ class _Spans:
         return span
 
     def _id(self, node_id: str) -> bytes:
-        found = self._ids.get(node_id)
-        if found is None:
-            found = self._ids[node_id] = bytes.fromhex(span_id_of(self._turn.request_id, node_id))
-        return found
+        span_id = self._ids.get(node_id)
+        if span_id is None:
+            span_id = self._ids[node_id] = bytes.fromhex(span_id_of(self._turn.request_id, node_id))
+        return span_id
 
     def _at(self, at_ms: int) -> int:
         return self._turn.started_ns + at_ms * MILLISECOND

@@ -57,9 +57,9 @@ def turns_response(project: Project, wanted: Filter, form: str) -> StreamingHttp
     record(AuditKind.EXPORTED, project.pk, "turns", form=form, filter=wanted.text)
 
     def read(before: int | None) -> Piece:
-        found = turn_page(project, wanted, before, ROWS_A_PIECE)
-        answers = answers_of(found.turns)
-        return Piece([_file_record(turn, answers.get(turn.pk, "")) for turn in found.turns], found.next_before)
+        page = turn_page(project, wanted, before, ROWS_A_PIECE)
+        answers = answers_of(page.turns)
+        return Piece([_file_record(turn, answers.get(turn.pk, "")) for turn in page.turns], page.next_before)
 
     return file_response(f"turns-{project.slug}", form, COLUMNS, read)
 

@@ -111,13 +111,13 @@ def write_all(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
 
 
 def _written_in_turn(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
-    found: list[Sequence[Sequence[Any]]] = []
+    results: list[Sequence[Sequence[Any]]] = []
     with open_cursor() as cursor:
         for write in writes:
             returning = f" RETURNING {', '.join(write.returning)}" if write.returning else ""
             cursor.execute(write.statement + returning, write.parameters)
-            found.append(cursor.fetchall() if write.returning else ())
-    return found
+            results.append(cursor.fetchall() if write.returning else ())
+    return results
 
 
 def _written_together(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
@@ -131,8 +131,8 @@ def _written_together(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
         (values,) = cursor.fetchall()
     if connection.queries_logged:  # Django's own cursor for that knows no numbered parameters
         connection.queries_log.append({"sql": statement, "time": "0"})
-    found = iter(values)
-    return [next(found) or () if write.returning else () for write in writes]
+    results = iter(values)
+    return [next(results) or () if write.returning else () for write in writes]
 
 
 @_remembered
@@ -325,8 +325,8 @@ def _from_arrays(
     arrays = ", ".join(f"%s::{_field(model, name).db_type(connection)}[]" for name in names)
     held = [f"{_column(model, name)} = ANY ((SELECT %s::bigint[])::bigint[])" for name in holders]
     rows = f"SELECT {read.sql} FROM {_matching(model, names, [condition, *held])} OFFSET 0"  # noqa: S608
-    asked = f"unnest({arrays}) AS asked({_listed(names)})"
-    return f"SELECT found.* FROM {asked} CROSS JOIN LATERAL ({rows}) found", read.converters  # noqa: S608
+    places = f"unnest({arrays}) AS asked({_listed(names)})"
+    return f"SELECT found.* FROM {places} CROSS JOIN LATERAL ({rows}) found", read.converters  # noqa: S608
 
 
 def _array_literal(values: Iterable[Any]) -> str:
@@ -347,9 +347,9 @@ def _from_values(
     """Return SQLite's statement: with CROSS JOIN it goes through the left table first."""
     read = _columns(model, columns, product())
     row = f"({', '.join(['%s'] * len(names))})"
-    asked = f"WITH asked({_listed(names)}) AS (VALUES {', '.join([row] * count)})"
+    clause = f"WITH asked({_listed(names)}) AS (VALUES {', '.join([row] * count)})"
     held = [f"{_column(model, name)} IN ({', '.join(['%s'] * number)})" for name, number in holders]
-    statement = f"{asked} SELECT {read.sql} FROM asked CROSS JOIN {_matching(model, names, [condition, *held])}"  # noqa: S608
+    statement = f"{clause} SELECT {read.sql} FROM asked CROSS JOIN {_matching(model, names, [condition, *held])}"  # noqa: S608
     return statement, read.converters
 
 
@@ -486,10 +486,10 @@ def store_committed(turn: ExplainabilityTurn, columns: tuple[str, ...], event_co
     values = _converted([attrgetter(*columns)(session)], adapters)[0]
     with open_cursor() as cursor:
         cursor.execute(statement, [*values, event_count, session.pk, turn.pk])
-        found = cursor.fetchone()
-    if found is not None:
-        (session.event_sequence,) = found
-    return found is not None
+        row = cursor.fetchone()
+    if row is not None:
+        (session.event_sequence,) = row
+    return row is not None
 
 
 @_remembered
@@ -694,8 +694,8 @@ def _converters(field: "Field[Any, Any]") -> list[Callable[[Any], Any]]:
     if isinstance(field, JSONField) and field.decoder is None:
         return [partial(_parsed, field)]
     column = Col("", field)
-    found = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
-    return [partial(_converted_by, convert, column) for convert in found]
+    converters = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
+    return [partial(_converted_by, convert, column) for convert in converters]
 
 
 def _parsed(field: JSONField, value: str | None) -> Any:
@@ -714,8 +714,8 @@ def _converted(rows: Sequence[tuple[Any, ...]], converters: Sequence[Place]) -> 
     """Return rows with the values at some places changed."""
     if not converters:
         return list(rows)
-    found = [list(row) for row in rows]
-    for values in found:
+    converted = [list(row) for row in rows]
+    for values in converted:
         for place, convert in converters:
             values[place] = convert(values[place])
-    return [tuple(values) for values in found]
+    return [tuple(values) for values in converted]

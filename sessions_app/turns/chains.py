@@ -80,12 +80,12 @@ def drop_chain(session: Session) -> None:
 def _place(session_pk: int) -> ThreadPlace:
     try:
         _begin_with_process()
-        found = cache.get_many((_GENERATION, _key(session_pk)))
+        cached = cache.get_many((_GENERATION, _key(session_pk)))
     except Exception:
         logger.warning("the provider's thread of session %s could not be read", session_pk, exc_info=True)
         return _NO_PLACE
-    generation, *ids = found.get(_key(session_pk)) or (None,)
-    return ThreadPlace(*ids) if generation == found.get(_GENERATION) else _NO_PLACE
+    generation, *ids = cached.get(_key(session_pk)) or (None,)
+    return ThreadPlace(*ids) if generation == cached.get(_GENERATION) else _NO_PLACE
 
 
 def forget_chains() -> None:

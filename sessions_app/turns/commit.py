@@ -59,8 +59,8 @@ def report_after(report: ContextReport, outcome: TurnOutcome) -> ContextReport:
     """Return a preparation's report with evidence and model calls of the run that followed it."""
     if outcome.answer is None:
         return report
-    found = {entry.unit.id: len(entry.unit.text) for group in outcome.answer.groups for entry in group.evidence}
-    report = report.with_reading(outcome.read_as).with_evidence(tuple(found), sum(found.values()))
+    lengths = {entry.unit.id: len(entry.unit.text) for group in outcome.answer.groups for entry in group.evidence}
+    report = report.with_reading(outcome.read_as).with_evidence(tuple(lengths), sum(lengths.values()))
     return replace(report, model_call_count=sum(stage.llm_calls for stage in outcome.stages))
 
 

@@ -78,11 +78,11 @@ def draft_of(turn: ExplainabilityTurn) -> Draft | None:
     if not turn.is_running:
         return None
     try:
-        found: Draft | None = cache.get(_key(turn.request_id))
+        draft: Draft | None = cache.get(_key(turn.request_id))
     except Exception:
         logger.warning("the draft of turn %s could not be read", turn.request_id, exc_info=True)
         return None
-    return found
+    return draft
 
 
 def _key(request_id: str) -> str:

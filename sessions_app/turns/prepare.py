@@ -113,7 +113,7 @@ def _with_chosen_skill(session: Session, call: TurnCall, flags: Flags, model: Pr
 
 def _said(state: ConversationState) -> Iterator[str]:
     """Yield what was said before; words of it may come to stand in what is kept of this turn."""
-    asked = state.asked
+    turn_input = state.asked
     yield from (item.content for item in state.messages)
-    yield from (item.content for item in (*(asked.history or ()), *asked.added))
-    yield from filter(None, (state.system_prompt, asked.system_prompt))
+    yield from (item.content for item in (*(turn_input.history or ()), *turn_input.added))
+    yield from filter(None, (state.system_prompt, turn_input.system_prompt))

@@ -35,14 +35,14 @@ def read_state(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, *, index_
     While the slot is held nobody adds to the conversation: what is read here still holds in the commit.
     """
     session = turn.session
-    asked, summary = _turn_input(turn, call, flags), summary_of(session.summary)
+    turn_input, summary = _turn_input(turn, call, flags), summary_of(session.summary)
     said, memory = select_conversation(
         session,
-        0 if asked.history is not None else _message_count(session, flags, summary),
+        0 if turn_input.history is not None else _message_count(session, flags, summary),
         with_memory=_may_remember(turn, flags),
     )
     return ConversationState(
-        asked=asked,
+        asked=turn_input,
         session=SessionState(
             session_id=session.session_id,
             mounted_kb_id=session.mounted_kb.kb_id,

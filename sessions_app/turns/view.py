@@ -74,9 +74,9 @@ class TurnView:
     @classmethod
     def of(cls, state: ConversationState, seen: EffectiveView, prepared: PreparedTurn, utilities: Utilities) -> Self:
         """Return what a turn with this state and knowledge sees; `utilities` are those of its conditions."""
-        asked, own_count = state.asked, len(seen.session_layers) + len(seen.drafts)
-        kept_count = 2 * asked.flags.history_max_turns + 1
-        history = asked.history if asked.history is None else asked.history[-kept_count:]
+        turn_input, own_count = state.asked, len(seen.session_layers) + len(seen.drafts)
+        kept_count = 2 * turn_input.flags.history_max_turns + 1
+        history = turn_input.history if turn_input.history is None else turn_input.history[-kept_count:]
         return cls(
             layers=seen.chain[: own_count + 1],
             draft_count=len(seen.drafts),
@@ -92,10 +92,10 @@ class TurnView:
             summary_through=state.summary.through,
             new_summary=prepared.new_summary,
             history=history,
-            history_omitted_count=len(asked.history or ()) - len(history or ()),
-            added=asked.added,
-            skill=asked.skill,
-            skill_choice=asked.skill_choice,
+            history_omitted_count=len(turn_input.history or ()) - len(history or ()),
+            added=turn_input.added,
+            skill=turn_input.skill,
+            skill_choice=turn_input.skill_choice,
         )
 
 
@@ -127,10 +127,17 @@ def conditions_of(
 
 def shared_state(state: ConversationState) -> ConversationState:
     """Return what is the same in many turns: the state without what `TurnView` and rows say."""
-    asked = replace(state.asked, request_id="", message="", history=None, added=(), skill=None, skill_choice=None)
+    turn_input = replace(state.asked, request_id="", message="", history=None, added=(), skill=None, skill_choice=None)
     session = replace(state.session, session_id="", message_count=0, session_context_unit_count=0)
     return replace(
-        state, asked=asked, session=session, messages=(), last_place=0, summary=Summary(), memory=None, utilities={}
+        state,
+        asked=turn_input,
+        session=session,
+        messages=(),
+        last_place=0,
+        summary=Summary(),
+        memory=None,
+        utilities={},
     )
 
 
@@ -154,8 +161,8 @@ def _models(turn: ExplainabilityTurn, sampling: Sampling) -> dict[str, Any] | No
 
 def plugin_versions() -> dict[str, str]:
     """Return the version of each plugin by its type and id."""
-    found = registry.installed.descriptors()
-    return {f"{item.type} {item.id}": item.version for item in found}
+    descriptors = registry.installed.descriptors()
+    return {f"{item.type} {item.id}": item.version for item in descriptors}
 
 
 class _Stored:

@@ -80,8 +80,8 @@ class KnowledgeBaseAdmin(ActionAdmin):
     @admin.display(description="layers")
     def depth(self, base: KnowledgeBase) -> str:
         """Return how long its chain is, and whether somebody wants it shorter."""
-        asked = "; compaction was asked for" if base.compaction_asked_at else ""
-        return f"{base.head.depth + 1}{asked}"
+        note = "; compaction was asked for" if base.compaction_asked_at else ""
+        return f"{base.head.depth + 1}{note}"
 
     @admin.display(description="earlier revisions")
     def revisions(self, base: KnowledgeBase) -> SafeString:

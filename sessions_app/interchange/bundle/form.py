@@ -200,8 +200,8 @@ def row_of(table: Table, values: Any, keys: Keys) -> Model:
         try:
             setattr(row, field.attname, _from_json(field, value, keys))
         except (ValidationError, ValueError, TypeError, IndexError) as error:
-            told = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
-            raise BundleRefused(f"'{field.name}' in {table.file_name} is not what it must be: {told}") from None
+            reason = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+            raise BundleRefused(f"'{field.name}' in {table.file_name} is not what it must be: {reason}") from None
     return row
 
 

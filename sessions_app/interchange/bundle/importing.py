@@ -160,7 +160,7 @@ class _Import:
     def _with_new_ids(self, line: bytes) -> bytes:
         if not self._replacements:
             return line
-        return _OWN_IDS.sub(lambda found: self._replacements.get(found[0], found[0]), line)
+        return _OWN_IDS.sub(lambda match: self._replacements.get(match[0], match[0]), line)
 
     def _own(self, row: Model) -> Model:
         if any(field.name == "project" for field in row._meta.concrete_fields):

@@ -107,9 +107,11 @@ class _Scope:
 
     @classmethod
     def of(cls, rows: Rows) -> "_Scope":
-        keys = {model: found.values_list("pk", flat=True) for model, found in rows.items()}
+        keys = {model: keys_of_model.values_list("pk", flat=True) for model, keys_of_model in rows.items()}
         mounts = {mount.knowledge_base_id: mount for mount in rows[KBMount].order_by("revision", "pk")}
-        places = {model: {key: place for place, key in enumerate(found)} for model, found in keys.items()}
+        places = {
+            model: {key: place for place, key in enumerate(keys_of_model)} for model, keys_of_model in keys.items()
+        }
         return cls(places, mounts, imported_bases(places[KnowledgeBase]))
 
     def portable(self, row: Model) -> Model:

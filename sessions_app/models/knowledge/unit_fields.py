@@ -80,7 +80,7 @@ def columns_of(unit: KnowledgeUnit) -> tuple[Any, ...]:
 def unit_of(values: Sequence[Any]) -> KnowledgeUnit:
     """Return the machine's value of a stored unit from its columns, in the order of `UNIT_COLUMNS`."""
     provenance, utility_acts, phase_scopes, *rest = values
-    found: dict[str, Any] = dict(zip(_FIELDS, rest, strict=True)) | provenance
+    fields: dict[str, Any] = dict(zip(_FIELDS, rest, strict=True)) | provenance
     for name in _TUPLES & provenance.keys():
-        found[name] = tuple(found[name])
-    return KnowledgeUnit(utility_acts=tuple(utility_acts), phase_scopes=tuple(phase_scopes), **found)
+        fields[name] = tuple(fields[name])
+    return KnowledgeUnit(utility_acts=tuple(utility_acts), phase_scopes=tuple(phase_scopes), **fields)

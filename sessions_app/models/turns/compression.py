@@ -37,22 +37,22 @@ def compress(data: bytes) -> bytes:
 def decompress(frame: bytes | memoryview) -> bytes:
     """Return what a frame holds."""
     number = zstandard.get_frame_parameters(frame).dict_id
-    found = _own.__dict__.setdefault("decompressors", {})
-    if number not in found:
-        found[number] = zstandard.ZstdDecompressor(dict_data=_dictionaries()[number] if number else None)
-    data: bytes = found[number].decompress(frame)
+    decompressors = _own.__dict__.setdefault("decompressors", {})
+    if number not in decompressors:
+        decompressors[number] = zstandard.ZstdDecompressor(dict_data=_dictionaries()[number] if number else None)
+    data: bytes = decompressors[number].decompress(frame)
     return data
 
 
 @cache
 def _dictionaries() -> dict[int, zstandard.ZstdCompressionDict]:
     """Return the dictionaries by their numbers, which are also the names of their files."""
-    found = {}
+    by_id = {}
     for path in sorted(_DIRECTORY.glob("*.zdict")):
         dictionary = zstandard.ZstdCompressionDict(path.read_bytes())
-        found[dictionary.dict_id()] = dictionary
-    found[max(found)].precompute_compress(level=_LEVEL)
-    return found
+        by_id[dictionary.dict_id()] = dictionary
+    by_id[max(by_id)].precompute_compress(level=_LEVEL)
+    return by_id
 
 
 class CompressedJSONField(models.BinaryField):

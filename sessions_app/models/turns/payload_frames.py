@@ -62,15 +62,15 @@ def framed(payloads: Iterable[Payload]) -> tuple[PayloadIndex, bytes]:
 
 def places(index: PayloadIndex) -> list[PayloadPlace]:
     """Return where each payload of a column is, by the column's index."""
-    found: list[PayloadPlace] = []
+    listed: list[PayloadPlace] = []
     frame_start = 0
     for frame_bytes, entries in index:
         frame = slice(frame_start, frame_start + frame_bytes)
         frame_start, start = frame.stop, 0
         for ref, size, kept in entries:
-            found.append(PayloadPlace(ref, size, frame, slice(start, start + kept)))
+            listed.append(PayloadPlace(ref, size, frame, slice(start, start + kept)))
             start += kept
-    return found
+    return listed
 
 
 def payload_texts(column: bytes | memoryview, wanted: Iterable[PayloadPlace]) -> dict[str, bytes]:
