@@ -202,8 +202,8 @@ class GuidanceUnits:
         """Return what says how to go about the task: planning, decomposition and validation, without doubles
         .
         """
-        found = (*self.planner, *self.decomposition, *self.validation)
-        return tuple({entry.unit.id: entry for entry in found}.values())
+        entries = (*self.planner, *self.decomposition, *self.validation)
+        return tuple({entry.unit.id: entry for entry in entries}.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

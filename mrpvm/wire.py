@@ -118,8 +118,8 @@ def first_text(value: Any) -> str:
         return value
     known = _fields_of(type(value))  # type: ignore[arg-type]  # a class is hashable, whatever it defines
     texts = known.values(value) if known else value.values() if isinstance(value, Mapping) else ()
-    found = next((item for item in texts if isinstance(item, str) and item), None)
-    return found or ("" if value is None else str(to_wire(value)))
+    text = next((item for item in texts if isinstance(item, str) and item), None)
+    return text or ("" if value is None else str(to_wire(value)))
 
 
 class WireWriter:
@@ -148,15 +148,15 @@ class WireWriter:
             if isinstance(value, Mapping):
                 return {str(key): item for key, item in value.items()}
             return list(value) if isinstance(value, Sequence | set | frozenset) else str(value)
-        found = self._known.get(id(value))  # the value is kept beside its form, so that no other can get its id
-        if found is None:
+        cached = self._known.get(id(value))  # the value is kept beside its form, so that no other can get its id
+        if cached is None:
             form = known.read(value)
             if type(value) is self._brief:
                 form = {wire: item for wire, item in form.items() if item or item == 0}
             if not known.is_frozen:
                 return form
-            found = self._known[id(value)] = (value, form)
-        return found[1]
+            cached = self._known[id(value)] = (value, form)
+        return cached[1]
 
 
 _AS_HERE = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
@@ -203,7 +203,7 @@ def _reader_of(hint: Any) -> _Read:
         return _reader_of(hint.__value__)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        read = next((found for part in arguments if (found := _reader_of(part)) is not _as_is), _as_is)
+        read = next((reader for part in arguments if (reader := _reader_of(part)) is not _as_is), _as_is)
         return _as_is if read is _as_is else lambda data: None if data is None else read(data)
     if origin is tuple:
         read_item = _reader_of(arguments[0])

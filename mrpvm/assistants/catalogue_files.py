@@ -81,7 +81,7 @@ def read_files[Thing: _Identified](
 def _of_root[Thing: _Identified](
     root: FileRoot, form: FileForm[Thing], diagnostics: list[FileDiagnostic]
 ) -> dict[str, Thing]:
-    found: dict[str, list[Thing]] = {}
+    things_by_id: dict[str, list[Thing]] = {}
     for name in _names(root, form, diagnostics):
         try:
             thing = form.read(root.source, name, read_text(root.path / name, root.path))
@@ -89,11 +89,11 @@ def _of_root[Thing: _Identified](
             code = error.code if isinstance(error, UnreadableFile) else "malformed_frontmatter"
             diagnostics.append(FileDiagnostic(name=name, code=code, message=error.message, source=root.source))
         else:
-            found.setdefault(thing.id, []).append(thing)
-    for repeated in sorted(thing_id for thing_id, things in found.items() if len(things) > 1):
+            things_by_id.setdefault(thing.id, []).append(thing)
+    for repeated in sorted(thing_id for thing_id, things in things_by_id.items() if len(things) > 1):
         message = f"Duplicate {form.noun} id(s) detected: {repeated}"
         diagnostics.append(FileDiagnostic(name=repeated, code="duplicate_id", message=message, source=root.source))
-    return {thing_id: things[0] for thing_id, things in found.items() if len(things) == 1}
+    return {thing_id: things[0] for thing_id, things in things_by_id.items() if len(things) == 1}
 
 
 def _names(root: FileRoot, form: FileForm[Any], diagnostics: list[FileDiagnostic]) -> list[str]:

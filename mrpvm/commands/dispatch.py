@@ -105,29 +105,29 @@ def _named_skill(command: SlashCommand, facts: SessionFacts) -> ResolvedCommand:
         refusal = invalid_args("/skill requires a skill name.", SKILL)
         return ResolvedCommand(route="builtin", reason="/skill names no skill.", name=SKILL, refusal=refusal)
     name, *rest = command.args
-    found = facts.skills.skill(name)
-    if found is None:
+    skill = facts.skills.skill(name)
+    if skill is None:
         reason = f"/skill names '{name}', which the snapshot has not."
         return ResolvedCommand(
             route="skill", reason=reason, name=SKILL, args=command.args, refusal=skill_not_found(name)
         )
-    reason = f"/skill names '{name}'; the snapshot has it from {found.source}."
+    reason = f"/skill names '{name}'; the snapshot has it from {skill.source}."
     return ResolvedCommand(
-        route="skill", reason=reason, name=SKILL, args=command.args, skill=found, payload=" ".join(rest)
+        route="skill", reason=reason, name=SKILL, args=command.args, skill=skill, payload=" ".join(rest)
     )
 
 
 def _alias(command: SlashCommand, facts: SessionFacts) -> ResolvedCommand:
     name = command.name
-    found = facts.skills.with_alias(name)
-    if len(found) == 1:
-        reason = f"'{name}' is the alias of the skill '{found[0].skill_name}' from {found[0].source}."
+    skills = facts.skills.with_alias(name)
+    if len(skills) == 1:
+        reason = f"'{name}' is the alias of the skill '{skills[0].skill_name}' from {skills[0].source}."
         return ResolvedCommand(
-            route="alias", reason=reason, name=name, args=command.args, skill=found[0], payload=command.payload
+            route="alias", reason=reason, name=name, args=command.args, skill=skills[0], payload=command.payload
         )
-    if found:
+    if skills:
         refusal = error("alias_ambiguous", f"command alias '/{name}' is ambiguous in snapshot.", {"alias": name})
-        shared = ", ".join(item.skill_name for item in found)
+        shared = ", ".join(item.skill_name for item in skills)
         return ResolvedCommand(route="alias", reason=f"'{name}' is the alias of several skills: {shared}.", name=name,
                         args=command.args, refusal=refusal)  # fmt: skip
     refusal = error("unknown_command", f"unknown command '/{name}'.", {"command": name})

@@ -32,16 +32,16 @@ def _ingest(path: str, ports: Ports) -> Outcome:
     if len(path) > PATH_CHARS:
         return _not_ingested(f"the path has {len(path)} characters; {PATH_CHARS} are allowed.")
     try:
-        found = chunks_of(ports.evidence_text(path))
+        chunks = chunks_of(ports.evidence_text(path))
     except MRPError as problem:
         return _not_ingested(problem.message)
-    if not found:
+    if not chunks:
         return _not_ingested("the file holds no text.")
-    kept = [chunk for chunk in found if not names_secret(chunk)]
+    kept = [chunk for chunk in chunks if not names_secret(chunk)]
     if not kept:
         return error("memory_policy_denied", "memory content that names credentials is not kept.", {"path": path})
     ports.memory.keep_evidence(path, kept)
-    left_out = len(found) - len(kept)
+    left_out = len(chunks) - len(kept)
     cut = f" {left_out} that name credentials are left out." if left_out else ""
     count = f"{len(kept)} chunk{'' if len(kept) == 1 else 's'}"
     data = {"path": path, "chunks": len(kept), "left_out": left_out, **_LABEL}
@@ -54,12 +54,12 @@ def _not_ingested(reason: str) -> Outcome:
 
 def _show(words: str, ports: Ports) -> Outcome:
     query = MemoryQuery(text="" if words == "*" else words, domains=(EVIDENCE,))
-    found = ports.memory.records(query, SHOWN_CHUNKS + 1)
-    if not found:
+    records = ports.memory.records(query, SHOWN_CHUNKS + 1)
+    if not records:
         return ok("memory_empty", "No evidence found.", {"count": 0, **_LABEL})
-    shown = found[:SHOWN_CHUNKS]
+    shown = records[:SHOWN_CHUNKS]
     lines = [_LEAD, *(f"- {record.id} ({record.citation}): {record.content}" for record in shown)]
-    if len(found) > SHOWN_CHUNKS:
+    if len(records) > SHOWN_CHUNKS:
         lines.append(f"Others are left out; {SHOWN_CHUNKS} are shown.")
     data = {"count": len(shown), "citations": [record.citation for record in shown], **_LABEL}
     return ok("memory_evidence_shown", "\n".join(lines), data)

@@ -33,18 +33,18 @@ def agent(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
 
 
 def _agent_list(facts: SessionFacts) -> Outcome:
-    found = [(item.id, item.summary) for item in facts.agents.agents]
-    data = {"count": len(found), "active_agent": facts.active_agent}
-    return ok("agent_listed", _listed(found, facts.active_agent) or "No agents available.", data)
+    listed = [(item.id, item.summary) for item in facts.agents.agents]
+    data = {"count": len(listed), "active_agent": facts.active_agent}
+    return ok("agent_listed", _listed(listed, facts.active_agent) or "No agents available.", data)
 
 
 def _agent_show(facts: SessionFacts) -> Outcome:
-    found = facts.agents.get(facts.active_agent)
-    if found is None:
+    agent = facts.agents.get(facts.active_agent)
+    if agent is None:
         return error(
             "agent_not_found", f"active agent '{facts.active_agent}' is missing.", {"agent": facts.active_agent}
         )
-    return ok("agent_shown", f"Agent: {found.id}\nSummary: {found.summary or '(none)'}", {"agent": found.id})
+    return ok("agent_shown", f"Agent: {agent.id}\nSummary: {agent.summary or '(none)'}", {"agent": agent.id})
 
 
 def _agent_use(facts: SessionFacts, name: str) -> Outcome:
@@ -54,9 +54,9 @@ def _agent_use(facts: SessionFacts, name: str) -> Outcome:
     return ok("agent_set", f"Active agent set to '{agent_id}'.", {"agent": agent_id}, active_agent=agent_id)
 
 
-def _listed(found: list[tuple[str, str]], active: str) -> str:
+def _listed(items: list[tuple[str, str]], active: str) -> str:
     marked = (f"{'*' if item_id == active else ' '} {item_id}{f' - {summary}' if summary else ''}"
-              for item_id, summary in found)  # fmt: skip
+              for item_id, summary in items)  # fmt: skip
     return "\n".join(marked)
 
 
@@ -86,41 +86,41 @@ def persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome
 
 
 def _persona_list(facts: SessionFacts) -> Outcome:
-    found = [(item.id, item.summary) for item in facts.personas.personas]
-    if not found:
+    listed = [(item.id, item.summary) for item in facts.personas.personas]
+    if not listed:
         return error("persona_not_found", "no persona profiles are available.")
-    data = {"count": len(found), "active_persona": facts.active_persona}
-    return ok("persona_listed", _listed(found, facts.active_persona), data)
+    data = {"count": len(listed), "active_persona": facts.active_persona}
+    return ok("persona_listed", _listed(listed, facts.active_persona), data)
 
 
 def _persona_show(facts: SessionFacts) -> Outcome:
-    found = facts.personas.get(facts.active_persona)
-    if found is None:
+    persona = facts.personas.get(facts.active_persona)
+    if persona is None:
         return error(
             "persona_not_found",
             f"active persona '{facts.active_persona}' is missing from persona catalog.",
             {"persona": facts.active_persona},
         )
-    effective = resolve_style(facts.active_style, found.default_style).style
+    effective = resolve_style(facts.active_style, persona.default_style).style
     lines = (
-        f"Persona: {found.id}",
-        f"Summary: {found.summary or '(none)'}",
-        f"Default style: {found.default_style}",
+        f"Persona: {persona.id}",
+        f"Summary: {persona.summary or '(none)'}",
+        f"Default style: {persona.default_style}",
         f"Effective style: {effective}",
         "Instructions:",
-        found.instructions,
+        persona.instructions,
     )
-    data = {"persona": found.id, "default_style": found.default_style, "effective_style": effective}
+    data = {"persona": persona.id, "default_style": persona.default_style, "effective_style": effective}
     return ok("persona_shown", "\n".join(lines), data)
 
 
 def _persona_use(facts: SessionFacts, name: str) -> Outcome:
     persona_id = clean_id(name)
-    found = facts.personas.get(persona_id)
-    if found is None:
+    persona = facts.personas.get(persona_id)
+    if persona is None:
         return _persona_not_found(persona_id)
-    message = f"Active persona set to '{persona_id}' (default style: {found.default_style})."
-    data = {"persona": persona_id, "default_style": found.default_style}
+    message = f"Active persona set to '{persona_id}' (default style: {persona.default_style})."
+    data = {"persona": persona_id, "default_style": persona.default_style}
     return ok("persona_set", message, data, active_persona=persona_id, active_style=None)
 
 
@@ -133,15 +133,15 @@ def _persona_export(facts: SessionFacts, args: tuple[str, ...]) -> Outcome:
     if not args or len(args) > 2:
         return invalid_args("/persona export requires a persona name and at most one path.", "persona", "export")
     persona_id = clean_id(args[0])
-    found = facts.personas.get(persona_id)
-    if found is None:
+    persona = facts.personas.get(persona_id)
+    if persona is None:
         return _persona_not_found(persona_id)
     if len(args) == 2:
         reason = "this server writes no file of a client's choosing; leave the path out."
         return error("persona_export_failed", f"persona export failed: {reason}", {"persona": persona_id})
-    summary = yaml.safe_dump(found.summary, default_style="'", allow_unicode=True, width=math.inf).strip()
-    head = f"---\nid: {found.id}\nsummary: {summary}\ndefault_style: {found.default_style}\n---\n"
-    return ok("persona_exported", f"{head}{found.instructions}", {"persona": persona_id})
+    summary = yaml.safe_dump(persona.summary, default_style="'", allow_unicode=True, width=math.inf).strip()
+    head = f"---\nid: {persona.id}\nsummary: {summary}\ndefault_style: {persona.default_style}\n---\n"
+    return ok("persona_exported", f"{head}{persona.instructions}", {"persona": persona_id})
 
 
 def reload_persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:

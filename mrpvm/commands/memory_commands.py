@@ -160,13 +160,13 @@ def _consolidate(given: _Arguments, ports: Ports) -> Outcome:
 
 
 def _shown(query: MemoryQuery, ports: Ports) -> Outcome:
-    found = ports.memory.records(query, SHOWN_COUNT + 1)
-    if not found:
+    records = ports.memory.records(query, SHOWN_COUNT + 1)
+    if not records:
         return ok("memory_empty", "No memory records found.", {"count": 0})
-    lines = [_line(record) for record in found[:SHOWN_COUNT]]
-    if len(found) > SHOWN_COUNT:
+    lines = [_line(record) for record in records[:SHOWN_COUNT]]
+    if len(records) > SHOWN_COUNT:
         lines.append(f"Older records are left out; {SHOWN_COUNT} are shown.")
-    return ok("memory_listed", "\n".join(lines), {"count": min(len(found), SHOWN_COUNT)})
+    return ok("memory_listed", "\n".join(lines), {"count": min(len(records), SHOWN_COUNT)})
 
 
 def _line(record: MemoryRecord) -> str:

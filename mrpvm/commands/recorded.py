@@ -144,13 +144,13 @@ class NotedPorts(_FollowedPorts):
     def _follow[Value](
         self, port: str, arguments: Sequence[Any], call: Callable[[Ports], Value], read: Callable[[Any], Value]
     ) -> Value:
-        told = to_wire(arguments)
+        wire_arguments = to_wire(arguments)
         try:
             value = call(self._ports)
         except MRPError as error:
-            self.calls.append(PortCall(port=port, arguments=told, error=error.as_record()))
+            self.calls.append(PortCall(port=port, arguments=wire_arguments, error=error.as_record()))
             raise
-        self.calls.append(PortCall(port=port, arguments=told, returned=_as_data(value)))
+        self.calls.append(PortCall(port=port, arguments=wire_arguments, returned=_as_data(value)))
         return value
 
 
@@ -163,10 +163,10 @@ class RecordedPorts(_FollowedPorts):
     def _follow[Value](
         self, port: str, arguments: Sequence[Any], call: Callable[[Ports], Value], read: Callable[[Any], Value]
     ) -> Value:
-        told = to_wire(arguments)
+        wire_arguments = to_wire(arguments)
         recorded = self._left.pop(0) if self._left else None
-        if recorded is None or (recorded.port, recorded.arguments) != (port, told):
-            raise CallNotRecorded(recorded, PortCall(port=port, arguments=told))
+        if recorded is None or (recorded.port, recorded.arguments) != (port, wire_arguments):
+            raise CallNotRecorded(recorded, PortCall(port=port, arguments=wire_arguments))
         if recorded.error is not None:
             raise MRPError(recorded.error["message"], code=recorded.error["code"], details=recorded.error["details"])
         return read(recorded.returned)

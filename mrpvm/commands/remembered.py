@@ -59,10 +59,12 @@ def recalled(newest_first: Iterable[Remembered], message: str) -> tuple[str, ...
     does not fit any more is left out.
     """
     said = _words(message)
-    found = [item for item in newest_first if item.confidence >= LEAST_CONFIDENCE]
+    confident = [item for item in newest_first if item.confidence >= LEAST_CONFIDENCE]
     kept: list[str] = []
     for domain in (*DOMAINS, EVIDENCE):
-        fitting = [item for item in found if item.domain == domain and (domain != EVIDENCE or _bears_on(item, message))]
+        fitting = [
+            item for item in confident if item.domain == domain and (domain != EVIDENCE or _bears_on(item, message))
+        ]
         ranked = sorted(fitting, key=lambda item: -len(said & _words(item.content)))
         for text in (item.told for item in ranked[:RECALLED_OF_DOMAIN]):
             if sum(map(len, kept)) + len(text) <= RECALLED_CHARS:
@@ -95,14 +97,14 @@ def facts_in(messages: Sequence[str]) -> tuple[UserFact, ...]:
     Args:
         messages: a user's, the oldest first.
     """
-    found: dict[tuple[str, str, str], UserFact] = {}
+    facts_by_key: dict[tuple[str, str, str], UserFact] = {}
     for message in messages:
         for _, fact in sorted(_facts_of(message), key=lambda pair: pair[0]):
             if not names_secret(fact.content):
                 key = (fact.domain, fact.namespace, fact.conflict_group or fact.content.casefold())
-                found.pop(key, None)
-                found[key] = fact
-    return tuple(found.values())
+                facts_by_key.pop(key, None)
+                facts_by_key[key] = fact
+    return tuple(facts_by_key.values())
 
 
 def _facts_of(message: str) -> Iterable[tuple[int, UserFact]]:

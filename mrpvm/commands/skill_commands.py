@@ -12,23 +12,23 @@ def skills(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
     """List the skills of the snapshot, then what was found while it was made."""
     if args:
         return invalid_args("/skills does not accept arguments.", "skills")
-    found, diagnostics = facts.skills.skills, facts.skills.diagnostics
-    lines = [f"{item.skill_name} - {item.summary}" if item.summary else item.skill_name for item in found]
+    listed, diagnostics = facts.skills.skills, facts.skills.diagnostics
+    lines = [f"{item.skill_name} - {item.summary}" if item.summary else item.skill_name for item in listed]
     lines = lines or ["No skills available in snapshot."]
     if diagnostics:
         lines += ["", "Diagnostics:", *(f"- {item.skill_name} [{item.code}] {item.message}" for item in diagnostics)]
-    data = {"count": len(found), "diagnostics_count": len(diagnostics)}
-    return ok("skills_listed" if found else "skills_empty", "\n".join(lines), data)
+    data = {"count": len(listed), "diagnostics_count": len(diagnostics)}
+    return ok("skills_listed" if listed else "skills_empty", "\n".join(lines), data)
 
 
 def help_(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
     """Return the help of one skill of the snapshot."""
     if len(args) != 1:
         return invalid_args("/help requires exactly one skill name.", "help")
-    found = facts.skills.skill(args[0])
-    if found is None:
+    skill = facts.skills.skill(args[0])
+    if skill is None:
         return skill_not_found(args[0])
-    return ok("skill_help", "\n".join(_described(found)), {"skill": found.skill_name})
+    return ok("skill_help", "\n".join(_described(skill)), {"skill": skill.skill_name})
 
 
 def skill_not_found(name: str) -> Outcome:

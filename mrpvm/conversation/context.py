@@ -191,8 +191,8 @@ def build_context(
         places: the first and last stored message of the window, None for one that is not stored so.
     """
     note = "\n".join(filter(None, (_summarised(summary) if summary.text else "", window.note)))
-    told = [line for line in (memory, f"Session summary: {summary.text}" if summary.text else "", note) if line]
-    lead = (HistoryMessage(role="system", content="\n".join(told)),) if told else ()
+    lines = [line for line in (memory, f"Session summary: {summary.text}" if summary.text else "", note) if line]
+    lead = (HistoryMessage(role="system", content="\n".join(lines)),) if lines else ()
     sections = [
         *(_instruction(part) for part in instructions),
         _whole("memory", "session memory", memory),

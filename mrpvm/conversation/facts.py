@@ -27,13 +27,13 @@ def facts_in(text: str) -> list[str]:
     A capital letter at the beginning of a sentence makes a name only where more than one word has one, or where it is
     written so elsewhere in the text too.
     """
-    found: dict[str, None] = {}
+    facts: dict[str, None] = {}
     for match in _FACT.finditer(text):
         fact = _without_opening(match[0].rstrip(" .,:;-/'’"))
         if not fact or (fact[0].isalpha() and not _is_name(fact, text, match.start())):
             continue
-        found.setdefault(fact)
-    return list(found)
+        facts.setdefault(fact)
+    return list(facts)
 
 
 def _without_opening(fact: str) -> str:

@@ -129,9 +129,9 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
     Raises:
         TurnCancelled, TurnInterrupted: the turn must end; a model was being asked meanwhile.
     """
-    asked = state.asked
-    told = _instructions(state)
-    summary, context = _context(state, told, model)
+    turn_input = state.asked
+    instructions = _instructions(state)
+    summary, context = _context(state, instructions, model)
     recall, rewriting, warnings = _recall(state, context.history, model)
     model.raise_if_ended()
     report = replace(
@@ -139,28 +139,28 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
         warnings=(*context.report.warnings, *warnings, *state.warnings),
         requests=tuple(model.exchanges),
         rewriting=rewriting,
-        memory={"preferred_documents": list(recall.documents)} if asked.flags.enable_session_memory else None,
-        skill=asked.skill.skill.skill_name if asked.skill and asked.skill_choice else None,
+        memory={"preferred_documents": list(recall.documents)} if turn_input.flags.enable_session_memory else None,
+        skill=turn_input.skill.skill.skill_name if turn_input.skill and turn_input.skill_choice else None,
     )
     request = TurnRequest(
-        request_id=asked.request_id,
-        message=asked.message,
-        system_prompt=system_prompt(told),
-        skill=skill_use(asked.skill),
-        skill_choice=asked.skill_choice.as_record() if asked.skill_choice else None,
+        request_id=turn_input.request_id,
+        message=turn_input.message,
+        system_prompt=system_prompt(instructions),
+        skill=skill_use(turn_input.skill),
+        skill_choice=turn_input.skill_choice.as_record() if turn_input.skill_choice else None,
         history=context.history,
         recall=recall if recall.terms or recall.documents else None,
         resolves_references=rewriting is not None and not rewriting.stands_alone,
-        pins=asked.pins,
+        pins=turn_input.pins,
         preferences=state.preferences,
-        deliberation_level=asked.deliberation_level,
-        requested_model=asked.model,
+        deliberation_level=turn_input.deliberation_level,
+        requested_model=turn_input.model,
         session_model=state.preferred_model,
-        grounding=asked.grounding,
-        quotes=asked.flags.enable_quotes,
-        is_streamed=asked.is_streamed,
+        grounding=turn_input.grounding,
+        quotes=turn_input.flags.enable_quotes,
+        is_streamed=turn_input.is_streamed,
         session=state.session,
-        limits=asked.limits,
+        limits=turn_input.limits,
         spent_ms=model.spent_ms,
         spent_llm_calls=model.call_count,
         utilities=state.utilities,
@@ -170,48 +170,48 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
 
 def _instructions(state: ConversationState) -> tuple[Instruction, ...]:
     """Return the parts of the system prompt; without a model the client's own alone."""
-    asked = state.asked
-    own = client_prompt(asked.system_prompt, state.system_prompt)
+    turn_input = state.asked
+    own = client_prompt(turn_input.system_prompt, state.system_prompt)
     guidance = state.guidance
     if guidance is None:
         return (own,) if own else ()
-    texts = recalled(guidance.remembered, asked.message)
+    texts = recalled(guidance.remembered, turn_input.message)
     return instructions(
         guidance.persona,
-        resolve_style(guidance.style, guidance.persona.default_style, asked.message),
+        resolve_style(guidance.style, guidance.persona.default_style, turn_input.message),
         guidance.agent,
         own,
         KeptTexts(texts=texts, omitted_count=len(guidance.remembered) - len(texts)),
-        asked.skill.skill if asked.skill else None,
+        turn_input.skill.skill if turn_input.skill else None,
     )
 
 
 def _context(
-    state: ConversationState, told: Sequence[Instruction], model: PreparationModel
+    state: ConversationState, instructions: Sequence[Instruction], model: PreparationModel
 ) -> tuple[Summary | None, Context]:
     """Return the summary where it has grown, and the context before anything was retrieved."""
-    asked = state.asked
-    if asked.history is not None:
-        said = without_current(asked.history, asked.message)
-        window = cut_window(said[::-1], len(said), 2 * asked.flags.history_max_turns, asked.max_history_chars)
+    turn_input = state.asked
+    if turn_input.history is not None:
+        said = without_current(turn_input.history, turn_input.message)
+        window = cut_window(said[::-1], len(said), 2 * turn_input.flags.history_max_turns, turn_input.max_history_chars)
         context = build_context(
-            message=asked.message, instructions=told, window=window, summary=Summary(), source="request"
+            message=turn_input.message, instructions=instructions, window=window, summary=Summary(), source="request"
         )
         return None, context
     summary, warnings = Summary(), tuple[str, ...]()
-    if asked.flags.enable_history_summarization:
+    if turn_input.flags.enable_history_summarization:
         summary, warnings = _summary(state, model)
     rows = [item for item in state.messages if item.sequence > summary.through]
-    window = _window(asked, rows, state.last_place - summary.through)
-    kept_count = len(window.messages) - len(asked.added)
-    is_stored = 0 < kept_count <= len(rows) and not asked.added
+    window = _window(turn_input, rows, state.last_place - summary.through)
+    kept_count = len(window.messages) - len(turn_input.added)
+    is_stored = 0 < kept_count <= len(rows) and not turn_input.added
     shown = [item.content for item in window.messages]
     context = build_context(
-        message=asked.message,
-        instructions=told,
+        message=turn_input.message,
+        instructions=instructions,
         window=window,
         summary=summary,
-        memory=told_terms(state.memory, asked.message, shown) if state.memory else "",
+        memory=told_terms(state.memory, turn_input.message, shown) if state.memory else "",
         source="stored",
         places=(rows[kept_count - 1].sequence, rows[0].sequence) if is_stored else None,
         warnings=warnings,
@@ -220,19 +220,19 @@ def _context(
     return summary if has_grown else None, context
 
 
-def _window(asked: TurnInput, stored: Sequence[PlacedMessage], stored_count: int) -> Window:
+def _window(turn_input: TurnInput, stored: Sequence[PlacedMessage], stored_count: int) -> Window:
     """Return what stays of the stored messages that are not summarised, and of those that were said since."""
-    flags = asked.flags
+    flags = turn_input.flags
     messages = [HistoryMessage(role=item.role, content=item.content, tool=item.tool, tool_input=item.tool_input)
                 for item in stored]  # fmt: skip
-    newest_first, total_count = [*reversed(asked.added), *messages], stored_count + len(asked.added)
+    newest_first, total_count = [*reversed(turn_input.added), *messages], stored_count + len(turn_input.added)
     if not flags.enable_history_summarization:
-        return cut_window(newest_first, total_count, 2 * flags.history_max_turns, asked.max_history_chars)
-    return beside_summary(newest_first, total_count, 2 * flags.history_max_turns, _verbatim_chars(asked))
+        return cut_window(newest_first, total_count, 2 * flags.history_max_turns, turn_input.max_history_chars)
+    return beside_summary(newest_first, total_count, 2 * flags.history_max_turns, _verbatim_chars(turn_input))
 
 
-def _verbatim_chars(asked: TurnInput) -> int:
-    return min(asked.max_history_chars, asked.flags.verbatim_max_tokens * CHARS_PER_TOKEN)
+def _verbatim_chars(turn_input: TurnInput) -> int:
+    return min(turn_input.max_history_chars, turn_input.flags.verbatim_max_tokens * CHARS_PER_TOKEN)
 
 
 def _summary(state: ConversationState, model: PreparationModel) -> tuple[Summary, tuple[str, ...]]:
@@ -262,21 +262,21 @@ def _recall(
     state: ConversationState, history: Sequence[HistoryMessage], model: PreparationModel
 ) -> tuple[Recall, Rewriting | None, tuple[str, ...]]:
     """Return what the conversation adds to the turn's searches, the rewriting it comes from, and warnings."""
-    asked = state.asked
-    said = before_repeats(asked.message, spoken(history))
+    turn_input = state.asked
+    said = before_repeats(turn_input.message, spoken(history))
     rewriting, warnings = None, tuple[str, ...]()
-    if asked.flags.enable_query_rewriting:
+    if turn_input.flags.enable_query_rewriting:
         try:
-            rewriting = rewrite(asked.message, said, ask=model_asker(model) if model.available else None)
+            rewriting = rewrite(turn_input.message, said, ask=model_asker(model) if model.available else None)
         except Exception:
-            logger.warning("the message of turn %s was not rewritten", asked.request_id, exc_info=True)
+            logger.warning("the message of turn %s was not rewritten", turn_input.request_id, exc_info=True)
             warnings = (REWRITING_FAILED,)
     documents: tuple[str, ...] = ()
-    if state.memory is not None and _prefers_documents(asked, said, rewriting):
+    if state.memory is not None and _prefers_documents(turn_input, said, rewriting):
         documents = state.memory.document_ids
     weights = rewriting.weights if rewriting else {}
     texts = meant_texts(rewriting, said) if rewriting and weights else ()
-    is_needed = asked.flags.document_bias == "always" or refers_back(asked.message)
+    is_needed = turn_input.flags.document_bias == "always" or refers_back(turn_input.message)
     return Recall(terms=weights, texts=texts, documents=documents, is_needed=is_needed), rewriting, warnings
 
 
@@ -289,8 +289,8 @@ def meant_texts(rewriting: Rewriting, said: Sequence[HistoryMessage]) -> tuple[t
     return tuple((weight, text) for weight, text in weighted if text.strip())
 
 
-def _prefers_documents(asked: TurnInput, said: Sequence[HistoryMessage], rewriting: Rewriting | None) -> bool:
+def _prefers_documents(turn_input: TurnInput, said: Sequence[HistoryMessage], rewriting: Rewriting | None) -> bool:
     """Return whether documents of earlier turns are preferred: always, never, or in follow-ups."""
-    if asked.flags.document_bias == "follow-ups":
-        return (rewriting.need_probability if rewriting else need_of(asked.message, said)) > FOLLOWS_UP
-    return asked.flags.document_bias == "always"
+    if turn_input.flags.document_bias == "follow-ups":
+        return (rewriting.need_probability if rewriting else need_of(turn_input.message, said)) > FOLLOWS_UP
+    return turn_input.flags.document_bias == "always"

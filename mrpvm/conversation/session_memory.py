@@ -145,15 +145,15 @@ def told_terms(memory: Memory, message: str, shown: Iterable[str]) -> str:
         shown: what the model sees of the conversation anyway; nothing is told twice.
     """
     wanted, visible = set(unique_terms(message)), words_told("\n".join(shown))
-    told: list[str] = []
+    lines: list[str] = []
     for item in reversed(memory.resolved_terms):
         named = _named_by(item.term)
         if not named or not named <= wanted or item.text in visible:
             continue
         line = f"{item.term}: {item.text}"
-        if len(told) < MOST_TOLD and sum(map(len, told)) + len(line) <= TOLD_CHARS:
-            told.append(line)
-    return "\n".join(("Known from earlier turns:", *told)) if told else ""
+        if len(lines) < MOST_TOLD and sum(map(len, lines)) + len(line) <= TOLD_CHARS:
+            lines.append(line)
+    return "\n".join(("Known from earlier turns:", *lines)) if lines else ""
 
 
 @TextCache  # each turn asks for those of all that its session remembers, a hundred at most
@@ -188,10 +188,10 @@ def _facts(text: str) -> Iterable[tuple[str, str, str]]:
 
 def _newest[Item](items: Sequence[Item], most: int, key: Callable[[Item], str]) -> tuple[Item, ...]:
     """Return each item once, where it came last, and the last `most` of them."""
-    found: dict[str, Item] = {}
+    items_by_key: dict[str, Item] = {}
     for item in reversed(items):
-        found.setdefault(key(item), item)
-    return tuple(reversed(list(found.values())[:most]))
+        items_by_key.setdefault(key(item), item)
+    return tuple(reversed(list(items_by_key.values())[:most]))
 
 
 def _key(term: str) -> str:

@@ -174,8 +174,8 @@ def _fitting(facts: Sequence[str], max_chars: int) -> list[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    found = (" ".join(part.split()).strip(" ;") for part in _SENTENCE.findall(text))
-    return [_cut(sentence, _MAX_SENTENCE) for sentence in found if len(sentence) > 2]
+    sentences = (" ".join(part.split()).strip(" ;") for part in _SENTENCE.findall(text))
+    return [_cut(sentence, _MAX_SENTENCE) for sentence in sentences if len(sentence) > 2]
 
 
 def _cut(text: str, limit: int) -> str:
@@ -195,15 +195,15 @@ def _beginnings(messages: Sequence[PlacedMessage], max_chars: int) -> list[tuple
 def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: int) -> list[tuple[int, str]]:
     """Choose greedily by what a sentence adds for its length; what is new counts a little more, of equals the later."""
     terms = [_weights(sentence) for _, sentence in candidates]
-    counts = Counter(term for found in terms for term in found)
-    weights = [{term: weight / counts[term] ** 0.5 for term, weight in found.items()} for found in terms]
+    counts = Counter(term for terms_of_one in terms for term in terms_of_one)
+    weights = [{term: weight / counts[term] ** 0.5 for term, weight in terms_of_one.items()} for terms_of_one in terms]
     covered: set[str] = set()
 
     def gain(number: int) -> float:
         place, sentence = candidates[number]
-        told: float = sum(weight for term, weight in weights[number].items() if term not in covered)
+        gained: float = sum(weight for term, weight in weights[number].items() if term not in covered)
         news = _NEWS_WEIGHT if place > known_through else 1.0
-        return told * news / (len(sentence) + _SENTENCE_CHARS)
+        return gained * news / (len(sentence) + _SENTENCE_CHARS)
 
     # A gain only shrinks while others are chosen: the first whose gain is still what it was is the best of all.
     waiting = [(-gain(number), -place, number) for number, (place, _) in enumerate(candidates)]

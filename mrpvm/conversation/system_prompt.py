@@ -33,7 +33,7 @@ def instructions(
     style: ResolvedStyle,
     agent: Agent | None,
     own: Instruction | None,
-    told: KeptTexts,
+    texts: KeptTexts,
     skill: SkillEntry | None = None,
 ) -> tuple[Instruction, ...]:
     """Return the parts in their fixed order, empty ones left out.
@@ -42,14 +42,14 @@ def instructions(
         own: the system prompt of the client's request or of the session.
         skill: the one skill whose body guides this turn.
     """
-    remembered = "\n".join(("Remembered on the user's request:", *(f"- {text}" for text in told.texts)))
+    remembered = "\n".join(("Remembered on the user's request:", *(f"- {text}" for text in texts.texts)))
     parts = (
         Instruction(name="persona", source=f"persona {persona.id}", text=persona.instructions),
         Instruction(name="style", source=f"the {style.basis}", text=INSTRUCTIONS[style.style]),
         Instruction(name="agent", source=f"agent {agent.id}", text=agent.instructions) if agent else None,
         Instruction(
-            name="remembered", source="this session", text=remembered if told.texts else "",
-            kept_count=len(told.texts), omitted_count=told.omitted_count,
+            name="remembered", source="this session", text=remembered if texts.texts else "",
+            kept_count=len(texts.texts), omitted_count=texts.omitted_count,
         ),
         own,
         _of_skill(skill) if skill else None,

@@ -107,35 +107,35 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
             details={"stage": "planner", "pluginsTried": [planner_id], "diagnostics": []},
         )
     untried = [kb for kb in planned.plan.kb_plugin_order if not _is_settled(run, search, search.views.get(kb))]
-    found = Retrievals(remaining=deque(untried), slot=frame.next_slot(), views=search.views)
-    search.planned, search.retrievals = planned, found
+    retrievals = Retrievals(remaining=deque(untried), slot=frame.next_slot(), views=search.views)
+    search.planned, search.retrievals = planned, retrievals
     if search.views and not untried:
         return
     follows = planned.execution.then("flow")
-    while found.remaining and search.joined is None and search.state.wants(family=None, llm_calls=0):
-        view = yield from next_view(run, frame, found, follows)
+    while retrievals.remaining and search.joined is None and search.state.wants(family=None, llm_calls=0):
+        view = yield from next_view(run, frame, retrievals, follows)
         if view is None:
             break
         yield from _over_view(run, frame, search, view)
         follows = (search.last or view.execution).then("retry")
-        if found.remaining and not search.has_answer:
+        if retrievals.remaining and not search.has_answer:
             tried = view.execution.id
             run.emit(BacktrackTaken(frame_id=frame.id, step="evidence", tried=tried, reason="no solver held"))
     if not search.has_answer:
         yield from _split_if_wanted(run, frame, search)
     if not search.has_answer and search.weak is None:
-        _raise_why(search, found)
+        _raise_why(search, retrievals)
 
 
 def _split_if_wanted(run: TurnRun, frame: Frame, search: Search) -> Program[None]:
     """Try the sub-tasks when a solver asked for it, or when the planner authorises it after weak results."""
-    planned, found, last = search.planned, search.retrievals, search.last
-    if search.was_split or planned is None or found is None or last is None:
+    planned, retrievals, last = search.planned, search.retrievals, search.last
+    if search.was_split or planned is None or retrievals is None or last is None:
         return
     cause = last.then("retry")
     if not search.wants_split and search.weak is not None and run.request.pins.goal_solver is None:
         guidance = search.weak[0].view.guidance
-        planned = yield from plan_again(run, frame, planned, last, tuple(found.summaries), guidance, "post-solve")
+        planned = yield from plan_again(run, frame, planned, last, tuple(retrievals.summaries), guidance, "post-solve")
         cause = planned.execution.then("flow")
     if search.wants_split or planned.plan.decompose:
         yield from _split(run, frame, search, planned, cause)
@@ -284,7 +284,7 @@ def _planner_id(search: Search) -> str:
     return search.planned.plan.planner_plugin_id if search.planned else ""
 
 
-def _raise_why(search: Search, found: Retrievals) -> None:
+def _raise_why(search: Search, retrievals: Retrievals) -> None:
     """Raise why a planner led to nothing."""
     if search.rejection is not None:
         raise ValidationRejected(
@@ -293,4 +293,4 @@ def _raise_why(search: Search, found: Retrievals) -> None:
         )
     if search.failed:
         raise exhausted("goal-solver", search.failed)
-    raise exhausted("kb", found.failed)
+    raise exhausted("kb", retrievals.failed)

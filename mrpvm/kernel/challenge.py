@@ -19,7 +19,7 @@ def challenge_selection(
     frame: Frame,
     state: Deliberation,
     selected: Candidate,
-    found: Retrievals | None,
+    retrievals: Retrievals | None,
     last: Execution | None,
 ) -> Program[Execution | None]:
     """Challenge a leader below `strong`; return the frame's last execution.
@@ -33,7 +33,7 @@ def challenge_selection(
     challenge_id = frame.control_id("chal")
     state.challenges.append(challenge_id)
     others = [view for view in state.views if view is not selected.branch.view]
-    remaining = found is not None and bool(found.remaining)
+    remaining = retrievals is not None and bool(retrievals.remaining)
     if not (remaining or others) or not run.may_open_child(frame):
         _record(run, frame, challenge_id, selected, "open")
         return last
@@ -41,8 +41,10 @@ def challenge_selection(
     child.decomposed, child.profiles = frame.decomposed, frame.profiles
     run.open_frame(child, last.id if last else None, {"challenge": selected.label})
     cause = None
-    if found is not None and remaining:
-        fresh = yield from next_view(run, child, Retrievals(remaining=found.remaining, slot=child.next_slot()), None)
+    if retrievals is not None and remaining:
+        fresh = yield from next_view(
+            run, child, Retrievals(remaining=retrievals.remaining, slot=child.next_slot()), None
+        )
         if fresh is not None:
             others.append(fresh)
             cause = fresh.execution.then("flow")

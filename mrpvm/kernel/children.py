@@ -40,8 +40,8 @@ def resolve_intents(frame: Frame) -> None:
 
 
 def _results_to_compose(decomposed: DecomposedIntent) -> int | None:
-    asked = request_of(decomposed.intent)
-    return _RESULTS_TO_COMPOSE if asked is not None and asked.is_ordered else None
+    requested = request_of(decomposed.intent)
+    return _RESULTS_TO_COMPOSE if requested is not None and requested.is_ordered else None
 
 
 def run_children(

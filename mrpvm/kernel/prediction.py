@@ -51,7 +51,7 @@ def predict(run: TurnRun) -> Program[None]:
             break
     else:
         return
-    found = Retrievals(remaining=deque(planned.plan.kb_plugin_order), slot=frame.next_slot())
-    view = yield from next_view(run, frame, found, planned.execution.then("flow"))
+    retrievals = Retrievals(remaining=deque(planned.plan.kb_plugin_order), slot=frame.next_slot())
+    view = yield from next_view(run, frame, retrievals, planned.execution.then("flow"))
     if view is not None:
-        yield from plan_again(run, frame, planned, view.execution, tuple(found.summaries), view.guidance)
+        yield from plan_again(run, frame, planned, view.execution, tuple(retrievals.summaries), view.guidance)

@@ -72,8 +72,8 @@ class TurnRun:
 
     def usable(self, plugin_type: str, pin: str | None = None) -> list[Descriptor]:
         """Return the descriptors of the plugins that can work now, and of the pinned one in any case."""
-        found = self.registry.descriptors(plugin_type)
-        return [item for item in found if self._model.available or not item.uses_llm or item.id == pin]
+        descriptors = self.registry.descriptors(plugin_type)
+        return [item for item in descriptors if self._model.available or not item.uses_llm or item.id == pin]
 
     def emit(self, data: EventData, ref: str | None = None, detail: Mapping[str, Any] | None = None) -> None:
         """Record an event now."""
@@ -195,20 +195,20 @@ class TurnRun:
         for frame in sorted(self._open_frames.values(), key=lambda frame: frame.path, reverse=True):
             self.fail_frame(frame, reason, error)
 
-    def metadata_of(self, execution_id: str, told: CallMetadata) -> CallMetadata:
+    def metadata_of(self, execution_id: str, metadata: CallMetadata) -> CallMetadata:
         """Return what a call used: what its plugin told, corrected by what was recorded.
 
         A plugin that raised or did not come back told nothing, and its calls count too.
         """
         recorder = self._recorders.get(execution_id)
         if recorder is None or recorder.call_count == 0:
-            return told
+            return metadata
         return replace(
-            told,
-            llm_calls=max(told.llm_calls, recorder.call_count),
-            model=told.model or recorder.model,
-            model_role=told.model_role or recorder.role,
-            warnings=(*told.warnings, *recorder.warnings),
+            metadata,
+            llm_calls=max(metadata.llm_calls, recorder.call_count),
+            model=metadata.model or recorder.model,
+            model_role=metadata.model_role or recorder.role,
+            warnings=(*metadata.warnings, *recorder.warnings),
         )
 
     def context(

@@ -81,7 +81,7 @@ class Scheduler:
         """Resume a program until it waits for something; return whether it ended, and its result or error."""
         while True:
             try:
-                asked = task.program.send(value)
+                request = task.program.send(value)
             except StopIteration as end:
                 result = end.value
             except StorageUnavailable:
@@ -89,10 +89,10 @@ class Scheduler:
             except MRPError as error:
                 result = error
             else:
-                if isinstance(asked, Fork):
-                    self._fork(task, asked)
+                if isinstance(request, Fork):
+                    self._fork(task, request)
                     return False, None
-                value = self._call(task, asked)
+                value = self._call(task, request)
                 if value is None:
                     return False, None
                 continue

@@ -117,8 +117,8 @@ def closure(stated: Iterable[Triple], limits: ClosureLimits = LIMITS) -> list[Tr
             *((first, link) for link in newest for first in by_object[link.key[0]]),
         ]
         applied = (_apply(first, second) for first, second in pairs)
-        found = best_by_key(link for link in applied if link is not None and link.key not in known)
-        newest = sorted(found.values(), key=_order)[: limits.derived_count - len(derived)]
+        new_links = best_by_key(link for link in applied if link is not None and link.key not in known)
+        newest = sorted(new_links.values(), key=_order)[: limits.derived_count - len(derived)]
         known |= {link.key: link for link in newest}
         derived += newest
     return derived

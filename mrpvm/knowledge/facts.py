@@ -66,5 +66,5 @@ def fact_of(sentence: str) -> Fact | None:
 @TextCache
 def facts_in(text: str) -> tuple[Fact, ...]:
     """Return the facts that the sentences of a text state, in order."""
-    found = (fact_of(sentence) for sentence in sentences(text))
-    return tuple(dict.fromkeys(fact for fact in found if fact is not None))
+    facts = (fact_of(sentence) for sentence in sentences(text))
+    return tuple(dict.fromkeys(fact for fact in facts if fact is not None))

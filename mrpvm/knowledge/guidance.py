@@ -42,9 +42,9 @@ def guidance_for(intent: Intent, turn_units: Iterable[KnowledgeUnit], stored: Se
     Args:
         stored: guidance of session and knowledge base, in the order of the port.
     """
-    told = [
+    of_turn = [
         EvidenceEntry(unit=unit, score=0.0, store="current-turn", notes=("guidance of this turn",))
         for unit in turn_units
         if unit.is_guidance
     ]
-    return sort_guidance(entry for entry in (*told, *stored) if applies_to(entry.unit, intent))
+    return sort_guidance(entry for entry in (*of_turn, *stored) if applies_to(entry.unit, intent))

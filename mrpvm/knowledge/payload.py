@@ -21,10 +21,10 @@ def intent_prompt(evidence: Evidence) -> str:
 
 def offered_entries(evidence: Evidence) -> tuple[EvidenceEntry, ...]:
     """Return the evidence that the payload shows, in its order: what says the same of the same source once."""
-    told: dict[tuple[str, str, str], EvidenceEntry] = {}
+    entries: dict[tuple[str, str, str], EvidenceEntry] = {}
     for entry in evidence.entries:
-        told.setdefault((entry.unit.source_id, entry.unit.title or entry.unit.topic, entry.unit.text), entry)
-    return tuple(told.values())
+        entries.setdefault((entry.unit.source_id, entry.unit.title or entry.unit.topic, entry.unit.text), entry)
+    return tuple(entries.values())
 
 
 def context_items(entries: Iterable[EvidenceEntry]) -> list[dict[str, str]]:

@@ -110,7 +110,7 @@ def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) 
     The score is the share of the intent's terms that the unit holds.
     """
     wanted = set(query_terms)
-    found = []
+    candidates = []
     for unit in units:
         if not unit.is_evidence:
             continue
@@ -120,8 +120,10 @@ def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) 
         if shared or not wanted:
             score = len(shared) / len(wanted) if wanted else 1.0
             matched = f"told in this turn, shares {', '.join(shared[:6])}" if shared else "told in this turn"
-            found.append(Candidate(unit=unit, store="current-turn", scores={"turn-overlap": score}, matched=matched))
-    return found
+            candidates.append(
+                Candidate(unit=unit, store="current-turn", scores={"turn-overlap": score}, matched=matched)
+            )
+    return candidates
 
 
 def fused_score(candidate: Candidate, needed_roles: Sequence[str]) -> FusedScore:
@@ -171,7 +173,7 @@ def choose(
     in_use = {candidate.unit.id: candidate for candidate in candidates if candidate.is_in_use}
     scored = _ranked([replace(candidate, is_in_use=False) for candidate in candidates], profile.needed_roles)
     ranking = _Ranking([])
-    told = {_digest(entry.unit): entry.unit.id for entry in taken}
+    ids_by_digest = {_digest(entry.unit): entry.unit.id for entry in taken}
     for rank, (score, candidate) in enumerate(scored, 1):
         least = _least_score(policy, len(ranking.kept))
         notes: tuple[str, ...] = ()
@@ -181,12 +183,12 @@ def choose(
             least, notes = 0.0, (*notes, f"below {least:.2f}, but may set right what was said before")
         ranking.notes_of[candidate.unit.id] = notes
         ranking.add("offered", rank, score, candidate, candidate.matched)
-        reason = _reason_against(candidate, score.value, told, least)
+        reason = _reason_against(candidate, score.value, ids_by_digest, least)
         if reason:
             ranking.add("pruned", rank, score, candidate, reason)
         else:
             ranking.kept.append((score, candidate))
-            told[_digest(candidate.unit)] = candidate.unit.id
+            ids_by_digest[_digest(candidate.unit)] = candidate.unit.id
     _give_way_to_parts(ranking, profile, policy)
     limit = min(policy.max_results, profile.max_results)
     chosen = _diverse(ranking, limit) if policy.is_diverse else ranking.kept[:limit]
@@ -235,8 +237,8 @@ def _with_documents_in_use(
     before = {item.unit.id: rank for rank, (_, item) in enumerate(chosen, 1)}
     for rank, (_, item) in enumerate(ordered, 1):
         if item.unit.id in in_use:
-            told = f"document in use x{IN_USE_BOOST} once: rank {before[item.unit.id]} without it, {rank} with it"
-            ranking.notes_of[item.unit.id] = (*ranking.notes_of[item.unit.id], told)
+            note = f"document in use x{IN_USE_BOOST} once: rank {before[item.unit.id]} without it, {rank} with it"
+            ranking.notes_of[item.unit.id] = (*ranking.notes_of[item.unit.id], note)
     return ordered
 
 
@@ -250,10 +252,10 @@ def _least_score(policy: SelectionPolicy, kept_count: int) -> float:
     return policy.min_score
 
 
-def _reason_against(candidate: Candidate, score: float, told: Mapping[str, str], least: float) -> str:
+def _reason_against(candidate: Candidate, score: float, ids_by_digest: Mapping[str, str], least: float) -> str:
     if score < least and candidate.store != "current-turn":
         return f"score {score:.2f} below {least:.2f}"
-    twin = told.get(_digest(candidate.unit))
+    twin = ids_by_digest.get(_digest(candidate.unit))
     return f"says the same as {twin}" if twin else ""
 
 
@@ -261,9 +263,9 @@ def _give_way_to_parts(ranking: _Ranking, profile: ContextProfile, policy: Selec
     """Leave out a summary, section or over-long unit whose own parts were found and serve better."""
     if not policy.chooses_level and profile.act_boost in _ORIENTATION_ACTS:
         return
-    found = {candidate.unit.id for _, candidate in ranking.kept}
+    kept_ids = {candidate.unit.id for _, candidate in ranking.kept}
     for rank, (score, candidate) in enumerate(tuple(ranking.kept), 1):
-        parts = [child for child in candidate.unit.child_unit_ids if child in found]
+        parts = [child for child in candidate.unit.child_unit_ids if child in kept_ids]
         if parts and _is_replaced(candidate.unit, len(parts), profile, policy):
             ranking.kept.remove((score, candidate))
             ranking.add("pruned", rank, score, candidate, f"its part {parts[0]} says it more exactly")
@@ -287,8 +289,8 @@ def _diverse(ranking: _Ranking, limit: int) -> list[tuple[FusedScore, Candidate]
     for pick in picks:
         unit_id = pool[pick.place][1].unit.id
         if pick.closest is not None:
-            told = f"overlap {pick.overlap:.2f} with {pool[pick.closest][1].unit.id}"
-            ranking.notes_of[unit_id] = (*ranking.notes_of[unit_id], told)
+            note = f"overlap {pick.overlap:.2f} with {pool[pick.closest][1].unit.id}"
+            ranking.notes_of[unit_id] = (*ranking.notes_of[unit_id], note)
     return [pool[pick.place] for pick in picks]
 
 

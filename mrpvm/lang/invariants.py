@@ -42,9 +42,9 @@ def object_faults(checked: Sequence[CheckedStatement], reported: set[str]) -> It
     facts = _facts(checked)
     for object_id, item in facts.items():
         if object_id not in reported:
-            found = list(_missing(item)) or list(_unit_faults(item))[:1]
-            yield from found
-            reported.update([object_id] if found else [])
+            faults = list(_missing(item)) or list(_unit_faults(item))[:1]
+            yield from faults
+            reported.update([object_id] if faults else [])
     yield from _repeated_unit_ids(facts, reported)
     yield from _cycles(checked, reported, "parent", "its own ancestor")
     yield from _cycles(checked, reported, "split_from", "split off itself")

@@ -120,10 +120,12 @@ class _BoundModel:
         """Return the request; what the client asked for reaches the answer's writer alone, not who reads its
         message.
         """
-        asked = self._sampling if prompt.role in ANSWERING_ROLES else AS_CONFIGURED
-        config = self._config if asked.temperature is None else replace(self._config, temperature=asked.temperature)
+        sampling = self._sampling if prompt.role in ANSWERING_ROLES else AS_CONFIGURED
+        config = (
+            self._config if sampling.temperature is None else replace(self._config, temperature=sampling.temperature)
+        )
         body = self._endpoint.dialect.body(model, prompt, config, streams=streams)
-        return body | self._endpoint.dialect.limits(asked.max_tokens, asked.stop)
+        return body | self._endpoint.dialect.limits(sampling.max_tokens, sampling.stop)
 
     def _cached(self, body: Mapping[str, Any], resolved: ResolvedModel, on_text: OnText | None) -> Completion | None:
         """Return a kept answer; it counts as a call like any other."""
@@ -139,10 +141,10 @@ class _BoundModel:
         self, body: dict[str, Any], resolved: ResolvedModel, on_text: OnText | None, chain: Chain | None
     ) -> Completion:
         """Send until there is an answer, the failure is final, or time is up; nothing is sent twice once text came."""
-        told: list[str] = []
+        parts: list[str] = []
 
         def tell(text: str) -> None:
-            told.append(text)
+            parts.append(text)
             if on_text is not None:
                 on_text(text)
 
@@ -158,7 +160,7 @@ class _BoundModel:
                     chain.answered(completion.response_id)
                 return completion
             except AttemptFailed as failed:
-                if told:
+                if parts:
                     raise failed.error from None
                 if chain is not None and failed.lost_thread:
                     chain.broke()

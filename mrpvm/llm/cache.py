@@ -37,5 +37,5 @@ class ResponseCache:
 
 
 def _key(body: Mapping[str, Any]) -> str:
-    asked = {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    counted = {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
+    return hashlib.sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()

@@ -75,8 +75,8 @@ class ChatDialect:
 
     def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
         """Return the request's body."""
-        told = (item for place, message in enumerate(prompt.messages) for item in _chat_items(message, place))
-        said = [{"role": "system", "content": _sendable(prompt.system)}, *told]
+        items = (item for place, message in enumerate(prompt.messages) for item in _chat_items(message, place))
+        said = [{"role": "system", "content": _sendable(prompt.system)}, *items]
         body: dict[str, Any] = {"model": model, "messages": said}
         body |= _given(
             temperature=config.temperature, reasoning_effort=config.thinking_level, verbosity=config.verbosity

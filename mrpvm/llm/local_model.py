@@ -89,8 +89,8 @@ class LocalModel:
             start_new_session=True,  # Ctrl-C is for the server, whose turns may still need the model
         )
         assert process.stdin is not None  # noqa: S101  (a pipe was asked for)
-        asked = {"path": str(self._weights), "name": NAME, "port": port, "api_key": self.api_key}
-        process.stdin.write(json.dumps(asked).encode() + b"\n")
+        options = {"path": str(self._weights), "name": NAME, "port": port, "api_key": self.api_key}
+        process.stdin.write(json.dumps(options).encode() + b"\n")
         process.stdin.flush()
         return process
 

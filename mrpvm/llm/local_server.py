@@ -20,11 +20,11 @@ NICENESS = 5
 
 def main() -> None:
     """Serve until standard input ends."""
-    asked = json.loads(sys.stdin.buffer.readline())
+    options = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.nice(NICENESS)
     try:
-        said = {"url": _served(asked["path"], asked["name"], asked["port"], asked["api_key"])}
+        said = {"url": _served(options["path"], options["name"], options["port"], options["api_key"])}
     except Exception as error:
         said = {"error": str(error) or type(error).__name__}
     print(json.dumps(said), flush=True)

@@ -200,12 +200,12 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         lower = _HALF_PAIRS.sub("?", lower)
     met, done = _met.get(), 0
     for number, start, _ in _FINDER.find_matches_as_indexes(lower, overlapping=True):
-        found = _TRIED[number][1].match(text, start) if start >= done else None
-        if found is not None:
+        match = _TRIED[number][1].match(text, start) if start >= done else None
+        if match is not None:
             if met is not None:
-                met.update(_parts(found[found.lastindex or 0]))
-            yield found.span(found.lastindex or 0)
-            done = found.end()  # so that no part of a text is tried again and again
+                met.update(_parts(match[match.lastindex or 0]))
+            yield match.span(match.lastindex or 0)
+            done = match.end()  # so that no part of a text is tried again and again
 
 
 def _parts(secret: str) -> Iterator[str]:

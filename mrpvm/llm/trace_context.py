@@ -22,12 +22,12 @@ class TraceContext:
     @classmethod
     def of_header(cls, header: str) -> Self | None:
         """Return what a `traceparent` header names, None for one that is not valid."""
-        found = _FORM.fullmatch(header.strip())
-        if found is None or found[1] == "ff" or (found[1] == "00" and found[5]):
+        match = _FORM.fullmatch(header.strip())
+        if match is None or match[1] == "ff" or (match[1] == "00" and match[5]):
             return None
-        if not int(found[2], 16) or not int(found[3], 16):
+        if not int(match[2], 16) or not int(match[3], 16):
             return None
-        return cls(trace_id=found[2], span_id=found[3], is_sampled=bool(int(found[4], 16) & 1))
+        return cls(trace_id=match[2], span_id=match[3], is_sampled=bool(int(match[4], 16) & 1))
 
     @property
     def header(self) -> str:

@@ -79,13 +79,13 @@ def _chunks(text: str, *, is_markdown: bool, limits: ChunkingLimits) -> Iterator
 def _headings(text: str) -> list[tuple[int, int, _Heading]]:
     """Return start of line, end of line, level and title of every heading of level 1 to 3 outside code fences."""
     fences = [match.start() for match in _FENCE.finditer(text)]
-    found = []
+    headings = []
     for match in _HEADING.finditer(text):
         is_inside = bisect_left(fences, match.start()) % 2 == 1
         if not is_inside:
             title = match[2] + without_closing_marks(match[3])
-            found.append((match.start(), match.end(), (len(match[1]), title)))
-    return found
+            headings.append((match.start(), match.end(), (len(match[1]), title)))
+    return headings
 
 
 def without_closing_marks(title: str) -> str:

@@ -189,7 +189,7 @@ def _aggregates(
     if len(leaves) < 2:
         return []
     by_id = {leaf.id: leaf for leaf in leaves}
-    found: list[KnowledgeUnit] = []
+    aggregates: list[KnowledgeUnit] = []
     tops: list[KnowledgeUnit] = []
     for number, (title, leaf_ids) in enumerate(sections):
         children = [by_id[leaf_id] for leaf_id in leaf_ids]
@@ -198,10 +198,10 @@ def _aggregates(
             continue
         section_id = f"{source.root}::{numbered('section', number)}"
         section = _aggregate(source, section_id, "composite", "section-aggregate", title, children)
-        found.append(section)
+        aggregates.append(section)
         tops.append(section)
     summary_id = f"{source.root}::source-summary"
-    return [*found, _aggregate(source, summary_id, "aggregate", "source-aggregate", source.name, tops)]
+    return [*aggregates, _aggregate(source, summary_id, "aggregate", "source-aggregate", source.name, tops)]
 
 
 def _aggregate(

@@ -52,13 +52,13 @@ class InMemoryKnowledge:
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
         """Return units that instruct a phase, newest first."""
-        found = [(item, store) for item, store in reversed(self._units) if item.is_guidance]
-        return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in found[:limit]]
+        matching = [(item, store) for item, store in reversed(self._units) if item.is_guidance]
+        return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in matching[:limit]]
 
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
         """Return the evidence units, newest first."""
-        found = [(item, store) for item, store in reversed(self._units) if item.is_evidence]
-        return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in found[:limit]]
+        matching = [(item, store) for item, store in reversed(self._units) if item.is_evidence]
+        return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in matching[:limit]]
 
     def for_plugin(self, plugin_id: str) -> "InMemoryKnowledge":
         """Return the same units with one plugin's artifacts."""

@@ -29,9 +29,9 @@ def check_wrapper(directory: Path) -> None:
         payload: dict[str, Any] = {"prompt": f"[explain] {message}\nExpected output: answer", "context": []}
         helped = wrapper.help(1, payload, call_context())
         code = helped.error.code if helped.error is not None else ""
-        told = helped.error.message if helped.error is not None else ""
-        expect(code not in _BROKEN, f"every input gets a result or an error, in time [PLUGIN-38]: {told}")
-        expect("signal" not in told and "exit code" not in told, f"exit codes are 0 to 3 [PLUGIN-39]: {told}")
+        reason = helped.error.message if helped.error is not None else ""
+        expect(code not in _BROKEN, f"every input gets a result or an error, in time [PLUGIN-38]: {reason}")
+        expect("signal" not in reason and "exit code" not in reason, f"exit codes are 0 to 3 [PLUGIN-39]: {reason}")
     for given in _BAD_INPUTS:
         _check_bad_input(manifest, directory, given)
 
@@ -48,10 +48,10 @@ def _check_bad_input(manifest: WrapperManifest, directory: Path, given: bytes) -
         ended.exit_code == 2, f"input that is no document of the protocol ends with exit code 2 [PLUGIN-39]: {given!r}"
     )
     try:
-        told = json.loads(ended.errors.decode().strip().partition("\n")[0])
+        error = json.loads(ended.errors.decode().strip().partition("\n")[0])
     except ValueError:
-        told = None
+        error = None
     expect(
-        isinstance(told, dict) and {"code", "message"} <= set(told),
+        isinstance(error, dict) and {"code", "message"} <= set(error),
         "an error is one line of JSON on stderr [PLUGIN-38]",
     )

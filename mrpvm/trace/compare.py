@@ -53,11 +53,11 @@ def _within(left: _Held, right: _Held, roots: Aligned) -> Iterator[Aligned]:
     """Return the frames, of which one may be missing, and all they hold."""
     waiting = [roots]
     while waiting:
-        found = waiting.pop()
-        yield found
-        if found.is_frame:
-            inside = left.get(found.left, []), right.get(found.right, [])
-            waiting.extend(reversed(_merged(*inside, found.depth + 1)))
+        match = waiting.pop()
+        yield match
+        if match.is_frame:
+            inside = left.get(match.left, []), right.get(match.right, [])
+            waiting.extend(reversed(_merged(*inside, match.depth + 1)))
 
 
 def _merged(left: Sequence[_Node], right: Sequence[_Node], depth: int) -> list[Aligned]:

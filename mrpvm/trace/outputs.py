@@ -38,12 +38,12 @@ def outputs_of(events: Sequence[Event], scores: Mapping[str, Sequence[float]] = 
 
 def _read(events: Sequence[Event]) -> Iterator[tuple[str, str]]:
     """Return of the first detector of each frame what it found in the message."""
-    staged = {found.frame_id: len(found.unit_ids) for found in said(UnitsStaged, events)}
+    staged = {staging.frame_id: len(staging.unit_ids) for staging in said(UnitsStaged, events)}
     seeds = [seed.frame_id for seed in said(SeedAdmitted, events)]
-    told: set[str] = set()
+    unit_ids: set[str] = set()
     for run in said(PluginStarted, events):
-        if run.stage == "seed-detector" and run.frame_id not in told:
-            told.add(run.frame_id)
+        if run.stage == "seed-detector" and run.frame_id not in unit_ids:
+            unit_ids.add(run.frame_id)
             parts = (_counted(staged.get(run.frame_id, 0), "statement"), _counted(seeds.count(run.frame_id), "intent"))
             yield run.execution_id, ", ".join(filter(None, parts))
 

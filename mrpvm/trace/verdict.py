@@ -212,13 +212,13 @@ def _nothing_asked(turn: RecordedTurn) -> Iterable[Clause]:
 
 
 def _unanswered(turn: RecordedTurn) -> Iterable[Clause]:
-    found = {unit["id"]: unit for group in turn.groups for unit in _units(group) if not unit.get("childUnitIds")}
-    if not found:
+    units_by_id = {unit["id"]: unit for group in turn.groups for unit in _units(group) if not unit.get("childUnitIds")}
+    if not units_by_id:
         knows = "neither the session nor its base knows anything" if turn.base else "the session knows nothing"
         yield Clause(text=f"{knows} that shares a word with the question", aspect="context")
     else:
-        count = "one statement was" if len(found) == 1 else f"{len(found)} statements were"
-        first = next(iter(found)) if len(found) == 1 else ""
+        count = "one statement was" if len(units_by_id) == 1 else f"{len(units_by_id)} statements were"
+        first = next(iter(units_by_id)) if len(units_by_id) == 1 else ""
         yield Clause(text=f"{count} found", unit_id=first, aspect="" if first else "context")
         for reason in _reasons(turn.groups):
             yield Clause(text=reason, execution_id=_last_solver(turn.events))
@@ -233,8 +233,8 @@ def _unanswered(turn: RecordedTurn) -> Iterable[Clause]:
 def _disagreeing(groups: Sequence[Mapping[str, Any]]) -> Iterable[Clause]:
     """Return what two sources say in the same place, of the first two that differ."""
     for group in groups:
-        found = [(unit, source) for unit, source in _sourced(group) if not unit.get("childUnitIds")]
-        for (one, its_source), (another, other_source) in combinations(found, 2):
+        sourced = [(unit, source) for unit, source in _sourced(group) if not unit.get("childUnitIds")]
+        for (one, its_source), (another, other_source) in combinations(sourced, 2):
             value, other = other_value(_said(another), _said(one)), other_value(_said(one), _said(another))
             if its_source != other_source and value and other:
                 yield Clause(text=f"{its_source} says {value}", unit_id=one["id"])
@@ -313,12 +313,12 @@ def _last_solver(events: Sequence[Event]) -> str:
 
 def _reasons(groups: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what decided first in each group without an answer, each reason once."""
-    told = [
+    reasons = [
         (group.get("reason") or "").partition(";")[0].removeprefix("refused: ").strip()
         for group in groups
         if group["status"] == "no-context"
     ]
-    return list(dict.fromkeys(filter(None, told)))
+    return list(dict.fromkeys(filter(None, reasons)))
 
 
 def _sourced(group: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:

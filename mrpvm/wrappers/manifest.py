@@ -52,7 +52,7 @@ def admit_wrappers(directory: Path, allowed: Collection[str]) -> Admission:
     """
     admitted: list[tuple[WrapperManifest, Path]] = []
     problems: list[str] = []
-    found: set[str] = set()
+    ids: set[str] = set()
     for path in sorted(directory.glob(f"*/{MANIFEST}")):
         try:
             manifest = read_manifest(path.parent)
@@ -65,8 +65,8 @@ def admit_wrappers(directory: Path, allowed: Collection[str]) -> Admission:
             problems.append(f"The wrapper in '{path.parent.name}' is skipped: there is another '{manifest.id}'.")
         else:
             admitted.append((manifest, path.parent))
-        found |= {manifest.id, manifest.name}
-    missing = [name for name in allowed if name not in found]
+        ids |= {manifest.id, manifest.name}
+    missing = [name for name in allowed if name not in ids]
     problems += [f"MRPVM_WRAPPERS names '{name}', and there is no such wrapper in {directory}." for name in missing]
     return Admission(tuple(admitted), tuple(problems))
 
@@ -118,10 +118,10 @@ def _command(directory: Path, command: str) -> str:
     own = directory / command
     if own.is_file():
         return str(own.resolve())
-    found = shutil.which(command) if len(path.parts) == 1 else None
-    if found is None:
+    path_of_command = shutil.which(command) if len(path.parts) == 1 else None
+    if path_of_command is None:
         raise InvalidManifest(f"there is no program '{command}'.")
-    return found
+    return path_of_command
 
 
 def _text(raw: dict[str, Any], name: str) -> str:

@@ -86,8 +86,8 @@ def _fields(output: bytes) -> dict[str, str]:
 def _told(errors: bytes) -> str:
     """Return what the first line of its errors says, if it is a JSON object with a message."""
     try:
-        told = json.loads(errors.decode("utf-8").strip().partition("\n")[0])
-        code, message = str(told.get("code") or ""), str(told["message"])
+        error = json.loads(errors.decode("utf-8").strip().partition("\n")[0])
+        code, message = str(error.get("code") or ""), str(error["message"])
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         return ""
     return f": {f'{code}: ' if code else ''}{message}"[:_MESSAGE_CHARS].rstrip(".")

@@ -88,11 +88,11 @@ def load_personas(roots: Sequence[PersonaRoot]) -> PersonaCatalogue:
     """Return the catalogue of the roots, the lowest precedence first; a bad file costs itself alone."""
     folders = [FileRoot(source=root.source, path=root.catalogue) for root in roots]
     by_id, diagnostics = read_files(folders, _FORM)
-    default, found = _default(roots)
+    default, of_default = _default(roots)
     if default is not None:
         by_id[DEFAULT_ID] = default
     personas = tuple(sorted(by_id.values(), key=lambda item: item.id))
-    return PersonaCatalogue(personas, (*diagnostics, *found))
+    return PersonaCatalogue(personas, (*diagnostics, *of_default))
 
 
 @lru_cache(maxsize=256)

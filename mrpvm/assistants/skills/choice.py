@@ -82,10 +82,10 @@ def request_for_choice(offered: Sequence[SkillEntry], message: str) -> str:
 def read_choice(offered: Sequence[SkillEntry], reply: str) -> SkillChoice:
     """Return what a reply chooses; one that is not understood, or names what was not offered, chooses none."""
     names = {item.skill_name: item for item in offered[:MOST_OFFERED]}
-    told = _object_in(reply)
-    if told is None or not isinstance(told.get("skill"), str):
+    reply_object = _object_in(reply)
+    if reply_object is None or not isinstance(reply_object.get("skill"), str):
         return not_chosen(offered, "The model's reply names no skill in the form asked for.")
-    name, reason = told["skill"], told.get("reason")
+    name, reason = reply_object["skill"], reply_object.get("reason")
     reason = preview(reason, REASON_CHARS) if isinstance(reason, str) else ""
     if name != NONE and name not in names:
         return not_chosen(offered, f"The model named '{preview(name, NAME_CHARS)}', which was not offered.", reason)

@@ -87,26 +87,26 @@ def load_snapshot(roots: Sequence[SkillRoot], environment: LoaderEnvironment) ->
     Raises:
         SkillRootError: a required root is missing or no folder.
     """
-    found = _Found()
+    loaded = _Found()
     by_name: dict[str, list[_Folder]] = {}
     for root in roots:
-        for folder in _folders(root, found):
+        for folder in _folders(root, loaded):
             by_name.setdefault(folder.name, []).append(folder)
     for candidates in by_name.values():
         *losers, winner = candidates
-        _load(winner, environment, found)
+        _load(winner, environment, loaded)
         if losers:
             shadowed = "; ".join(loser.label for loser in reversed(losers))
-            found.diagnostics.append(
+            loaded.diagnostics.append(
                 winner.diagnostic(
                     "precedence_conflict", f"Resolved by precedence. Winner={winner.label}; Losers={shadowed}"
                 )
             )
-    found.diagnostics += _shared_aliases(found.skills)
-    return SkillSnapshot(tuple(found.skills), tuple(found.diagnostics))
+    loaded.diagnostics += _shared_aliases(loaded.skills)
+    return SkillSnapshot(tuple(loaded.skills), tuple(loaded.diagnostics))
 
 
-def _folders(root: SkillRoot, found: _Found) -> Iterable[_Folder]:
+def _folders(root: SkillRoot, loaded: _Found) -> Iterable[_Folder]:
     """Return the root's immediate folders that hold a SKILL.md, by name."""
     try:
         names = sorted(name for name in os.listdir(root.path) if (root.path / name).is_dir())
@@ -125,17 +125,17 @@ def _folders(root: SkillRoot, found: _Found) -> Iterable[_Folder]:
             message=f"{len(names) - MOST_FOLDERS} folders are left out; {MOST_FOLDERS} are allowed.",
             source=root.source,
         )
-        found.diagnostics.append(left_out)
+        loaded.diagnostics.append(left_out)
     for name in names[:MOST_FOLDERS]:
         folder = _Folder(name=_printable(name), root=root)
         if not _NAME.fullmatch(name) or not name.isprintable():
-            found.diagnostics.append(folder.diagnostic("invalid_skill_name", "Invalid skill name; excluded."))
+            loaded.diagnostics.append(folder.diagnostic("invalid_skill_name", "Invalid skill name; excluded."))
         elif not is_inside(root.path / name, root.path):
-            found.diagnostics.append(
+            loaded.diagnostics.append(
                 folder.diagnostic("path_outside_root", "The path leads out of its root; excluded.")
             )
         elif not os.path.lexists(root.path / name / FILE_NAME):
-            found.diagnostics.append(
+            loaded.diagnostics.append(
                 folder.diagnostic("missing_skill_md", "Skill directory missing SKILL.md; excluded.")
             )
         else:
@@ -147,7 +147,7 @@ def _printable(name: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in name)
 
 
-def _load(folder: _Folder, environment: LoaderEnvironment, found: _Found) -> None:
+def _load(folder: _Folder, environment: LoaderEnvironment, loaded: _Found) -> None:
     """Load a winner: the first check that does not hold excludes it, with one diagnostic."""
     try:
         document = read_document(read_text(folder.root.path / folder.name / FILE_NAME, folder.root.path))
@@ -155,14 +155,14 @@ def _load(folder: _Folder, environment: LoaderEnvironment, found: _Found) -> Non
         _check_eligibility(document, environment)
         _check_tools(document, environment)
     except UnreadableFile as error:
-        found.diagnostics.append(folder.diagnostic(error.code, error.message))
+        loaded.diagnostics.append(folder.diagnostic(error.code, error.message))
     except MalformedText as error:
-        found.diagnostics.append(folder.diagnostic("malformed_frontmatter", error.message))
+        loaded.diagnostics.append(folder.diagnostic("malformed_frontmatter", error.message))
     except _Refused as error:
-        found.diagnostics.append(folder.diagnostic(*error.args))
+        loaded.diagnostics.append(folder.diagnostic(*error.args))
     else:
-        found.skills.append(_entry(folder, document))
-        found.diagnostics += _remarks(folder, document)
+        loaded.skills.append(_entry(folder, document))
+        loaded.diagnostics += _remarks(folder, document)
 
 
 def _entry(folder: _Folder, document: SkillDocument) -> SkillEntry:

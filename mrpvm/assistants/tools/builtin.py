@@ -15,10 +15,10 @@ type Pair = tuple[Fraction, Fraction]
 
 
 def _pair(sign: str, payload: str) -> Pair:
-    found = re.fullmatch(rf"\s*({_NUMBER})\s*{re.escape(sign)}\s*({_NUMBER})\s*", payload, re.ASCII)
-    if found is None:
+    match = re.fullmatch(rf"\s*({_NUMBER})\s*{re.escape(sign)}\s*({_NUMBER})\s*", payload, re.ASCII)
+    if match is None:
         raise ToolInputInvalid(payload)
-    return Fraction(found[1]), Fraction(found[2])
+    return Fraction(match[1]), Fraction(match[2])
 
 
 def _of_two(name: str, sign: str, summary: str, work: Callable[[Fraction, Fraction], Fraction]) -> Tool:

@@ -137,14 +137,14 @@ def rewrite(
         return Rewriting(
             original_query=message, rewritten_query=message, skip_reason=DISABLED if history else NO_HISTORY
         )
-    need, found = meaning_of(message, history, learned())
+    need, meant = meaning_of(message, history, learned())
     text, reason = _sentence(message, history, need, ask)
-    weights = {item.term: round(item.probability * need**0.5, 3) for item in found}
+    weights = {item.term: round(item.probability * need**0.5, 3) for item in meant}
     if ask is not None and reason is None:
-        found, weights = _said_by_model(message, text, found, weights)
+        meant, weights = _said_by_model(message, text, meant, weights)
     return Rewriting(
         original_query=message, rewritten_query=text, skip_reason=reason, by="model" if ask else "rules",
-        need_probability=need, terms=found, weights=weights,
+        need_probability=need, terms=meant, weights=weights,
     )  # fmt: skip
 
 
@@ -170,10 +170,10 @@ def need_of(message: str, history: Sequence[HistoryMessage]) -> float:
 def _need(message: str, exchanges: Sequence[Exchange], weights: Weights) -> float:
     if not exchanges:
         return 0.0
-    found = signs(message, exchanges, weights.rarity)
-    if not points_back(message) and probability(weights.follows, with_crossed(found)) < LEAST_FOLLOWING:
+    features = signs(message, exchanges, weights.rarity)
+    if not points_back(message) and probability(weights.follows, with_crossed(features)) < LEAST_FOLLOWING:
         return 0.0
-    return probability(weights.need, found)
+    return probability(weights.need, features)
 
 
 def _sentence(
@@ -192,11 +192,11 @@ def _sentence(
 
 
 def _said_by_model(
-    message: str, text: str, found: Sequence[MeantTerm], weights: Mapping[str, float]
+    message: str, text: str, meant: Sequence[MeantTerm], weights: Mapping[str, float]
 ) -> tuple[tuple[MeantTerm, ...], dict[str, float]]:
     """Return the terms with those the model wrote: what it says outright counts like a word of the message."""
     said = set(unique_terms(message))
     new = [term for term in unique_terms(text) if term not in said][:MOST_TERMS]
-    rest = [item for item in found if item.term not in new]
+    rest = [item for item in meant if item.term not in new]
     terms = (*(MeantTerm(term, term, 1.0) for term in new), *rest)[:MOST_TERMS]
     return terms, {item.term: 1.0 if item.term in new else weights[item.term] for item in terms}

@@ -51,7 +51,7 @@ def words_of(text: str) -> list[str]:
 @TextCache  # the same messages are the history of turn after turn
 def mentions_in(text: str) -> tuple[Mention, ...]:
     """Return the content words of a text in order."""
-    found: list[tuple[str, str, int, bool, str]] = []
+    places: list[tuple[str, str, int, bool, str]] = []
     sentence, end, before = 0, 0, ""
     for match in _WORD.finditer(text[:READ_CHARS]):
         opens = match.start() == 0
@@ -62,15 +62,15 @@ def mentions_in(text: str) -> tuple[Mention, ...]:
         plain = word.lower()
         if plain not in STOP_WORDS and "'" not in plain:
             is_name = word[0].isupper() and not (opens and word[1:].islower())
-            found.append((stem(plain), word, sentence, is_name, before))
+            places.append((stem(plain), word, sentence, is_name, before))
         before = plain
-    return tuple(_mention(found, number) for number in range(len(found)))
+    return tuple(_mention(places, number) for number in range(len(places)))
 
 
-def _mention(found: Sequence[tuple[str, str, int, bool, str]], number: int) -> Mention:
-    term, word, sentence, is_name, led_by = found[number]
-    before = found[number - 1] if number and found[number - 1][2] == sentence else None
-    after = found[number + 1] if number + 1 < len(found) and found[number + 1][2] == sentence else None
+def _mention(places: Sequence[tuple[str, str, int, bool, str]], number: int) -> Mention:
+    term, word, sentence, is_name, led_by = places[number]
+    before = places[number - 1] if number and places[number - 1][2] == sentence else None
+    after = places[number + 1] if number + 1 < len(places) and places[number + 1][2] == sentence else None
     return Mention(
         term, word, sentence, is_name, after is None, before[0] if before else "", after[0] if after else "", led_by
     )
@@ -86,9 +86,9 @@ def before_repeats(message: str, history: Sequence[HistoryMessage]) -> Sequence[
 
     A question asked twice then means the same both times.
     """
-    asked = [place for place, item in enumerate(history) if item.role not in ("assistant", *_UNSPOKEN)]
-    while asked and is_same(history[asked[-1]].content, message):
-        history = history[: asked.pop()]
+    questions = [place for place, item in enumerate(history) if item.role not in ("assistant", *_UNSPOKEN)]
+    while questions and is_same(history[questions[-1]].content, message):
+        history = history[: questions.pop()]
     return history
 
 
@@ -112,6 +112,8 @@ def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
     if len(pairs) > READ_EXCHANGES:
         pairs = [pairs[0], *pairs[1 - READ_EXCHANGES :]]
     return [
-        Exchange(asked, mentions_in(asked), tuple(mention for answer in answers for mention in mentions_in(answer)))
-        for asked, answers in pairs
+        Exchange(
+            question, mentions_in(question), tuple(mention for answer in answers for mention in mentions_in(answer))
+        )
+        for question, answers in pairs
     ]

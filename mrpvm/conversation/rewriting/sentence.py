@@ -52,8 +52,8 @@ def subject_of(text: str) -> str | None:
     text = collapse(text)
     if is_reply(text):
         return None
-    found = (_bare(match.group(1)) for pattern in _PATTERNS if (match := pattern.search(text)))
-    subjects = [subject for subject in found if subject and _is_subject(subject)]
+    bare_subjects = (_bare(match.group(1)) for pattern in _PATTERNS if (match := pattern.search(text)))
+    subjects = [subject for subject in bare_subjects if subject and _is_subject(subject)]
     others = (_longest_name(text), _rest(text)) if _is_question(text) else (_told_of(text), _longest_name(text))
     subjects += filter(None, others)
     return next((subject for subject in subjects if REFERRING.isdisjoint(words_of(subject))), None)
@@ -68,9 +68,9 @@ def is_reply(message: str) -> bool:
     """Return whether a message only answers what was asked before it: "Yes", "The second one"."""
     if message.rstrip().endswith(QUESTION_MARKS):
         return False
-    found = words_of(message)
-    return 0 < len(found) <= _MOST_REPLY_WORDS and all(
-        word in CHOICES or word in STOP_WORDS or is_phatic(word) for word in found
+    words = words_of(message)
+    return 0 < len(words) <= _MOST_REPLY_WORDS and all(
+        word in CHOICES or word in STOP_WORDS or is_phatic(word) for word in words
     )
 
 
@@ -83,21 +83,21 @@ def _told_of(text: str) -> str | None:
     for sentence in sentences(text[:READ_CHARS]):
         parsed = parse(_OPENING.sub("", sentence))
         for phrase in parsed.clauses[0].phrases if parsed.clauses else ():
-            found = _bare(parsed.text_of(phrase))
-            is_thing = not phrase.pronoun and not names_time(phrase.head_text) and not is_phatic(found)
-            if is_thing and found in sentence:
-                return found
+            subject = _bare(parsed.text_of(phrase))
+            is_thing = not phrase.pronoun and not names_time(phrase.head_text) and not is_phatic(subject)
+            if is_thing and subject in sentence:
+                return subject
     return None
 
 
 def _longest_name(text: str) -> str | None:
     """Return the longest run of capitalised words; one word counts unless it opens the text."""
     names: list[str] = []
-    for found in _NAMES.finditer(text):
-        words = found.group().split()
+    for match in _NAMES.finditer(text):
+        words = match.group().split()
         while words and words[0].lower() in _ASKING:
             words = words[1:]
-        if len(words) > 1 or (words and found.start() > 0):
+        if len(words) > 1 or (words and match.start() > 0):
             names.append(" ".join(words))
     return max(names, key=lambda name: (len(name.split()), len(name)), default=None)
 
@@ -146,8 +146,8 @@ def rewritten(message: str, history: Sequence[HistoryMessage]) -> tuple[str, str
     asked_about = _subject_before(history)
     if asked_about is None:
         return message, NO_SUBJECT
-    found = sentences(message)
-    first = next((sentence for sentence in found if not is_phatic(sentence)), message)
+    parts = sentences(message)
+    first = next((sentence for sentence in parts if not is_phatic(sentence)), message)
     changed = message.replace(first, _with_subject(first, *asked_about), 1)
     return (changed, None) if changed != message else (message, NO_CHANGE)
 

@@ -85,9 +85,11 @@ def need_probability(message: str, exchanges: Sequence[Exchange], weights: Weigh
     return probability(weights.need, signs(message, exchanges, weights.rarity))
 
 
-def with_crossed(found: Mapping[str, float]) -> dict[str, float]:
+def with_crossed(features: Mapping[str, float]) -> dict[str, float]:
     """Return the signs of a message with those that say more together of whether it goes on from the conversation."""
-    return dict(found) | {f"{one} & {other}": found.get(one, 0.0) * found.get(other, 0.0) for one, other in _CROSSED}
+    return dict(features) | {
+        f"{one} & {other}": features.get(one, 0.0) * features.get(other, 0.0) for one, other in _CROSSED
+    }
 
 
 def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], float]) -> dict[str, float]:
@@ -99,7 +101,7 @@ def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], f
     words = words_of(message)
     opening = tuple(words[:2])
     referring = sum(word in REFERRING for word in set(words))
-    found = {
+    features = {
         "always": 1.0,
         "refers": float(referring > 0),
         "refers twice": float(referring > 1),
@@ -111,11 +113,11 @@ def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], f
         "asks": float(message.rstrip().endswith(QUESTION_MARKS)),
     }
     if opening and opening[0] in _OPENERS:
-        found[f"opens with {opening[0]}"] = 1.0
+        features[f"opens with {opening[0]}"] = 1.0
     if opening in _PHRASES:
-        found[f"opens with {' '.join(opening)}"] = 1.0
+        features[f"opens with {' '.join(opening)}"] = 1.0
     said = mentions_in(message)
-    return found | _content_signs(said, rarity) | _context_signs(said, exchanges, rarity)
+    return features | _content_signs(said, rarity) | _context_signs(said, exchanges, rarity)
 
 
 def _content_signs(said: Sequence[Mention], rarity: Callable[[str], float]) -> dict[str, float]:
@@ -140,24 +142,24 @@ def _context_signs(
     said: Sequence[Mention], exchanges: Sequence[Exchange], rarity: Callable[[str], float]
 ) -> dict[str, float]:
     """Return how much of a message was spoken of before, as shares of its content words, and its rarest such word."""
-    found = {f"turns {min(len(exchanges), _MOST_TURNS)}": 1.0}
+    features = {f"turns {min(len(exchanges), _MOST_TURNS)}": 1.0}
     if not exchanges:
-        return found
-    asked = [{item.term for item in exchange.asked} for exchange in exchanges]
+        return features
+    asked_terms = [{item.term for item in exchange.asked} for exchange in exchanges]
     answered = [{item.term for item in exchange.answered} for exchange in exchanges]
-    found["unanswered"] = float(not answered[-1])
+    features["unanswered"] = float(not answered[-1])
     terms = {item.term for item in said}
     if not terms:
-        return found
-    all_asked, all_answered = set[str]().union(*asked), set[str]().union(*answered)
+        return features
+    all_asked, all_answered = set[str]().union(*asked_terms), set[str]().union(*answered)
     known = {
-        "new": terms - all_asked - all_answered, "known": terms & all_asked, "known last": terms & asked[-1],
-        "known answer": terms & answered[-1], "known first": terms & asked[0],
+        "new": terms - all_asked - all_answered, "known": terms & all_asked, "known last": terms & asked_terms[-1],
+        "known answer": terms & answered[-1], "known first": terms & asked_terms[0],
     }  # fmt: skip
-    found |= {name: len(of) / len(terms) for name, of in known.items()}
-    found["all new"] = float(known["new"] == terms)
+    features |= {name: len(of) / len(terms) for name, of in known.items()}
+    features["all new"] = float(known["new"] == terms)
     for name in ("new", "known", "known first"):
-        found[f"rarest {name}"] = max(map(rarity, known[name]), default=0.0)
-    found["name known"] = float(any(item.is_name and item.term in all_asked for item in said))
-    found["name new"] = float(any(item.is_name and item.term not in all_asked for item in said))
-    return found
+        features[f"rarest {name}"] = max(map(rarity, known[name]), default=0.0)
+    features["name known"] = float(any(item.is_name and item.term in all_asked for item in said))
+    features["name new"] = float(any(item.is_name and item.term not in all_asked for item in said))
+    return features

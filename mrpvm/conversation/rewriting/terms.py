@@ -80,14 +80,14 @@ def candidates_of(message: str, exchanges: Sequence[Exchange], leans: Sequence[f
     There are no more than are worth a look: what the user said, then the newest, so that long answers cost little.
     """
     said = {item.term for item in mentions_in(message)}
-    found: defaultdict[str, Candidate] = defaultdict(Candidate)
+    candidates: defaultdict[str, Candidate] = defaultdict(Candidate)
     for place, exchange in enumerate(exchanges):
-        for candidate in found.values():
+        for candidate in candidates.values():
             candidate.focus_asked *= leans[place]
             candidate.focus_answered *= leans[place]
         for mention in exchange.asked:
             if mention.term not in said:
-                candidate = found[mention.term]
+                candidate = candidates[mention.term]
                 _take(candidate, mention, candidate.asked_in, place, said)
                 candidate.focus_asked = 1.0
                 candidate.ends_question |= mention.is_last
@@ -96,12 +96,12 @@ def candidates_of(message: str, exchanges: Sequence[Exchange], leans: Sequence[f
         is_newest = place + 1 == len(exchanges)
         for mention in exchange.answered:
             if mention.term not in said:
-                candidate = found[mention.term]
+                candidate = candidates[mention.term]
                 _take(candidate, mention, candidate.answered_in, place, said)
                 candidate.focus_answered = 1.0
                 candidate.opens_answer |= is_newest and mention.sentence == 0
                 candidate.ends_answer |= is_newest and mention.sentence == final
-    return _likeliest(found)
+    return _likeliest(candidates)
 
 
 def _take(candidate: Candidate, mention: Mention, places: list[int], place: int, said: set[str]) -> None:
@@ -126,12 +126,12 @@ def meant_terms(
     if not candidates:
         return ()
     first = {term: probability(weights.first, row) for term, row in rows}
-    found = [
+    meant = [
         MeantTerm(term, candidates[term].words.most_common(1)[0][0], likely)
         for term, row in second_signs(rows, candidates, first)
         if (likely := probability(weights.second, row)) >= least
     ]
-    return tuple(sorted(found, key=lambda item: (-item.probability, item.term)))
+    return tuple(sorted(meant, key=lambda item: (-item.probability, item.term)))
 
 
 def _likeliest(candidates: Mapping[str, Candidate]) -> dict[str, Candidate]:
@@ -183,32 +183,35 @@ def first_signs(
 
 def _own(term: str, item: Candidate, exchange_count: int) -> dict[str, float]:
     newest = exchange_count - 1
-    asked, answered = item.asked_in, item.answered_in
+    asked_share, answered = item.asked_in, item.answered_in
     count = item.words.total()
-    asked_last, answered_last = bool(asked) and asked[-1] == newest, bool(answered) and answered[-1] == newest
+    asked_last, answered_last = (
+        bool(asked_share) and asked_share[-1] == newest,
+        bool(answered) and answered[-1] == newest,
+    )
     return {
         "name": item.names / count,
         "ever a name": float(item.names > 0),
         "number": float(term[0].isdigit()),
         "brief": float(len(term) <= 3),
         "long": float(len(term) >= 7),
-        "asked": float(bool(asked)),
+        "asked": float(bool(asked_share)),
         "answered": float(bool(answered)),
-        "asked and answered": float(bool(asked) and bool(answered)),
+        "asked and answered": float(bool(asked_share) and bool(answered)),
         "asked last": float(asked_last),
-        "asked only last": float(asked_last and len(asked) == 1),
-        "asked before": float(bool(asked) and newest - 1 in asked[-2:]),
-        "asked first": float(bool(asked) and asked[0] == 0),
-        "asked first and last": float(asked_last and asked[0] == 0),
+        "asked only last": float(asked_last and len(asked_share) == 1),
+        "asked before": float(bool(asked_share) and newest - 1 in asked_share[-2:]),
+        "asked first": float(bool(asked_share) and asked_share[0] == 0),
+        "asked first and last": float(asked_last and asked_share[0] == 0),
         "answered last": float(answered_last),
         "answered before": float(bool(answered) and newest - 1 in answered[-2:]),
         "both last": float(asked_last and answered_last),
-        "asked share": len(asked) / exchange_count,
+        "asked share": len(asked_share) / exchange_count,
         "answered share": len(answered) / exchange_count,
-        "asked count": log1p(len(asked)),
+        "asked count": log1p(len(asked_share)),
         "answered count": log1p(len(answered)),
         "count": log1p(count),
-        "age": log1p(newest - max(asked[-1:] + answered[-1:])),
+        "age": log1p(newest - max(asked_share[-1:] + answered[-1:])),
         "opens answer": float(item.opens_answer),
         "ends answer": float(item.ends_answer),
         "definite": float(item.definite > 0),
@@ -233,7 +236,7 @@ def second_signs(
     """Return the first stage's signs of each candidate with those it has among the others, by their probabilities."""
     ranks = {term: rank for rank, term in enumerate(sorted(first, key=lambda term: (-first[term], term)))}
     best, total = max(first.values()), sum(first.values())
-    found = []
+    features_by_term = []
     for term, own in rows:
         item = candidates[term]
         odds = log((first[term] + 0.005) / (1.005 - first[term]))
@@ -251,5 +254,5 @@ def second_signs(
             "odds & beside": odds * beside,
             "odds & rank": odds * log1p(ranks[term]),
         }
-        found.append((term, row))
-    return found
+        features_by_term.append((term, row))
+    return features_by_term

@@ -38,5 +38,5 @@ def probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float
 @cache
 def learned() -> Weights:
     """Return the weights that the product uses."""
-    found = json.loads(PATH.read_text())
-    return Weights(**{name: value for name, value in found.items() if name != "provenance"})
+    stored = json.loads(PATH.read_text())
+    return Weights(**{name: value for name, value in stored.items() if name != "provenance"})

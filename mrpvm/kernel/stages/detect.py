@@ -84,12 +84,12 @@ def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admi
         return None
     number = frame.first_unit_number
     try:
-        found = admit_detection(detection, run.request.request_id, run.budget.started_at, number)
+        checked = admit_detection(detection, run.request.request_id, run.budget.started_at, number)
     except ControlLanguageError as error:
         return refusal(error)
-    if not found.runnable:
+    if not checked.runnable:
         return PluginError(code="DECOMPOSER_EMPTY_RESULT", message="Every seed is deactivated.")
-    admitted.append(found)
+    admitted.append(checked)
     return None
 
 

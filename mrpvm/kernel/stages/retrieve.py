@@ -54,14 +54,14 @@ class Retrievals:
     summaries: list[RetrievalSummary] = field(default_factory=list)
 
 
-def next_view(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None) -> Program[EvidenceView | None]:
+def next_view(run: TurnRun, frame: Frame, retrievals: Retrievals, cause: Cause | None) -> Program[EvidenceView | None]:
     """Return the next sufficient view, or, once nobody is left to ask, the fullest insufficient one.
 
     None when every plugin asked in this call failed.
     """
     fullest: EvidenceView | None = None
-    while found.remaining:
-        view = yield from _retrieve(run, frame, found, cause)
+    while retrievals.remaining:
+        view = yield from _retrieve(run, frame, retrievals, cause)
         if view is None:
             continue
         if fullest is None or view.sufficient or view.entry_count > fullest.entry_count:
@@ -71,11 +71,11 @@ def next_view(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None
     return fullest
 
 
-def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None) -> Program[EvidenceView | None]:
-    plugin = run.registry.kb_retriever(found.remaining.popleft())
-    known = found.views.get(plugin.descriptor.id)
+def _retrieve(run: TurnRun, frame: Frame, retrievals: Retrievals, cause: Cause | None) -> Program[EvidenceView | None]:
+    plugin = run.registry.kb_retriever(retrievals.remaining.popleft())
+    known = retrievals.views.get(plugin.descriptor.id)
     if known is not None:
-        found.summaries.append(_summary(known))
+        retrievals.summaries.append(_summary(known))
         return known
     request = RetrieveInput(
         intents=frame.intents,
@@ -88,23 +88,23 @@ def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None
     def invoke(context: CallContext) -> Retrieval:
         return plugin.retrieve(request, context)
 
-    found.attempt += 1
+    retrievals.attempt += 1
     execution: Execution = yield from call_plugin(
         run,
         frame,
         Call(
-            stage=STAGE, plugin=plugin, slot=found.slot, attempt=found.attempt, given=request, invoke=invoke,
-            cause=cause if found.last is None else found.last.then("retry"),
+            stage=STAGE, plugin=plugin, slot=retrievals.slot, attempt=retrievals.attempt, given=request, invoke=invoke,
+            cause=cause if retrievals.last is None else retrievals.last.then("retry"),
         ),
     )  # fmt: skip
-    found.last = execution
+    retrievals.last = execution
     if execution.value is None:
-        found.failed.append(execution)
+        retrievals.failed.append(execution)
         return None
     retrieval: Retrieval = execution.value
     view = EvidenceView(execution=execution, evidence=retrieval.evidence, sufficient=retrieval.status == "success")
-    found.views[execution.plugin_id] = view
-    found.summaries.append(_summary(view))
+    retrievals.views[execution.plugin_id] = view
+    retrievals.summaries.append(_summary(view))
     run.emit(UnitsJudged(frame_id=frame.id, execution_id=execution.id, rows=_fates(retrieval.ledger)))
     return view
 

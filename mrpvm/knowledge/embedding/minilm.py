@@ -90,19 +90,19 @@ class MiniLM:
         with self._one_at_a_time:
             whole = (text.encode(errors="replace").decode() for text in texts)  # half a surrogate pair is no text
             ids = [self._tokenizer.encode(text).ids for text in whole]
-            found: dict[int, bytes] = {}
+            by_place: dict[int, bytes] = {}
             order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
             for start in range(0, len(order), _BATCH):
                 places = order[start : start + _BATCH]
                 vectors = self._vectors([ids[place] for place in places])
-                found.update((place, packed(vector.tolist())) for place, vector in zip(places, vectors, strict=True))
-        return [found[place] for place in range(len(ids))]
+                by_place.update((place, packed(vector.tolist())) for place, vector in zip(places, vectors, strict=True))
+        return [by_place[place] for place in range(len(ids))]
 
     def _vectors(self, ids: Sequence[Sequence[int]]) -> Array:
         length = max(map(len, ids))
         tokens, present = np.zeros((len(ids), length), np.int64), np.zeros((len(ids), length), np.float32)
-        for row, found in enumerate(ids):
-            tokens[row, : len(found)], present[row, : len(found)] = found, 1
+        for row, token_ids in enumerate(ids):
+            tokens[row, : len(token_ids)], present[row, : len(token_ids)] = token_ids, 1
         rows = self._norm(self._words[tokens] + self._places[:length])
         mask = (1 - present)[:, None, None, :] * np.float32(-1e9)
         for layer in self._layers:

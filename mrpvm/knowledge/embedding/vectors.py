@@ -42,10 +42,10 @@ def combined(shared: Sequence[tuple[float, Vector]]) -> Vector:
     return Vector.of(packed([sum(values) for values in zip(*scaled, strict=True)]))
 
 
-def mean_similarity(asked: Vector, shared: Sequence[tuple[float, Vector]]) -> float:
+def mean_similarity(question: Vector, shared: Sequence[tuple[float, Vector]]) -> float:
     """Return the cosine between a direction and the mean of others, each as one unit long times its share."""
     length_squared = sum(share * share for share, _ in shared) + 2 * sum(
         share * part * one.similarity(two) for (share, one), (part, two) in combinations(shared, 2)
     )
-    along = sum(share * asked.similarity(vector) for share, vector in shared)
+    along = sum(share * question.similarity(vector) for share, vector in shared)
     return along / sqrt(length_squared) if length_squared > 0 else 0.0

@@ -64,23 +64,23 @@ def retrieve_evidence(
     seen_count = 0
     said = list(notes)
     for intent, decomposed, profile in zip(request.intents, request.decomposed, request.profiles, strict=True):
-        told = choose(turn_candidates(request.current_turn_units, profile.query_terms), profile, policy)
+        of_turn = choose(turn_candidates(request.current_turn_units, profile.query_terms), profile, policy)
         recalled = _without_needless(request, profile, context)
-        found = find(profile, recalled, context)
+        findings = find(profile, recalled, context)
         if recalled is not request:
             said.append(f"intent {intent.group_number}: {STANDS_ALONE}")
-        stored = choose(found.candidates, profile, policy, taken=told.entries)
+        stored = choose(findings.candidates, profile, policy, taken=of_turn.entries)
         stored = _with_surroundings(stored, intent, profile, context)
-        seen_count += found.seen_count + len(request.current_turn_units)
-        ledger += (*told.ledger, *stored.ledger)
-        entries = (*told.entries, *stored.entries)
-        said += [f"intent {intent.group_number}: {note}" for note in (*found.notes, *_levels(entries))]
+        seen_count += findings.seen_count + len(request.current_turn_units)
+        ledger += (*of_turn.ledger, *stored.ledger)
+        entries = (*of_turn.entries, *stored.entries)
+        said += [f"intent {intent.group_number}: {note}" for note in (*findings.notes, *_levels(entries))]
         evidence.append(
             Evidence(
                 intent=intent,
                 decomposed=decomposed,
                 profile=profile,
-                current_turn_units=told.entries,
+                current_turn_units=of_turn.entries,
                 session_units=tuple(entry for entry in stored.entries if entry.store == "session"),
                 kb_units=tuple(entry for entry in stored.entries if entry.store != "session"),
                 guidance=guidance_for(intent, request.current_turn_units, guidance),
@@ -120,10 +120,10 @@ def _with_surroundings(
 
     A request for a summary that names nothing takes what came last, one for what was told what the session holds.
     """
-    asked = request_of(intent.target)
-    if asked is None or not asked.is_ordered:
+    requested = request_of(intent.target)
+    if requested is None or not requested.is_ordered:
         return chosen
-    takes_all = asked.kind == "summary" and not asked.wanted
+    takes_all = requested.kind == "summary" and not requested.wanted
     sources = {entry.unit.source_id for entry in chosen.entries}
     known = {entry.unit.id for entry in chosen.entries}
     terms = dict.fromkeys(profile.query_terms[:MAX_QUERY_TERMS], 1.0)
@@ -136,7 +136,7 @@ def _with_surroundings(
         if hit.unit.id not in known
         and hit.unit.is_evidence
         and not hit.unit.child_unit_ids
-        and (hit.store == "session" if asked.is_of_told else takes_all or hit.unit.source_id in sources)
+        and (hit.store == "session" if requested.is_of_told else takes_all or hit.unit.source_id in sources)
     }
     taken = list(near.values())[: max(0, profile.max_results - len(known))]
     taken_ids = {hit.unit.id for hit in taken}

@@ -48,31 +48,31 @@ class Signals:
 
 
 def _guidance(request: PlanInput) -> list[KnowledgeUnit]:
-    found: list[EvidenceEntry] = [
+    entries: list[EvidenceEntry] = [
         *request.guidance.planner,
         *request.guidance.decomposition,
         *request.guidance.validation,
     ]
     turn = [unit for unit in request.current_turn_units if unit.is_guidance and unit.phase_scopes != ("gs-plugin",)]
-    return list({unit.id: unit for unit in (*(entry.unit for entry in found), *turn)}.values())
+    return list({unit.id: unit for unit in (*(entry.unit for entry in entries), *turn)}.values())
 
 
 def signals_of(request: PlanInput) -> Signals:
     """Return the signals of the message, the admitted intents, pending units and guidance."""
     guidance = _guidance(request)
     said = " ".join([request.current_message, *(intent.target for intent in request.intents)])
-    told = " ".join(unit.text for unit in request.current_turn_units if unit.is_evidence)
+    turn_text = " ".join(unit.text for unit in request.current_turn_units if unit.is_evidence)
     method = " ".join(unit.text for unit in guidance)
-    found = frozenset(words(f"{said} {method}"))
+    words_said = frozenset(words(f"{said} {method}"))
     roles = {unit.role for unit in guidance if unit.topic != "how to answer"}
     return Signals(
         acts=frozenset(intent.act for intent in request.intents),
-        topics=frozenset(topic for topic, cues in _TOPICS.items() if cues & (found | set(words(told)))),
+        topics=frozenset(topic for topic, cues in _TOPICS.items() if cues & (words_said | set(words(turn_text)))),
         query_words=frozenset(word for word in words(said) if len(word) > 3),
-        wants_depth=bool(found & _DEPTH or _DEPTH_PHRASES.search(said)),
-        wants_speed=bool(found & _SPEED or _SPEED_PHRASES.search(said)),
-        is_symbolic=bool(found & _SYMBOLIC),
-        is_retrieval_heavy=bool(found & _RETRIEVAL) or len(request.intents) > 1,
+        wants_depth=bool(words_said & _DEPTH or _DEPTH_PHRASES.search(said)),
+        wants_speed=bool(words_said & _SPEED or _SPEED_PHRASES.search(said)),
+        is_symbolic=bool(words_said & _SYMBOLIC),
+        is_retrieval_heavy=bool(words_said & _RETRIEVAL) or len(request.intents) > 1,
         has_constraint_guidance="Constraint" in roles,
         has_procedure_guidance="Procedure" in roles,
         has_evaluation_guidance="Evaluation" in roles,

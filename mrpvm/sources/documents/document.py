@@ -52,12 +52,16 @@ def media_type_of(data: bytes, name: str, declared: str | None = None) -> MediaT
         )
     ending = next((ending for ending in _BY_ENDING if name.lower().endswith(ending)), None)
     stated = (declared or "").partition(";")[0].strip().lower()
-    found = _BY_ENDING[ending] if ending else _DECLARED.get(stated)
-    if found == "application/pdf":
+    media_type = _BY_ENDING[ending] if ending else _DECLARED.get(stated)
+    if media_type == "application/pdf":
         raise Unreadable("The file is called a PDF and is none: it does not begin with %PDF-.")
-    if found in (None, "text/plain") and not ending and head.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
+    if (
+        media_type in (None, "text/plain")
+        and not ending
+        and head.lstrip()[:15].lower().startswith((b"<!doctype", b"<html"))
+    ):
         return "text/html"
-    return found or "text/plain"
+    return media_type or "text/plain"
 
 
 def _is_binary(head: bytes) -> bool:

@@ -33,8 +33,8 @@ def decoded(data: bytes, declared: str | None = None) -> str:
 
 def charset_in(declaration: str) -> str | None:
     """Return the charset that a Content-Type or a meta element names."""
-    found = _CHARSET.search(declaration)
-    return found[1] if found else None
+    match = _CHARSET.search(declaration)
+    return match[1] if match else None
 
 
 def cleaned(text: str) -> str:

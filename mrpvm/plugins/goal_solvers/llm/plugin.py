@@ -46,23 +46,23 @@ class LLMGoalSolver:
         if not context.model.available:
             error = PluginError(code="LLM_NOT_AVAILABLE", message="No language model is configured.")
             return Solution(status="error", error=error)
-        asked = [
+        answerable = [
             item
             for item in request.evidence
             if request.grounding == "open" or item.entries or _is_helped(request, item)
         ]
-        asked = asked if any(char.isalnum() for char in request.message) else []
+        answerable = answerable if any(char.isalnum() for char in request.message) else []
         system = "\n\n".join(filter(None, (request.system_prompt, self._prompts[request.grounding])))
         wish = request.requested_model or request.session_model
         dialogue = Dialogue(context, self.descriptor, system, wish=wish)
         try:
-            readings = self._readings(dialogue, request, asked, context.write) if asked else {}
+            readings = self._readings(dialogue, request, answerable, context.write) if answerable else {}
         except MRPError as error:
             return Solution(status="error", error=failure(error), metadata=dialogue.metadata)
         answer = Answer(
             groups=tuple(
                 with_helper(
-                    _group(item, readings.get(item.intent.group_number), item in asked, request),
+                    _group(item, readings.get(item.intent.group_number), item in answerable, request),
                     request.helpers,
                 )
                 for item in request.evidence
@@ -72,15 +72,15 @@ class LLMGoalSolver:
         return Solution(status=status, answer=answer, metadata=dialogue.metadata)  # type: ignore[arg-type]
 
     def _readings(
-        self, dialogue: Dialogue, request: SolveInput, asked: Sequence[Evidence], write: Callable[[str], None]
+        self, dialogue: Dialogue, request: SolveInput, evidence: Sequence[Evidence], write: Callable[[str], None]
     ) -> dict[int, CitedText]:
         """Return what the model wrote for each group it was asked for; a group it left out is missing."""
-        messages = conversation(request, asked)
+        messages = conversation(request, evidence)
         if len(request.evidence) == 1:
-            reader = _reader(asked[0], request, write)
+            reader = _reader(evidence[0], request, write)
             reply = dialogue.ask(messages, reader.feed)
-            return {asked[0].intent.group_number: reader.close()} if reply else {}
-        by_number = {item.intent.group_number: item for item in asked}
+            return {evidence[0].intent.group_number: reader.close()} if reply else {}
+        by_number = {item.intent.group_number: item for item in evidence}
         readings = {}
         for number, text in _sections(dialogue.ask(messages), [*by_number]):
             if number in by_number and number not in readings:
@@ -109,11 +109,11 @@ def _reader(evidence: Evidence, request: SolveInput, show: Callable[[str], None]
     )
 
 
-def _sections(reply: str, asked: Sequence[int]) -> list[tuple[int, str]]:
+def _sections(reply: str, numbers: Sequence[int]) -> list[tuple[int, str]]:
     """Return the groups of a reply; one without headings answers the one group that was asked for."""
     parts = _GROUP.split(reply)
-    found = [(int(parts[place]), parts[place + 1]) for place in range(1, len(parts), 2)]
-    return found or ([(asked[0], reply)] if len(asked) == 1 else [])
+    sections = [(int(parts[place]), parts[place + 1]) for place in range(1, len(parts), 2)]
+    return sections or ([(numbers[0], reply)] if len(numbers) == 1 else [])
 
 
 def _group(evidence: Evidence, reading: CitedText | None, was_asked: bool, request: SolveInput) -> AnswerGroup:

@@ -23,11 +23,11 @@ def has_marks(evidence: Evidence) -> bool:
     return not FORMS_WITHOUT_MARKS & set(requested_forms(evidence))
 
 
-def conversation(request: SolveInput, asked: Sequence[Evidence]) -> tuple[HistoryMessage, ...]:
+def conversation(request: SolveInput, shown: Sequence[Evidence]) -> tuple[HistoryMessage, ...]:
     """Return the history and, as the last message, the intents to answer."""
     said = message_to_read(request.message, request.history)
     content = masked(
-        json.dumps(said | {"intents": [_intent(evidence, request) for evidence in asked]}, ensure_ascii=False)
+        json.dumps(said | {"intents": [_intent(evidence, request) for evidence in shown]}, ensure_ascii=False)
     )
     history = (
         replace(item, content=masked(item.content), tool_input=masked(item.tool_input)) for item in request.history
@@ -37,7 +37,7 @@ def conversation(request: SolveInput, asked: Sequence[Evidence]) -> tuple[Histor
 
 def _intent(evidence: Evidence, request: SolveInput) -> dict[str, Any]:
     context = context_items(offered_entries(evidence))
-    asked: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "group": evidence.intent.group_number,
         "prompt": intent_prompt(evidence),
         "context": [{"number": number, **item} for number, item in enumerate(context, start=1)],
@@ -45,10 +45,10 @@ def _intent(evidence: Evidence, request: SolveInput) -> dict[str, Any]:
     guidance = [masked(entry.unit.text) for entry in evidence.guidance.goal_solver]
     helper = helper_of(evidence.intent.group_number, request.helpers)
     if helper is not None and helper.status == "success":
-        asked["helper"] = {key: masked(str(value)) for key, value in helper.as_evidence().items()}
+        fields["helper"] = {key: masked(str(value)) for key, value in helper.as_evidence().items()}
         guidance.append(HELPER_NOTE)
     if guidance:
-        asked["guidance"] = list(dict.fromkeys(guidance))
+        fields["guidance"] = list(dict.fromkeys(guidance))
     if not has_marks(evidence):
-        asked["marks"] = "none in the text; name the sources on the CITED line"
-    return asked
+        fields["marks"] = "none in the text; name the sources on the CITED line"
+    return fields

@@ -74,13 +74,15 @@ def find_by_meaning(
     """Return the best of the pool by words and vectors; by words alone, and says so, when the turn has no time left."""
     pool = _pool(profile, request.recall, context)
     near = _neighbours(pool)
-    vectors = _vectors(encoder, [*pool.scored, *(hit for found in near.values() for _, hit in found)], context)
+    vectors = _vectors(encoder, [*pool.scored, *(hit for findings in near.values() for _, hit in findings)], context)
     if vectors is None:
-        found = find_lexically(profile, request, context)
+        findings = find_lexically(profile, request, context)
         return BackendFindings(
-            found.candidates, found.seen_count, ("ranked by shared words alone: the turn had no time for vectors",)
+            findings.candidates,
+            findings.seen_count,
+            ("ranked by shared words alone: the turn had no time for vectors",),
         )
-    asked = _asked(encoder, profile, request.recall)
+    question = _asked(encoder, profile, request.recall)
     best = _full_score(pool)
     in_use = request.recall.documents if request.recall else ()
     ranked = []
@@ -90,10 +92,10 @@ def find_by_meaning(
             for share, other in ((1.0, hit), *near.get(hit.unit.id, ()))
             if other.unit.id in vectors
         ]
-        likeness = mean_similarity(asked, known) if known else 0.0
+        likeness = mean_similarity(question, known) if known else 0.0
         own = vectors.get(hit.unit.id)
         words = (1 - pool.weight) * hit.score / best if best else 0.0
-        cosine = asked.similarity(own) if own is not None else None
+        cosine = question.similarity(own) if own is not None else None
         ranked.append(_Likened(hit, words, likeness, pool.weight * max(0.0, likeness), cosine))
     ranked.sort(key=lambda item: (-item.score, item.hit.unit.id))
     candidates = [_candidate(item, in_use) for item in ranked[: profile.max_results + SPARE_CANDIDATES]]
@@ -171,12 +173,12 @@ def unit_vectors(encoder: Encoder, units: Sequence[KnowledgeUnit]) -> dict[str, 
 
 
 def _candidate(item: _Likened, in_use: Collection[str]) -> Candidate:
-    told = f"{matched_by(item.hit)} gives {item.words:.2f}" if item.hit.score else "no shared word"
+    note = f"{matched_by(item.hit)} gives {item.words:.2f}" if item.hit.score else "no shared word"
     return Candidate(
         unit=item.hit.unit,
         store=item.hit.store,
         scores={"hybrid": item.score},
-        matched=f"{told}; likeness {item.likeness:.2f} gives {item.meaning:.2f}",
+        matched=f"{note}; likeness {item.likeness:.2f} gives {item.meaning:.2f}",
         is_in_use=item.hit.unit.source_id in in_use,
         words={"hybrid": item.words},
         likeness=item.cosine,

@@ -96,8 +96,10 @@ def find_with_links(profile: ContextProfile, request: RetrieveInput, context: Ca
     .
     """
     hits = lexical_hits(profile, request.recall, context)
-    told = [link for unit in request.current_turn_units if unit.is_evidence for link in links_of(unit)]
-    links, followed = _follow(profile, [*told, *(link for hit in hits for link in links_of(hit.unit))], hits, context)
+    of_turn = [link for unit in request.current_turn_units if unit.is_evidence for link in links_of(unit)]
+    links, followed = _follow(
+        profile, [*of_turn, *(link for hit in hits for link in links_of(hit.unit))], hits, context
+    )
     linking = link_units(profile.query_terms, links)
     candidates = [_joined(item, linking.units.get(item.unit.id)) for item in lexical_candidates(hits, request.recall)]
     known = {hit.unit.id for hit in hits}
@@ -118,23 +120,23 @@ def _follow(
 ) -> tuple[list[Triple], list[ScoredUnit]]:
     """Return all links, and the units found under the arguments of triples that hang together with the question."""
     wanted = frozenset(profile.query_terms)
-    found = list(links)
+    links_seen = list(links)
     known = {hit.unit.id for hit in hits}
-    asked = set(wanted)
+    terms_seen = set(wanted)
     followed: list[ScoredUnit] = []
     for _ in range(FOLLOWED_TIMES):
-        near = neighbourhood(tuple(seeds_of(found, wanted)), found)
+        near = neighbourhood(tuple(seeds_of(links_seen, wanted)), links_seen)
         arguments = dict.fromkeys(term for link in near for side in (link.subject, link.object) for term in terms(side))
-        new = [term for term in arguments if term not in asked][:FOLLOWED_TERMS]
+        new = [term for term in arguments if term not in terms_seen][:FOLLOWED_TERMS]
         if not new or context.stopped():
             break
-        asked.update(new)
+        terms_seen.update(new)
         more = context.knowledge.search(dict.fromkeys(new, 1.0), FOLLOWED_LIMIT)
         fresh = [hit for hit in more if hit.unit.is_evidence and hit.unit.id not in known]
         known.update(hit.unit.id for hit in fresh)
         followed += fresh
-        found += [link for hit in fresh for link in links_of(hit.unit)]
-    return found, followed
+        links_seen += [link for hit in fresh for link in links_of(hit.unit)]
+    return links_seen, followed
 
 
 def _joined(candidate: Candidate, linked: Linked | None) -> Candidate:

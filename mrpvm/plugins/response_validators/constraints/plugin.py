@@ -73,14 +73,14 @@ class ConstraintValidator:
 
 
 def _wrong_groups(groups: Iterable[AnswerGroup], expected: Iterable[int]) -> str | None:
-    found, wanted = [group.intent_ref for group in groups], set(expected)
-    missing = sorted(wanted - set(found))
-    extra = sorted(set(found) - wanted)
+    answered, wanted = [group.intent_ref for group in groups], set(expected)
+    missing = sorted(wanted - set(answered))
+    extra = sorted(set(answered) - wanted)
     if missing:
         return f"Intent group {missing[0]} has no answer group."
     if extra:
         return f"Answer group {extra[0]} belongs to no intent."
-    return f"Intent group {found[0]} is answered twice." if len(found) != len(set(found)) else None
+    return f"Intent group {answered[0]} is answered twice." if len(answered) != len(set(answered)) else None
 
 
 def _wrong_answer(group: AnswerGroup, evidence: Evidence, message: str) -> str | None:

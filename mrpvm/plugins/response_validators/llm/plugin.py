@@ -91,12 +91,12 @@ def _question(request: ValidateInput) -> str:
 
 def _verdict(reply: str) -> tuple[bool, str] | None:
     """Return acceptance and reason from the first JSON object in the reply, None if it holds no verdict."""
-    found: Any = None
+    parsed: Any = None
     try:
-        found, _ = json.JSONDecoder().raw_decode(reply, reply.index("{"))
+        parsed, _ = json.JSONDecoder().raw_decode(reply, reply.index("{"))
     except (ValueError, RecursionError):
         return None
-    verdict, reason = found.get("verdict"), found.get("reason", "")
+    verdict, reason = parsed.get("verdict"), parsed.get("reason", "")
     if verdict not in ("accepted", "rejected"):
         return None
     return verdict == "accepted", " ".join(str(reason or "").split())[:REASON_CHARS]

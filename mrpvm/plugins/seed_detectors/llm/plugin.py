@@ -61,8 +61,8 @@ class _Talk:
         try:
             return read_sections(reply, wants_intents=self.wants_intents)
         except Refused as refused:
-            asked = correction.replace("<diagnostics>", str(refused))
-        again = [said, HistoryMessage(role="assistant", content=reply), HistoryMessage(role="user", content=asked)]
+            prompt = correction.replace("<diagnostics>", str(refused))
+        again = [said, HistoryMessage(role="assistant", content=reply), HistoryMessage(role="user", content=prompt)]
         return read_sections(self.dialogue.ask(again), wants_intents=self.wants_intents)
 
 
@@ -85,15 +85,15 @@ class LLMSeedDetector:
         dialogue = Dialogue(context, self.descriptor, self._detect_prompt, wish=wish)
         said = _as_data({"history": _told(request.history), **message_to_read(request.message, request.history)})
         try:
-            found = _Talk(dialogue, wants_intents=True).sections(said, self._correction)
+            sections = _Talk(dialogue, wants_intents=True).sections(said, self._correction)
         except Refused as refused:
             return Detection(status="error", error=_refusal(refused), metadata=dialogue.metadata)
         except MRPError as error:
             return Detection(status="error", error=failure(error), metadata=dialogue.metadata)
         return Detection(
             status="success",
-            intent_document=found.intents,
-            context_document=found.context,
+            intent_document=sections.intents,
+            context_document=sections.context,
             metadata=dialogue.metadata,
         )
 
@@ -108,12 +108,12 @@ class LLMSeedDetector:
         dialogue = Dialogue(context, self.descriptor, self._normalise_prompt, role=INGEST_ROLE)
         said = _as_data({"section": chunk.section_title, "source": chunk.source_name, "text": chunk.text})
         try:
-            found = _Talk(dialogue, wants_intents=False).sections(said, self._correction)
+            sections = _Talk(dialogue, wants_intents=False).sections(said, self._correction)
         except Refused as refused:
             return Normalisation(status="error", error=_refusal(refused), metadata=dialogue.metadata)
         except MRPError as error:
             return Normalisation(status="error", error=failure(error), metadata=dialogue.metadata)
-        return Normalisation(status="success", context_document=found.context, metadata=dialogue.metadata)
+        return Normalisation(status="success", context_document=sections.context, metadata=dialogue.metadata)
 
 
 def _told(history: Sequence[HistoryMessage]) -> list[dict[str, str]]:

@@ -36,11 +36,11 @@ def read_sections(reply: str, *, wants_intents: bool) -> Sections:
         Refused: a section is missing, or its document is refused; the diagnostics of both are in it.
     """
     parts = _HEADING.split(reply.replace("\r\n", "\n"))
-    found = {parts[place].lower(): _text(parts[place + 1]) for place in range(1, len(parts), 2)}
+    sections = {parts[place].lower(): _text(parts[place + 1]) for place in range(1, len(parts), 2)}
     wanted = ("intents", "context") if wants_intents else ("context",)
-    diagnostics = [NO_SECTION.format(name=name) for name in wanted if name not in found]
-    intents, context = found.get("intents", ""), found.get("context", "")
-    if wants_intents and not intents and "intents" in found:
+    diagnostics = [NO_SECTION.format(name=name) for name in wanted if name not in sections]
+    intents, context = sections.get("intents", ""), sections.get("context", "")
+    if wants_intents and not intents and "intents" in sections:
         diagnostics.append("The section `--- intents ---` is empty: there is at least one intent.")
     diagnostics += _complaints(intents, "intent") if wants_intents else []
     diagnostics += _complaints(context, "context")
