@@ -219,8 +219,8 @@ class _BoundModel:
         wait_ms = min(wait_ms, LONGEST_WAIT_MS)
         if time.monotonic() + wait_ms / 1000 >= self._deadline:
             raise error
-        while wait_ms > 0:
-            if self._scope.stopped():
-                raise error
+        while wait_ms > 0 and not self._scope.stopped():
             self._endpoint.pause(min(wait_ms, _POLL_MS) / 1000)
             wait_ms -= _POLL_MS
+        if self._is_over():  # a busy machine may wake later than asked
+            raise error
