@@ -12,7 +12,7 @@ import pytest
 from django.db import connections
 from django.urls import reverse
 from playwright.sync_api import Browser as Chromium
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from mrpvm import registry
 from mrpvm.errors import MRPError
@@ -23,6 +23,9 @@ from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn
 from tests.browser.browsing import WATCH, Browser, HeldSolver, answer, new_session, ready
 from tests.live import LiveServer
+
+# What a page shows in the end counts, not how fast a busy machine gets there.
+expect.set_options(timeout=20_000)
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
