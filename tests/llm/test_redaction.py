@@ -136,7 +136,8 @@ def test_sentences_about_secrets_stay(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["key=", "password: ", "sk-", "://a:", "-----BEGIN PRIVATE KEY-----", "cookie: a=", "eyJ."]
+    "piece",
+    ["api_key=", "password=", "password: ", "sk-", "://a:", "-----BEGIN PRIVATE KEY-----", "cookie: a=", "eyJ."],
 )
 def test_a_long_text_of_beginnings_takes_linear_time(piece: str) -> None:
     def seconds(count: int) -> float:
