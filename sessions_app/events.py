@@ -19,7 +19,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from sessions_app.metrics import meters
-from sessions_app.models import Session, SessionEvent
+from sessions_app.models import KBMount, KnowledgeBase, Session, SessionEvent
 from sessions_app.models.named_sql import Write, value_insertions, write_all
 
 logger = logging.getLogger(__name__)
@@ -130,6 +130,24 @@ class BaseStored(TypedDict):
     kb_name: str
     revision: int
     parent_kb_id: str | None
+
+
+def mounted_facts(mount: KBMount) -> BaseMounted:
+    """Return the payload of `kb.mounted`."""
+    base = mount.knowledge_base
+    return BaseMounted(kb_id=base.kb_id, kb_name=base.name, revision=mount.revision, reason=mount.reason)
+
+
+def stored_facts(base: KnowledgeBase) -> BaseStored:
+    """Return the payload of `kb.saved` and `kb.forked`."""
+    parent_kb_id = base.parent.kb_id if base.parent else None
+    return BaseStored(kb_id=base.kb_id, kb_name=base.name, revision=base.revision, parent_kb_id=parent_kb_id)
+
+
+def draft_facts(session: Session) -> DraftChanged:
+    """Return the payload of `draft.changed`."""
+    draft = session.draft
+    return DraftChanged(dirty=session.is_dirty, source_count=draft.source_count, unit_count=draft.unit_count)
 
 
 type News = (
@@ -309,10 +327,10 @@ def compacted(sequence: int) -> EventMessage:
     return {"sequence": sequence, "kind": "events.compacted", "payload": {}, "created_at": None}
 
 
-def announce_revision(base_pk: int, kb_id: str, revision: int) -> None:
+def announce_revision(base: KnowledgeBase) -> None:
     """Wake the open pages of sessions that have the base mounted, one message for all of them, after the commit."""
-    message = base_revised(kb_id, revision)
-    transaction.on_commit(lambda: _send(group_of_base(base_pk), [message]), robust=True)
+    group, message = group_of_base(base.pk), base_revised(base.kb_id, base.revision)
+    transaction.on_commit(lambda: _send(group, [message]), robust=True)
 
 
 def send(session_pk: int, messages: Sequence[EventMessage]) -> None:

@@ -26,13 +26,13 @@ from sessions_app.actions.upkeep.copies import make_daily_copy
 from sessions_app.actions.upkeep.events import compact_events
 from sessions_app.actions.upkeep.packing import pack_large_layers
 from sessions_app.actions.upkeep.retention import carry_out_retention
-from sessions_app.actions.upkeep.staging import sweep_staged
 from sessions_app.actions.upkeep.storage import sample_storage
 from sessions_app.background.alerts import watch_rates
 from sessions_app.background.precompute import derive_ahead
 from sessions_app.database import living_connection
 from sessions_app.experiments.forgetting.files import clear_caches_if_due
 from sessions_app.experiments.forgetting.work import take_up_abandoned
+from sessions_app.layers.staging import sweep_staged
 from sessions_app.models.damage import damaged_columns
 from sessions_app.pacing import Pacer
 from sessions_app.turns.recovery import recover_abandoned

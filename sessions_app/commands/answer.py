@@ -21,7 +21,6 @@ from mrpvm.commands.recorded import NotedPorts, frozen_record
 from mrpvm.trace.events import ROOT_FRAME_ID, Event, record_of
 from mrpvm.values import Selection, TurnOutcome
 from sessions_app import events
-from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.conversation_points import mark_conversation
 from sessions_app.actions.sessions.frozen_content import point_to_personas, point_to_skills, reloaded
 from sessions_app.actions.sessions.histories import append_turn_message
@@ -90,10 +89,10 @@ def answer_command(
         _add_tool_message(locked, turn, outcome.tool_call)
     if chain is not None:
         mark_conversation(locked, chain, sent or text, outcome.result.message)
-    touch(locked)
+    locked.touch()
     recorded = events.TurnEnded(request_id=turn.request_id, turn_index=turn.turn_index, code=outcome.result.code)
     events.append_to_locked(locked, [*news, ("command.recorded", recorded)])
-    locked.save(update_fields=[*_CHANGEABLE, *ACTIVITY_FIELDS])
+    locked.save(update_fields=[*_CHANGEABLE, *Session.ACTIVITY_FIELDS])
     trim_registry(turn)
     return CommandTurn(turn=turn, outcome=_turn_outcome(outcome), events=trace)
 

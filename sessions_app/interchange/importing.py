@@ -13,7 +13,6 @@ from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, 
 from mrpvm.wire import from_wire, to_wire
 from sessions_app import events
 from sessions_app.acting import asking_name
-from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.histories import write_turn_messages
 from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.sessions.slots import lock_session
@@ -82,7 +81,7 @@ def _store(project: Project, trace_id: str, drawing: DrawnTrace, turn: Explainab
     answer = {"assistant": drawing.answer} if drawing.answer else {}
     write_turn_messages(session, turn, {"user": drawing.question, **answer})
     _write_events(turn, drawing.events)
-    touch(session)
+    session.touch()
     ended = events.TurnCommitted(
         request_id=turn.request_id,
         turn_index=turn.turn_index,
@@ -91,7 +90,7 @@ def _store(project: Project, trace_id: str, drawing: DrawnTrace, turn: Explainab
     )
     events.append_to_locked(session, [("turn.committed", ended)])
     sequences = ("turn_sequence", "event_sequence", "message_sequence")
-    session.save(update_fields=[*sequences, "first_message", *ACTIVITY_FIELDS])
+    session.save(update_fields=[*sequences, "first_message", *Session.ACTIVITY_FIELDS])
     return turn
 
 

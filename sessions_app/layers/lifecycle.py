@@ -1,12 +1,15 @@
 """Making, moving, sealing and dropping layers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from mrpvm.knowledge import indexing
+from mrpvm.knowledge.units import text_byte_count
 from sessions_app.layers.retrieval.visibility import Totals, settle
+from sessions_app.layers.retrieval.words import note_words
 from sessions_app.models import (
     HiddenUnit,
     KnowledgeBase,
@@ -68,6 +71,16 @@ def give_up_layers(layers: Sequence[KnowledgeLayer], session: Session) -> None:
     KnowledgeLayer.objects.filter(parent__in=pks, kind=KnowledgeLayer.Kind.STAGED).update(parent=None, ancestry=[])
     given_up = KnowledgeLayer.objects.filter(pk__in=pks)
     given_up.update(parent=None, kind=KnowledgeLayer.Kind.REMOVED, removed_from=session.journal)
+
+
+def abandon(layers: QuerySet[KnowledgeLayer]) -> None:
+    """Leave unsealed layers that nothing points at any more to the sweeper.
+
+    Whoever is staging something on one of them finds that it has to be moved.
+    """
+    pks = list(layers.filter(sealed_at=None).values_list("pk", flat=True))
+    KnowledgeLayer.objects.filter(parent__in=pks, kind=KnowledgeLayer.Kind.STAGED).update(parent=None, ancestry=[])
+    KnowledgeLayer.objects.filter(pk__in=pks).update(parent=None, kind=KnowledgeLayer.Kind.STAGED)
 
 
 def keep_removals(session: Session, sealed: Sequence[KnowledgeLayer]) -> None:
@@ -146,6 +159,103 @@ def draft_layers(session: Session) -> list[KnowledgeLayer]:
     lower_ids = session.draft.ancestry[: session.draft.ancestry.index(session.mounted_layer_id)]
     lower = {layer.pk: layer for layer in KnowledgeLayer.objects.filter(pk__in=lower_ids)} if lower_ids else {}
     return [*(lower[pk] for pk in reversed(lower_ids)), session.draft]
+
+
+def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
+    """Return the row of the session's journal source in one of its layers, making it if there is none.
+
+    Whoever calls it holds the session's lock, or the layer alone.
+    """
+    found = layer.sources.filter(source_id=session.journal_source_id).first()
+    return found or KnowledgeSource.objects.create(
+        layer=layer,
+        source_id=session.journal_source_id,
+        name=f"session-{session.session_id}-journal",
+        kind=KnowledgeSource.Kind.JOURNAL,
+        chunk_count=1,
+    )
+
+
+def prepare_journal(session: Session, units_at_once: int) -> None:
+    """Enter the many units of a large journal in its source, in short transactions, so that it can be sealed soon.
+
+    Neither that nor the words that pages find them by is on a turn's path. Nothing is done for a session that takes no
+    more.
+    """
+    is_ready = Session.objects.filter(pk=session.pk, journal__own_unit_count__lte=units_at_once).exists()
+    while not is_ready:
+        with transaction.atomic():
+            locked = Session.objects.select_for_update().filter(pk=session.pk, deleted_at=None).first()
+            if locked is None or locked.is_expired:
+                return
+            units = _enter_units(locked, locked.journal, units_at_once)
+            note_words(units)
+            is_ready = not units
+
+
+def seal_stack(session: Session, *, chosen: KnowledgeLayer | None, with_journal: bool) -> KnowledgeLayer:
+    """Seal what is to be kept of the locked session's layers, put fresh ones on top of it, and return that tip.
+
+    What is empty is not sealed but used again, so that saves without news do not lengthen the chain. Units keep their
+    ids: the ledger and plugins know them by these.
+
+    Args:
+        chosen: units that were moved out of the session's own layers, kept too.
+        with_journal: keep all that the session's own layers hold.
+    """
+    tip, stack = session.mounted_layer, own_layers(session)
+    drafts = [layer for layer in draft_layers(session) if not layer.is_empty]  # only the topmost one may be
+    own = [layer for layer in stack if with_journal and not layer.is_empty]
+    entered: list[LayerUnit] = []
+    for layer in drafts:
+        seal_layer(layer)
+        tip = layer
+    for layer in own if chosen is None else [*own, chosen]:
+        relink_layer(layer, tip)
+        entered += _enter_units(session, layer)
+        seal_layer(layer)
+        tip = layer
+    if session.draft.is_empty:
+        place_draft(session.draft, tip)
+    else:
+        session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
+    emptied = _restore_stack(session, stack, restack_layer if chosen else relink_layer)
+    keep_removals(session, [*drafts, *own, *emptied])
+    note_words(entered)
+    return tip
+
+
+def _enter_units(session: Session, layer: KnowledgeLayer, limit: int | None = None) -> list[LayerUnit]:
+    """Enter the layer's units that have no source yet, and what they say, in its journal source; return them."""
+    source = journal_source(session, layer)
+    units = list(layer.units.filter(origin=None).order_by("pk")[:limit])
+    LayerUnit.objects.filter(pk__in=[unit.pk for unit in units]).update(origin=source)
+    source.unit_count = session.unit_count
+    source.text_byte_count += sum(map(text_byte_count, units))
+    source.save(update_fields=["unit_count", "text_byte_count"])
+    return units
+
+
+def _restore_stack(
+    session: Session, stack: Sequence[KnowledgeLayer], link: Callable[[KnowledgeLayer, KnowledgeLayer], None]
+) -> list[KnowledgeLayer]:
+    """Put what was not sealed of the session's own layers on its draft again, with a journal on top.
+
+    Not what is empty below the journal, which is returned: its counts lack what lay above it and was sealed.
+
+    Args:
+        link: puts a layer on another; `relink_layer` where that one shows the same as the one below it until now.
+    """
+    below = session.draft
+    empty = [layer for layer in stack[:-1] if layer.is_empty]
+    abandon(KnowledgeLayer.objects.filter(pk__in=[layer.pk for layer in empty]))
+    for layer in stack:
+        if layer.sealed_at is None and layer not in empty:
+            link(layer, below)
+            below = layer
+    if session.journal.sealed_at is not None:
+        session.journal = create_layer(KnowledgeLayer.Kind.JOURNAL, below)
+    return empty
 
 
 def relink_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:

@@ -22,7 +22,6 @@ from mrpvm.trace.graph import fold_graph
 from mrpvm.trace.head import trace_head
 from mrpvm.values import Selection
 from sessions_app import events
-from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import discard_pending
 from sessions_app.actions.turns.payloads import batch
 from sessions_app.actions.turns.running import lock_running_turn
@@ -159,9 +158,9 @@ def end_failed(
         news.append(("units.discarded", events.UnitCount(request_id=turn.request_id, count=len(discarded))))
     if turn.status != Status.CANCELLED:  # whoever stopped it had a reason of their own
         session.failed_turn_count += 1
-    touch(session)
+    session.touch()
     events.append_to_locked(session, news)
-    session.save(update_fields=["failed_turn_count", "event_sequence", *ACTIVITY_FIELDS])
+    session.save(update_fields=["failed_turn_count", "event_sequence", *Session.ACTIVITY_FIELDS])
 
 
 def fill_end(

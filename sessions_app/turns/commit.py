@@ -18,7 +18,6 @@ from mrpvm.llm.redaction import without_secrets
 from mrpvm.preview import preview
 from mrpvm.values import Answer, Selection, TurnOutcome
 from sessions_app import events
-from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import (
     NO_PROMOTION,
     Promotion,
@@ -90,7 +89,7 @@ def commit_turn(
         session.system_prompt = call.system_prompt
     if prepared.new_summary is not None:
         session.summary = prepared.new_summary.as_record()
-    touch(session)
+    session.touch()
     news = _news_of_success(turn, outcome, promotion, changed)
     # The session first, as whoever else changes its rows does: else two could wait for each other.
     if not store_committed(turn, (*_SESSION_FIELDS, *changed), len(news)):
@@ -227,7 +226,7 @@ _ENTRY_FIELDS = (
 
 
 _MESSAGE_COLUMNS = ("session_id", "turn_id", "sequence", "role", "content", "payload", "created_at")
-_SESSION_FIELDS = ("system_prompt", "summary", "message_sequence", "unit_count", *ACTIVITY_FIELDS)
+_SESSION_FIELDS = ("system_prompt", "summary", "message_sequence", "unit_count", *Session.ACTIVITY_FIELDS)
 """What a success changes in its session, beside preferences and the number of events."""
 
 

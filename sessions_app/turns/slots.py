@@ -14,12 +14,11 @@ from mrpvm.llm.redaction import without_secrets
 from sessions_app import events, shutdown
 from sessions_app.acting import asking_name
 from sessions_app.actions.knowledge import mounts as kb_mounts
-from sessions_app.actions.sessions.activity import expiry_after
 from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.slots import refusal_of, running_turn, turn_in_progress, waiting_for_slot
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.models.named_sql import advance_session, insert_rows, read_related
-from sessions_app.models.sessions.session import ForkReason
+from sessions_app.models.sessions.session import ForkReason, expiry_after
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned

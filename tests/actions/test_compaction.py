@@ -20,8 +20,8 @@ from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.upkeep import compaction
 from sessions_app.actions.upkeep.compaction import compact_base, compact_long_chains
-from sessions_app.actions.upkeep.staging import sweep_staged
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers.staging import sweep_staged
 from sessions_app.models import (
     KBMount,
     KBRevision,

@@ -16,7 +16,7 @@ from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions import context_loads
 from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
 from sessions_app.actions.sessions.session import delete_session, purge_deleted_sessions
-from sessions_app.actions.upkeep import staging
+from sessions_app.layers import staging
 from sessions_app.models import (
     ContextUnit,
     KnowledgeBase,

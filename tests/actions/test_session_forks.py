@@ -14,7 +14,7 @@ from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.histories import append_messages, import_history
 from sessions_app.actions.sessions.session import create_session, delete_session
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.actions.upkeep import staging
+from sessions_app.layers import staging
 from sessions_app.models import ConversationPoint, Session
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.queries.sessions.conversations import continuation, recognised_point

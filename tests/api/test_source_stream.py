@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from sessions_app.actions.upkeep import staging
 from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.ingest import load
+from sessions_app.layers import staging
 from sessions_app.models import KnowledgeSource, Project
 from tests.api.conftest import Caller
 from tests.live import LiveServer

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import fork_base
-from sessions_app.actions.upkeep import staging
+from sessions_app.layers import staging
 from sessions_app.models import KnowledgeBase
 from tests.actions.knowledge_scene import held
 from tests.browser.browsing import Browser, aside, ready

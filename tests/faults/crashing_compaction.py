@@ -22,7 +22,8 @@ def main(fatal: int) -> None:
     django.setup()
     from sessions_app.actions.knowledge.bases import add_source, ensure_default_base
     from sessions_app.actions.settings.projects import ensure_default_project
-    from sessions_app.actions.upkeep import compaction, staging
+    from sessions_app.actions.upkeep import compaction
+    from sessions_app.layers import staging
     from sessions_app.models import KnowledgeBase
     from tests.faults.crashing_server import Edges, count_edges
     from tests.faults.reading import ranked

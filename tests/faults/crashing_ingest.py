@@ -20,8 +20,8 @@ def main(fatal: int) -> None:
     from sessions_app.actions.sessions import context_loads
     from sessions_app.actions.sessions.session import create_session
     from sessions_app.actions.settings.projects import ensure_default_project
-    from sessions_app.actions.upkeep import staging
     from sessions_app.ingest.load import Upload, load_context, load_source
+    from sessions_app.layers import staging
     from sessions_app.models import Session
     from tests.faults.crashing_server import Edges, count_edges
     from tests.faults.reading import seen

@@ -24,7 +24,7 @@ def main(verb: str, fatal: int) -> None:
     from sessions_app.actions.knowledge.source_rows import NewSource
     from sessions_app.actions.sessions import session as sessions
     from sessions_app.actions.settings import projects
-    from sessions_app.actions.upkeep import staging
+    from sessions_app.layers import staging
     from sessions_app.models import Session
     from tests.actions.knowledge_scene import held, seen, tell
     from tests.faults.crashing_server import Edges, count_edges

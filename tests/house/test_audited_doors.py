@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path("sessions_app")
 DOORS = ("api", "web", "admin", "mcp", "management", "commands")
-WRITERS = ("actions", "ingest", "interchange", "experiments")
+WRITERS = ("layers", "actions", "ingest", "interchange", "experiments")
 
 type Name = tuple[str, str]
 """A module and a function in it."""

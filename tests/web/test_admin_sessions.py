@@ -15,7 +15,7 @@ from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.sessions.session import UNDO_PERIOD, create_session, delete_session
-from sessions_app.actions.upkeep import staging
+from sessions_app.layers import staging
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,

@@ -4,18 +4,15 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
-from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from mrpvm.errors import Conflict, InvalidInput, NotFound
+from mrpvm.errors import Conflict, InvalidInput
 from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.sources.source import Rejection
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
-from sessions_app.actions.knowledge.lifecycle import kb_saved
-from sessions_app.actions.knowledge.notifications import notify_on_commit
+from sessions_app.actions.knowledge.notifications import kb_saved, notify_on_commit
 from sessions_app.actions.knowledge.source_rows import (
     NewSource,
     check_limit,
@@ -27,23 +24,23 @@ from sessions_app.actions.knowledge.source_rows import (
 )
 from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.settings.quotas import check_growth, stored
-from sessions_app.actions.upkeep.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
+from sessions_app.layers.heads import lock_base, move_head, no_such_base, note_revision
 from sessions_app.layers.index import UNKNOWN, hide_units
 from sessions_app.layers.lifecycle import create_layer, seal_layer
+from sessions_app.layers.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
 from sessions_app.models import (
     AuditKind,
-    KBRevision,
     KnowledgeBase,
     KnowledgeLayer,
     KnowledgeSource,
     LayerUnit,
     Project,
 )
+from sessions_app.models.knowledge.bases import MAX_NAME_CHARS
 from sessions_app.queries.experiments.suites import untested_suites
 from sessions_app.queries.knowledge.bases import deleted_bases, text_byte_count
 
 DEFAULT_BASE_NAME = "Default KB"
-MAX_NAME_CHARS = 200
 
 
 @transaction.atomic
@@ -77,13 +74,11 @@ def ensure_default_base(project: Project) -> KnowledgeBase:
 
 
 def require_tests(base: KnowledgeBase, state: str) -> None:
-    """Refuse a state that the tests of a base were not run against, or that breaks some, where the server wants that.
+    """Refuse a state that the tests of a base were not run against, or that breaks some.
 
     Raises:
         Conflict: TESTS_REQUIRED, with the suites.
     """
-    if not settings.MRPVM_REQUIRE_TESTS:
-        return
     missing = untested_suites(base, state)
     if missing:
         raise Conflict(
@@ -149,7 +144,7 @@ def restore_base(project: Project, kb_id: str) -> KnowledgeBase:
     """
     base = deleted_bases(project).select_for_update().filter(kb_id=kb_id).first()
     if base is None:
-        raise _no_such_base()
+        raise no_such_base()
     before = stored(project)
     base.deleted_at = None
     base.save(update_fields=["deleted_at"])
@@ -192,7 +187,7 @@ def add_source(
     """
     head = KnowledgeLayer.objects.filter(headed_bases=base).first()
     if head is None:
-        raise _no_such_base()
+        raise no_such_base()
     new = NewSource(
         name=name, source_id=free_source_id(head, name) if source_id is None else source_id, content=content,
         units=units, chunk_count=chunk_count, kind=kind, rejections=rejections,
@@ -222,6 +217,7 @@ def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, rep
     check_base_size(layer)
     seal_layer(layer)
     move_head(locked, layer, reason="source-add")
+    events.announce_revision(locked)
     check_growth(locked.project, before)
     record_of_base(
         AuditKind.BASE_SOURCE_ADDED, locked, source_id=source.source_id, name=source.name, revision=locked.revision
@@ -246,64 +242,6 @@ def base_name(name: str) -> str:
             details={"limit": MAX_NAME_CHARS, "length": len(name)},
         )
     return name
-
-
-def lock_base(base: KnowledgeBase, *, project_id: int | None = None) -> KnowledgeBase:
-    """Return the base as it is now, with its row locked until the end of the running transaction.
-
-    Raises:
-        NotFound: KB_NOT_FOUND, also for a base of another project than `project_id`.
-    """
-    rows = KnowledgeBase.objects.filter(pk=base.pk, deleted_at=None)
-    rows = rows if project_id is None else rows.filter(project_id=project_id)
-    # Locked by itself: who waits would look for the row joined to the head that it had before, and find none.
-    if not rows.select_for_update().values_list("pk").first():
-        raise _no_such_base()
-    return rows.select_related("head", "parent").get()
-
-
-def _no_such_base() -> NotFound:
-    return NotFound("There is no such knowledge base.", code="KB_NOT_FOUND")
-
-
-def move_head(
-    base: KnowledgeBase,
-    layer: KnowledgeLayer,
-    *,
-    reason: str,
-    actor: User | None = None,
-    origin: tuple[int, int] | None = None,
-) -> None:
-    """Point the locked base at its next head; from here on readers see what `layer` shows.
-
-    Args:
-        origin: the key of another base that the content comes from, and the revision of it.
-
-    Effects: head, source count, name, time and revision, which grows by one; a row that keeps the revision;
-    `kb.revised` for the open pages of sessions that have the base mounted.
-    """
-    base.head, base.source_count = layer, layer.source_count
-    base.revision += 1
-    base.updated_at = timezone.now()
-    base.save(update_fields=["name", "head", "source_count", "revision", "updated_at"])
-    note_revision(base, reason, actor, origin)
-    events.announce_revision(base.pk, base.kb_id, base.revision)
-
-
-def note_revision(
-    base: KnowledgeBase, reason: str, actor: User | None = None, origin: tuple[int, int] | None = None
-) -> None:
-    """Keep the base's present revision so that it can be restored, with its origin as for `move_head`; one row."""
-    origin_base, origin_revision = origin or (None, None)
-    KBRevision.objects.create(
-        knowledge_base=base,
-        revision=base.revision,
-        layer_id=base.head_id,
-        reason=reason,
-        created_by=actor,
-        origin_base_id=origin_base,
-        origin_revision=origin_revision,
-    )
 
 
 def free_source_id(layer: KnowledgeLayer, name: str) -> str:

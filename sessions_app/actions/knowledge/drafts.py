@@ -13,7 +13,6 @@ from mrpvm.errors import NotFound
 from sessions_app import events
 from sessions_app.actions.knowledge.bases import check_base_size
 from sessions_app.actions.knowledge.journals import keep_many_own, keep_own
-from sessions_app.actions.knowledge.mounts import draft_facts
 from sessions_app.actions.knowledge.source_rows import (
     NewSource,
     check_source,
@@ -22,21 +21,19 @@ from sessions_app.actions.knowledge.source_rows import (
     is_listed,
     refuse_taken,
 )
-from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.settings.quotas import check_growth, stored
-from sessions_app.actions.upkeep.staging import (
+from sessions_app.layers.index import hide_units, index_units, remove_units, take_out_source
+from sessions_app.layers.lifecycle import abandon, own_layers, relink_layer, restack_layer
+from sessions_app.layers.staging import (
     UNITS_AT_ONCE,
     Watch,
-    abandon,
     fill,
     hide_in_batches,
     staged_on,
     staging,
     unwatched,
 )
-from sessions_app.layers.index import hide_units, index_units, remove_units, take_out_source
-from sessions_app.layers.lifecycle import own_layers, relink_layer, restack_layer
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, QuotaKind, Session
 
 Kind = KnowledgeLayer.Kind
@@ -173,8 +170,8 @@ def _count_sources(
 
 
 def _finished(session: Session, before: Mapping[QuotaKind, float]) -> Session:
-    touch(session)
-    session.save(update_fields=["draft", *ACTIVITY_FIELDS])
+    session.touch()
+    session.save(update_fields=["draft", *Session.ACTIVITY_FIELDS])
     check_growth(session.project, before)
-    events.append(session, ("draft.changed", draft_facts(session)))
+    events.append(session, ("draft.changed", events.draft_facts(session)))
     return session

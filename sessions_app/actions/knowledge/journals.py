@@ -13,34 +13,17 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from mrpvm.errors import InvalidInput
-from mrpvm.knowledge.units import text_byte_count
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.sessions.slots import lock_idle_session, lock_session, waiting_for_slot
-from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, Watch
+from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.layers.index import hide_units, index_units, not_removed, remove_units
-from sessions_app.layers.lifecycle import create_layer, own_layers, seal_layer
+from sessions_app.layers.lifecycle import create_layer, own_layers
 from sessions_app.layers.retrieval.chains import resolve_chain
-from sessions_app.layers.retrieval.words import note_words
+from sessions_app.layers.staging import UNITS_AT_ONCE, Watch
 from sessions_app.models import ContextUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
 
 CHOSEN_MAX = 1_000
 _UNITS_A_QUERY = 5_000
 _HASHES_A_QUERY = 500
-
-
-def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
-    """Return the row of the session's journal source in one of its layers, making it if there is none.
-
-    Whoever calls it holds the session's lock, or the layer alone.
-    """
-    source = layer.sources.filter(source_id=session.journal_source_id).first()
-    return source or KnowledgeSource.objects.create(
-        layer=layer,
-        source_id=session.journal_source_id,
-        name=f"session-{session.session_id}-journal",
-        kind=KnowledgeSource.Kind.JOURNAL,
-        chunk_count=1,
-    )
 
 
 def saved_units(session: Session) -> QuerySet[LayerUnit]:
@@ -65,25 +48,8 @@ def _saved_hashes(session: Session, chain: Sequence[int]) -> dict[int, str]:
     return {pk: digest for pk, digest, layer_pk in rows if layer_pk in chain}
 
 
-def prepare_journal(session: Session) -> None:
-    """Make the many units of a large journal ready to be sealed, in short transactions.
-
-    Each gets its source and the words that pages find it by; neither is on a turn's path.
-
-    Raises:
-        NotFound, Expired: as for `lock_session`.
-    """
-    is_ready = Session.objects.filter(pk=session.pk, journal__own_unit_count__lte=UNITS_AT_ONCE).exists()
-    while not is_ready:
-        with transaction.atomic():
-            locked = lock_session(session.pk)
-            source = journal_source(locked, locked.journal)
-            is_ready = not _enter(locked.journal, source, UNITS_AT_ONCE)
-            source.save(update_fields=["text_byte_count"])
-
-
-def take_told(session: Session, unit_ids: Collection[str]) -> list[KnowledgeUnit]:
-    """Take units out of the locked session's own layers and return them, oldest first: they go into a base.
+def move_told(session: Session, unit_ids: Collection[str]) -> KnowledgeLayer:
+    """Move units out of the locked session's own layers into a new layer on its draft, which goes into a base.
 
     Costs by these units. Turns that saw them find them in a removed layer.
 
@@ -101,36 +67,9 @@ def take_told(session: Session, unit_ids: Collection[str]) -> list[KnowledgeUnit
     for layer in layers:
         remove_units(layer, units, are_moved=True)
     session.journal.refresh_from_db()
-    return list(units.values())
-
-
-def seal_told(session: Session, units: Sequence[KnowledgeUnit], tip: KnowledgeLayer) -> KnowledgeLayer:
-    """Return a sealed layer of these of the session's units, over `tip`."""
-    layer = create_layer(KnowledgeLayer.Kind.JOURNAL, tip)
-    index_units(layer, units)
-    seal_journal(session, layer)
-    return layer
-
-
-def seal_journal(session: Session, layer: KnowledgeLayer) -> None:
-    """Make one of the session's own layers part of a base; costs by what came since `prepare_journal`.
-
-    The units keep their ids: the ledger and plugins know them by these.
-    """
-    source = journal_source(session, layer)
-    source.unit_count = session.unit_count
-    _enter(layer, source)
-    source.save(update_fields=["unit_count", "text_byte_count"])
-    seal_layer(layer)
-
-
-def _enter(layer: KnowledgeLayer, source: KnowledgeSource, limit: int | None = None) -> bool:
-    """Enter units that have no source yet, and what they say in the unsaved source; return whether there were any."""
-    units = list(layer.units.filter(origin=None).order_by("pk")[:limit])
-    LayerUnit.objects.filter(pk__in=[unit.pk for unit in units]).update(origin=source)
-    source.text_byte_count += sum(map(text_byte_count, units))
-    note_words(units)
-    return bool(units)
+    moved = create_layer(KnowledgeLayer.Kind.JOURNAL, session.draft.parent if session.draft.is_empty else session.draft)
+    index_units(moved, list(units.values()))
+    return moved
 
 
 def missing_units(session: Session, below: KnowledgeLayer) -> list[KnowledgeUnit]:

@@ -8,29 +8,29 @@ from typing import Protocol
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
 from mrpvm.errors import Conflict
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
-from sessions_app.actions.knowledge.bases import ensure_default_base, lock_base
-from sessions_app.actions.knowledge.journals import agree_with_units, journal_source, missing_units
-from sessions_app.actions.knowledge.lifecycle import kb_loaded
-from sessions_app.actions.knowledge.notifications import notify_on_commit
+from sessions_app.actions.knowledge.bases import ensure_default_base
+from sessions_app.actions.knowledge.journals import agree_with_units, missing_units
+from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit
 from sessions_app.actions.knowledge.source_rows import earlier_sources
-from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
-from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, abandon, fill, locked_staged, staging
+from sessions_app.layers.heads import lock_base, point_at
 from sessions_app.layers.index import hide_units
 from sessions_app.layers.lifecycle import (
+    abandon,
     create_layer,
     draft_layers,
     drop_layer,
     give_up_layers,
+    journal_source,
     own_layers,
     place_draft,
     restack_layer,
 )
+from sessions_app.layers.staging import UNITS_AT_ONCE, fill, locked_staged, staging
 from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
 from sessions_app.plugin_threads import Patience, unhurried
 
@@ -164,7 +164,7 @@ def _mount(
             f"The draft of '{session.mounted_kb.name}' has unsaved changes. Save or fork them, or discard "
             "them with the mount (discard_draft).",
             code="WORKSPACE_DIRTY",
-            details=draft_facts(session),
+            details=events.draft_facts(session),
         )
     previous, was_dirty, stack = session.mounted_kb, session.is_dirty, own_layers(session)
     if was_dirty:
@@ -181,10 +181,10 @@ def _mount(
         restack_layer(layer, below)
     agree_with_units(session)
     mount = point_at(session, target, reason=reason, actor=actor)
-    news: list[events.News] = [("kb.mounted", mounted_facts(mount))]
+    news: list[events.News] = [("kb.mounted", events.mounted_facts(mount))]
     if was_dirty:
         give_up_layers(discarded, session)
-        news.append(("draft.changed", draft_facts(session)))
+        news.append(("draft.changed", events.draft_facts(session)))
     events.append_all(session, news)
     loaded = kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id)
     notify_on_commit(loaded, patience)
@@ -192,12 +192,10 @@ def _mount(
 
 
 def follow_fold(session: Session, base: KnowledgeBase) -> None:
-    """Put what the locked session has above its mounted head on the present one, if that is the same folded.
+    """Put what the locked session has above its mounted head on another one, if that is the same folded.
 
     Else a save would put the base back on the long chain. Costs by the session's own units and by what they replace.
     """
-    if session.mounted_layer_id == base.head_id:
-        return
     if not session.mounts.filter(until=None, knowledge_base=base, revision=base.revision).exists():
         return
     drafts, stack, below = draft_layers(session), own_layers(session), base.head
@@ -219,39 +217,3 @@ def _restack_draft(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     layer.save(update_fields=["source_count"])
     for source_id in layer.sources.values_list("source_id", flat=True):
         hide_units(layer, LayerUnit.objects.filter(origin__in=earlier_sources(parent, source_id)))
-
-
-def point_at(session: Session, base: KnowledgeBase, *, reason: str, actor: User | None) -> KBMount:
-    """Point the locked session at the head of `base`, close its open mount and open the next.
-
-    The caller has already put the session's draft on that head. Effects: the session's row with activity, two mount
-    rows.
-    """
-    session.mounted_kb, session.mounted_layer = base, base.head
-    touch(session)
-    session.save(
-        update_fields=["mounted_kb", "mounted_layer", "draft", "journal", *ACTIVITY_FIELDS],
-    )
-    now = timezone.now()
-    session.mounts.filter(until=None).update(until=now)
-    return KBMount.objects.create(
-        session=session,
-        knowledge_base=base,
-        layer=base.head,
-        revision=base.revision,
-        reason=reason,
-        mounted_at=now,
-        mounted_by=actor,
-    )
-
-
-def mounted_facts(mount: KBMount) -> events.BaseMounted:
-    """Return the payload of `kb.mounted`."""
-    base = mount.knowledge_base
-    return events.BaseMounted(kb_id=base.kb_id, kb_name=base.name, revision=mount.revision, reason=mount.reason)
-
-
-def draft_facts(session: Session) -> events.DraftChanged:
-    """Return the payload of `draft.changed`."""
-    draft = session.draft
-    return events.DraftChanged(dirty=session.is_dirty, source_count=draft.source_count, unit_count=draft.unit_count)

@@ -1,15 +1,17 @@
 """Bringing an earlier revision of a knowledge base back."""
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, NotFound
-from sessions_app.actions.knowledge.bases import lock_base, move_head, require_tests
-from sessions_app.actions.knowledge.lifecycle import kb_saved
-from sessions_app.actions.knowledge.notifications import notify_on_commit
+from sessions_app import events
+from sessions_app.actions.knowledge.bases import require_tests
+from sessions_app.actions.knowledge.notifications import kb_saved, notify_on_commit
 from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.layers.heads import lock_base, move_head
 from sessions_app.models import AuditKind, KBRevision, KnowledgeBase
 from sessions_app.queries.experiments.suites import state_of_revision
 
@@ -45,9 +47,11 @@ def restore_revision(
         raise NotFound(
             f"'{locked.name}' has no revision {revision} that could be restored.", code="KB_REVISION_NOT_FOUND"
         )
-    require_tests(locked, state_of_revision(locked, revision))
+    if settings.MRPVM_REQUIRE_TESTS:
+        require_tests(locked, state_of_revision(locked, revision))
     before = stored(locked.project)
     move_head(locked, kept.layer, reason=f"restore-{revision}", actor=actor)
+    events.announce_revision(locked)
     check_growth(locked.project, before)
     record_of_base(AuditKind.BASE_REVERTED, locked, restored=revision, revision=locked.revision)
     notify_on_commit(kb_saved(locked, session=None, reason="restore"))

@@ -13,17 +13,15 @@ from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.sources.source import Rejection
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
-from sessions_app.actions.knowledge.journals import journal_source
 from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.knowledge.quarantine import replace_rejections
 from sessions_app.actions.knowledge.source_rows import check_source_name
-from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import added_event, known_hashes, remove_from_layers
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.settings.quotas import check_growth, stored
-from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, Watch, fill, staged_on, staging, unwatched
 from sessions_app.layers.index import index_units, remove_units
-from sessions_app.layers.lifecycle import give_up_layers, own_layers, restack_above, restack_layer
+from sessions_app.layers.lifecycle import give_up_layers, journal_source, own_layers, restack_above, restack_layer
+from sessions_app.layers.staging import UNITS_AT_ONCE, Watch, fill, staged_on, staging, unwatched
 from sessions_app.models import ContextUnit, KnowledgeLayer, LayerUnit, Session, UnitEvent
 from sessions_app.models.knowledge.copies import insert_copies
 from sessions_app.models.knowledge.unit_fields import UnitFields
@@ -144,8 +142,8 @@ def _prepared(session: Session, material: Material) -> Session:
 def _finished(locked: Session, material: Material, kept: Sequence[KnowledgeUnit], dropped_count: int) -> ContextLoad:
     replace_rejections(material.rejections, locked, material.source_id, material.name)
     locked.unit_count += len(kept)
-    touch(locked)
-    locked.save(update_fields=["unit_count", *ACTIVITY_FIELDS])
+    locked.touch()
+    locked.save(update_fields=["unit_count", *Session.ACTIVITY_FIELDS])
     events.append(locked, ("context.loaded", events.ContextLoaded(source_name=material.name, unit_count=len(kept))))
     if kept:
         notify_on_commit(added_event(locked, kept, "committed-session", "session-context-api"))

@@ -11,18 +11,15 @@ from django.db.models import QuerySet
 
 from mrpvm.conversation.summary import summary_of
 from sessions_app import events
-from sessions_app.actions.knowledge.journals import agree_with_units, journal_source
-from sessions_app.actions.knowledge.lifecycle import kb_loaded, session_created
-from sessions_app.actions.knowledge.mounts import mounted_facts
-from sessions_app.actions.knowledge.notifications import notify_on_commit
-from sessions_app.actions.sessions.activity import touch
+from sessions_app.actions.knowledge.journals import agree_with_units
+from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit, session_created
 from sessions_app.actions.sessions.limit import take_place
 from sessions_app.actions.sessions.session import TITLE_CHARS
 from sessions_app.actions.settings.quotas import check_growth, stored
-from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, fill, staged_on, staging
 from sessions_app.identifiers import new_session_id
 from sessions_app.layers.index import index_units
-from sessions_app.layers.lifecycle import create_layer
+from sessions_app.layers.lifecycle import create_layer, journal_source
+from sessions_app.layers.staging import UNITS_AT_ONCE, fill, staged_on, staging
 from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
 from sessions_app.models.knowledge.copies import insert_copies
 from sessions_app.models.knowledge.unit_fields import UnitFields
@@ -90,7 +87,7 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
         fork.title = _numbered_title(source)
     _lay(fork, staged)
     fork.forked_from, fork.forked_at, fork.fork_reason = source, sequence, reason
-    touch(fork)
+    fork.touch()
     fork.created_at = fork.last_activity_at
     fork.save()
     _copy_messages(source, fork, sequence)
@@ -179,6 +176,6 @@ def _announce(source: Session, fork: Session, reason: str) -> None:
         revision=theirs.revision if theirs else fork.mounted_kb.revision, reason="session-fork",
     )  # fmt: skip
     forked = events.SessionCreated(forked_from=source.session_id, reason=reason)
-    events.append_all(fork, [("session.created", forked), ("kb.mounted", mounted_facts(mount))])
+    events.append_all(fork, [("session.created", forked), ("kb.mounted", events.mounted_facts(mount))])
     notify_on_commit(session_created(fork, fork.mounted_kb))
     notify_on_commit(kb_loaded(fork, fork.mounted_kb, reason="session-create"))

@@ -7,7 +7,6 @@ from django.db import transaction
 
 from mrpvm.llm.redaction import without_secrets
 from sessions_app import events
-from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.session import Choices, create_session, note_metadata
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
@@ -62,8 +61,8 @@ def append_messages(session: Session, messages: Sequence[Mapping[str, str]]) -> 
     Effects: message rows without a turn, activity; `messages.changed`.
     """
     locked = lock_idle_session(session.pk)
-    touch(locked)
-    locked.save(update_fields=ACTIVITY_FIELDS)
+    locked.touch()
+    locked.save(update_fields=Session.ACTIVITY_FIELDS)
     return _append(locked, messages)
 
 

@@ -17,7 +17,6 @@ from mrpvm.errors import Conflict, InvalidInput, NotFound
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.knowledge.notifications import notify_on_commit
-from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import added_event, known_hashes, remove_from_layers
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
@@ -157,8 +156,8 @@ def _note(session: Session, unit_id: str, step: str, store: str, reason: str, te
 
 
 def _finished(session: Session, unit_id: str, change: Literal["retracted", "restored", "corrected"]) -> Session:
-    touch(session)
-    session.save(update_fields=["unit_count", *ACTIVITY_FIELDS])
+    session.touch()
+    session.save(update_fields=["unit_count", *Session.ACTIVITY_FIELDS])
     events.append(session, ("units.changed", events.UnitChanged(unit_id=unit_id, change=change)))
     record_of_session(AuditKind(f"unit.{change}"), session, unit_id=unit_id)
     return session

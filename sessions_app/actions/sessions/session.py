@@ -18,9 +18,7 @@ from mrpvm.llm.roles import MODEL_CHARS
 from sessions_app import events
 from sessions_app.actions.knowledge import bases as knowledge
 from sessions_app.actions.knowledge import mounts as kb_mounts
-from sessions_app.actions.knowledge.lifecycle import kb_loaded, session_created
-from sessions_app.actions.knowledge.notifications import notify_on_commit
-from sessions_app.actions.sessions.activity import touch
+from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit, session_created
 from sessions_app.actions.sessions.frozen_content import freeze_files
 from sessions_app.actions.sessions.limit import take_place
 from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
@@ -125,10 +123,10 @@ def create_session(
         session.planner_statistics = utilities_to_keep(project.pk)
     if client_name:
         session.session_id, session.is_client_named = client_name, True
-    touch(session)
+    session.touch()
     mount = KBMount(knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create")
     news: list[events.News] = [
-        ("session.created", events.SessionCreated()), ("kb.mounted", kb_mounts.mounted_facts(mount))
+        ("session.created", events.SessionCreated()), ("kb.mounted", events.mounted_facts(mount))
     ]  # fmt: skip
     session.event_sequence = len(news)
     insert_rows([session], with_keys=True)

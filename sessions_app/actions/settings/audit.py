@@ -13,7 +13,7 @@ from mrpvm.llm.redaction import without_secrets
 from sessions_app.acting import current_actor
 from sessions_app.models import AuditEntry, AuditKind, KnowledgeBase, Membership, Session
 
-_SUBJECT_CHARS, _ACTOR_CHARS, _ADDRESS_CHARS, _REQUEST_ID_CHARS = 300, 200, 45, 128
+_SUBJECT_CHARS, _ADDRESS_CHARS, _REQUEST_ID_CHARS = 300, 45, 128
 _ENTRIES_A_TRANSACTION = 1_000
 
 
@@ -28,15 +28,16 @@ def record(kind: AuditKind, project_pk: int | None, subject: str, /, **facts: An
 
 
 def _entry(kind: AuditKind, project_pk: int | None, subject: str, facts: Mapping[str, Any]) -> AuditEntry:
+    subject = _cut(subject, _SUBJECT_CHARS)
     actor = current_actor()
     return AuditEntry(
         project_id=project_pk,
         kind=kind,
         actor_kind=actor.kind,
-        actor=_cut(actor.name, _ACTOR_CHARS),
+        actor=actor.name,
         address=actor.address[:_ADDRESS_CHARS],
         request_id=actor.request_id[:_REQUEST_ID_CHARS],
-        subject=_cut(subject, _SUBJECT_CHARS),
+        subject=subject,
         facts=dict(facts),
     )
 

@@ -22,11 +22,11 @@ from mrpvm.knowledge.indexing import IndexEntry, index_entry
 from sessions_app.actions.sessions.slots import running_turn
 from sessions_app.actions.upkeep.exclusive import alone_at
 from sessions_app.actions.upkeep.packing import pack_postings
-from sessions_app.actions.upkeep.staging import UNITS_A_TRANSACTION
 from sessions_app.layers.index import insert_postings
 from sessions_app.layers.lengths import Lengths, change_lengths, set_lengths
 from sessions_app.layers.lifecycle import create_layer, draft_layers, own_layers, recount_layer
 from sessions_app.layers.retrieval.words import rewrite_words
+from sessions_app.layers.staging import UNITS_A_TRANSACTION
 from sessions_app.models import ExplainabilityTurn, KnowledgeLayer, LayerUnit, PackedLayer, Posting, Session
 from sessions_app.models.durability import durable_later
 from sessions_app.models.knowledge.packed_layer import packing_version

@@ -3,7 +3,7 @@
 from django import forms
 from django.contrib.auth.models import User
 
-from sessions_app.actions.knowledge.bases import MAX_NAME_CHARS, create_base, rename_base
+from sessions_app.actions.knowledge.bases import create_base, rename_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
@@ -11,6 +11,7 @@ from sessions_app.admin.sessions.forms import MOUNT_REASON, MountBase, mounted
 from sessions_app.admin.shell.action_forms import ActionForm, Done
 from sessions_app.admin.shell.choosers import any_base, any_session, session_of_project
 from sessions_app.models import KnowledgeBase
+from sessions_app.models.knowledge.bases import MAX_NAME_CHARS
 from sessions_app.queries.settings.projects import all_projects
 
 REVISIONS_SHOWN = 20

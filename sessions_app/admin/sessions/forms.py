@@ -3,13 +3,13 @@
 from django import forms
 from django.contrib.auth.models import User
 
-from sessions_app.actions.knowledge.bases import MAX_NAME_CHARS
 from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
 from sessions_app.actions.sessions.session import TITLE_CHARS, create_session, rename_session, restore_session
 from sessions_app.admin.shell.action_forms import ActionForm, Done
 from sessions_app.admin.shell.choosers import any_base, base_of_project
 from sessions_app.models import KBMount, Session
+from sessions_app.models.knowledge.bases import MAX_NAME_CHARS
 from sessions_app.queries.knowledge.bases import unsaved
 from sessions_app.queries.settings.projects import all_projects
 
@@ -240,7 +240,9 @@ class ForkSessionBase(_LiveSessionForm):
     in_steps = True
 
     name = forms.CharField(
-        max_length=MAX_NAME_CHARS, required=False, help_text="Empty: called after the base that is mounted now."
+        max_length=MAX_NAME_CHARS,
+        required=False,
+        help_text="Empty: called after the base that is mounted now.",
     )
     include_conversation_units = forms.BooleanField(required=False, label="With what the conversation told")
 

@@ -16,7 +16,6 @@ from django.db.models import BinaryField, DateTimeField, Field, ForeignKey, JSON
 
 from mrpvm.errors import InvalidInput
 from mrpvm.wire import json_bytes
-from sessions_app.actions.knowledge.bases import MAX_NAME_CHARS
 from sessions_app.models import (
     ContextUnit,
     Derivation,
@@ -38,6 +37,7 @@ from sessions_app.models import (
     UnitArtifact,
     UnitEvent,
 )
+from sessions_app.models.knowledge.bases import MAX_NAME_CHARS
 from sessions_app.models.turns.compression import CompressedJSONField
 
 FORMAT = "mrpvm-bundle"

@@ -16,6 +16,9 @@ from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.knowledge.unit_fields import UnitFields
 from sessions_app.models.settings.project import Project
 
+MAX_NAME_CHARS = 200
+_FORK_SUFFIX = " fork"
+
 
 class KnowledgeLayer(models.Model):
     """A set of units and hidings on top of a parent; unsealed while it is a session's own.
@@ -103,7 +106,7 @@ class KnowledgeBase(models.Model):
 
     kb_id = models.CharField(max_length=64, unique=True, default=new_kb_id, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="knowledge_bases")
-    name = models.CharField(max_length=200)
+    name = models.CharField(max_length=MAX_NAME_CHARS)
     is_default = models.BooleanField(default=False)
     parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="forks")
     head = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="headed_bases")
@@ -124,6 +127,11 @@ class KnowledgeBase(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def fork_name(self) -> str:
+        """Return what a fork of the base is called unless somebody names it."""
+        return f"{self.name[: MAX_NAME_CHARS - len(_FORK_SUFFIX)]}{_FORK_SUFFIX}"
 
 
 class SourceRows(models.QuerySet["KnowledgeSource"]):

@@ -1,7 +1,10 @@
 """A conversation and the numbered events that tell browsers what happened to it."""
 
 import hashlib
+from datetime import datetime, timedelta
+from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -18,6 +21,12 @@ class ForkReason(models.TextChoices):
 
     EDITED = "edited", "A message was edited or answered again"
     EXPIRED = "expired", "The other had expired"
+
+
+def expiry_after(activity: datetime) -> datetime | None:
+    """Return when a session expires that was last active then; None without a time to live."""
+    minutes = settings.MRPVM_SESSION_IDLE_TTL_MINUTES
+    return activity + timedelta(minutes=minutes) if minutes else None
 
 
 class Session(models.Model):
@@ -102,6 +111,13 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+    ACTIVITY_FIELDS: ClassVar = ("last_activity_at", "expires_at")
+
+    def touch(self) -> None:
+        """Note activity in `ACTIVITY_FIELDS`, unsaved: expiry moves along with it, where a time to live is set."""
+        self.last_activity_at = timezone.now()
+        self.expires_at = expiry_after(self.last_activity_at)
 
     @property
     def label(self) -> str:

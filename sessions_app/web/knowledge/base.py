@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mrpvm.contracts import ScoredUnit
-from sessions_app.actions.knowledge.forks import fork_name
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.layers.retrieval.words import ASKED_WORDS, asked_for, units_holding
 from sessions_app.models import KnowledgeBase, LayerUnit
@@ -67,7 +66,7 @@ def base_context(
     fork = newest_fork(base) if family.fork_count else None
     return {
         "base": base,
-        "fork_name": fork_name(base),
+        "fork_name": base.fork_name,
         "seen": _seen(base.revision, fork.pk if fork else 0),
         "is_outdated": outdated_layers(base.head.chain).exists(),
         "forks": forks_of(base)[:FORKS_NAMED] if family.fork_count else (),

@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from mrpvm.errors import InvalidInput, MRPError
-from sessions_app.actions.knowledge.forks import fork_name, fork_session_kb, save_session_kb
+from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
 from sessions_app.models import KnowledgeBase
 from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
@@ -114,10 +114,10 @@ def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     session = session_of(member.project, session_id)
 
     def act() -> tuple[str, KnowledgeBase]:
-        unit_ids = _told_units(request)
-        name = request.POST.get("name", fork_name(session.mounted_kb)).replace("\0", "")
-        base = fork_session_kb(session, name, member.user, conversation_unit_ids=unit_ids)
-        return f"Created “{base.name}”{_told_words(unit_ids)}. The session sees its revision {base.revision} now.", base
+        told = _told_units(request)
+        name = request.POST.get("name", session.mounted_kb.fork_name).replace("\0", "")
+        base = fork_session_kb(session, name, member.user, conversation_unit_ids=told)
+        return f"Created “{base.name}”{_told_words(told)}. The session sees its revision {base.revision} now.", base
 
     return _told(request, session_id, act)
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sessions_app.actions.knowledge.forks import fork_name
 from sessions_app.models import Session
 from sessions_app.queries.experiments.suites import count_of_tests
 from sessions_app.queries.knowledge.bases import draft_sources, told_counts, told_units, unsaved
@@ -45,7 +44,7 @@ def saving_context(session: Session, *, names_told: bool = True) -> dict[str, An
         "is_behind": is_behind,
         "ways": _ways(bool(changes), bool(told_count or forgotten_count), is_behind),
         "test_count": 0 if is_behind or not names_told else count_of_tests(session.mounted_kb),
-        "fork_name": fork_name(session.mounted_kb),
+        "fork_name": session.mounted_kb.fork_name,
         "would_change": None
         if is_behind or not names_told
         else layer_differences(session.mounted_layer, session.journal),

@@ -10,7 +10,6 @@ from datetime import timedelta
 from itertools import batched
 
 from django.db import DatabaseError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from mrpvm.errors import Conflict
@@ -97,16 +96,6 @@ def staged_on(layer_pk: int, parent: KnowledgeLayer) -> KnowledgeLayer:
     if layer.ancestry != parent.chain:
         restack_layer(layer, parent)
     return layer
-
-
-def abandon(layers: QuerySet[KnowledgeLayer]) -> None:
-    """Leave unsealed layers that nothing points at any more to the sweeper.
-
-    Whoever is staging something on one of them finds that it has to be moved.
-    """
-    pks = list(layers.filter(sealed_at=None).values_list("pk", flat=True))
-    KnowledgeLayer.objects.filter(parent__in=pks, kind=_STAGED).update(parent=None, ancestry=[])
-    KnowledgeLayer.objects.filter(pk__in=pks).update(parent=None, kind=_STAGED)
 
 
 def sweep_staged(*, alone: bool = False) -> int:
