@@ -13,6 +13,7 @@ from django.db import DatabaseError, connection, connections
 from mrpvm.errors import StorageUnavailable
 from sessions_app.actions.damage import mend_noted_columns
 from sessions_app.actions.experiments.experiments import close_abandoned_experiments, remove_lost_traces
+from sessions_app.actions.experiments.forgetting.files import clear_caches_if_due
 from sessions_app.actions.sessions.frozen_content import remove_unused_content
 from sessions_app.actions.sessions.memory import sweep_memories
 from sessions_app.actions.sessions.session import delete_old_archives, expire_sessions, purge_deleted_sessions
@@ -30,7 +31,6 @@ from sessions_app.actions.upkeep.storage import sample_storage
 from sessions_app.background.alerts import watch_rates
 from sessions_app.background.precompute import derive_ahead
 from sessions_app.database import living_connection
-from sessions_app.experiments.forgetting.files import clear_caches_if_due
 from sessions_app.experiments.forgetting.work import take_up_abandoned
 from sessions_app.layers.staging import sweep_staged
 from sessions_app.models.damage import damaged_columns

@@ -12,6 +12,7 @@ from sessions_app.experiments.recorded import NotReplayable, RecordedTurn, Suppo
 from sessions_app.experiments.search import Expectation, plain
 from sessions_app.experiments.trial import Tick, TrialOutcome, run_trial
 from sessions_app.models import ExplainabilityTurn, KnowledgeBase, UnitEvent
+from sessions_app.queries.experiments.rerun import turns_through
 from sessions_app.queries.turns.registry import own_unit_events
 
 SAMPLED = 8
@@ -71,9 +72,8 @@ def moments_of_session(turn: ExplainabilityTurn) -> list[Moment]:
     Raises:
         InvalidInput: too many turns.
     """
-    question = recorded_turn(turn)
-    earlier = ExplainabilityTurn.objects.filter(session=turn.session, turn_index__lte=turn.turn_index)
-    turns = list(earlier.select_related("conditions").order_by("turn_index")[: MOST_MOMENTS + 1])
+    asked = recorded_turn(turn)
+    turns = turns_through(turn, MOST_MOMENTS + 1)
     if len(turns) > MOST_MOMENTS:
         raise InvalidInput(f"At most {MOST_MOMENTS} turns can be searched.")
     moments: list[Moment] = []

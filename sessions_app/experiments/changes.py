@@ -4,8 +4,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
-from django.db.models import Count, Sum
-
 from mrpvm import registry
 from mrpvm.assistants.personas import STYLES
 from mrpvm.conversation.flags import Flags, flags_in
@@ -21,6 +19,14 @@ from sessions_app.layers.retrieval.chains import Hidden, Marks
 from sessions_app.layers.retrieval.past import SeenLayers, past_view
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit, Session
+from sessions_app.queries.experiments.rerun import (
+    base_at,
+    evidence_but,
+    evidence_totals,
+    layer_of,
+    mounted_draft,
+    units_of,
+)
 from sessions_app.queries.sessions.frozen_content import agents_of, personas_of
 
 MOST_LEFT_OUT = 200
@@ -211,7 +217,7 @@ def changed_knowledge(recorded: RecordedTurn, changes: Changes) -> EffectiveView
     if changes.only_units:
         view = _hiding(view, _others(view, changes.only_units))
     if changes.without_units or changes.without_sources:
-        view = _without(view, changes.without_units, changes.without_sources)
+        view = _hiding(view, units_of(view.chain, changes.without_units, changes.without_sources))
     return view
 
 
@@ -219,23 +225,9 @@ def _mounted(recorded: RecordedTurn, changes: Changes) -> tuple[KnowledgeBase, K
     """Return the base that is mounted in place of the recorded one, and which of its layers; None for no other."""
     project_pk = recorded.turn.session.project_id
     if changes.draft is not None:
-        sessions = Session.objects.filter(project_id=project_pk, deleted_at__isnull=True, session_id=changes.draft)
-        session = sessions.select_related("mounted_kb", "journal", "draft").first()
-        if session is None:
-            raise NotFound(f"There is no session '{changes.draft}'.", code="SESSION_NOT_FOUND")
+        session = mounted_draft(project_pk, changes.draft)
         return session.mounted_kb, session.draft if changes.without_told else session.journal
-    if changes.base is None:
-        return None
-    bases = KnowledgeBase.objects.filter(project_id=project_pk, kb_id=changes.base, deleted_at=None)
-    base = bases.select_related("head").first()
-    if base is None:
-        raise NotFound(f"There is no knowledge base '{changes.base}'.", code="KB_NOT_FOUND")
-    if changes.revision is None or changes.revision == base.revision:
-        return base, base.head
-    earlier = base.revisions.filter(revision=changes.revision).select_related("layer").first()
-    if earlier is None:
-        raise NotFound(f"'{base.name}' has no revision {changes.revision}.", code="KB_NOT_FOUND")
-    return base, earlier.layer
+    return None if changes.base is None else base_at(project_pk, changes.base, changes.revision)
 
 
 def _over_layer(recorded: RecordedTurn, layer: KnowledgeLayer) -> EffectiveView:
@@ -247,13 +239,11 @@ def _over_layer(recorded: RecordedTurn, layer: KnowledgeLayer) -> EffectiveView:
     *own, mounted_pk = view.layers
     kept = tuple(pk for pk in own if pk not in layer.chain)
     if len(kept) == len(own):
-        mounted = KnowledgeLayer.objects.get(pk=mounted_pk)
+        mounted = layer_of(mounted_pk)
         evidence_count = view.evidence_count - mounted.evidence_count
         term_count = view.term_count - mounted.term_count
     else:
-        evidence = LayerUnit.objects.filter(layer_id__in=kept, pk__lte=view.marks[0], is_evidence=True)
-        counted = evidence.aggregate(evidence=Count("pk"), terms=Sum("length", default=0))
-        evidence_count, term_count = counted["evidence"], counted["terms"]
+        evidence_count, term_count = evidence_totals(kept, view.marks[0])
     seen = SeenLayers(
         own=kept,
         drafts=tuple(pk for pk in own[len(own) - view.draft_count :] if pk in kept),
@@ -265,12 +255,6 @@ def _over_layer(recorded: RecordedTurn, layer: KnowledgeLayer) -> EffectiveView:
     return past_view(recorded.turn.session, seen)
 
 
-def _without(view: EffectiveView, unit_ids: Collection[str], source_ids: Collection[str]) -> EffectiveView:
-    rows = LayerUnit.objects.filter(layer_id__in=view.chain).order_by()
-    hidden_units = [*rows.filter(unit_id__in=unit_ids), *rows.filter(source_id__in=source_ids)]
-    return _hiding(view, hidden_units)
-
-
 def _others(view: EffectiveView, unit_ids: Collection[str]) -> list[LayerUnit]:
     """Return the evidence that is none of these units.
 
@@ -279,8 +263,7 @@ def _others(view: EffectiveView, unit_ids: Collection[str]) -> list[LayerUnit]:
     """
     if view.evidence_count > MOST_HIDDEN:
         raise InvalidInput(f"Of more than {MOST_HIDDEN} units none can be chosen as the only ones.")
-    rows = LayerUnit.objects.filter(layer_id__in=view.chain, is_evidence=True).exclude(unit_id__in=unit_ids)
-    return list(rows.only("layer_id", "length", "is_evidence").order_by())
+    return evidence_but(view.chain, unit_ids)
 
 
 def _hiding(view: EffectiveView, hidden_units: Collection[LayerUnit]) -> EffectiveView:

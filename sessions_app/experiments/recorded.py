@@ -19,8 +19,8 @@ from sessions_app.layers.retrieval.chains import Marks
 from sessions_app.layers.retrieval.past import LayersGone, SeenLayers, past_view
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.models.sessions.session import ForkReason
-from sessions_app.queries.experiments.forgettings import took_payloads
+from sessions_app.queries.experiments.forgetting.acts import took_payloads
+from sessions_app.queries.experiments.rerun import remembered_turns, views_before
 from sessions_app.queries.turns import registry as turn_queries
 from sessions_app.turns.state import stored_message
 from sessions_app.turns.view import TurnView
@@ -244,19 +244,13 @@ def _summary_before(turn: ExplainabilityTurn, through: int) -> Summary:
     Raises:
         Conflict: NOT_REPLAYABLE, the turn that made it was removed.
     """
-    session: Session | None = turn.session if through else None
-    earlier = ExplainabilityTurn.objects.filter(status=ExplainabilityTurn.Status.SUCCEEDED, view__isnull=False)
-    of_session = earlier.filter(session=session, turn_index__lt=turn.turn_index)
-    while session is not None:
-        for record in of_session.order_by("-turn_index").values_list("view", flat=True).iterator(chunk_size=20):
-            made = TurnView.of_record(record or ()).new_summary
-            if made is not None and made.through == through:
-                return made
-        session = session.forked_from
-        of_session = earlier.filter(session=session)
-    if through:
-        raise NotReplayable("The turn that made the summary which this one saw was removed.", "summary")
-    return Summary()
+    if not through:
+        return Summary()
+    for record in views_before(turn):
+        made = TurnView.of_record(record).new_summary
+        if made is not None and made.through == through:
+            return made
+    raise NotReplayable("The turn that made the summary which this one saw was removed.", "summary")
 
 
 def messages_before(session: Session, view: TurnView, flags: Flags, through: int) -> tuple[PlacedMessage, ...]:
@@ -294,19 +288,8 @@ def memory_before(turn: ExplainabilityTurn, turn_count: int) -> Memory:
 
 
 def _remembered_turns(turn: ExplainabilityTurn, turn_count: int) -> list[ExplainabilityTurn]:
-    turns: list[ExplainabilityTurn] = []
-    session: Session | None = turn.session
-    succeeded = ExplainabilityTurn.objects.filter(
-        status=ExplainabilityTurn.Status.SUCCEEDED, kind=ExplainabilityTurn.Kind.CHAT
-    )
-    earlier = succeeded.filter(session=session, turn_index__lt=turn.turn_index)
-    while session is not None and len(turns) < turn_count:
-        for row in earlier.order_by("-turn_index"):
-            if len(turns) < turn_count and (row.context_report or {}).get("memory") is not None:
-                turns.append(row)
-        session = session.forked_from if session.fork_reason == ForkReason.EXPIRED else None
-        earlier = succeeded.filter(session=session)
-    if len(turns) < turn_count or any(row.view is None for row in turns):
+    found = remembered_turns(turn, turn_count)
+    if len(found) < turn_count or any(row.view is None for row in found):
         raise NotReplayable("Turns that this one remembered were removed or are older than replay.", "memory")
     return turns[::-1]
 

@@ -16,7 +16,8 @@ from sessions_app.experiments.live import LiveModel
 from sessions_app.experiments.recorded import RecordedTurn, error_code, recorded_turn
 from sessions_app.experiments.trial import NEEDS_MODEL, TrialOutcome, run_trial
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
-from sessions_app.models import ExplainabilityTurn, KnowledgeBase, LayerUnit
+from sessions_app.models import KnowledgeBase
+from sessions_app.queries.experiments.rerun import chat_turns_before, other_bases, units_of
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids, judged_units
 
 type FindingKind = Literal[
@@ -379,7 +380,7 @@ class Search:
         return self._known_texts
 
     def _read_texts(self, unit_ids: Sequence[str]) -> None:
-        rows = LayerUnit.objects.filter(layer_id__in=self.recorded.knowledge.chain, unit_id__in=unit_ids)
+        rows = units_of(self.recorded.knowledge.chain, unit_ids)
         self._texts.update({row.unit_id: row.to_value().text for row in rows})
 
     def _outranked(self) -> Iterator[Finding]:
@@ -404,9 +405,8 @@ class Search:
         session = self.recorded.turn.session
         terms = unique_terms(f"{self.recorded.message} {self.expected.should_contain}")
         mounted = self.recorded.state.session.mounted_kb_id
-        others = KnowledgeBase.objects.filter(project_id=session.project_id, deleted_at=None).exclude(kb_id=mounted)
         ranked: list[tuple[float, KnowledgeBase]] = []
-        for base in others.filter(head__evidence_count__gt=0).select_related("head"):
+        for base in other_bases(session.project_id, mounted):
             hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(dict.fromkeys(terms, 1.0), 1)
             if hits:
                 ranked.append((hits[0].score, base))
@@ -448,8 +448,7 @@ class Search:
 
     def _earlier_settings(self) -> Iterator[Finding]:
         turn = self.recorded.turn
-        turns = ExplainabilityTurn.objects.filter(session=turn.session_id, kind=ExplainabilityTurn.Kind.CHAT)
-        for row in turns.filter(turn_index__lt=turn.turn_index).order_by("-turn_index")[:_TURNS_BACK]:
+        for row in chat_turns_before(turn, _TURNS_BACK):
             try:
                 earlier = recorded_turn(row).state
             except Conflict:  # what it saw is not stored any more

@@ -1,6 +1,6 @@
 """What a trial came to, stored: its row, and its trace in the form of a turn's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -42,11 +42,6 @@ def store_trial(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> 
     fill_trial(trial, recorded, outcome).save()
     trial.trace = _stored_trace(trial, recorded, outcome)
     trial.save(update_fields=["trace"])
-
-
-def store_without_traces(trials: Sequence[Trial]) -> None:
-    """Store rows of trials that prove nothing."""
-    Trial.objects.bulk_create(trials, batch_size=100)
 
 
 def _stored_trace(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> ExplainabilityTurn:

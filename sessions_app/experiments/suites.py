@@ -19,6 +19,7 @@ from sessions_app.experiments.questions import Target
 from sessions_app.experiments.recorded import recorded_turn
 from sessions_app.experiments.work import run_experiment
 from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Suite, SuiteRun, TestCase
+from sessions_app.queries.experiments.rerun import base_of_id
 from sessions_app.queries.experiments.suites import state_of_draft, state_of_revision, suites_using, tests_of
 from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids
@@ -62,7 +63,7 @@ def kept_turn(turn: ExplainabilityTurn) -> TestFields:
         name=recorded.message.strip()[:200],
         message=recorded.message,
         turn=turn,
-        base=KnowledgeBase.objects.filter(project_id=turn.session.project_id, kb_id=mounted).first(),
+        base=base_of_id(turn.session.project_id, mounted),
         expected=expected.as_record(),
     )
 

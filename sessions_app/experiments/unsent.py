@@ -6,6 +6,7 @@ from mrpvm.llm.port import Sampling
 from sessions_app.experiments.recorded import SupposedTurn
 from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.queries.experiments.rerun import session_now
 from sessions_app.queries.sessions.flags import flags_of
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.state import read_state
@@ -20,8 +21,8 @@ def unsent_turn(session: Session, message: str) -> SupposedTurn:
     """
     call = TurnCall(message=message, takes_commands=False)
     check_call(call)
-    # Nobody holds the slot: read by one statement, the session fits its journal while others save and mount.
-    session = Session.objects.select_related("journal", "mounted_kb", "project").get(pk=session.pk)
+    # Nobody holds the slot: others save and mount meanwhile.
+    session = session_now(session)
     turn = ExplainabilityTurn(
         session=session,
         turn_index=session.turn_sequence + 1,

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from mrpvm.errors import Conflict, MRPError, TurnCancelled, TurnInterrupted, Unavailable
 from mrpvm.wire import from_wire, to_wire
-from sessions_app.actions.experiments.experiments import INTERRUPTED, end_experiment, is_wanted
+from sessions_app.actions.experiments.experiments import INTERRUPTED, end_experiment, is_wanted, store_trials
 from sessions_app.database import as_own_error
 from sessions_app.experiments.bisect import Step, bisect, moments_of_base, moments_of_session, told_by
 from sessions_app.experiments.changes import Changes, check_changes
@@ -21,13 +21,14 @@ from sessions_app.experiments.questions import Target, answered_by, question_of
 from sessions_app.experiments.recorded import RecordedTurn, recorded_turn
 from sessions_app.experiments.replay import Divergence, replay
 from sessions_app.experiments.search import QUOTED, Bounds, Expectation, Finding, Search
-from sessions_app.experiments.storing import fill_trial, store_trial, store_without_traces
+from sessions_app.experiments.storing import fill_trial, store_trial
 from sessions_app.experiments.trial import TrialOutcome, run_trial
 from sessions_app.experiments.unsent import unsent_turn
 from sessions_app.experiments.watch import Watch
 from sessions_app.language_model import endpoint
-from sessions_app.models import Experiment, KnowledgeBase, TestCase, TestResult, Trial
+from sessions_app.models import Experiment, TestCase, TestResult, Trial
 from sessions_app.queries.experiments.suites import outcome_counts, waiting_results
+from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.turns.registry import answer_of
 from sessions_app.turns.running_turns import running_turns
 
@@ -209,7 +210,7 @@ def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> Result:
             for position, outcome in enumerate(search.tried, start=1)
             if position not in stored
         ]
-        store_without_traces(rest)
+        store_trials(rest)
 
     try:
         for finding in search.run():
@@ -267,7 +268,7 @@ def _run_bisect(experiment: Experiment, watch: ExperimentWatch) -> Result:
     recorded = asked_turn(experiment)
     kb_id = experiment.question.get("kbId")
     if kb_id:
-        moments = moments_of_base(recorded, KnowledgeBase.objects.get(project=experiment.project, kb_id=kb_id))
+        moments = moments_of_base(recorded, knowledge_base(experiment.project, kb_id))
     elif experiment.turn is not None:
         moments = moments_of_session(experiment.turn)
     else:

@@ -21,8 +21,6 @@ from sessions_app.actions.upkeep.copies import make_daily_copy
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.forgetting import work
 from sessions_app.experiments.forgetting.acts import name_of, start_plan, start_removal
-from sessions_app.experiments.forgetting.origins import Subject
-from sessions_app.experiments.forgetting.phrases import Phrases, words_of
 from sessions_app.experiments.recorded import NotReplayable
 from sessions_app.experiments.replay import replay
 from sessions_app.layers.retrieval.chains import resolve_chain
@@ -38,6 +36,8 @@ from sessions_app.models import (
 )
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.models.turns.compression import decompress
+from sessions_app.queries.experiments.forgetting.origins import Subject
+from sessions_app.queries.experiments.forgetting.phrases import Phrases, words_of
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.actions.test_own_units import fresh, load, now, source

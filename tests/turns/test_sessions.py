@@ -8,7 +8,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
-from sessions_app.actions.knowledge.mounts import mounted_facts
+from sessions_app import events
 from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.histories import begin_session, import_history
 from sessions_app.actions.sessions.recognition import resume_session
@@ -45,7 +45,7 @@ def test_a_new_session_has_a_random_id_a_mount_and_the_defaults(project):
     assert session.mounted_kb.is_default
     mount = KBMount.objects.get(session=session)
     assert mount.reason == "session-create"
-    assert session.events.get(kind="kb.mounted").payload == mounted_facts(mount)
+    assert session.events.get(kind="kb.mounted").payload == events.mounted_facts(mount)
     assert session.preferred_planner_plugin == "planner-default"
     assert session.preferred_kb_plugin is None
 

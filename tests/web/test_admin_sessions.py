@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.actions.knowledge import journals
+from sessions_app.actions.knowledge import forks
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import save_session_kb
@@ -343,7 +343,7 @@ def test_an_expired_session_is_an_archive(action: str, operators: Client, sessio
 def test_what_takes_long_is_not_one_transaction(
     operators: Client, session: Session, action: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journals, "UNITS_AT_ONCE", 2)
+    monkeypatch.setattr(forks, "UNITS_AT_ONCE", 2)
     tell(session, *(f"The pump has {number} blades" for number in range(9)))
     with recorded(monkeypatch) as transactions:
         operators.post(address_of(action, session), {"include_conversation_units": "on"})

@@ -5,15 +5,16 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from sessions_app.actions.experiments.forgetting.acts import cancel_act
 from sessions_app.api.experiments.endpoints import ExperimentView
 from sessions_app.api.experiments.requests import ForgetRequest, PlanRequest
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PageQuery
-from sessions_app.experiments.forgetting.acts import cancel_act, name_of, start_plan, start_removal
+from sessions_app.experiments.forgetting.acts import name_of, start_plan, start_removal
 from sessions_app.experiments.forgetting.certificate import places_of
-from sessions_app.experiments.forgetting.origins import Subject
 from sessions_app.models import Forgetting
-from sessions_app.queries.experiments.forgettings import forgetting, forgetting_page
+from sessions_app.queries.experiments.forgetting.acts import forgetting, forgetting_page
+from sessions_app.queries.experiments.forgetting.origins import Subject
 
 
 class ForgettingView(ExperimentView):

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from sessions_app.experiments.forgetting.rows import AFTERWARDS
-from sessions_app.experiments.forgetting.tables import text_tables
+from sessions_app.actions.experiments.forgetting.rows import AFTERWARDS
 from sessions_app.models import Forgetting
+from sessions_app.queries.experiments.forgetting.tables import text_tables
 
 MASKED = "masked where it stands"
 ACCOUNTS_STAY = "accounts are managed in the admin, and stay"

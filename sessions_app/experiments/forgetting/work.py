@@ -5,15 +5,19 @@ harm: what is gone already is not found again.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
-from django.utils import timezone
 
 from mrpvm.errors import TurnCancelled, TurnInterrupted
-from sessions_app.database import as_own_error
-from sessions_app.experiments.forgetting.files import (
+from sessions_app.actions.experiments.forgetting.acts import (
+    drop_lost_plans,
+    end_act,
+    is_act_wanted,
+    leave_act,
+    note_search,
+    take_abandoned,
+)
+from sessions_app.actions.experiments.forgetting.files import (
     clear_caches,
     end_logins,
     files_holding,
@@ -21,16 +25,14 @@ from sessions_app.experiments.forgetting.files import (
     renew_copies,
     unused_index_rows,
 )
-from sessions_app.experiments.forgetting.origins import Subject, Work, work_of
-from sessions_app.experiments.forgetting.phrases import FEWEST_WORDS
-from sessions_app.experiments.forgetting.rows import Removal
-from sessions_app.experiments.forgetting.tables import text_tables
+from sessions_app.actions.experiments.forgetting.rows import Removal
+from sessions_app.database import as_own_error
 from sessions_app.experiments.watch import Watch
 from sessions_app.models import Forgetting
+from sessions_app.queries.experiments.forgetting.origins import Subject, Work, work_of
+from sessions_app.queries.experiments.forgetting.phrases import FEWEST_WORDS
+from sessions_app.queries.experiments.forgetting.tables import text_tables
 
-LEASE = timedelta(seconds=60)
-KEEP_PLANS = timedelta(days=1)
-"""How long a plan that nobody carries out is kept: it holds the text."""
 _PASSES = 3
 """So often rows are removed: turns that ran meanwhile may have written something again."""
 FILES, INDEX_ROWS = "files of the data directory", "full-text index rows without a unit"
@@ -57,8 +59,7 @@ class ActWatch(Watch):
         self.look()
 
     def _note(self) -> bool:
-        wanted = Forgetting.objects.filter(pk=self._act.pk, cancel_requested_at__isnull=True)
-        return bool(wanted.update(stage=self._stage, row_count=self._row_count, lease_until=timezone.now() + LEASE))
+        return is_act_wanted(self._act, self._stage, self._row_count)
 
 
 def plan(act: Forgetting, subject: Subject) -> None:
@@ -69,7 +70,7 @@ def plan(act: Forgetting, subject: Subject) -> None:
 def _plan(act: Forgetting, subject: Subject, watch: ActWatch) -> None:
     work = work_of(act.project, subject)
     counts = Removal(act, work, watch).count()
-    _end(act, Status.PLANNED, work=work.as_record(), before=dict(counts), notes=_planned_notes(work))
+    end_act(act, Status.PLANNED, work=work.as_record(), before=dict(counts), notes=_planned_notes(work))
 
 
 def _planned_notes(work: Work) -> list[str]:
@@ -100,7 +101,7 @@ def _carry_out(act: Forgetting, watch: ActWatch) -> None:
     notes = [*act.notes, *_prove_elsewhere(work, left := dict(left))]
     status = Status.INCOMPLETE if _is_anything_left(left) else Status.FINISHED
     subject = work.looked_for().masked_value(act.subject)  # an id may be made of the text
-    _end(act, status, after=left, notes=notes, subject=subject, work=None)
+    end_act(act, status, after=left, notes=notes, subject=subject, work=None)
     # Last, so that the plan's own text is overwritten too.
     overwritten, renewed = overwrite_free_space(), renew_copies()
     held_count, held = files_holding(work.looked_for())
@@ -111,7 +112,7 @@ def _carry_out(act: Forgetting, watch: ActWatch) -> None:
     if held:
         more.append(f"Still held by {', '.join(held[:10])}: edit or remove them by hand.")
     status = Status.INCOMPLETE if _is_anything_left(left) else Status.FINISHED
-    Forgetting.objects.filter(pk=act.pk).update(after=left, notes=[*notes, *more], status=status)
+    note_search(act, left, [*notes, *more], status)
 
 
 def _prove_elsewhere(work: Work, left: dict[str, int]) -> list[str]:
@@ -136,21 +137,12 @@ def with_errors(act: Forgetting, run: Callable[[ActWatch], None]) -> None:
     try:
         run(ActWatch(act))
     except TurnCancelled:
-        _end(act, Status.CANCELLED, work=None)
+        end_act(act, Status.CANCELLED, work=None)
     except TurnInterrupted:
-        Forgetting.objects.filter(pk=act.pk).update(lease_until=timezone.now())
+        leave_act(act)
     except Exception as defect:
         error = as_own_error(defect, f"forgetting {act.forgetting_id}")
-        _end(act, Status.FAILED, error=error.as_record(), work=act.work if act.began_at else None)
-
-
-def _end(act: Forgetting, status: str, **columns: Any) -> None:
-    ended = {"status": status, "lease_until": None, "stage": "", **columns}
-    if status != Status.PLANNED:
-        ended["finished_at"] = timezone.now()
-    for name, value in ended.items():
-        setattr(act, name, value)
-    act.save(update_fields=list(ended))
+        end_act(act, Status.FAILED, error=error.as_record(), work=act.work if act.began_at else None)
 
 
 def take_up_abandoned() -> int:
@@ -158,14 +150,8 @@ def take_up_abandoned() -> int:
 
     A plan that was broken off is not taken up: its text was never stored.
     """
-    now = timezone.now()
-    abandoned = Forgetting.objects.filter(lease_until__lt=now)
-    count = abandoned.filter(status=Status.PLANNING).update(status=Status.CANCELLED, lease_until=None, finished_at=now)
-    old = Forgetting.objects.filter(status=Status.PLANNED, created_at__lt=now - KEEP_PLANS)
-    count += old.update(status=Status.CANCELLED, work=None, finished_at=now)
-    for act in abandoned.filter(status=Status.RUNNING).select_related("project"):
-        taken = Forgetting.objects.filter(pk=act.pk, lease_until=act.lease_until)
-        if taken.update(lease_until=now + LEASE):
-            carry_out(act)
-            count += 1
+    count = drop_lost_plans()
+    for act in take_abandoned():
+        carry_out(act)
+        count += 1
     return count

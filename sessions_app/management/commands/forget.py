@@ -8,11 +8,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.experiments.experiments import Author
-from sessions_app.experiments.forgetting.acts import cancel_act, name_of, start_plan, start_removal
+from sessions_app.actions.experiments.forgetting.acts import cancel_act
+from sessions_app.experiments.forgetting.acts import name_of, start_plan, start_removal
 from sessions_app.experiments.forgetting.certificate import places_of
-from sessions_app.experiments.forgetting.origins import Subject
 from sessions_app.models import Forgetting
-from sessions_app.queries.experiments.forgettings import forgetting
+from sessions_app.queries.experiments.forgetting.acts import forgetting
+from sessions_app.queries.experiments.forgetting.origins import Subject
 from sessions_app.queries.settings.projects import project_named
 
 _LOOK_SECONDS = 0.1

@@ -9,11 +9,12 @@ from django.views.decorators.http import require_safe
 
 from mrpvm.errors import InvalidInput, MRPError
 from sessions_app.actions.experiments.experiments import Author
-from sessions_app.experiments.forgetting.acts import cancel_act, name_of, start_plan, start_removal
+from sessions_app.actions.experiments.forgetting.acts import cancel_act
+from sessions_app.experiments.forgetting.acts import name_of, start_plan, start_removal
 from sessions_app.experiments.forgetting.certificate import places_of
-from sessions_app.experiments.forgetting.origins import Subject
 from sessions_app.models import Forgetting
-from sessions_app.queries.experiments.forgettings import forgetting, forgetting_page
+from sessions_app.queries.experiments.forgetting.acts import forgetting, forgetting_page
+from sessions_app.queries.experiments.forgetting.origins import Subject
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of

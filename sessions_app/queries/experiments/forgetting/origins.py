@@ -13,8 +13,6 @@ from django.db.models import Model, Q
 
 from mrpvm.errors import InvalidInput, NotFound, TooLarge
 from mrpvm.wire import from_wire, to_wire
-from sessions_app.experiments.forgetting.phrases import Phrase, Phrases, phrases_of, words_of
-from sessions_app.experiments.forgetting.tables import Reach, Row, table_of
 from sessions_app.models import (
     ContextUnit,
     Derivation,
@@ -29,6 +27,8 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.models.knowledge.unit_fields import UnitFields
+from sessions_app.queries.experiments.forgetting.phrases import Phrase, Phrases, phrases_of, words_of
+from sessions_app.queries.experiments.forgetting.tables import Reach, Row, table_of
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.sessions.lookups import session as session_of
 

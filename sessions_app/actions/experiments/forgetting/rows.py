@@ -17,9 +17,6 @@ from django.utils import timezone
 from sessions_app import events
 from sessions_app.actions.experiments.experiments import delete_experiment
 from sessions_app.actions.sessions.session import purge_session
-from sessions_app.experiments.forgetting.origins import Work, copies_of, is_unit_meant
-from sessions_app.experiments.forgetting.phrases import MASK, blanked_value, read_text
-from sessions_app.experiments.forgetting.tables import Reach, Row, TextTable, table_of, text_tables
 from sessions_app.layers.erasure import erase_source, erase_units, text_hash
 from sessions_app.models import (
     ContextUnit,
@@ -42,6 +39,9 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.models.turns.payload_frames import payload_texts, places
+from sessions_app.queries.experiments.forgetting.origins import Work, copies_of, is_unit_meant
+from sessions_app.queries.experiments.forgetting.phrases import MASK, blanked_value, read_text
+from sessions_app.queries.experiments.forgetting.tables import Reach, Row, TextTable, table_of, text_tables
 
 AFTERWARDS: Mapping[type[Model], str] = {
     LayerUnit: "deleted, from saved layers and forks too, with their index and what plugins derived from them",

@@ -12,8 +12,8 @@ from django.db import OperationalError, connection
 
 from mrpvm.text_cache import clear_all
 from sessions_app.actions.upkeep.copies import copies_directory, database_file, make_daily_copy
-from sessions_app.experiments.forgetting.phrases import Phrases
 from sessions_app.models import Forgetting, LayerUnit, Project
+from sessions_app.queries.experiments.forgetting.phrases import Phrases
 
 _CHUNK_BYTES = 4 * 1024 * 1024
 _OVERLAP_BYTES = 64 * 1024

@@ -1,0 +1,1 @@
+"""What an act of forgetting looks for, and in which tables."""
