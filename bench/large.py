@@ -93,7 +93,8 @@ def _packed() -> str:
 
 def _base(project: "Project", name: str, unit_count: int) -> "KnowledgeBase":
     """Return a base whose one layer holds so many units, written as an ingest writes them but without its limits."""
-    from sessions_app.actions.knowledge.bases import create_base, lock_base, move_head
+    from sessions_app.actions.knowledge.bases import create_base
+    from sessions_app.layers.heads import lock_base, move_head
     from sessions_app.layers.index import index_units
     from sessions_app.layers.lifecycle import create_layer, seal_layer
     from sessions_app.models import KnowledgeLayer

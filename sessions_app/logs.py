@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from http import HTTPStatus
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
@@ -82,6 +83,17 @@ class JSONFormatter(logging.Formatter):
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
         return json.dumps({name: without_secrets(value) for name, value in entry.items()}, ensure_ascii=False)
+
+
+class Unavailable(logging.Filter):
+    """Lowers a request that was answered with 503 to a warning of one line: the server has no defect."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return True: the line is written in any case."""
+        if getattr(record, "status_code", None) == HTTPStatus.SERVICE_UNAVAILABLE:
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
+            record.exc_info = record.exc_text = None
+        return True
 
 
 class NotCutOff(logging.Filter):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models.signals import post_save
 
 from mrpvm.llm.trace_context import TraceContext
@@ -134,7 +135,8 @@ class TraceExport:
     def _queue(self, trace: TraceContext, evaluation: "Evaluation") -> None:
         from sessions_app.interchange.turn_exporter import QueuedEvaluationSpan
 
-        self._processor.on_end(QueuedEvaluationSpan(trace, evaluation))
+        queued = QueuedEvaluationSpan(trace, evaluation)
+        transaction.on_commit(lambda: self._processor.on_end(queued), robust=True)  # a change undone is not sent
 
 
 def _below(turn: ExplainabilityTurn) -> TraceContext:

@@ -231,10 +231,12 @@ def test_a_defect_is_500_and_tells_nothing(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_database_that_others_keep_too_long_is_503(editor: Caller) -> None:
+def test_a_database_that_others_keep_too_long_is_503(editor: Caller, caplog: pytest.LogCaptureFixture) -> None:
     """The same on SQLite and on PostgreSQL: it is no defect, and helps itself."""
     with database_kept():
         answer = editor.post("/api/sessions", b"{}")
+    lines = [record for record in caplog.records if record.name == "django.request"]
+    assert [(record.levelname, record.exc_info) for record in lines] == [("WARNING", None)]
     error = shape(answer)
     assert (answer.status_code, error["code"], answer.headers["Retry-After"]) == (503, "UNAVAILABLE", "1")
     assert error["message"].startswith("The database was busy")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from django.db import transaction
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from mrpvm.llm.trace_context import TraceContext
@@ -105,6 +106,18 @@ def test_a_rating_is_an_evaluation_event_in_the_trace(editor: Caller, collector:
     assert event.name == "gen_ai.evaluation.result"
     assert attributes(event)["gen_ai.evaluation.score.label"] == "down"
     assert "gen_ai.evaluation.explanation" not in attributes(event)
+
+
+def test_a_rating_that_is_undone_is_not_sent(editor: Caller, collector: Collector, sending: Sending) -> None:
+    sending(collector.url)
+    editor.chat("My dog is called Rex.")
+    turn = ExplainabilityTurn.objects.get()
+    with transaction.atomic():
+        rate_turn(turn, "down", "He is called Max.")
+        transaction.set_rollback(True)
+    rate_turn(turn, "up")
+    rated = collector.wait_for(lambda found: any(span.name == "evaluation rating" for span in found))
+    assert [attributes(event)["gen_ai.evaluation.score.label"] for event in evaluations(rated)] == ["up"]
 
 
 def test_a_test_s_result_is_an_evaluation_event(editor: Caller, collector: Collector, sending: Sending) -> None:

@@ -10,10 +10,13 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.histories import remove_message
 from sessions_app.actions.sessions.session import create_session
+from sessions_app.experiments.replay import replay_turn
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.turns.registry import evidence
+from sessions_app.web.experiments import views
 from tests.web.page_scene import HOSTILE, check_html, member_client
 from tests.web.test_turn_panels import get, talk
 
@@ -157,6 +160,22 @@ def test_the_replay_page_says_identical(live_project: Project, turn: Explainabil
     line = client.get(address(turn, "turn-replay"), headers={"HX-Request": "true"}).text
     assert Links(line).to("Replays identically") == address(turn, "turn-replay")
     assert Links(get(client, turn, "turn")).to("Replay") == address(turn, "turn-replay")
+
+
+def test_a_head_that_is_refreshed_replays_once(
+    live_project: Project, turn: ExplainabilityTurn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, replays = member_client(live_project, "viewer"), []
+    monkeypatch.setattr(views, "replay_turn", lambda turn: replays.append(turn) or replay_turn(turn))
+    where, of_htmx = address(turn, "turn-replay"), {"HX-Request": "true"}
+    lines = [client.get(where, headers=of_htmx).text for _ in range(2)]
+    assert [bool(Links(line).to("Replays identically")) for line in lines] == [True, True]
+    assert len(replays) == 1
+    remove_message(turn.session, 1)
+    assert Links(client.get(where, headers=of_htmx).text).to("Cannot be replayed") == where
+    assert len(replays) == 2
+    client.get(where)
+    assert len(replays) == 3
 
 
 def test_going_on_from_a_trial_makes_a_fork(live_project: Project, turn: ExplainabilityTurn) -> None:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from mrpvm.assistants.personas import STYLES
 from mrpvm.errors import MRPError
+from mrpvm.text_cache import TextCache
 from sessions_app.actions.experiments.experiments import Author, cancel_experiment, delete_experiment
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.continuation import continue_from
@@ -24,12 +25,13 @@ from sessions_app.experiments.experiments import (
 )
 from sessions_app.experiments.live import Estimate
 from sessions_app.experiments.recorded import NotReplayable
-from sessions_app.experiments.replay import replay_turn
+from sessions_app.experiments.replay import ReplayResult, replay_turn
 from sessions_app.experiments.search import USUAL_BOUNDS, Bounds, Expectation
 from sessions_app.experiments.work import changes_of_record
 from sessions_app.language_model import is_configured
 from sessions_app.models import Experiment, ExplainabilityTurn
 from sessions_app.queries.experiments import experiments
+from sessions_app.queries.experiments.forgetting.acts import forgotten_since
 from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.frozen_content import agents_of, personas_of
@@ -234,16 +236,29 @@ def replay(request: HttpRequest, member: Member, session_id: str, request_id: st
     """Show whether the turn comes out as it is recorded, and where not; for HTMX as a line of the turn's head."""
     turn = turns.turn(member.project, session_id, request_id)
     context: dict[str, Any] = {**_turn_context(turn), "tab": "replay"}
+    is_line = "HX-Request" in request.headers
     try:
-        replayed = replay_turn(turn)
+        replayed = _known_replay(turn.pk, *_removals(turn)) if is_line else replay_turn(turn)
         context["replayed"] = replayed
         if replayed.divergence is not None:
             difference = replayed.divergence.difference
             context |= {"recorded_text": _json(difference.recorded), "replayed_text": _json(difference.replayed)}
     except MRPError as refused:
         context |= {"refused": refused.message, "not_replayable": isinstance(refused, NotReplayable)}
-    template = "experiments/replay.html" + ("#line" if "HX-Request" in request.headers else "")
+    template = "experiments/replay.html" + ("#line" if is_line else "")
     return page(request, template, member, context, section="sessions")
+
+
+@TextCache
+def _known_replay(turn_pk: int, *removals: object) -> ReplayResult:
+    """Return how a turn replays, worked out once for the heads of all its pages, whenever they are refreshed."""
+    return replay_turn(turns.turn_by_key(turn_pk))
+
+
+def _removals(turn: ExplainabilityTurn) -> tuple[object, ...]:
+    """Return what changes when something that a turn saw is removed: then it may replay no more."""
+    removed_count = turn.session.removed_message_count
+    return (turn.request_id, turn.payloads_removed_at, turn.exchanges_removed_at, removed_count, forgotten_since(turn))
 
 
 @form_of("turn-try", "session_id", "request_id")
