@@ -1,8 +1,10 @@
 """Shapes of what running a recorded turn again answers."""
 
-from rest_framework import serializers
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, TypedDict
 
-from sessions_app.api.shell.responses import Anything, AnyValue, Bool, Int, Str, nullable
+from sessions_app.api.shell.shapes import OneOf
 
 _REASONS = (
     "plugin-missing", "plugin-version", "product-version", "model-request", "nondeterministic-plugin", "unexplained",
@@ -13,212 +15,210 @@ _KINDS = (
 )  # fmt: skip
 
 
-class DivergenceObject(serializers.Serializer):
+class DivergenceObject(TypedDict):
     """The first thing that came out differently, and why it may have."""
 
-    reason = serializers.ChoiceField(_REASONS)
-    detail = Str()
-    part = serializers.ChoiceField(("event", "payload", "ledger", "answer"))
-    name = Str(help_text="The event's name, or the node's id.")
-    frame_id = Str()
-    execution_id = nullable(Str)
-    recorded = AnyValue()
-    replayed = AnyValue()
+    reason: Annotated[str, OneOf(_REASONS)]
+    detail: str
+    part: Annotated[str, OneOf(("event", "payload", "ledger", "answer"))]
+    name: Annotated[str, "The event's name, or the node's id."]
+    frame_id: str
+    execution_id: str | None
+    recorded: Any
+    replayed: Any
 
 
-class ReplayObject(serializers.Serializer):
+class ReplayObject(TypedDict):
     """Whether a turn came out as it is recorded."""
 
-    request_id = Str()
-    result = serializers.ChoiceField(("identical", "diverged"))
-    divergence = nullable(DivergenceObject)
-    duration_ms = Int()
+    request_id: str
+    result: Annotated[str, OneOf(("identical", "diverged"))]
+    divergence: DivergenceObject | None
+    duration_ms: int
 
 
-class EstimateObject(serializers.Serializer):
+class EstimateObject(TypedDict):
     """What trials are likely to take from a model if they may ask one."""
 
-    calls = Int()
-    tokens = Int()
-    cost = nullable(serializers.FloatField, help_text="Null where no price is set.")
-    budget = Int(help_text="Tokens that one experiment may take.")
-    allowed = Bool()
+    calls: int
+    tokens: int
+    cost: Annotated[float | None, "Null where no price is set."]
+    budget: Annotated[int, "Tokens that one experiment may take."]
+    allowed: bool
 
 
 class RestObject(EstimateObject):
     """The trials of a search that needed a model, and what they are likely to take from one."""
 
-    trials = Int()
+    trials: int
 
 
-class TrialObject(serializers.Serializer):
+class TrialObject(TypedDict):
     """A turn run again with changes, and what it answers."""
 
-    trial_id = Int(help_text="Its number in the experiment.")
-    request_id = nullable(Str, help_text="Names its trace, which is read like a turn's; null where none is kept.")
-    changes = Anything()
-    status = serializers.ChoiceField(
-        ("waiting", "succeeded", "failed", "needs-model", "refused", "cancelled", "interrupted")
-    )
-    answer = Str()
-    answer_status = nullable(Str)
-    basis = Str()
-    cited_unit_ids = serializers.ListField(child=serializers.CharField())
-    plugins = Anything(help_text="The plugins that answered, by stage.")
-    tokens = nullable(Int)
-    cost = nullable(serializers.FloatField)
-    has_effect = Bool(help_text="Whether the machine was given anything else than in the recorded turn.")
-    error = nullable(Anything)
-    missing_request = nullable(Anything, help_text="What a model would have been asked.")
-    duration_ms = nullable(Int)
+    trial_id: Annotated[int, "Its number in the experiment."]
+    request_id: Annotated[str | None, "Names its trace, which is read like a turn's; null where none is kept."]
+    changes: Mapping[str, Any]
+    status: Annotated[
+        str, OneOf(("waiting", "succeeded", "failed", "needs-model", "refused", "cancelled", "interrupted"))
+    ]
+    answer: str
+    answer_status: str | None
+    basis: str
+    cited_unit_ids: list[str]
+    plugins: Annotated[Mapping[str, Any], "The plugins that answered, by stage."]
+    tokens: int | None
+    cost: float | None
+    has_effect: Annotated[bool, "Whether the machine was given anything else than in the recorded turn."]
+    error: Mapping[str, Any] | None
+    missing_request: Annotated[Mapping[str, Any] | None, "What a model would have been asked."]
+    duration_ms: int | None
 
 
-class ListedExperiment(serializers.Serializer):
+class ListedExperiment(TypedDict):
     """An experiment in a list."""
 
-    experiment_id = Str()
-    kind = serializers.ChoiceField(("trials", "diagnosis", "bisect", "suite"))
-    status = serializers.ChoiceField(STATUSES)
-    session_id = Str()
-    request_id = nullable(Str, help_text="The turn that is tried; null for a message that was never sent.")
-    message = Str()
-    created_by = Str()
-    created_at = serializers.DateTimeField()
-    finished_at = nullable(serializers.DateTimeField)
-    tried = Int(help_text="How many trials have ended.")
-    error = nullable(Anything)
+    experiment_id: str
+    kind: Annotated[str, OneOf(("trials", "diagnosis", "bisect", "suite"))]
+    status: Annotated[str, OneOf(STATUSES)]
+    session_id: str
+    request_id: Annotated[str | None, "The turn that is tried; null for a message that was never sent."]
+    message: str
+    created_by: str
+    created_at: datetime
+    finished_at: datetime | None
+    tried: Annotated[int, "How many trials have ended."]
+    error: Mapping[str, Any] | None
 
 
 class ExperimentObject(ListedExperiment):
     """An experiment with its trials."""
 
-    question = Anything(help_text="What a search looks for, and its bounds.")
-    result = nullable(Anything, help_text="What a search came to.")
-    trials = TrialObject(many=True)
+    question: Annotated[Mapping[str, Any], "What a search looks for, and its bounds."]
+    result: Annotated[Mapping[str, Any] | None, "What a search came to."]
+    trials: list[TrialObject]
 
 
-class ExperimentList(serializers.Serializer):
+class ExperimentList(TypedDict):
     """A page of experiments."""
 
-    experiments = ListedExperiment(many=True)
-    next_cursor = nullable(Str)
+    experiments: list[ListedExperiment]
+    next_cursor: str | None
 
 
-class ExperimentCancelled(serializers.Serializer):
+class ExperimentCancelled(TypedDict):
     """An experiment that is being stopped."""
 
-    experiment_id = Str()
-    status = serializers.ChoiceField(("cancelling",))
+    experiment_id: str
+    status: Annotated[str, OneOf(("cancelling",))]
 
 
-class ListedForgetting(serializers.Serializer):
+class ListedForgetting(TypedDict):
     """An act of forgetting, without a word of what was forgotten once it has ended."""
 
-    forgetting_id = Str()
-    kind = serializers.ChoiceField(("message", "unit", "source", "session", "text", "words"))
-    status = serializers.ChoiceField(
-        ("planning", "planned", "running", "finished", "incomplete", "failed", "cancelled")
-    )
-    subject = Anything(help_text="The ids that it began from; empty for a text.")
-    created_by = Str()
-    created_at = serializers.DateTimeField()
-    began_at = nullable(serializers.DateTimeField, help_text="When removing began.")
-    finished_at = nullable(serializers.DateTimeField)
-    stage = Str(help_text="What is being done.")
-    row_count = Int(help_text="How many rows were looked at.")
-    error = nullable(Anything)
+    forgetting_id: str
+    kind: Annotated[str, OneOf(("message", "unit", "source", "session", "text", "words"))]
+    status: Annotated[str, OneOf(("planning", "planned", "running", "finished", "incomplete", "failed", "cancelled"))]
+    subject: Annotated[Mapping[str, Any], "The ids that it began from; empty for a text."]
+    created_by: str
+    created_at: datetime
+    began_at: Annotated[datetime | None, "When removing began."]
+    finished_at: datetime | None
+    stage: Annotated[str, "What is being done."]
+    row_count: Annotated[int, "How many rows were looked at."]
+    error: Mapping[str, Any] | None
 
 
-class PlaceObject(serializers.Serializer):
+class PlaceObject(TypedDict):
     """One table: how many of its rows are meant, what becomes of them, how many were found at the end."""
 
-    place = Str()
-    before = Int()
-    afterwards = Str()
-    after = nullable(Int)
+    place: str
+    before: int
+    afterwards: str
+    after: int | None
 
 
 class ForgettingObject(ListedForgetting):
     """An act with its plan and, once it has ended, its certificate."""
 
-    name = Str(help_text="What has to be typed in to have the plan carried out; empty once it was.")
-    places = PlaceObject(many=True)
-    notes = serializers.ListField(child=serializers.CharField())
+    name: Annotated[str, "What has to be typed in to have the plan carried out; empty once it was."]
+    places: list[PlaceObject]
+    notes: list[str]
 
 
-class ForgettingList(serializers.Serializer):
+class ForgettingList(TypedDict):
     """A page of acts."""
 
-    forgettings = ListedForgetting(many=True)
-    next_cursor = nullable(Str)
+    forgettings: list[ListedForgetting]
+    next_cursor: str | None
 
 
-class LinkObject(serializers.Serializer):
+class LinkObject(TypedDict):
     """What a finding speaks of."""
 
-    kind = serializers.ChoiceField(("unit", "base", "plugin"))
-    id = Str()
-    name = Str()
+    kind: Annotated[str, OneOf(("unit", "base", "plugin"))]
+    id: str
+    name: str
 
 
-class EffectObject(serializers.Serializer):
+class EffectObject(TypedDict):
     """The recorded answer and the trial's."""
 
-    before = Str()
-    after = Str()
-    meets = Bool(help_text="Whether the trial's answer meets the expectation.")
+    before: str
+    after: str
+    meets: Annotated[bool, "Whether the trial's answer meets the expectation."]
 
 
-class FindingObject(serializers.Serializer):
+class FindingObject(TypedDict):
     """One cause, proved by a trial."""
 
-    kind = serializers.ChoiceField(_KINDS)
-    text = Str()
-    advice = Str()
-    effect = EffectObject()
-    trial_id = Int()
-    trial = TrialObject()
-    links = LinkObject(many=True)
+    kind: Annotated[str, OneOf(_KINDS)]
+    text: str
+    advice: str
+    effect: EffectObject
+    trial_id: int
+    trial: TrialObject
+    links: list[LinkObject]
 
 
-class DiagnosisObject(serializers.Serializer):
+class DiagnosisObject(TypedDict):
     """What a search found, the likeliest cause first."""
 
-    experiment_id = Str()
-    status = serializers.ChoiceField(STATUSES)
-    result = serializers.ChoiceField(
-        ("found", "nothing-found", "met", "diverged"), allow_null=True, help_text="Null until the search has ended."
-    )
-    findings = FindingObject(many=True)
-    tried = Int(help_text="How many trials were run.")
-    not_tried = serializers.ListField(child=serializers.CharField(), help_text="What the bounds left out.")
-    needs_model = nullable(RestObject, help_text="What `allow_model` would have tried further; null for nothing.")
-    divergence = nullable(DivergenceObject)
-    error = nullable(Anything)
-    duration_ms = nullable(Int)
+    experiment_id: str
+    status: Annotated[str, OneOf(STATUSES)]
+    result: Annotated[
+        str | None, OneOf(("found", "nothing-found", "met", "diverged")), "Null until the search has ended."
+    ]
+    findings: list[FindingObject]
+    tried: Annotated[int, "How many trials were run."]
+    not_tried: Annotated[list[str], "What the bounds left out."]
+    needs_model: Annotated[RestObject | None, "What `allow_model` would have tried further; null for nothing."]
+    divergence: DivergenceObject | None
+    error: Mapping[str, Any] | None
+    duration_ms: int | None
 
 
-class BisectionObject(serializers.Serializer):
+class BisectionObject(TypedDict):
     """Since which turn or revision the answer is what it is."""
 
-    result = serializers.ChoiceField(("found", "always"))
-    over = serializers.ChoiceField(("session", "base"))
-    number = nullable(Int, help_text="Index of the turn, or the revision, after which the answer is as it is.")
-    request_id = nullable(Str)
-    message = Str()
-    told = serializers.ListField(child=serializers.CharField(), help_text="What that turn told, at most 20 units.")
-    before = Str()
-    after = Str()
-    moment_count = Int()
-    is_monotonous = Bool(help_text="False where the answer was seen to change more than once.")
-    changes = serializers.ListField(child=serializers.IntegerField())
+    result: Annotated[str, OneOf(("found", "always"))]
+    over: Annotated[str, OneOf(("session", "base"))]
+    number: Annotated[int | None, "Index of the turn, or the revision, after which the answer is as it is."]
+    request_id: str | None
+    message: str
+    told: Annotated[list[str], "What that turn told, at most 20 units."]
+    before: str
+    after: str
+    moment_count: int
+    is_monotonous: Annotated[bool, "False where the answer was seen to change more than once."]
+    changes: list[int]
 
 
-class BisectObject(serializers.Serializer):
+class BisectObject(TypedDict):
     """A search through time."""
 
-    experiment_id = Str()
-    status = serializers.ChoiceField(STATUSES)
-    found = nullable(BisectionObject)
-    tried = Int()
-    error = nullable(Anything)
+    experiment_id: str
+    status: Annotated[str, OneOf(STATUSES)]
+    found: BisectionObject | None
+    tried: int
+    error: Mapping[str, Any] | None

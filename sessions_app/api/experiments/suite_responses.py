@@ -1,141 +1,144 @@
 """Shapes of suites, their tests and runs."""
 
-from rest_framework import serializers
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from sessions_app.api.experiments.responses import STATUSES, TrialObject
-from sessions_app.api.shell.responses import Anything, Bool, Int, Page, Str, Time, nullable, texts
+from sessions_app.api.shell.responses import Page
+from sessions_app.api.shell.shapes import OneOf
 
 
-class TestObject(serializers.Serializer):
+class TestObject(TypedDict):
     """A test; either `request_id` or `kb_id` says where its message is asked, none where that was removed."""
 
-    test_id = Str()
-    name = Str()
-    message = Str()
-    session_id = Str(required=False)
-    request_id = Str(required=False)
-    kb_id = Str(required=False)
-    revision = Int(required=False)
-    choices = Anything(required=False)
-    expect = Anything()
-    tags = serializers.ListField(child=Str(), required=False)
+    test_id: str
+    name: str
+    message: str
+    session_id: NotRequired[str]
+    request_id: NotRequired[str]
+    kb_id: NotRequired[str]
+    revision: NotRequired[int]
+    choices: NotRequired[Mapping[str, Any]]
+    expect: Mapping[str, Any]
+    tags: NotRequired[list[str]]
 
 
-class RefusedTurn(serializers.Serializer):
+class RefusedTurn(TypedDict):
     """A turn that could not be kept."""
 
-    request_id = Str()
-    reason = Str()
+    request_id: str
+    reason: str
 
 
-class KeptTurns(serializers.Serializer):
+class KeptTurns(TypedDict):
     """What came of keeping several turns."""
 
-    tests = TestObject(many=True)
-    refused = RefusedTurn(many=True)
+    tests: list[TestObject]
+    refused: list[RefusedTurn]
 
 
-class RunCounts(serializers.Serializer):
+class RunCounts(TypedDict):
     """How many tests came out how."""
 
-    passed = Int()
-    failed = Int()
-    error = Int(help_text="Those that could not be run.")
-    waiting = Int()
+    passed: int
+    failed: int
+    error: Annotated[int, "Those that could not be run."]
+    waiting: int
 
 
-class ListedRun(serializers.Serializer):
+class ListedRun(TypedDict):
     """A run in a list."""
 
-    run_id = Str(help_text="Its experiment's id: by it the run is followed, stopped and removed.")
-    status = serializers.ChoiceField(STATUSES)
-    target = Anything(help_text="What it was run against.")
-    counts = RunCounts()
-    created_by = Str()
-    created_at = Time()
-    finished_at = nullable(Time)
-    error = nullable(Anything)
+    run_id: Annotated[str, "Its experiment's id: by it the run is followed, stopped and removed."]
+    status: Annotated[str, OneOf(STATUSES)]
+    target: Annotated[Mapping[str, Any], "What it was run against."]
+    counts: RunCounts
+    created_by: str
+    created_at: datetime
+    finished_at: datetime | None
+    error: Mapping[str, Any] | None
 
 
-class ListedSuite(serializers.Serializer):
+class ListedSuite(TypedDict):
     """A suite in a list."""
 
-    suite_id = Str()
-    name = Str()
-    test_count = Int()
-    created_by = Str()
-    created_at = Time()
-    last_run = ListedRun(allow_null=True)
+    suite_id: str
+    name: str
+    test_count: int
+    created_by: str
+    created_at: datetime
+    last_run: ListedRun | None
 
 
-class SuiteList(serializers.Serializer):
+class SuiteList(TypedDict):
     """The project's suites."""
 
-    suites = ListedSuite(many=True)
+    suites: list[ListedSuite]
 
 
-class SuiteObject(serializers.Serializer):
+class SuiteObject(TypedDict):
     """A suite with its tests."""
 
-    suite_id = Str()
-    name = Str()
-    created_by = Str()
-    created_at = Time()
-    tests = TestObject(many=True)
+    suite_id: str
+    name: str
+    created_by: str
+    created_at: datetime
+    tests: list[TestObject]
 
 
 class RunList(Page):
     """A page of a suite's runs."""
 
-    runs = ListedRun(many=True)
+    runs: list[ListedRun]
 
 
-class ResultObject(serializers.Serializer):
+class ResultObject(TypedDict):
     """What came of a test in a run."""
 
-    test_id = nullable(Str, help_text="Null where the test was removed.")
-    name = Str()
-    outcome = serializers.ChoiceField(("waiting", "passed", "failed", "error"))
-    failures = texts()
-    verdict = Str(help_text="What a model said of the answer, if it was asked.")
-    breaks = Bool(help_text="It fails on the state that was tried and passes on the present one.")
-    trial = TrialObject()
+    test_id: Annotated[str | None, "Null where the test was removed."]
+    name: str
+    outcome: Annotated[str, OneOf(("waiting", "passed", "failed", "error"))]
+    failures: list[str]
+    verdict: Annotated[str, "What a model said of the answer, if it was asked."]
+    breaks: Annotated[bool, "It fails on the state that was tried and passes on the present one."]
+    trial: TrialObject
 
 
 class BaseRun(ListedRun):
     """A run of the tests of one base in a suite."""
 
-    suite_id = Str()
-    name = Str(help_text="The suite's.")
-    breaks = texts()
+    suite_id: str
+    name: Annotated[str, "The suite's."]
+    breaks: list[str]
 
 
-class BaseTests(serializers.Serializer):
+class BaseTests(TypedDict):
     """What the tests of a base say of a state that it may be given."""
 
-    tests = Int()
-    breaks = Int(help_text="Tests that fail there and pass on the present state.")
-    runs = BaseRun(many=True)
+    tests: int
+    breaks: Annotated[int, "Tests that fail there and pass on the present state."]
+    runs: list[BaseRun]
 
 
-class DifferenceObject(serializers.Serializer):
+class DifferenceObject(TypedDict):
     """What has changed since another run, by names of tests."""
 
-    against = Str()
-    fixed = texts()
-    broken = texts()
-    same = Int()
+    against: str
+    fixed: list[str]
+    broken: list[str]
+    same: int
 
 
 class RunObject(ListedRun):
     """A run with its results in order."""
 
-    results = ResultObject(many=True)
-    difference = DifferenceObject(allow_null=True, help_text="Against the run before, or the one that was asked for.")
+    results: list[ResultObject]
+    difference: Annotated[DifferenceObject | None, "Against the run before, or the one that was asked for."]
 
 
-class SuiteFile(serializers.Serializer):
+class SuiteFile(TypedDict):
     """A suite in its YAML form."""
 
-    name = Str()
-    content = Str()
+    name: str
+    content: str

@@ -1,129 +1,131 @@
 """What clients get of knowledge bases, their sources and revisions, for the schema."""
 
-from rest_framework import serializers
+from datetime import datetime
+from typing import Annotated, TypedDict
 
-from sessions_app.api.shell.responses import Bool, Int, Page, Str, Time, nullable, texts
+from sessions_app.api.shell.responses import Page
+from sessions_app.api.shell.shapes import OneOf
 
 
-class Source(serializers.Serializer):
+class Source(TypedDict):
     """A source of a base; `dirty` with units that are left out because what they came from has changed."""
 
-    sourceId = Str()
-    name = Str()
-    kind = Str()
-    hash = Str()
-    chunkCount = Int()
-    unitCount = Int()
-    quarantinedChunkCount = Int()
-    addedAt = Time()
-    updatedAt = Time()
-    status = serializers.ChoiceField(("ready", "dirty"))
+    sourceId: str
+    name: str
+    kind: str
+    hash: str
+    chunkCount: int
+    unitCount: int
+    quarantinedChunkCount: int
+    addedAt: datetime
+    updatedAt: datetime
+    status: Annotated[str, OneOf(("ready", "dirty"))]
 
 
 class SourceAdded(Source):
     """A source that was just added or replaced, or was there to the letter: `unchanged`."""
 
-    kb_id = Str()
-    unchanged = Bool()
+    kb_id: str
+    unchanged: bool
 
 
 class SourcePage(Page):
     """A page of sources."""
 
-    sources = Source(many=True)
+    sources: list[Source]
 
 
 class SourceStaged(SourceAdded):
     """A source that was just staged in a session's draft."""
 
-    workspace_dirty = Bool()
-    seed_detector_plugin = Str()
+    workspace_dirty: bool
+    seed_detector_plugin: str
 
 
-class WorkspaceFacts(serializers.Serializer):
+class WorkspaceFacts(TypedDict):
     """What a session's draft shows, and whether it is saved; `sources` is a page of them."""
 
-    mountedKbId = Str()
-    mountedKbName = Str()
-    dirty = Bool()
-    sourceCount = Int()
-    unitCount = Int()
-    lastSavedAt = nullable(Time)
-    sources = Source(many=True)
+    mountedKbId: str
+    mountedKbName: str
+    dirty: bool
+    sourceCount: int
+    unitCount: int
+    lastSavedAt: datetime | None
+    sources: list[Source]
 
 
 class WorkspaceObject(Page):
     """A session's workspace."""
 
-    session_id = Str()
-    kb_id = Str()
-    kb_name = Str()
-    workspace = WorkspaceFacts()
+    session_id: str
+    kb_id: str
+    kb_name: str
+    workspace: WorkspaceFacts
 
 
-class QuarantinedChunk(serializers.Serializer):
+class QuarantinedChunk(TypedDict):
     """A part of a source that did not become units."""
 
-    sourceId = Str()
-    sourceName = Str()
-    chunkIndex = Int()
-    text = Str()
-    controlText = nullable(Str)
-    message = Str()
-    diagnostics = texts()
-    createdAt = Time()
+    sourceId: str
+    sourceName: str
+    chunkIndex: int
+    text: str
+    controlText: str | None
+    message: str
+    diagnostics: list[str]
+    createdAt: datetime
 
 
 class QuarantinePage(Page):
     """A page of such parts."""
 
-    chunks = QuarantinedChunk(many=True)
+    chunks: list[QuarantinedChunk]
 
 
-class Repository(serializers.Serializer):
+class Repository(TypedDict):
     """A knowledge base."""
 
-    id = Str()
-    kbId = Str()
-    name = Str()
-    createdAt = Time()
-    updatedAt = Time()
-    parentKbId = nullable(Str)
-    isDefault = Bool()
-    sourceCount = Int()
-    unitCount = Int()
-    revision = Int()
+    id: str
+    kbId: str
+    name: str
+    createdAt: datetime
+    updatedAt: datetime
+    parentKbId: str | None
+    isDefault: bool
+    sourceCount: int
+    unitCount: int
+    revision: int
 
 
-class RevisionObject(serializers.Serializer):
+class RevisionObject(TypedDict):
     """What a knowledge base was, and why it became that."""
 
-    revision = Int()
-    reason = Str()
-    createdAt = Time()
-    unitCount = Int()
-    isCurrent = Bool()
+    revision: int
+    reason: str
+    createdAt: datetime
+    unitCount: int
+    isCurrent: bool
 
 
 class RevisionPage(Page):
     """A page of revisions."""
 
-    revisions = RevisionObject(many=True)
+    revisions: list[RevisionObject]
 
 
 class RepositoryPage(Page):
     """A page of knowledge bases."""
 
-    kbs = Repository(many=True)
+    kbs: list[Repository]
 
 
-class RepositoryCreated(serializers.Serializer):
+class RepositoryCreated(TypedDict):
     """A new knowledge base."""
 
-    id = Str()
-    kb_id = Str()
-    kb_name = Str()
-    created_at = Time()
-    updated_at = Time()
-    parent_kb_id = nullable(Str)
-    is_default = Bool()
+    id: str
+    kb_id: str
+    kb_name: str
+    created_at: datetime
+    updated_at: datetime
+    parent_kb_id: str | None
+    is_default: bool

@@ -1,80 +1,73 @@
 """What clients get about a session's frozen state, for the schema: skills, personas, agents."""
 
-from rest_framework import serializers
+from collections.abc import Mapping
+from typing import Annotated, TypedDict
 
-from sessions_app.api.shell.responses import (
-    Bool,
-    Int,
-    SessionCreated,
-    SessionMetadata,
-    SessionModelTable,
-    Str,
-    nullable,
-    texts,
-)
+from sessions_app.api.shell.responses import SessionCreated, SessionMetadata, SessionModelTable
+from sessions_app.api.shell.shapes import OneOf
 
 
-class Eligibility(serializers.Serializer):
+class Eligibility(TypedDict):
     """What a skill asks of the server's machine."""
 
-    os = texts()
-    env = texts()
-    binaries = texts()
+    os: list[str]
+    env: list[str]
+    binaries: list[str]
 
 
-class SkillObject(serializers.Serializer):
+class SkillObject(TypedDict):
     """A skill of a snapshot; `path` lies below the root of its source."""
 
-    skill_name = Str()
-    source = serializers.ChoiceField(("bundled", "user", "workspace"))  # type: ignore[assignment]
-    path = Str()
-    summary = Str(allow_blank=True)
-    invocation_mode = serializers.ChoiceField(("llm_orchestration", "tool_dispatch"))
-    command = nullable(Str)
-    command_tool_provider = Str()
-    command_tool = nullable(Str)
-    requires_tools = texts()
-    declared_tools = texts()
-    eligibility = Eligibility()
+    skill_name: str
+    source: Annotated[str, OneOf(("bundled", "user", "workspace"))]
+    path: str
+    summary: str
+    invocation_mode: Annotated[str, OneOf(("llm_orchestration", "tool_dispatch"))]
+    command: str | None
+    command_tool_provider: str
+    command_tool: str | None
+    requires_tools: list[str]
+    declared_tools: list[str]
+    eligibility: Eligibility
 
 
 class SkillWithInstructions(SkillObject):
     """A skill with its body."""
 
-    instructions = Str(allow_blank=True)
+    instructions: str
 
 
-class DiagnosticObject(serializers.Serializer):
+class DiagnosticObject(TypedDict):
     """What was found about a folder while a snapshot was made."""
 
-    skill_name = Str()
-    code = Str()
-    message = Str()
-    source = nullable(Str)  # type: ignore[assignment]
-    path = nullable(Str)
-    excludes = Bool(help_text="Whether the folder gives no skill because of this.")
+    skill_name: str
+    code: str
+    message: str
+    source: str | None
+    path: str | None
+    excludes: Annotated[bool, "Whether the folder gives no skill because of this."]
 
 
-class SkillSnapshotObject(serializers.Serializer):
+class SkillSnapshotObject(TypedDict):
     """A session's skills as they were frozen."""
 
-    version = Int(help_text="Counts the reloads, from 1.")
-    hash = Str(help_text="SHA-256 of the content.")
-    skills = SkillObject(many=True)
-    sources = serializers.DictField(child=Str(), help_text="Where each skill came from.")
-    diagnostics = DiagnosticObject(many=True)
+    version: Annotated[int, "Counts the reloads, from 1."]
+    hash: Annotated[str, "SHA-256 of the content."]
+    skills: list[SkillObject]
+    sources: Annotated[Mapping[str, str], "Where each skill came from."]
+    diagnostics: list[DiagnosticObject]
 
 
-class FrozenState(serializers.Serializer):
+class FrozenState(TypedDict):
     """What a session keeps until it is told otherwise."""
 
-    active_agent = Str()
-    active_persona = Str()
-    style = nullable(Str, help_text="Null leaves it to the message and the persona.")  # type: ignore[assignment]
-    effective_style = serializers.ChoiceField(("focus", "balanced", "playful"))
-    skill_snapshot = SkillSnapshotObject()
-    model_config = SessionModelTable()
-    planner_statistics_frozen = Bool(help_text="Whether its planners rank by what was learned when it was made.")
+    active_agent: str
+    active_persona: str
+    style: Annotated[str | None, "Null leaves it to the message and the persona."]
+    effective_style: Annotated[str, OneOf(("focus", "balanced", "playful"))]
+    skill_snapshot: SkillSnapshotObject
+    model_config: SessionModelTable
+    planner_statistics_frozen: Annotated[bool, "Whether its planners rank by what was learned when it was made."]
 
 
 class NewSession(SessionCreated, FrozenState):
@@ -85,49 +78,53 @@ class SessionRecord(SessionMetadata, FrozenState):
     """A session with what it has frozen."""
 
 
-class SessionSkills(SkillSnapshotObject):
+class SessionSkills(TypedDict):
     """A session's skills with their instructions."""
 
-    session_id = Str()
-    skills = SkillWithInstructions(many=True)
+    version: Annotated[int, "Counts the reloads, from 1."]
+    hash: Annotated[str, "SHA-256 of the content."]
+    skills: list[SkillWithInstructions]
+    sources: Annotated[Mapping[str, str], "Where each skill came from."]
+    diagnostics: list[DiagnosticObject]
+    session_id: str
 
 
-class ChangedSkill(serializers.Serializer):
+class ChangedSkill(TypedDict):
     """A skill that both have; `differing` names in what it differs."""
 
-    skill_name = Str()
-    differing = texts()
-    before = SkillWithInstructions()
-    after = SkillWithInstructions()
+    skill_name: str
+    differing: list[str]
+    before: SkillWithInstructions
+    after: SkillWithInstructions
 
 
-class SnapshotDifferenceObject(serializers.Serializer):
+class SnapshotDifferenceObject(TypedDict):
     """What leads from one snapshot to another."""
 
-    is_empty = Bool()
-    added = SkillObject(many=True)
-    removed = SkillObject(many=True)
-    changed = ChangedSkill(many=True)
-    new_diagnostics = DiagnosticObject(many=True)
-    gone_diagnostics = DiagnosticObject(many=True)
+    is_empty: bool
+    added: list[SkillObject]
+    removed: list[SkillObject]
+    changed: list[ChangedSkill]
+    new_diagnostics: list[DiagnosticObject]
+    gone_diagnostics: list[DiagnosticObject]
 
 
-class SnapshotStanding(serializers.Serializer):
+class SnapshotStanding(TypedDict):
     """A session's snapshot held against another."""
 
-    session_id = Str()
-    version = Int()
-    hash = Str()
-    difference = SnapshotDifferenceObject()
+    session_id: str
+    version: int
+    hash: str
+    difference: SnapshotDifferenceObject
 
 
 class ReloadPreview(SnapshotStanding):
     """What a reload would change now."""
 
-    current_hash = Str(help_text="Of what the files say now.")
+    current_hash: Annotated[str, "Of what the files say now."]
 
 
 class SkillsReloaded(SnapshotStanding):
     """What a reload has changed."""
 
-    count = Int()
+    count: int

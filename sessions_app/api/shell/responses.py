@@ -3,517 +3,494 @@
 The tests hold every answer against these shapes.
 """
 
-from typing import Any
-
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from mrpvm.values import KU_TYPES, PLUGIN_TYPES, ROLES
+from sessions_app.api.shell.shapes import Between, OneOf
 from sessions_app.models import QuotaKind, RetentionKind, StorageKind
 
-Int, Bool = serializers.IntegerField, serializers.BooleanField
-Str, Time = serializers.CharField, serializers.DateTimeField
 
-
-def nullable(field: type[serializers.Field], **options: Any) -> serializers.Field:
-    """Return a field that may be null."""
-    return field(allow_null=True, **options)
-
-
-def texts() -> serializers.Field:
-    """Return a field that is a list of texts."""
-    return serializers.ListField(child=Str())
-
-
-@extend_schema_field({"type": "object", "additionalProperties": True})
-class Anything(serializers.JSONField):
-    """An object whose keys are not listed here."""
-
-
-@extend_schema_field({})
-class AnyValue(serializers.JSONField):
-    """Any JSON value."""
-
-
-class ErrorObject(serializers.Serializer):
+class ErrorObject(TypedDict):
     """What went wrong."""
 
-    code = Str()
-    module = Str()
-    message = Str()
-    details = Anything()
-    requestId = nullable(Str)
-    sessionId = nullable(Str)
-    frameId = nullable(Str)
-    timestamp = Time()
-    type = serializers.ChoiceField(("invalid_request", "processing_error", "server_error"))
+    code: str
+    module: str
+    message: str
+    details: Mapping[str, Any]
+    requestId: str | None
+    sessionId: str | None
+    frameId: str | None
+    timestamp: datetime
+    type: Annotated[str, OneOf(("invalid_request", "processing_error", "server_error"))]
 
 
-class ErrorResponse(serializers.Serializer):
+class ErrorResponse(TypedDict):
     """The one error shape."""
 
-    error = ErrorObject()
+    error: ErrorObject
 
 
-class ChoicesReported(serializers.Serializer):
+class ChoicesReported(TypedDict):
     """The session's choices and its base."""
 
-    planner_plugin = Str()
-    seed_detector_plugin = nullable(Str)
-    kb_plugin = nullable(Str)
-    goal_solver_plugin = nullable(Str)
-    deliberation_level = Int(min_value=0, max_value=3)
-    model = nullable(Str)
-    kb_id = Str()
-    kb_name = Str()
-    workspace_dirty = Bool()
+    planner_plugin: str
+    seed_detector_plugin: str | None
+    kb_plugin: str | None
+    goal_solver_plugin: str | None
+    deliberation_level: Annotated[int, Between(0, 3)]
+    model: str | None
+    kb_id: str
+    kb_name: str
+    workspace_dirty: bool
 
 
 class SessionCreated(ChoicesReported):
     """A new session."""
 
-    session_id = Str()
-    title = nullable(Str)
-    created_at = Time()
-    expires_at = nullable(Time)
+    session_id: str
+    title: str | None
+    created_at: datetime
+    expires_at: datetime | None
 
 
 class SessionMetadata(SessionCreated):
     """A session."""
 
-    label = Str(  # type: ignore[assignment]  # a field of this name, not the serializer's own label
-        help_text="Title, else how the conversation began, else the id."
-    )
-    status = serializers.ChoiceField(("active", "running", "failed", "expired"))
-    last_activity_at = Time()
-    flags = Anything(help_text="The policies chosen for the session; the others are the project's or the server's.")
-    message_count = Int()
-    session_context_unit_count = Int()
-    pending_turn_context_unit_count = Int()
-    workspace_source_count = Int()
-    workspace_unit_count = Int()
-    workspace_last_saved_at = nullable(Time, help_text="When the session last saved into a base or a fork.")
-    explainability_turn_count = Int()
-    failed_turn_count = Int()
+    label: Annotated[str, "Title, else how the conversation began, else the id."]
+    status: Annotated[str, OneOf(("active", "running", "failed", "expired"))]
+    last_activity_at: datetime
+    flags: Annotated[
+        Mapping[str, Any], "The policies chosen for the session; the others are the project's or the server's."
+    ]
+    message_count: int
+    session_context_unit_count: int
+    pending_turn_context_unit_count: int
+    workspace_source_count: int
+    workspace_unit_count: int
+    workspace_last_saved_at: Annotated[datetime | None, "When the session last saved into a base or a fork."]
+    explainability_turn_count: int
+    failed_turn_count: int
 
 
-class PolicyObject(serializers.Serializer):
+class PolicyObject(TypedDict):
     """A policy as it holds for the session's next turn."""
 
-    name = Str()
-    value = AnyValue()
-    chosen_by = serializers.ChoiceField(("session", "project", "server"))
-    otherwise = AnyValue(help_text="What holds without the session's own choice.")
-    choices = AnyValue(help_text="All values that it may have; null for a number.")
-    least = nullable(serializers.FloatField)
-    most = nullable(serializers.FloatField)
+    name: str
+    value: Any
+    chosen_by: Annotated[str, OneOf(("session", "project", "server"))]
+    otherwise: Annotated[Any, "What holds without the session's own choice."]
+    choices: Annotated[Any, "All values that it may have; null for a number."]
+    least: float | None
+    most: float | None
 
 
-class PolicyList(serializers.Serializer):
+class PolicyList(TypedDict):
     """The policies of a session."""
 
-    session_id = Str()
-    policies = PolicyObject(many=True)
+    session_id: str
+    policies: list[PolicyObject]
 
 
-class Page(serializers.Serializer):
+class Page(TypedDict):
     """A page of a list."""
 
-    next_cursor = nullable(Str, help_text="Give it back as `cursor` for the next page; null on the last one.")
+    next_cursor: Annotated[str | None, "Give it back as `cursor` for the next page; null on the last one."]
 
 
-class MemberObject(serializers.Serializer):
+class MemberObject(TypedDict):
     """A user in the project."""
 
-    name = Str()
-    role = serializers.ChoiceField(("viewer", "editor", "admin"))
-    is_active = Bool()
-    last_login = nullable(Time)
+    name: str
+    role: Annotated[str, OneOf(("viewer", "editor", "admin"))]
+    is_active: bool
+    last_login: datetime | None
 
 
-class MemberList(serializers.Serializer):
+class MemberList(TypedDict):
     """Everybody who belongs to the project."""
 
-    members = MemberObject(many=True)
+    members: list[MemberObject]
 
 
-class InvitationObject(serializers.Serializer):
+class InvitationObject(TypedDict):
     """A link that lets one person join."""
 
-    id = Int()
-    role = serializers.ChoiceField(("viewer", "editor", "admin"))
-    note = Str()
-    created_by = Str()
-    created_at = Time()
-    expires_at = Time()
+    id: int
+    role: Annotated[str, OneOf(("viewer", "editor", "admin"))]
+    note: str
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
 
 
 class NewInvitation(InvitationObject):
     """An invitation with its link, which is given this once."""
 
-    link = Str()
+    link: str
 
 
-class InvitationList(serializers.Serializer):
+class InvitationList(TypedDict):
     """The invitations that can still be used."""
 
-    invitations = InvitationObject(many=True)
+    invitations: list[InvitationObject]
 
 
-class AuditEntryObject(serializers.Serializer):
+class AuditEntryObject(TypedDict):
     """Who changed what."""
 
-    id = Int()
-    at = Time()
-    kind = Str(help_text="The noun that was changed, a point, and what was done to it.")
-    actor_kind = serializers.ChoiceField(("user", "key", "stranger", "server"))
-    actor = Str(help_text="The user's name, or the key's with its beginning.")
-    address = Str(help_text="The caller's IP address; empty for the server.")
-    request_id = Str(help_text="As the log names the request.")
-    subject = Str()
-    facts = Anything(help_text="What else is known; secrets are blacked out.")
+    id: int
+    at: datetime
+    kind: Annotated[str, "The noun that was changed, a point, and what was done to it."]
+    actor_kind: Annotated[str, OneOf(("user", "key", "stranger", "server"))]
+    actor: Annotated[str, "The user's name, or the key's with its beginning."]
+    address: Annotated[str, "The caller's IP address; empty for the server."]
+    request_id: Annotated[str, "As the log names the request."]
+    subject: str
+    facts: Annotated[Mapping[str, Any], "What else is known; secrets are blacked out."]
 
 
 class AuditPage(Page):
     """A page of the audit log."""
 
-    entries = AuditEntryObject(many=True)
+    entries: list[AuditEntryObject]
 
 
-class QuotaObject(serializers.Serializer):
+class QuotaObject(TypedDict):
     """How much of something the project uses, and may use."""
 
-    kind = serializers.ChoiceField(QuotaKind.values)
-    name = Str()
-    used = serializers.FloatField(help_text="Now, in this minute, or on this day of UTC.")
-    limit = nullable(serializers.FloatField, help_text="null where there is none.")
+    kind: Annotated[str, OneOf(tuple(QuotaKind.values))]
+    name: str
+    used: Annotated[float, "Now, in this minute, or on this day of UTC."]
+    limit: Annotated[float | None, "null where there is none."]
 
 
-class QuotaList(serializers.Serializer):
+class QuotaList(TypedDict):
     """What the project uses and may use."""
 
-    quotas = QuotaObject(many=True)
+    quotas: list[QuotaObject]
 
 
-class StoredKindObject(serializers.Serializer):
+class StoredKindObject(TypedDict):
     """The space that one kind of rows takes, with its indexes."""
 
-    kind = serializers.ChoiceField(StorageKind.values)
-    name = Str()
-    byte_count = Int()
-    is_estimate = Bool(help_text="Whether the database could not tell exactly.")
-    growth_bytes_a_day = nullable(serializers.FloatField, help_text="null while there is one sample only.")
+    kind: Annotated[str, OneOf(tuple(StorageKind.values))]
+    name: str
+    byte_count: int
+    is_estimate: Annotated[bool, "Whether the database could not tell exactly."]
+    growth_bytes_a_day: Annotated[float | None, "null while there is one sample only."]
 
 
-class StorageObject(serializers.Serializer):
+class StorageObject(TypedDict):
     """The newest sample of the database's size; without a day before the first."""
 
-    day = nullable(serializers.DateField, help_text="Of UTC.")
-    growth_days = Int(help_text="How many days growth looks back.")
-    byte_count = nullable(Int)
-    growth_bytes_a_day = nullable(serializers.FloatField)
-    kinds = StoredKindObject(many=True, help_text="The largest first.")
+    day: Annotated[date | None, "Of UTC."]
+    growth_days: Annotated[int, "How many days growth looks back."]
+    byte_count: int | None
+    growth_bytes_a_day: float | None
+    kinds: Annotated[list[StoredKindObject], "The largest first."]
 
 
-class RetentionRule(serializers.Serializer):
+class RetentionRule(TypedDict):
     """After how many days a kind is removed."""
 
-    kind = serializers.ChoiceField(RetentionKind.values)
-    name = Str()
-    days = Int(help_text="0 keeps it.")
-    server_days = Int(help_text="What holds where the project has chosen nothing.")
-    is_chosen = Bool()
+    kind: Annotated[str, OneOf(tuple(RetentionKind.values))]
+    name: str
+    days: Annotated[int, "0 keeps it."]
+    server_days: Annotated[int, "What holds where the project has chosen nothing."]
+    is_chosen: bool
 
 
-class RetentionRun(serializers.Serializer):
+class RetentionRun(TypedDict):
     """How far removing what is too old has come."""
 
-    status = serializers.ChoiceField(("waiting", "running", "finished", "stopped"))
-    kind = nullable(Str, help_text="What it is at.")
-    removed = serializers.DictField(child=Int(), help_text="By kind, how many rows.")
-    began_at = nullable(Time)
-    finished_at = nullable(Time)
+    status: Annotated[str, OneOf(("waiting", "running", "finished", "stopped"))]
+    kind: Annotated[str | None, "What it is at."]
+    removed: Annotated[Mapping[str, int], "By kind, how many rows."]
+    began_at: datetime | None
+    finished_at: datetime | None
 
 
-class RetentionObject(serializers.Serializer):
+class RetentionObject(TypedDict):
     """The rules of a project, and the newest run by them."""
 
-    kinds = RetentionRule(many=True)
-    run = RetentionRun()
+    kinds: list[RetentionRule]
+    run: RetentionRun
 
 
-class RetentionCount(serializers.Serializer):
+class RetentionCount(TypedDict):
     """A number of rows."""
 
-    count = Int()
-    is_more = Bool(help_text="Whether counting ended before the rows did.")
+    count: int
+    is_more: Annotated[bool, "Whether counting ended before the rows did."]
 
 
 class RetentionKept(RetentionCount):
     """Rows that are old and kept all the same."""
 
-    reason = Str()
+    reason: str
 
 
-class RetentionKindPreview(serializers.Serializer):
+class RetentionKindPreview(TypedDict):
     """What a rule would remove now, and what it would leave."""
 
-    kind = serializers.ChoiceField(RetentionKind.values)
-    days = Int()
-    removed = RetentionCount()
-    kept = RetentionKept(many=True)
+    kind: Annotated[str, OneOf(tuple(RetentionKind.values))]
+    days: int
+    removed: RetentionCount
+    kept: list[RetentionKept]
 
 
-class RetentionPreviewObject(serializers.Serializer):
+class RetentionPreviewObject(TypedDict):
     """What rules would remove now."""
 
-    kinds = RetentionKindPreview(many=True)
+    kinds: list[RetentionKindPreview]
 
 
 class SessionPage(Page):
     """A page of sessions."""
 
-    sessions = SessionMetadata(many=True)
+    sessions: list[SessionMetadata]
 
 
-class MessageObject(serializers.Serializer):
+class MessageObject(TypedDict):
     """One utterance."""
 
-    sequence = Int()
-    role = serializers.ChoiceField(("user", "system", "assistant", "tool"))
-    content = Str(allow_blank=True)
-    payload = nullable(Anything)
-    request_id = nullable(Str)
-    created_at = Time()
+    sequence: int
+    role: Annotated[str, OneOf(("user", "system", "assistant", "tool"))]
+    content: str
+    payload: Mapping[str, Any] | None
+    request_id: str | None
+    created_at: datetime
 
 
 class MessagePage(Page):
     """A page of messages."""
 
-    messages = MessageObject(many=True)
+    messages: list[MessageObject]
 
 
-class UnitValue(serializers.Serializer):
+class UnitValue(TypedDict):
     """A knowledge unit; further fields as the unit has them."""
 
-    id = Str()
-    kuType = serializers.ChoiceField(KU_TYPES)
-    role = serializers.ChoiceField(ROLES)
-    topic = Str()
-    claim = nullable(Str)
-    phaseScopes = texts()
-    hash = Str()
+    id: str
+    kuType: Annotated[str, OneOf(KU_TYPES)]
+    role: Annotated[str, OneOf(ROLES)]
+    topic: str
+    claim: str | None
+    phaseScopes: list[str]
+    hash: str
 
 
-class UnitObject(serializers.Serializer):
+class UnitObject(TypedDict):
     """A unit of a session."""
 
-    unit_id = Str()
-    state = serializers.ChoiceField(("pending", "committed"))
-    text = Str()
-    request_id = nullable(Str)
-    created_at = Time()
-    committed_at = nullable(Time)
-    unit = UnitValue()
+    unit_id: str
+    state: Annotated[str, OneOf(("pending", "committed"))]
+    text: str
+    request_id: str | None
+    created_at: datetime
+    committed_at: datetime | None
+    unit: UnitValue
 
 
 class UnitPage(Page):
     """A page of units."""
 
-    units = UnitObject(many=True)
+    units: list[UnitObject]
 
 
-class UnitStep(serializers.Serializer):
+class UnitStep(TypedDict):
     """One step of a unit's life."""
 
-    step = Str()
-    store = Str()
-    request_id = nullable(Str)
-    execution_id = nullable(Str)
-    rank = nullable(Int)
-    score = serializers.FloatField(allow_null=True)
-    score_parts = serializers.DictField(child=serializers.FloatField())
-    reason = Str(allow_blank=True)
-    created_at = Time()
+    step: str
+    store: str
+    request_id: str | None
+    execution_id: str | None
+    rank: int | None
+    score: float | None
+    score_parts: Mapping[str, float]
+    reason: str
+    created_at: datetime
 
 
-class UnitChange(serializers.Serializer):
+class UnitChange(TypedDict):
     """What was done about a unit, and how many units the session knows of its own now."""
 
-    session_id = Str()
-    unit_id = Str()
-    change = serializers.ChoiceField(("retracted", "restored", "corrected"))
-    session_context_unit_count = Int()
+    session_id: str
+    unit_id: str
+    change: Annotated[str, OneOf(("retracted", "restored", "corrected"))]
+    session_context_unit_count: int
 
 
 class UnitWithSteps(UnitObject):
     """A unit and its ledger."""
 
-    steps = UnitStep(many=True)
-    step_count = Int()
+    steps: list[UnitStep]
+    step_count: int
 
 
-class MountObject(serializers.Serializer):
+class MountObject(TypedDict):
     """One mount."""
 
-    kb_id = Str()
-    kb_name = Str()
-    revision = Int()
-    reason = Str()
-    mounted_at = Time()
-    mounted_by = nullable(Str)
-    until = nullable(Time)
+    kb_id: str
+    kb_name: str
+    revision: int
+    reason: str
+    mounted_at: datetime
+    mounted_by: str | None
+    until: datetime | None
 
 
 class MountPage(Page):
     """A page of mounts."""
 
-    mounts = MountObject(many=True)
+    mounts: list[MountObject]
 
 
-class ContextLoaded(serializers.Serializer):
+class ContextLoaded(TypedDict):
     """What a context load did."""
 
-    session_id = Str()
-    sourceId = Str()
-    name = Str()
-    unitCount = Int()
-    addedUnitCount = Int()
-    droppedUnitCount = Int()
-    quarantinedChunkCount = Int()
-    session_context_unit_count = Int()
-    kb_id = Str()
-    kb_name = Str()
-    workspace_dirty = Bool()
-    seed_detector_plugin = Str()
+    session_id: str
+    sourceId: str
+    name: str
+    unitCount: int
+    addedUnitCount: int
+    droppedUnitCount: int
+    quarantinedChunkCount: int
+    session_context_unit_count: int
+    kb_id: str
+    kb_name: str
+    workspace_dirty: bool
+    seed_detector_plugin: str
 
 
-class PluginObject(serializers.Serializer):
+class PluginObject(TypedDict):
     """A plugin's descriptor."""
 
-    id = Str()
-    type = serializers.ChoiceField(PLUGIN_TYPES)
-    name = Str()
-    version = Str()
-    description = Str()
-    costClass = serializers.ChoiceField(("cheap", "moderate", "expensive"))
-    usesLLM = Bool()
-    modelRoles = texts()
-    maxLLMCalls = Int()
-    tags = texts()
-    timeoutMs = Int()
-    plannerHints = nullable(Anything)
-    provides = texts()
-    accepts = texts()
-    available = Bool()
-    unavailableReason = nullable(Str)
+    id: str
+    type: Annotated[str, OneOf(PLUGIN_TYPES)]
+    name: str
+    version: str
+    description: str
+    costClass: Annotated[str, OneOf(("cheap", "moderate", "expensive"))]
+    usesLLM: bool
+    modelRoles: list[str]
+    maxLLMCalls: int
+    tags: list[str]
+    timeoutMs: int
+    plannerHints: Mapping[str, Any] | None
+    provides: list[str]
+    accepts: list[str]
+    available: bool
+    unavailableReason: str | None
 
 
-class WrapperObject(serializers.Serializer):
+class WrapperObject(TypedDict):
     """An external program that helps goal solvers."""
 
-    id = Str()
-    name = Str()
-    version = Str()
-    description = Str(allow_blank=True)
-    capabilities = texts()
-    keywords = texts()
-    timeoutMs = Int()
-    priority = Int()
-    exclusive = Bool()
-    maxInputSizeBytes = Int()
+    id: str
+    name: str
+    version: str
+    description: str
+    capabilities: list[str]
+    keywords: list[str]
+    timeoutMs: int
+    priority: int
+    exclusive: bool
+    maxInputSizeBytes: int
 
 
-class PluginList(serializers.Serializer):
+class PluginList(TypedDict):
     """The plugins."""
 
-    plugins = PluginObject(many=True)
-    wrappers = WrapperObject(many=True)
+    plugins: list[PluginObject]
+    wrappers: list[WrapperObject]
 
 
-class EvaluationSource(serializers.Serializer):
+class EvaluationSource(TypedDict):
     """A story of the evaluation."""
 
-    suite = Str()
-    file = Str()
-    name = Str()
-    content = Str()
+    suite: str
+    file: str
+    name: str
+    content: str
 
 
-class EvaluationSourceList(serializers.Serializer):
+class EvaluationSourceList(TypedDict):
     """The stories."""
 
-    sources = EvaluationSource(many=True)
+    sources: list[EvaluationSource]
 
 
-class ModelObject(serializers.Serializer):
+class ModelObject(TypedDict):
     """A language model."""
 
-    id = Str()
-    provider = Str()
-    tags = texts()
+    id: str
+    provider: str
+    tags: list[str]
 
 
-class ModelList(serializers.Serializer):
+class ModelList(TypedDict):
     """The models."""
 
-    models = ModelObject(many=True)
+    models: list[ModelObject]
 
 
-class ModelTable(serializers.Serializer):
+class ModelTable(TypedDict):
     """Which model answers in which role."""
 
-    roles = Anything(help_text="By role: `{model}`, empty for automatic.")
-    pluginOverrides = Anything(help_text="By plugin id: `{role}` or `{model}`.")
-    temperature = serializers.FloatField(allow_null=True)
-    thinkingLevel = nullable(Str, help_text="Null leaves it to the provider.")
-    verbosity = nullable(Str, help_text="Null leaves it to the provider.")
+    roles: Annotated[Mapping[str, Any], "By role: `{model}`, empty for automatic."]
+    pluginOverrides: Annotated[Mapping[str, Any], "By plugin id: `{role}` or `{model}`."]
+    temperature: float | None
+    thinkingLevel: Annotated[str | None, "Null leaves it to the provider."]
+    verbosity: Annotated[str | None, "Null leaves it to the provider."]
 
 
 class ModelRolesSnapshot(ModelTable):
     """The project's table and the models there are."""
 
-    updatedAt = nullable(Time)
-    availableModels = texts()
+    updatedAt: datetime | None
+    availableModels: list[str]
 
 
 class SessionModelTable(ModelTable):
     """The session's model configuration."""
 
-    model = nullable(Str)
+    model: str | None
 
 
 class ModelConfig(SessionModelTable):
     """A session's own table."""
 
-    session_id = Str()
+    session_id: str
 
 
-class HealthReport(serializers.Serializer):
+class HealthReport(TypedDict):
     """Alive."""
 
-    status = serializers.ChoiceField(("ok",))
+    status: Annotated[str, OneOf(("ok",))]
 
 
-class TextCachesReport(serializers.Serializer):
+class TextCachesReport(TypedDict):
     """What the process keeps of what it worked out of texts, and how much that may be."""
 
-    bytes = serializers.IntegerField()
-    max_bytes = serializers.IntegerField()
+    bytes: int
+    max_bytes: int
 
 
-class ReadinessReport(serializers.Serializer):
+class ReadinessReport(TypedDict):
     """Whether turns can be answered; `checks` and `text_caches` for callers with access only."""
 
-    ready = Bool()
-    checks = serializers.DictField(child=Bool(), required=False)
-    text_caches = TextCachesReport(required=False)
+    ready: bool
+    checks: NotRequired[Mapping[str, bool]]
+    text_caches: NotRequired[TextCachesReport]
 
 
-class ImportedBundle(serializers.Serializer):
+class ImportedBundle(TypedDict):
     """What an import stored; `left_out` names in sentences what turns saw and the bundle does not hold."""
 
-    session_id = Str()
-    turn_count = Int()
-    renamed_count = Int()
-    left_out = texts()
+    session_id: str
+    turn_count: int
+    renamed_count: int
+    left_out: list[str]

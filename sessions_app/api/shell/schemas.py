@@ -1,6 +1,6 @@
 """What the OpenAPI document says about each endpoint, beside what its shapes say."""
 
-from typing import Any
+from typing import Any, is_typeddict
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -12,6 +12,7 @@ from sessions_app.api.experiments import suite_requests, suite_responses
 from sessions_app.api.knowledge import responses as knowledge_responses
 from sessions_app.api.sessions import skill_responses
 from sessions_app.api.shell import requests, responses
+from sessions_app.api.shell.shapes import shape_of
 from sessions_app.api.turns import responses as turn_responses
 
 ERRORS = {
@@ -49,7 +50,9 @@ def _operation(
         codes |= {400, 413, 415, 507}
     if query is not None:
         codes |= {400}
-    refused = {code: OpenApiResponse(responses.ErrorResponse, description=ERRORS[code]) for code in sorted(codes)}
+    error = shape_of(responses.ErrorResponse)
+    refused = {code: OpenApiResponse(error, description=ERRORS[code]) for code in sorted(codes)}
+    told = {code: shape_of(answer) if is_typeddict(answer) else answer for code, answer in answers.items()}
     parameters: list[Any] = ([query] if query is not None else []) + (extra or [])
     return extend_schema(
         operation_id=operation_id,
@@ -57,7 +60,7 @@ def _operation(
         description=description,
         request=request,
         parameters=parameters,
-        responses={**answers, **refused},
+        responses={**told, **refused},
     )
 
 
@@ -891,11 +894,11 @@ health = extend_schema(
     tags=["server"],
     description="Says that the process answers.",
     auth=[],
-    responses={200: responses.HealthReport},
+    responses={200: shape_of(responses.HealthReport)},
 )
 ready = extend_schema(
     operation_id="ready", tags=["server"],
     description="Tries everything that a turn needs. Callers with access are told which check failed.",
     auth=[{}, {"apiKey": []}],  # type: ignore[list-item]
-    responses={200: responses.ReadinessReport, 503: responses.ReadinessReport},
+    responses={code: shape_of(responses.ReadinessReport) for code in (200, 503)},
 )  # fmt: skip

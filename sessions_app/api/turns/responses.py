@@ -1,468 +1,458 @@
 """What clients get about turns, for the schema: completions, entries, graphs, payloads."""
 
-from rest_framework import serializers
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from mrpvm.trace.verdict import LEADS
 from mrpvm.values import BASES
-from sessions_app.api.shell.responses import (
-    Anything,
-    AnyValue,
-    Bool,
-    Int,
-    Page,
-    Str,
-    Time,
-    nullable,
-)
+from sessions_app.api.shell.responses import Page
+from sessions_app.api.shell.shapes import Between, OneOf
 
 
-class GraphEdge(serializers.Serializer):
+class GraphEdge(TypedDict):
     """A recorded edge; its start is the key `from`."""
 
-    to = Str()
-    kind = Str()
+    to: str
+    kind: str
 
 
-class GraphObject(serializers.Serializer):
+class GraphObject(TypedDict):
     """The turn's graph; `details` are empty unless they were asked for."""
 
-    rootFrameId = nullable(Str)
-    frames = serializers.ListField(child=Anything())
-    pluginExecutions = serializers.ListField(child=Anything())
-    edges = GraphEdge(many=True)
-    controlNodes = serializers.ListField(child=Anything())
-    controlEdges = GraphEdge(many=True)
-    details = Anything()
+    rootFrameId: str | None
+    frames: list[Mapping[str, Any]]
+    pluginExecutions: list[Mapping[str, Any]]
+    edges: list[GraphEdge]
+    controlNodes: list[Mapping[str, Any]]
+    controlEdges: list[GraphEdge]
+    details: Mapping[str, Any]
 
 
-class ExecutionTrace(serializers.Serializer):
+class ExecutionTrace(TypedDict):
     """The record of a turn."""
 
-    requestId = nullable(Str)
-    sessionId = nullable(Str)
-    rootFrameId = nullable(Str)
-    inputMessage = nullable(Str)
-    deliberationLevel = nullable(Int)
-    plannerPluginId = nullable(Str)
-    plannerAttempts = serializers.ListField(child=Str())
-    plannerCandidates = serializers.ListField(child=Str())
-    seedDetectorCandidates = serializers.ListField(child=Str())
-    plans = serializers.ListField(child=Anything())
-    stages = serializers.ListField(child=Anything())
-    command = nullable(Anything, help_text="What a typed command meant, and why.")
-    skillChoice = nullable(Anything, help_text="What a model was offered of the skills, and what it chose.")
-    skill = nullable(Anything, help_text="The turn's one skill, and why it was chosen.")
-    frames = serializers.ListField(child=Anything())
-    branches = serializers.ListField(child=Anything())
-    results = serializers.ListField(child=Anything())
-    failures = serializers.ListField(child=Anything())
-    graph = GraphObject()
-    finalStatus = serializers.ChoiceField(("success", "failure"), allow_null=True)
-    finalAnswerStatus = serializers.ChoiceField(("answered", "no-context"), allow_null=True)
-    finalAnswerBasis = serializers.ChoiceField(BASES, allow_null=True)
-    frameTransitions = Int()
-    error = nullable(Anything)
+    requestId: str | None
+    sessionId: str | None
+    rootFrameId: str | None
+    inputMessage: str | None
+    deliberationLevel: int | None
+    plannerPluginId: str | None
+    plannerAttempts: list[str]
+    plannerCandidates: list[str]
+    seedDetectorCandidates: list[str]
+    plans: list[Mapping[str, Any]]
+    stages: list[Mapping[str, Any]]
+    command: Annotated[Mapping[str, Any] | None, "What a typed command meant, and why."]
+    skillChoice: Annotated[Mapping[str, Any] | None, "What a model was offered of the skills, and what it chose."]
+    skill: Annotated[Mapping[str, Any] | None, "The turn's one skill, and why it was chosen."]
+    frames: list[Mapping[str, Any]]
+    branches: list[Mapping[str, Any]]
+    results: list[Mapping[str, Any]]
+    failures: list[Mapping[str, Any]]
+    graph: GraphObject
+    finalStatus: Annotated[str | None, OneOf(("success", "failure"))]
+    finalAnswerStatus: Annotated[str | None, OneOf(("answered", "no-context"))]
+    finalAnswerBasis: Annotated[str | None, OneOf(BASES)]
+    frameTransitions: int
+    error: Mapping[str, Any] | None
 
 
-class ResponseGroup(serializers.Serializer):
+class ResponseGroup(TypedDict):
     """The answer to one intent."""
 
-    intentRef = Int()
-    act = Str()
-    intent = Str()
-    status = serializers.ChoiceField(("answered", "no-context", "plugin-error"))
-    basis = serializers.ChoiceField(BASES)
-    confidence = serializers.FloatField(allow_null=True, help_text="How likely the shown text answers, if it is known.")
-    reason = Str(help_text="What decided.")
-    currentTurnContext = serializers.ListField(child=Anything())
-    sessionSources = serializers.ListField(child=Anything())
-    kbSources = serializers.ListField(child=Anything())
-    pluginOutput = nullable(Anything)
-    answerMarkdown = Str()
-    citedUnitIds = serializers.ListField(child=Str())
-    grounded = Bool()
-    warnings = serializers.ListField(child=Str())
+    intentRef: int
+    act: str
+    intent: str
+    status: Annotated[str, OneOf(("answered", "no-context", "plugin-error"))]
+    basis: Annotated[str, OneOf(BASES)]
+    confidence: Annotated[float | None, "How likely the shown text answers, if it is known."]
+    reason: Annotated[str, "What decided."]
+    currentTurnContext: list[Mapping[str, Any]]
+    sessionSources: list[Mapping[str, Any]]
+    kbSources: list[Mapping[str, Any]]
+    pluginOutput: Mapping[str, Any] | None
+    answerMarkdown: str
+    citedUnitIds: list[str]
+    grounded: bool
+    warnings: list[str]
 
 
-class ResponseDocument(serializers.Serializer):
+class ResponseDocument(TypedDict):
     """What a turn answered, group by group."""
 
-    sessionId = Str()
-    groups = ResponseGroup(many=True)
+    sessionId: str
+    groups: list[ResponseGroup]
 
 
-class CompletionMessage(serializers.Serializer):
+class CompletionMessage(TypedDict):
     """The answer's text."""
 
-    role = serializers.ChoiceField(("assistant",))
-    content = Str()
+    role: Annotated[str, OneOf(("assistant",))]
+    content: str
 
 
-class CompletionChoice(serializers.Serializer):
+class CompletionChoice(TypedDict):
     """The one choice."""
 
-    index = Int()
-    message = CompletionMessage()
-    finish_reason = serializers.ChoiceField(("stop", "length"))
+    index: int
+    message: CompletionMessage
+    finish_reason: Annotated[str, OneOf(("stop", "length"))]
 
 
-class Usage(serializers.Serializer):
+class Usage(TypedDict):
     """Tokens of all model calls of the turn."""
 
-    prompt_tokens = Int()
-    completion_tokens = Int()
-    total_tokens = Int()
-    estimated = Bool(required=False)
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    estimated: NotRequired[bool]
 
 
-class CommandEnvelope(serializers.Serializer):
+class CommandEnvelope(TypedDict):
     """What a command gave."""
 
-    status = serializers.ChoiceField(("ok", "error"))
-    code = Str()
-    message = Str()
-    data = nullable(Anything)  # type: ignore[assignment]  # a field of this name, not the serializer's own data
+    status: Annotated[str, OneOf(("ok", "error"))]
+    code: str
+    message: str
+    data: Mapping[str, Any] | None
 
 
-class MeantTerm(serializers.Serializer):
+class MeantTerm(TypedDict):
     """A word of the conversation that the message means: its stem, as it was written, and its weight in a search."""
 
-    term = Str()
-    word = Str()
-    probability = serializers.FloatField(min_value=0, max_value=1)
-    weight = serializers.FloatField(min_value=0, max_value=1)
+    term: str
+    word: str
+    probability: Annotated[float, Between(0, 1)]
+    weight: Annotated[float, Between(0, 1)]
 
 
-class QueryRewriting(serializers.Serializer):
+class QueryRewriting(TypedDict):
     """The message in the light of what was said before."""
 
-    original_query = Str()
-    rewritten_query = Str()
-    was_rewritten = Bool()
-    skip_reason = nullable(Str)
-    skip_code = nullable(Str)
-    by = serializers.ChoiceField(("rules", "model"))
-    need_probability = serializers.FloatField(min_value=0, max_value=1)
-    terms = MeantTerm(many=True)
-    read_as = serializers.ListField(child=Str(), required=False, help_text="With what a detector added.")
+    original_query: str
+    rewritten_query: str
+    was_rewritten: bool
+    skip_reason: str | None
+    skip_code: str | None
+    by: Annotated[str, OneOf(("rules", "model"))]
+    need_probability: Annotated[float, Between(0, 1)]
+    terms: list[MeantTerm]
+    read_as: NotRequired[Annotated[list[str], "With what a detector added."]]
 
 
-class MemoryUsed(serializers.Serializer):
+class MemoryUsed(TypedDict):
     """The session's memory after the turn; `preferred_documents`, of earlier turns, ranked higher in it."""
 
-    preferred_documents = serializers.ListField(child=Str())
-    turn_count = Int(required=False)
-    active_documents = serializers.ListField(child=Str(), required=False)
-    active_sections = serializers.ListField(child=Str(), required=False)
-    resolved_terms = serializers.ListField(
-        child=Str(), required=False, help_text="Those that this turn added; the session's memory gives all."
-    )
-    expires_at = Time(required=False)
+    preferred_documents: list[str]
+    turn_count: NotRequired[int]
+    active_documents: NotRequired[list[str]]
+    active_sections: NotRequired[list[str]]
+    resolved_terms: NotRequired[Annotated[list[str], "Those that this turn added; the session's memory gives all."]]
+    expires_at: NotRequired[datetime]
 
 
-class ResolvedTerm(serializers.Serializer):
+class ResolvedTerm(TypedDict):
     """Something a turn made clear."""
 
-    term = Str()
-    text = Str()
-    kind = serializers.ChoiceField(("answer", "party", "date", "definition"))
-    turn_index = Int()
+    term: str
+    text: str
+    kind: Annotated[str, OneOf(("answer", "party", "date", "definition"))]
+    turn_index: int
 
 
-class ActiveDocument(serializers.Serializer):
+class ActiveDocument(TypedDict):
     """A source that an answer looked at."""
 
-    source_id = Str()
-    name = Str(allow_blank=True)
-    turn_index = Int(help_text="The last turn that did.")
+    source_id: str
+    name: str
+    turn_index: Annotated[int, "The last turn that did."]
 
 
-class MemoryObject(serializers.Serializer):
+class MemoryObject(TypedDict):
     """What a session remembers of its turns, the newest first; empty when it remembers nothing."""
 
-    session_id = Str()
-    turn_count = Int()
-    resolved_terms = ResolvedTerm(many=True)
-    active_documents = ActiveDocument(many=True)
-    active_sections = serializers.ListField(child=Str())
-    last_accessed_at = nullable(Time)
-    expires_at = nullable(Time)
+    session_id: str
+    turn_count: int
+    resolved_terms: list[ResolvedTerm]
+    active_documents: list[ActiveDocument]
+    active_sections: list[str]
+    last_accessed_at: datetime | None
+    expires_at: datetime | None
 
 
-class ToolCalled(serializers.Serializer):
+class ToolCalled(TypedDict):
     """A tool that a command ran."""
 
-    name = Str()
-    input = Str()
-    output = Str()
+    name: str
+    input: str
+    output: str
 
 
-class ChatCompletion(serializers.Serializer):
+class ChatCompletion(TypedDict):
     """The answer to a chat request."""
 
-    id = Str()
-    object = serializers.ChoiceField(("chat.completion",))
-    created = Int()
-    request_id = Str()
-    session_id = Str()
-    planner_plugin = nullable(Str)
-    seed_detector_plugin = nullable(Str)
-    kb_plugin = nullable(Str)
-    goal_solver_plugin = nullable(Str)
-    deliberation_level = Int()
-    kb_id = Str()
-    kb_name = Str()
-    expires_at = nullable(Time)
-    choices = CompletionChoice(many=True)
-    usage = Usage()
-    answer_basis = serializers.ChoiceField(BASES, allow_null=True)
-    response_document = ResponseDocument(allow_null=True)
-    command = CommandEnvelope(allow_null=True)
-    execution_trace = ExecutionTrace()
-    workspace_dirty = Bool()
-    warnings = serializers.ListField(child=Str())
-    response_id = nullable(Str)
-    tool_calls = ToolCalled(many=True)
-    outbound_request = nullable(Anything)
-    error_phase = nullable(Str)
-    query_rewriting = QueryRewriting(required=False)
-    session_memory = MemoryUsed(required=False)
-    response_markdown = Str(required=False)
+    id: str
+    object: Annotated[str, OneOf(("chat.completion",))]
+    created: int
+    request_id: str
+    session_id: str
+    planner_plugin: str | None
+    seed_detector_plugin: str | None
+    kb_plugin: str | None
+    goal_solver_plugin: str | None
+    deliberation_level: int
+    kb_id: str
+    kb_name: str
+    expires_at: datetime | None
+    choices: list[CompletionChoice]
+    usage: Usage
+    answer_basis: Annotated[str | None, OneOf(BASES)]
+    response_document: ResponseDocument | None
+    command: CommandEnvelope | None
+    execution_trace: ExecutionTrace
+    workspace_dirty: bool
+    warnings: list[str]
+    response_id: str | None
+    tool_calls: list[ToolCalled]
+    outbound_request: Mapping[str, Any] | None
+    error_phase: str | None
+    query_rewriting: NotRequired[QueryRewriting]
+    session_memory: NotRequired[MemoryUsed]
+    response_markdown: NotRequired[str]
 
 
-class VerdictClause(serializers.Serializer):
+class VerdictClause(TypedDict):
     """One reason in a verdict, with the execution, unit or part of the record that it rests on."""
 
-    text = Str()
-    executionId = Str(allow_blank=True)
-    unitId = Str(allow_blank=True)
-    aspect = serializers.ChoiceField(("", "context", "choice", "state", "base"), allow_blank=True)
+    text: str
+    executionId: str
+    unitId: str
+    aspect: Annotated[str, OneOf(("", "context", "choice", "state", "base"))]
 
 
-class VerdictObject(serializers.Serializer):
+class VerdictObject(TypedDict):
     """How the turn ended and what decided it, in one line."""
 
-    kind = serializers.ChoiceField(tuple(LEADS))
-    text = Str()
-    clauses = VerdictClause(many=True)
+    kind: Annotated[str, OneOf(tuple(LEADS))]
+    text: str
+    clauses: list[VerdictClause]
 
 
-class TurnEntry(serializers.Serializer):
+class TurnEntry(TypedDict):
     """One turn of the registry."""
 
-    requestId = Str()
-    turnIndex = Int()
-    kind = Str()
-    status = serializers.ChoiceField(("running", "succeeded", "failed", "interrupted", "cancelled"))
-    createdAt = Time()
-    finishedAt = nullable(Time)
-    durationMs = nullable(Int)
-    userMessage = Str()
-    assistantPreview = Str(allow_blank=True)
-    answerStatus = serializers.ChoiceField(("answered", "no-context", "failed"), allow_null=True)
-    answerBasis = serializers.ChoiceField(BASES, allow_null=True)
-    plannerPlugin = nullable(Str)
-    seedDetectorPlugin = nullable(Str)
-    kbPlugin = nullable(Str)
-    goalSolverPlugin = nullable(Str)
-    deliberationLevel = Int()
-    model = nullable(Str)
-    responseDocument = ResponseDocument(allow_null=True)
-    commandResult = CommandEnvelope(allow_null=True)
-    unitChanges = Anything()
-    executionTrace = ExecutionTrace()
-    error = nullable(Anything)
-    verdict = VerdictObject()
+    requestId: str
+    turnIndex: int
+    kind: str
+    status: Annotated[str, OneOf(("running", "succeeded", "failed", "interrupted", "cancelled"))]
+    createdAt: datetime
+    finishedAt: datetime | None
+    durationMs: int | None
+    userMessage: str
+    assistantPreview: str
+    answerStatus: Annotated[str | None, OneOf(("answered", "no-context", "failed"))]
+    answerBasis: Annotated[str | None, OneOf(BASES)]
+    plannerPlugin: str | None
+    seedDetectorPlugin: str | None
+    kbPlugin: str | None
+    goalSolverPlugin: str | None
+    deliberationLevel: int
+    model: str | None
+    responseDocument: ResponseDocument | None
+    commandResult: CommandEnvelope | None
+    unitChanges: Mapping[str, Any]
+    executionTrace: ExecutionTrace
+    error: Mapping[str, Any] | None
+    verdict: VerdictObject
 
 
-class ListedTurn(serializers.Serializer):
+class ListedTurn(TypedDict):
     """One turn of the project's list."""
 
-    request_id = Str()
-    session_id = Str()
-    session_label = Str()
-    turn_index = Int()
-    kind = Str()
-    status = Str(help_text="running, succeeded, failed, interrupted or cancelled.")
-    outcome = nullable(Str, help_text="What became of it; null while it runs.")
-    answer_basis = serializers.ChoiceField(BASES, allow_null=True)
-    created_at = Time()
-    duration_ms = nullable(Int)
-    asked_by = nullable(Str, help_text="The user or API key that asked; null for the server's own.")
-    user_message = Str()
-    assistant_preview = Str(allow_blank=True)
-    kb_id = nullable(Str, help_text="The base that was mounted when it ran.")
-    kb_name = nullable(Str)
-    planner_plugin = nullable(Str)
-    seed_detector_plugin = nullable(Str)
-    kb_plugin = nullable(Str)
-    goal_solver_plugin = nullable(Str)
-    deliberation_level = Int()
-    model = nullable(Str)
-    token_count = nullable(Int, help_text="What its model calls took and gave; null without one.")
-    is_rewritten = Bool(help_text="Whether a follow-up was searched for in other words.")
-    left_out_count = Int(help_text="How many messages and texts its context left out.")
-    rating = serializers.ChoiceField(("up", "down"), allow_null=True)
-    error = nullable(Anything)
+    request_id: str
+    session_id: str
+    session_label: str
+    turn_index: int
+    kind: str
+    status: Annotated[str, "running, succeeded, failed, interrupted or cancelled."]
+    outcome: Annotated[str | None, "What became of it; null while it runs."]
+    answer_basis: Annotated[str | None, OneOf(BASES)]
+    created_at: datetime
+    duration_ms: int | None
+    asked_by: Annotated[str | None, "The user or API key that asked; null for the server's own."]
+    user_message: str
+    assistant_preview: str
+    kb_id: Annotated[str | None, "The base that was mounted when it ran."]
+    kb_name: str | None
+    planner_plugin: str | None
+    seed_detector_plugin: str | None
+    kb_plugin: str | None
+    goal_solver_plugin: str | None
+    deliberation_level: int
+    model: str | None
+    token_count: Annotated[int | None, "What its model calls took and gave; null without one."]
+    is_rewritten: Annotated[bool, "Whether a follow-up was searched for in other words."]
+    left_out_count: Annotated[int, "How many messages and texts its context left out."]
+    rating: Annotated[str | None, OneOf(("up", "down"))]
+    error: Mapping[str, Any] | None
 
 
 class TurnPage(Page):
     """A page of turns."""
 
-    turns = ListedTurn(many=True)
+    turns: list[ListedTurn]
 
 
-class SavedFilterObject(serializers.Serializer):
+class SavedFilterObject(TypedDict):
     """A filter of the list of turns under a name."""
 
-    filter_id = Str()
-    name = Str()
-    q = Str(help_text="In the filter language, as `GET /api/turns` takes it.")
-    created_by = Str()
-    created_at = Time()
+    filter_id: str
+    name: str
+    q: Annotated[str, "In the filter language, as `GET /api/turns` takes it."]
+    created_by: str
+    created_at: datetime
 
 
-class SavedFilterList(serializers.Serializer):
+class SavedFilterList(TypedDict):
     """The project's saved filters."""
 
-    filters = SavedFilterObject(many=True)
+    filters: list[SavedFilterObject]
 
 
-class ScoreObject(serializers.Serializer):
+class ScoreObject(TypedDict):
     """What one person thinks of an answer."""
 
-    person = Str(allow_blank=True, help_text="A user's name, or that of an API key.")
-    value = serializers.ChoiceField(("up", "down", "skipped"))
-    note = Str(allow_blank=True)
-    scored_at = Time()
+    person: Annotated[str, "A user's name, or that of an API key."]
+    value: Annotated[str, OneOf(("up", "down", "skipped"))]
+    note: str
+    scored_at: datetime
 
 
-class TurnScoresObject(serializers.Serializer):
+class TurnScoresObject(TypedDict):
     """What people think of an answer; `rating` is the newest thumb."""
 
-    rating = serializers.ChoiceField(("up", "down"), allow_null=True)
-    scores = ScoreObject(many=True)
+    rating: Annotated[str | None, OneOf(("up", "down"))]
+    scores: list[ScoreObject]
 
 
-class QueuedTurnObject(serializers.Serializer):
+class QueuedTurnObject(TypedDict):
     """A turn of the review queue."""
 
-    request_id = Str()
-    session_id = Str()
-    user_message = Str()
-    assistant_preview = Str(allow_blank=True)
-    added_by = Str()
-    added_at = Time()
-    scores = ScoreObject(many=True)
+    request_id: str
+    session_id: str
+    user_message: str
+    assistant_preview: str
+    added_by: str
+    added_at: datetime
+    scores: list[ScoreObject]
 
 
 class ReviewPage(Page):
     """A page of the review queue, and how far the caller is."""
 
-    queued = Int(help_text="Turns of the whole queue.")
-    done = Int(help_text="How many of them the caller has rated or skipped.")
-    turns = QueuedTurnObject(many=True)
+    queued: Annotated[int, "Turns of the whole queue."]
+    done: Annotated[int, "How many of them the caller has rated or skipped."]
+    turns: list[QueuedTurnObject]
 
 
-class ReviewsAdded(serializers.Serializer):
+class ReviewsAdded(TypedDict):
     """What came of adding turns to the queue."""
 
-    added = Int()
-    known = Int(help_text="Those that were in the queue already.")
-    unanswered = Int(help_text="Those without an answer that could be rated.")
+    added: int
+    known: Annotated[int, "Those that were in the queue already."]
+    unanswered: Annotated[int, "Those without an answer that could be rated."]
 
 
-class AgreementObject(serializers.Serializer):
+class AgreementObject(TypedDict):
     """How two people rated the answers that both have rated."""
 
-    people = serializers.ListField(child=Str(allow_blank=True))
-    both = Int()
-    equal = Int()
-    kappa = nullable(
-        serializers.FloatField, help_text="Cohen's kappa; null where both gave one and the same rating throughout."
-    )
+    people: list[str]
+    both: int
+    equal: int
+    kappa: Annotated[float | None, "Cohen's kappa; null where both gave one and the same rating throughout."]
 
 
-class AgreementList(serializers.Serializer):
+class AgreementList(TypedDict):
     """How far people agree in the newest 5,000 ratings; `equal_share` of all pairs of ratings of one answer."""
 
-    both = Int()
-    equal = Int()
-    equal_share = nullable(serializers.FloatField)
-    pairs = AgreementObject(many=True)
+    both: int
+    equal: int
+    equal_share: float | None
+    pairs: list[AgreementObject]
 
 
-class CrossingObject(serializers.Serializer):
+class CrossingObject(TypedDict):
     """One time that a limit was passed."""
 
-    crossing_id = Str(help_text="The id of the message that tells it, the same in each try.")
-    crossed_at = Time()
-    ended_at = nullable(Time, help_text="When the rate was within the limit again.")
-    matched = Int()
-    turns = Int()
-    status = serializers.ChoiceField(("waiting", "sent", "failed"))
-    tries = Int()
-    problem = Str(allow_blank=True, help_text="Why the newest try failed.")
+    crossing_id: Annotated[str, "The id of the message that tells it, the same in each try."]
+    crossed_at: datetime
+    ended_at: Annotated[datetime | None, "When the rate was within the limit again."]
+    matched: int
+    turns: int
+    status: Annotated[str, OneOf(("waiting", "sent", "failed"))]
+    tries: int
+    problem: Annotated[str, "Why the newest try failed."]
 
 
-class AlertObject(serializers.Serializer):
+class AlertObject(TypedDict):
     """An alert, how its rate stood when it was looked at, and its newest crossings."""
 
-    alert_id = Str()
-    filter_id = Str()
-    filter = Str()
-    limit_percent = serializers.FloatField()
-    window_minutes = Int()
-    least_turns = Int()
-    channel = serializers.ChoiceField(("hook", "mail"))
-    target = Str()
-    is_over = Bool()
-    rate_percent = nullable(serializers.FloatField, help_text="Null where there were too few turns.")
-    checked_at = nullable(Time)
-    created_by = Str()
-    created_at = Time()
-    crossings = CrossingObject(many=True)
+    alert_id: str
+    filter_id: str
+    filter: str
+    limit_percent: float
+    window_minutes: int
+    least_turns: int
+    channel: Annotated[str, OneOf(("hook", "mail"))]
+    target: str
+    is_over: bool
+    rate_percent: Annotated[float | None, "Null where there were too few turns."]
+    checked_at: datetime | None
+    created_by: str
+    created_at: datetime
+    crossings: list[CrossingObject]
 
 
 class NewAlertObject(AlertObject):
     """An alert that was just made."""
 
-    signing_key = nullable(Str, help_text="By which the receiver of a web hook checks messages; given this once.")
+    signing_key: Annotated[str | None, "By which the receiver of a web hook checks messages; given this once."]
 
 
-class AlertList(serializers.Serializer):
+class AlertList(TypedDict):
     """The project's alerts."""
 
-    alerts = AlertObject(many=True)
+    alerts: list[AlertObject]
 
 
-class Registry(serializers.Serializer):
+class Registry(TypedDict):
     """A part of a session's registry."""
 
-    session_id = Str()
-    turn_count = Int(help_text="Of the whole registry.")
-    turns = TurnEntry(many=True)
-    has_more = Bool(help_text="Whether there are older entries.")
+    session_id: str
+    turn_count: Annotated[int, "Of the whole registry."]
+    turns: list[TurnEntry]
+    has_more: Annotated[bool, "Whether there are older entries."]
 
 
-class DetailObject(serializers.Serializer):
+class DetailObject(TypedDict):
     """A node's payload."""
 
-    ref = Str()
-    input = AnyValue()
-    output = AnyValue()
-    error = AnyValue()
-    meta = AnyValue()
-    text = nullable(Str, help_text="The first part of the payload's JSON, when it is too long to come inline.")
-    truncated = Bool()
-    size = Int(help_text="Bytes of the whole payload.")
-    cutBytes = Int(help_text="Bytes that were too many to be stored.")
-    pruned = Bool(help_text="Whether retention has removed the payload.")
+    ref: str
+    input: Any
+    output: Any
+    error: Any
+    meta: Any
+    text: Annotated[str | None, "The first part of the payload's JSON, when it is too long to come inline."]
+    truncated: bool
+    size: Annotated[int, "Bytes of the whole payload."]
+    cutBytes: Annotated[int, "Bytes that were too many to be stored."]
+    pruned: Annotated[bool, "Whether retention has removed the payload."]
 
 
-class CancelAccepted(serializers.Serializer):
+class CancelAccepted(TypedDict):
     """A turn that will end."""
 
-    request_id = Str()
-    session_id = Str()
-    status = serializers.ChoiceField(("cancelling",))
+    request_id: str
+    session_id: str
+    status: Annotated[str, OneOf(("cancelling",))]
