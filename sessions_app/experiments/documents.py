@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypedDict
 
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.port import Sampling
@@ -81,22 +81,45 @@ def expected_document(expected: Expected) -> dict[str, Any]:
     }
 
 
-def document_of(test: TestCase) -> dict[str, Any]:
+class AskedDocument(TypedDict, total=False):
+    """What a test asks: a turn again, or a base, at one revision or the present one; and what it chooses there."""
+
+    session_id: str
+    request_id: str
+    kb_id: str
+    revision: int
+    choices: Mapping[str, Any]
+
+
+class TestTags(TypedDict, total=False):
+    """By what a test is found among others."""
+
+    tags: list[str]
+
+
+class TestDocument(AskedDocument, TestTags):
+    """A test as clients and files have it."""
+
+    name: str
+    message: str
+    expect: Mapping[str, Any]
+
+
+def document_of(test: TestCase) -> TestDocument:
     """Return a test as `fields_given` takes it, in an order that is always the same."""
-    document: dict[str, Any] = {"name": test.name, "message": test.message}
+    asked: AskedDocument = {}
     if test.turn is not None:
-        document |= {"session_id": test.turn.session.session_id, "request_id": test.turn.request_id}
+        asked = {"session_id": test.turn.session.session_id, "request_id": test.turn.request_id}
     elif test.base is not None:
-        document |= {"kb_id": test.base.kb_id}
+        asked["kb_id"] = test.base.kb_id
         if test.revision is not None:
-            document["revision"] = test.revision
+            asked["revision"] = test.revision
     choices = choices_of(from_wire(Changes, test.choices))
     if choices:
-        document["choices"] = choices
-    document["expect"] = expected_document(Expected.of_record(test.expected))
-    if test.tags:
-        document["tags"] = list(test.tags)
-    return document
+        asked["choices"] = choices
+    expected = expected_document(Expected.of_record(test.expected))
+    tags: TestTags = {"tags": list(test.tags)} if test.tags else {}
+    return {"name": test.name, "message": test.message, **asked, "expect": expected, **tags}
 
 
 def fields_given(project: Project, given: Mapping[str, Any], kept: TestFields | None = None) -> TestFields:

@@ -1,8 +1,6 @@
 """What a trial came to, stored: its row, and its trace in the form of a turn's."""
 
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from django.db import transaction
 
@@ -15,8 +13,6 @@ from sessions_app.models import ExplainabilityTurn, Trial
 from sessions_app.models.named_sql import write_all
 from sessions_app.turns.close import fill_end
 from sessions_app.turns.trace_writer import TraceWriter
-
-type FindingRecord = Mapping[str, Any]
 
 
 def fill_trial(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> Trial:

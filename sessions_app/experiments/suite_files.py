@@ -54,7 +54,7 @@ def yaml_of(document: Mapping[str, Any]) -> str:
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _by_name(document: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _by_name(document: Mapping[str, Any], names: Mapping[str, str]) -> Mapping[str, Any]:
     """Return a test's document with the name of its base in place of the id, if it is among these."""
     if document.get("kb_id") not in names:
         return document

@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 from django.conf import settings
 
 from mrpvm.errors import Conflict, MRPError, TurnCancelled, TurnInterrupted, Unavailable
-from mrpvm.wire import from_wire, to_wire
+from mrpvm.wire import from_wire
 from sessions_app.actions.experiments.experiments import INTERRUPTED, end_experiment, is_wanted, store_trials
 from sessions_app.database import as_own_error
 from sessions_app.experiments.bisect import Step, bisect, moments_of_base, moments_of_session, told_by
@@ -236,7 +236,27 @@ def _position(tried: list[TrialOutcome], outcome: TrialOutcome) -> int:
     return next(position for position, other in enumerate(tried, start=1) if other is outcome)
 
 
-def finding_record(finding: Finding) -> dict[str, Any]:
+class LinkRecord(TypedDict):
+    """What a finding speaks of."""
+
+    kind: str
+    id: str
+    name: str
+
+
+class FindingRecord(TypedDict):
+    """A cause that a trial proves, as it is stored with the trial."""
+
+    kind: str
+    text: str
+    advice: str
+    before: str
+    meets: bool
+    weight: int
+    links: list[LinkRecord]
+
+
+def finding_record(finding: Finding) -> FindingRecord:
     """Return a finding as it is stored with its trial."""
     return {
         "kind": finding.kind,
@@ -245,11 +265,24 @@ def finding_record(finding: Finding) -> dict[str, Any]:
         "before": finding.before,
         "meets": finding.meets,
         "weight": finding.weight,
-        "links": to_wire(finding.links),
+        "links": [{"kind": link.kind, "id": link.id, "name": link.name} for link in finding.links],
     }
 
 
-def divergence_record(divergence: Divergence) -> dict[str, Any]:
+class DivergenceRecord(TypedDict):
+    """The first thing that came out differently, as it is stored."""
+
+    reason: str
+    detail: str
+    part: str
+    name: str
+    frame_id: str
+    execution_id: str | None
+    recorded: Any
+    replayed: Any
+
+
+def divergence_record(divergence: Divergence) -> DivergenceRecord:
     """Return where a replay left its record."""
     difference = divergence.difference
     return {

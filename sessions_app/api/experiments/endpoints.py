@@ -32,6 +32,7 @@ from sessions_app.api.experiments.requests import (
     TrialsRequest,
     expectation_of,
 )
+from sessions_app.api.experiments.responses import ExperimentObject
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import StreamQuery
 from sessions_app.api.shell.views import ApiView
@@ -175,9 +176,9 @@ class Experiments(ExperimentView):
         )
         return Response(self._record(made.experiment_id), status=201)
 
-    def _record(self, experiment_id: str) -> dict[str, Any]:
-        experiment = experiments.experiment(self.project, experiment_id)
-        return experiment_record(experiment, experiments.trials(experiment))
+    def _record(self, experiment_id: str) -> ExperimentObject:
+        found = experiments.experiment(self.project, experiment_id)
+        return experiment_record(found, experiments.trials(found))
 
 
 class ExperimentEstimate(ExperimentView):

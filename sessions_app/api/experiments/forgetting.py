@@ -1,13 +1,12 @@
 """Forgetting: planned, confirmed, carried out and proved. Admins alone may see and do it."""
 
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from sessions_app.actions.experiments.forgetting.acts import cancel_act
 from sessions_app.api.experiments.endpoints import ExperimentView
 from sessions_app.api.experiments.requests import ForgetRequest, PlanRequest
+from sessions_app.api.experiments.responses import ForgettingObject, ListedForgetting, PlaceObject
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PageQuery
 from sessions_app.experiments.forgetting.acts import name_of, start_plan, start_removal
@@ -70,7 +69,7 @@ class CancelForgetting(ForgettingView):
         return Response(_record(forgetting(self.project, forgetting_id)), status=202)
 
 
-def _listed(act: Forgetting) -> dict[str, Any]:
+def _listed(act: Forgetting) -> ListedForgetting:
     return {
         "forgetting_id": act.forgetting_id,
         "kind": act.kind,
@@ -86,8 +85,8 @@ def _listed(act: Forgetting) -> dict[str, Any]:
     }
 
 
-def _record(act: Forgetting) -> dict[str, Any]:
-    places = [
+def _record(act: Forgetting) -> ForgettingObject:
+    places: list[PlaceObject] = [
         {"place": place.name, "before": place.before, "afterwards": place.afterwards, "after": place.after}
         for place in places_of(act)
     ]

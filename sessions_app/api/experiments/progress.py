@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import connections
@@ -65,7 +66,7 @@ def _follow(view: ApiView, experiment: Experiment, feed: Feed) -> None:
             connections.close_all()  # such a thread is seldom used: it keeps none
 
 
-def _plain(record: dict[str, Any]) -> dict[str, Any]:
+def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the record with times as in a plain answer."""
     plain: dict[str, Any] = json.loads(json.dumps(record, cls=JSONEncoder))
     return plain

@@ -1,8 +1,16 @@
 """Replays and experiments as JSON data."""
 
 from collections.abc import Sequence
-from typing import Any
 
+from sessions_app.api.experiments.responses import (
+    BisectObject,
+    DiagnosisObject,
+    EstimateObject,
+    ExperimentObject,
+    ListedExperiment,
+    ReplayObject,
+    TrialObject,
+)
 from sessions_app.experiments.live import Estimate
 from sessions_app.experiments.replay import ReplayResult
 from sessions_app.experiments.work import divergence_record
@@ -10,7 +18,7 @@ from sessions_app.models import Experiment, Trial
 from sessions_app.queries.experiments.experiments import ranked_findings
 
 
-def replay_record(result: ReplayResult) -> dict[str, Any]:
+def replay_record(result: ReplayResult) -> ReplayObject:
     """Return a replay's result."""
     return {
         "request_id": result.request_id,
@@ -20,7 +28,7 @@ def replay_record(result: ReplayResult) -> dict[str, Any]:
     }
 
 
-def estimate_record(estimate: Estimate) -> dict[str, Any]:
+def estimate_record(found: Estimate) -> EstimateObject:
     """Return an estimate."""
     return {
         "calls": estimate.call_count,
@@ -31,7 +39,7 @@ def estimate_record(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def listed_experiment(experiment: Experiment) -> dict[str, Any]:
+def listed_experiment(experiment: Experiment) -> ListedExperiment:
     """Return an experiment without its trials."""
     return {
         "experiment_id": experiment.experiment_id,
@@ -48,7 +56,7 @@ def listed_experiment(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def experiment_record(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, Any]:
+def experiment_record(experiment: Experiment, trials: Sequence[Trial]) -> ExperimentObject:
     """Return an experiment with its trials in order."""
     return {
         **listed_experiment(experiment),
@@ -58,7 +66,7 @@ def experiment_record(experiment: Experiment, trials: Sequence[Trial]) -> dict[s
     }
 
 
-def trial_record(trial: Trial) -> dict[str, Any]:
+def trial_record(trial: Trial) -> TrialObject:
     """Return a trial; `request_id` names its trace, which is read like a turn's."""
     return {
         "trial_id": trial.position,
@@ -79,7 +87,7 @@ def trial_record(trial: Trial) -> dict[str, Any]:
     }
 
 
-def diagnosis_record(experiment: Experiment, rest: Estimate | None) -> dict[str, Any]:
+def diagnosis_record(experiment: Experiment, rest: Estimate | None) -> DiagnosisObject:
     """Return a diagnosis; `result` is null while it runs, or where it was stopped.
 
     Args:
@@ -104,14 +112,14 @@ def diagnosis_record(experiment: Experiment, rest: Estimate | None) -> dict[str,
         ],
         "tried": experiment.tried_count,
         "not_tried": result.get("not_tried", []),
-        "needs_model": estimate_record(rest) | {"trials": result["needing_model_count"]} if rest else None,
+        "needs_model": {**estimate_record(rest), "trials": result["needing_model_count"]} if rest else None,
         "divergence": result.get("divergence"),
         "error": experiment.error,
         "duration_ms": result.get("duration_ms"),
     }
 
 
-def bisect_record(experiment: Experiment) -> dict[str, Any]:
+def bisect_record(experiment: Experiment) -> BisectObject:
     """Return a search through time; what it found is null while it runs, or where it was stopped."""
     return {
         "experiment_id": experiment.experiment_id,

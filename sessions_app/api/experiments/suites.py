@@ -1,7 +1,6 @@
 """Suites of tests: made, filled, run, compared. Runs are experiments: by their id they are followed and stopped."""
 
 from contextlib import suppress
-from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,6 +15,7 @@ from sessions_app.actions.experiments.suites import (
     remove_test,
     rename_suite,
 )
+from sessions_app.api.experiments import suite_responses
 from sessions_app.api.experiments.endpoints import ExperimentView
 from sessions_app.api.experiments.records import trial_record
 from sessions_app.api.experiments.suite_requests import (
@@ -27,6 +27,14 @@ from sessions_app.api.experiments.suite_requests import (
     SuiteRequest,
     TestPatchRequest,
     TestRequest,
+)
+from sessions_app.api.experiments.suite_responses import (
+    BaseRun,
+    DifferenceObject,
+    ListedRun,
+    RunObject,
+    SuiteObject,
+    TestObject,
 )
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PageQuery, SeveralTurns
@@ -42,7 +50,7 @@ from sessions_app.experiments.documents import (
 from sessions_app.experiments.questions import Target
 from sessions_app.experiments.suite_files import import_suite, suite_text
 from sessions_app.experiments.suites import check_test, keep_turns, start_base_tests, start_run
-from sessions_app.models import Suite, SuiteRun, TestCase, TestResult
+from sessions_app.models import Suite, SuiteRun, TestCase
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.paging import number, page
@@ -54,14 +62,19 @@ class SuiteView(ExperimentView):
     write_role = "editor"
 
 
-def listed_run(run: SuiteRun) -> dict[str, Any]:
+def listed_run(run: SuiteRun) -> ListedRun:
     """Return a run as it stands in lists."""
     experiment = run.experiment
     return {
         "run_id": experiment.experiment_id,
         "status": experiment.status,
         "target": target_document(Target.of_record(run.target)),
-        "counts": {each.value: getattr(run, f"{each.value}_count") for each in TestResult.Outcome},
+        "counts": {
+            "passed": run.passed_count,  # type: ignore[attr-defined]
+            "failed": run.failed_count,  # type: ignore[attr-defined]
+            "error": run.error_count,  # type: ignore[attr-defined]
+            "waiting": run.waiting_count,  # type: ignore[attr-defined]
+        },
         "created_by": experiment.created_by_name,
         "created_at": experiment.created_at,
         "finished_at": experiment.finished_at,
@@ -69,9 +82,8 @@ def listed_run(run: SuiteRun) -> dict[str, Any]:
     }
 
 
-def run_record(run: SuiteRun, against: SuiteRun | None) -> dict[str, Any]:
+def run_record(run: SuiteRun, against: SuiteRun | None) -> RunObject:
     """Return a run with its results, and what has changed since another one."""
-    difference = suites.difference(against, run) if against is not None else None
     return {
         **listed_run(run),
         "results": [
@@ -86,22 +98,26 @@ def run_record(run: SuiteRun, against: SuiteRun | None) -> dict[str, Any]:
             }
             for result in suites.results(run)
         ],
-        "difference": difference
-        and {
-            "against": against.experiment.experiment_id,  # type: ignore[union-attr]  # there is none without it
-            "fixed": difference.fixed,
-            "broken": difference.broken,
-            "same": difference.same_count,
-        },
+        "difference": None if against is None else _difference(against, run),
     }
 
 
-def record_of(test: TestCase) -> dict[str, Any]:
+def _difference(against: SuiteRun, run: SuiteRun) -> DifferenceObject:
+    found = suites.difference(against, run)
+    return {
+        "against": against.experiment.experiment_id,
+        "fixed": list(found.fixed),
+        "broken": list(found.broken),
+        "same": found.same_count,
+    }
+
+
+def record_of(test: TestCase) -> TestObject:
     """Return a test."""
     return {"test_id": test.test_id, **document_of(test)}
 
 
-def suite_record(suite: Suite) -> dict[str, Any]:
+def suite_record(suite: Suite) -> SuiteObject:
     """Return a suite with its tests."""
     return {
         "suite_id": suite.suite_id,
@@ -242,8 +258,8 @@ class BaseTests(SuiteView):
         base, body = knowledge_base(self.project, kb_id), self.body(BaseTestsRequest)
         target = target_for(base, body)
         runs = start_base_tests(base, target, self.author, wait_ms=body["wait_ms"])
-        counted_runs = suites.runs_named(self.project, [run.experiment.experiment_id for run in runs])
-        listed = [
+        found = suites.runs_named(self.project, [run.experiment.experiment_id for run in runs])
+        listed: list[BaseRun] = [
             {
                 **listed_run(run),
                 "suite_id": run.suite.suite_id,
@@ -252,11 +268,13 @@ class BaseTests(SuiteView):
             }
             for run in counted_runs
         ]
-        counted = {
-            "tests": sum(sum(row["counts"].values()) for row in listed),
+        counts = [row["counts"] for row in listed]
+        told: suite_responses.BaseTests = {
+            "tests": sum(each["passed"] + each["failed"] + each["error"] + each["waiting"] for each in counts),
             "breaks": sum(len(row["breaks"]) for row in listed),
+            "runs": listed,
         }
-        return Response({**counted, "runs": listed}, status=201)
+        return Response(told, status=201)
 
 
 class Runs(SuiteView):

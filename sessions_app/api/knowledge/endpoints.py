@@ -1,7 +1,6 @@
 """Knowledge bases: made, listed, read, restored, compacted."""
 
 from contextlib import suppress
-from typing import Any
 
 from django.http import HttpResponseBase
 from rest_framework.request import Request
@@ -10,6 +9,7 @@ from rest_framework.response import Response
 from mrpvm.errors import NotFound
 from sessions_app.actions.knowledge.bases import create_base, delete_base, restore_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
+from sessions_app.api.knowledge.responses import Repository, RepositoryCreated, RevisionObject, SourceAdded
 from sessions_app.api.knowledge.source_stream import source_answer
 from sessions_app.api.sessions.content_payloads import quarantined_payload, source_payload
 from sessions_app.api.shell import schemas
@@ -40,7 +40,7 @@ from sessions_app.queries.paging import number, page, text
 _DEFAULT_FIRST = (("-is_default", number), ("name", text), ("id", number))
 
 
-def repository(base: KnowledgeBase) -> dict[str, Any]:
+def repository(base: KnowledgeBase) -> Repository:
     """Return a base's record."""
     return {
         "id": base.kb_id,
@@ -70,18 +70,16 @@ class KnowledgeBases(ApiView):
     def post(self, request: Request) -> Response:
         """Make an empty base; names need not be unique."""
         base = create_base(self.project, self.body(KBCreateRequest).get("name") or "")
-        return Response(
-            {
-                "id": base.kb_id,
-                "kb_id": base.kb_id,
-                "kb_name": base.name,
-                "created_at": base.created_at,
-                "updated_at": base.updated_at,
-                "parent_kb_id": None,
-                "is_default": base.is_default,
-            },
-            status=201,
-        )
+        created: RepositoryCreated = {
+            "id": base.kb_id,
+            "kb_id": base.kb_id,
+            "kb_name": base.name,
+            "created_at": base.created_at,
+            "updated_at": base.updated_at,
+            "parent_kb_id": None,
+            "is_default": base.is_default,
+        }
+        return Response(created, status=201)
 
 
 class OneKnowledgeBase(ApiView):
@@ -122,7 +120,7 @@ class Revisions(ApiView):
         query, base = self.parameters(PageQuery), knowledge_base(self.project, kb_id)
         listed = page(revisions(base), (("-revision", number),), query["limit"], query.get("cursor"))
 
-        def payload(row: KBRevision) -> dict[str, Any]:
+        def payload(row: KBRevision) -> RevisionObject:
             return {
                 "revision": row.revision,
                 "reason": row.reason,
@@ -175,8 +173,8 @@ class Sources(ApiView):
         base, streams = knowledge_base(self.project, kb_id), self.parameters(StreamQuery)["stream"]
         upload = upload_of(self.body(UploadRequest if sends_file(request.data) else SourceRequest))
 
-        def work(on_stage: OnStage) -> dict[str, Any]:
-            loaded = load_source(base, upload, on_stage)
+        def work(told: OnStage) -> SourceAdded:
+            loaded = load_source(base, upload, told)
             return {"kb_id": base.kb_id, **source_payload(loaded.source), "unchanged": loaded.is_unchanged}
 
         return source_answer(self, work, status=201, streams=streams)

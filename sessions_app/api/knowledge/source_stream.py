@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import connections
@@ -24,7 +24,7 @@ _threads = StreamThreads("source", SOURCES_AT_ONCE)
 
 
 def source_answer(
-    view: ApiView, work: Callable[[OnStage], dict[str, Any]], *, status: int, streams: bool
+    view: ApiView, work: Callable[[OnStage], Mapping[str, Any]], *, status: int, streams: bool
 ) -> HttpResponseBase:
     """Return what `work` gives: whole, or after the stages that it tells of.
 
@@ -53,7 +53,7 @@ def source_answer(
     return EventStream(feed, view.access.lasts, last_words, {"X-Request-Id": view.request_id})
 
 
-def _run(view: ApiView, work: Callable[[OnStage], dict[str, Any]], feed: Feed, refused: list[Exception]) -> None:
+def _run(view: ApiView, work: Callable[[OnStage], Mapping[str, Any]], feed: Feed, refused: list[Exception]) -> None:
     try:
         made = work(_telling(feed))
         feed.put("response.completed", json.loads(json.dumps(made, cls=JSONEncoder)))  # times as in a plain answer

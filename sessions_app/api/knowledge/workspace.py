@@ -1,12 +1,11 @@
 """What a session works on and has not saved: its draft over the mounted base."""
 
-from typing import Any
-
 from django.http import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from sessions_app.actions.knowledge.drafts import remove_source
+from sessions_app.api.knowledge.responses import SourceStaged, WorkspaceObject
 from sessions_app.api.knowledge.source_stream import source_answer
 from sessions_app.api.sessions.content_payloads import source_payload
 from sessions_app.api.shell import schemas
@@ -34,7 +33,7 @@ def workspace_page(session: Session, limit: int, cursor: str | None = None) -> P
     return page(workspace_sources(session), (("-id", number),), limit, cursor)
 
 
-def workspace_payload(session: Session, shown: Page[KnowledgeSource]) -> dict[str, Any]:
+def workspace_payload(found: Session, shown: Page[KnowledgeSource]) -> WorkspaceObject:
     """Return the workspace with a page of its sources; journals are counted too."""
     stale = stale_source_keys(session.draft)
     return {
@@ -78,8 +77,8 @@ class WorkspaceSources(ApiView):
         body = self.body(SessionUploadRequest if sends_file(request.data) else StagedSourceRequest)
         upload = upload_of(body)
 
-        def work(on_stage: OnStage) -> dict[str, Any]:
-            staged = stage_file(session, upload, on_stage, wait_ms=body["wait_ms"])
+        def work(told: OnStage) -> SourceStaged:
+            staged = stage_file(found, upload, told, wait_ms=body["wait_ms"])
             return {
                 **source_payload(staged.source),
                 "unchanged": staged.is_unchanged,

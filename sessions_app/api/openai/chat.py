@@ -16,6 +16,7 @@ from sessions_app.api.openai.parameters import flag_of
 from sessions_app.api.openai.sessions import CheckedRequest, asked_in, found_session, settle
 from sessions_app.api.openai.usage import usage_of_turn
 from sessions_app.api.openai.views import OpenAIView
+from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.api.shell.throttling import ChatThrottle
 from sessions_app.api.turns.chat_sessions import SESSION_HEADER
 from sessions_app.api.turns.completion import unsent
@@ -126,7 +127,7 @@ class Chunks:
             yield "chunk", {**self._chunk({}), "choices": [], "usage": usage}
         yield "done", {}
 
-    def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
+    def failed(self, error: ErrorResponse) -> Iterator[StreamEvent]:
         """Return the error, which ends the stream without the mark of a good end."""
         yield "error", openai_error(voided(error, self._sent))
 

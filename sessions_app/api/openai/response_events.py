@@ -5,6 +5,7 @@ from typing import Any
 
 from mrpvm.trace.events import AnswerDelta
 from sessions_app.api.openai.response_object import output_item, output_text, response_of
+from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.api.turns.completion import unsent
 from sessions_app.api.turns.live_answer import voided
 from sessions_app.api.turns.sse import Feed, StreamEvent
@@ -51,7 +52,7 @@ class ResponseEvents:
         yield self._event("response.output_item.done", output_index=0, item=item)
         yield self._event(f"response.{response['status']}", response=response)
 
-    def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
+    def failed(self, error: ErrorResponse) -> Iterator[StreamEvent]:
         """Return the end of a turn that failed, as the failed response where there is one."""
         said = voided(error, self._sent)["error"]
         if self._begun is None:

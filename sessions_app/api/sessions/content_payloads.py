@@ -5,6 +5,8 @@ from typing import Any
 
 from mrpvm.conversation.session_memory import Memory
 from mrpvm.wire import to_wire
+from sessions_app.api.knowledge import responses
+from sessions_app.api.shell.responses import MessageObject, MountObject, UnitObject, UnitStep
 from sessions_app.models import (
     ContextUnit,
     KBMount,
@@ -16,7 +18,7 @@ from sessions_app.models import (
 )
 
 
-def message_payload(row: Message) -> dict[str, Any]:
+def message_payload(row: Message) -> MessageObject:
     """Return one message; `request_id` names the turn that said it, null for imported ones."""
     return {
         "sequence": row.sequence,
@@ -28,7 +30,7 @@ def message_payload(row: Message) -> dict[str, Any]:
     }
 
 
-def unit_payload(row: ContextUnit) -> dict[str, Any]:
+def unit_payload(row: ContextUnit) -> UnitObject:
     """Return one unit with where it came from; `request_id` is null for units of a context load."""
     return {
         "unit_id": row.unit_id,
@@ -41,7 +43,7 @@ def unit_payload(row: ContextUnit) -> dict[str, Any]:
     }
 
 
-def mount_payload(row: KBMount) -> dict[str, Any]:
+def mount_payload(row: KBMount) -> MountObject:
     """Return one mount; `until` is null for the current one."""
     return {
         "kb_id": row.knowledge_base.kb_id,
@@ -93,7 +95,7 @@ def memory_payload(memory: Memory | None, ttl_hours: float) -> dict[str, Any]:
     }
 
 
-def step_payload(row: UnitEvent) -> dict[str, Any]:
+def step_payload(row: UnitEvent) -> UnitStep:
     """Return one step of a unit's life; `request_id` is null outside of turns."""
     return {
         "step": row.step,
@@ -108,7 +110,7 @@ def step_payload(row: UnitEvent) -> dict[str, Any]:
     }
 
 
-def source_payload(row: KnowledgeSource, stale: Container[int] = ()) -> dict[str, Any]:
+def source_payload(row: KnowledgeSource, stale: Container[int] = ()) -> responses.Source:
     """Return one source of a base or draft; `stale` has the keys of those with stale units."""
     return {
         "sourceId": row.source_id,
@@ -124,7 +126,7 @@ def source_payload(row: KnowledgeSource, stale: Container[int] = ()) -> dict[str
     }
 
 
-def quarantined_payload(row: QuarantinedChunk) -> dict[str, Any]:
+def quarantined_payload(row: QuarantinedChunk) -> responses.QuarantinedChunk:
     """Return one part of a source that did not become units, with the reason."""
     return {
         "sourceId": row.source_id,

@@ -1,7 +1,7 @@
 """Sessions: made, listed, read, named, ended."""
 
 from contextlib import suppress
-from typing import Any
+from typing import cast
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,6 +12,7 @@ from mrpvm.errors import NotFound
 from sessions_app.actions.sessions.session import change_session, create_session, delete_session
 from sessions_app.actions.sessions.slots import waiting_for_slot
 from sessions_app.api.sessions.skill_payloads import identity_payload, snapshot_payload
+from sessions_app.api.sessions.skill_responses import FrozenState, NewSession, SessionRecord
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import (
     SessionCreateRequest,
@@ -19,6 +20,7 @@ from sessions_app.api.shell.requests import (
     SessionPatchRequest,
     choices_of,
 )
+from sessions_app.api.shell.responses import ChoicesReported, SessionMetadata, SessionModelTable
 from sessions_app.api.shell.views import ApiView
 from sessions_app.models import Project, Session
 from sessions_app.queries.knowledge.bases import knowledge_base
@@ -29,7 +31,7 @@ from sessions_app.queries.settings.model_roles import session_config
 _LATEST_FIRST = (("-last_activity_at", when), ("-id", number))
 
 
-def metadata(session: Session) -> dict[str, Any]:
+def metadata(found: Session) -> SessionMetadata:
     """Return what a session that has its counts reports of itself."""
     return {
         "session_id": session.session_id,
@@ -52,7 +54,7 @@ def metadata(session: Session) -> dict[str, Any]:
     }
 
 
-def _choices(session: Session) -> dict[str, Any]:
+def _choices(found: Session) -> ChoicesReported:
     return {
         "planner_plugin": session.preferred_planner_plugin,
         "seed_detector_plugin": session.preferred_seed_detector_plugin,
@@ -66,19 +68,19 @@ def _choices(session: Session) -> dict[str, Any]:
     }
 
 
-def read_metadata(project: Project, session_id: str) -> dict[str, Any]:
+def read_metadata(project: Project, session_id: str) -> SessionRecord:
     """Return a session's metadata as it is now; SESSION_NOT_FOUND if the project has none of this id."""
-    session = sessions.counted_session(project, session_id)
-    return metadata(session) | _frozen(session)
+    found = counted_session(project, session_id)
+    return {**metadata(found), **_frozen(found)}
 
 
-def _frozen(session: Session) -> dict[str, Any]:
+def _frozen(found: Session) -> FrozenState:
     """Return what the session keeps until it is told otherwise."""
     return {
-        **identity_payload(session),
-        "skill_snapshot": snapshot_payload(session),
-        "model_config": session_config(session),
-        "planner_statistics_frozen": session.planner_statistics is not None,
+        **identity_payload(found),
+        "skill_snapshot": snapshot_payload(found),
+        "model_config": cast(SessionModelTable, session_config(found)),
+        "planner_statistics_frozen": found.planner_statistics is not None,
     }
 
 
@@ -105,17 +107,15 @@ class Sessions(ApiView):
             self.project, choices_of(body), base=base, title=body.get("title"), flags=flags,
             freeze_planner_statistics=body["freeze_planner_statistics"],
         )  # fmt: skip
-        return Response(
-            {
-                "session_id": made.session_id,
-                "title": made.title,
-                "created_at": made.created_at,
-                "expires_at": made.expires_at,
-                **_choices(made),
-                **_frozen(made),
-            },
-            status=201,
-        )
+        new: NewSession = {
+            "session_id": made.session_id,
+            "title": made.title,
+            "created_at": made.created_at,
+            "expires_at": made.expires_at,
+            **_choices(made),
+            **_frozen(made),
+        }
+        return Response(new, status=201)
 
 
 class OneSession(ApiView):

@@ -1,7 +1,5 @@
 """What can be done about a unit of a session that is wrong: retract or hide it, take that back, correct it."""
 
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -9,6 +7,7 @@ from sessions_app.actions.sessions.retractions import restore_unit, retract_unit
 from sessions_app.actions.sessions.slots import waiting_for_slot
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import CorrectionRequest, UnitChangeRequest
+from sessions_app.api.shell.responses import UnitChange
 from sessions_app.api.shell.views import ApiView
 from sessions_app.ingest.load import correct_unit
 from sessions_app.queries.sessions import lookups as sessions
@@ -49,5 +48,5 @@ class CorrectUnit(ApiView):
         return Response(_change(changed.session_id, unit_id, "corrected", changed.unit_count))
 
 
-def _change(session_id: str, unit_id: str, change: str, unit_count: int) -> dict[str, Any]:
+def _change(session_id: str, unit_id: str, change: str, unit_count: int) -> UnitChange:
     return {"session_id": session_id, "unit_id": unit_id, "change": change, "session_context_unit_count": unit_count}

@@ -1,14 +1,19 @@
 """How a session's skills leave: the snapshot, what it was made of, and what a reload would change."""
 
-from typing import Any
-
 from mrpvm.assistants.personas import resolve_style
 from mrpvm.assistants.skills import SkillDiagnostic, SkillEntry, SnapshotDifference
+from sessions_app.api.sessions.skill_responses import (
+    DiagnosticObject,
+    Identity,
+    SkillObject,
+    SkillSnapshotObject,
+    SnapshotDifferenceObject,
+)
 from sessions_app.models import Session
 from sessions_app.queries.sessions.frozen_content import active_persona_of, skills_of
 
 
-def identity_payload(session: Session) -> dict[str, Any]:
+def identity_payload(session: Session) -> Identity:
     """Return who acts and how it talks; `effective_style` is that of a message which hints at none."""
     default = active_persona_of(session).default_style
     return {
@@ -19,7 +24,7 @@ def identity_payload(session: Session) -> dict[str, Any]:
     }
 
 
-def snapshot_payload(session: Session) -> dict[str, Any]:
+def snapshot_payload(session: Session) -> SkillSnapshotObject:
     """Return the session's skills without their instructions."""
     snapshot = skills_of(session)
     return {
@@ -31,7 +36,7 @@ def snapshot_payload(session: Session) -> dict[str, Any]:
     }
 
 
-def skill_payload(item: SkillEntry) -> dict[str, Any]:
+def skill_payload(item: SkillEntry) -> SkillObject:
     """Return one skill without its instructions."""
     return {
         "skill_name": item.skill_name,
@@ -52,7 +57,7 @@ def skill_payload(item: SkillEntry) -> dict[str, Any]:
     }
 
 
-def diagnostic_payload(item: SkillDiagnostic) -> dict[str, Any]:
+def diagnostic_payload(item: SkillDiagnostic) -> DiagnosticObject:
     """Return what was found about one folder; `excludes` tells whether it gives no skill because of this."""
     return {
         "skill_name": item.skill_name,
@@ -64,7 +69,7 @@ def diagnostic_payload(item: SkillDiagnostic) -> dict[str, Any]:
     }
 
 
-def difference_payload(difference: SnapshotDifference) -> dict[str, Any]:
+def difference_payload(told: SnapshotDifference) -> SnapshotDifferenceObject:
     """Return what leads from one snapshot to another."""
     return {
         "is_empty": difference.is_empty,

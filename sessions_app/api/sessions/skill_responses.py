@@ -58,13 +58,18 @@ class SkillSnapshotObject(TypedDict):
     diagnostics: list[DiagnosticObject]
 
 
-class FrozenState(TypedDict):
-    """What a session keeps until it is told otherwise."""
+class Identity(TypedDict):
+    """Who acts and how it talks."""
 
     active_agent: str
     active_persona: str
     style: Annotated[str | None, "Null leaves it to the message and the persona."]
     effective_style: Annotated[str, OneOf(("focus", "balanced", "playful"))]
+
+
+class FrozenState(Identity):
+    """What a session keeps until it is told otherwise."""
+
     skill_snapshot: SkillSnapshotObject
     model_config: SessionModelTable
     planner_statistics_frozen: Annotated[bool, "Whether its planners rank by what was learned when it was made."]

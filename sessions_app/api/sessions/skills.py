@@ -1,7 +1,5 @@
 """A session's skills: the snapshot, what a reload would change, and the reload."""
 
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -9,6 +7,7 @@ from mrpvm.assistants.skills import SkillSnapshot, difference
 from sessions_app.actions.sessions.frozen_content import reload_skills
 from sessions_app.actions.sessions.slots import waiting_for_slot
 from sessions_app.api.sessions.skill_payloads import difference_payload, skill_payload, snapshot_payload
+from sessions_app.api.sessions.skill_responses import SnapshotStanding
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import WaitFields
 from sessions_app.api.shell.views import ApiView
@@ -53,7 +52,7 @@ class ReloadSkills(ApiView):
         return Response({**_standing(made, before, after), "count": len(after.skills)})
 
 
-def _standing(session: Session, before: SkillSnapshot, after: SkillSnapshot) -> dict[str, Any]:
+def _standing(found: Session, before: SkillSnapshot, after: SkillSnapshot) -> SnapshotStanding:
     """Return the session's snapshot as it is, and what leads from one to another."""
     return {
         "session_id": session.session_id,

@@ -10,12 +10,13 @@ from mrpvm.contracts import Descriptor, PlannerHints
 from mrpvm.wrappers.wrapper import Wrapper
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PluginListQuery
+from sessions_app.api.shell.responses import PluginObject, WrapperObject
 from sessions_app.api.shell.views import ApiView
 from sessions_app.language_model import NO_MODEL, is_configured, model_names
 from sessions_app.queries.settings.evaluation_sources import evaluation_sources
 
 
-def descriptor_payload(descriptor: Descriptor) -> dict[str, Any]:
+def descriptor_payload(descriptor: Descriptor) -> PluginObject:
     """Return a plugin's descriptor as it is spelled on the wire, and whether the plugin can be used now."""
     available = not descriptor.uses_llm or is_configured()
     return {
@@ -38,7 +39,7 @@ def descriptor_payload(descriptor: Descriptor) -> dict[str, Any]:
     }
 
 
-def wrapper_payload(wrapper: Wrapper) -> dict[str, Any]:
+def wrapper_payload(wrapper: Wrapper) -> WrapperObject:
     """Return what an external program says of itself; where it lies and how it is started is the operator's."""
     manifest = wrapper.manifest
     return {

@@ -4,7 +4,7 @@ A body for which the disk has no room is refused too: it is read before Django s
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mrpvm.errors import MRPError, StorageFull, TooLarge
@@ -81,7 +81,7 @@ def _too_large(limit: int) -> TooLarge:
 
 async def _refuse(scope: dict[str, Any], send: Callable[..., Any], error: MRPError) -> None:
     request_id = new_request_id()
-    answer = error_body(error.code, error.message, details=error.details, request_id=request_id)
+    answer: Mapping[str, Any] = error_body(error.code, error.message, details=error.details, request_id=request_id)
     media_type, status = "application/json", status_of(error.code)
     if any(name == b"accept" and PROBLEM_TYPE.encode() in value for name, value in scope["headers"]):
         media_type, answer = PROBLEM_TYPE, problem_of(answer, status)

@@ -13,6 +13,7 @@ from rest_framework.views import set_rollback
 
 from mrpvm.errors import MRPError
 from mrpvm.wire import wire_time
+from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.database import as_unavailable
 from sessions_app.turns.close import TurnError
 
@@ -99,7 +100,7 @@ def error_body(
     details: Mapping[str, Any] | None = None,
     request_id: str | None = None,
     session_id: str | None = None,
-) -> dict[str, Any]:
+) -> ErrorResponse:
     """Return the error object of every answer and of the stream's last event."""
     return {
         "error": {
@@ -116,7 +117,7 @@ def error_body(
     }
 
 
-def access_ended(request_id: str, session_id: str | None) -> dict[str, Any]:
+def access_ended(request_id: str, session_id: str | None) -> ErrorResponse:
     """Return the error object of a stream whose caller may not call any more."""
     message = "The key was revoked, or you are no member of this project any more. What was begun goes on without you."
     return error_body("UNAUTHENTICATED", message, request_id=request_id, session_id=session_id)
@@ -136,7 +137,7 @@ def problem_of(body: Mapping[str, Any], status: int) -> dict[str, Any]:
     }
 
 
-def body_of(error: Exception, request_id: str | None, session_id: str | None = None) -> dict[str, Any]:
+def body_of(error: Exception, request_id: str | None, session_id: str | None = None) -> ErrorResponse:
     """Return the error object of any exception; one that nobody raised on purpose is logged and shows nothing."""
     error = as_unavailable(error)
     if isinstance(error, TurnError):
@@ -199,7 +200,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     return error_response(body_of(error, request_id, session_id), error)
 
 
-def error_response(body: dict[str, Any], error: Exception | None = None) -> Response:
+def error_response(body: Mapping[str, Any], error: Exception | None = None) -> Response:
     """Return the plain HTTP answer of an error object, with the headers that belong to its status."""
     code = body["error"]["code"]
     headers = {}

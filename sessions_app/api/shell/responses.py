@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from mrpvm.values import KU_TYPES, PLUGIN_TYPES, ROLES
-from sessions_app.api.shell.shapes import Between, OneOf
+from sessions_app.api.shell.shapes import Between, OneOf, WireTime
 from sessions_app.models import QuotaKind, RetentionKind, StorageKind
 
 
@@ -22,7 +22,7 @@ class ErrorObject(TypedDict):
     requestId: str | None
     sessionId: str | None
     frameId: str | None
-    timestamp: datetime
+    timestamp: WireTime
     type: Annotated[str, OneOf(("invalid_request", "processing_error", "server_error"))]
 
 

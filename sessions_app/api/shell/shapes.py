@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cache
+from functools import cache, partial
 from types import NoneType, UnionType
-from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -24,6 +24,10 @@ class Between:
 
     least: float
     most: float
+
+
+WireTime = Annotated[str, serializers.DateTimeField]
+"""A moment that is written out already."""
 
 
 @extend_schema_field({"type": "object", "additionalProperties": True})
@@ -62,10 +66,12 @@ def _field(hint: Any, **options: Any) -> serializers.Field:
     if origin is Annotated:
         for note in arguments[1:]:
             options |= _options(note)
-        return _field(arguments[0], **options)
+        return options.pop("kind", partial(_field, arguments[0]))(**options)
     if origin in (Union, UnionType):
         (kind,) = (kind for kind in arguments if kind is not NoneType)
         return _field(kind, allow_null=True, **options)
+    if origin is Literal:
+        return serializers.ChoiceField(arguments, **options)
     if "choices" in options:
         return serializers.ChoiceField(**options)
     if is_typeddict(hint):
@@ -89,4 +95,6 @@ def _options(note: Any) -> dict[str, Any]:
             return {"choices": note.values}
         case Between():
             return {"min_value": note.least, "max_value": note.most}
+        case type():
+            return {"kind": note}
     return {"help_text": note}

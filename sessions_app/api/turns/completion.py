@@ -9,6 +9,14 @@ from mrpvm.trace.record import execution_trace
 from mrpvm.values import Selection
 from mrpvm.wire import to_wire, wire_time
 from sessions_app.api.turns.response_ids import response_id
+from sessions_app.api.turns.responses import (
+    ChatCompletion,
+    CompletionExtras,
+    CompletionHead,
+    CompletionSent,
+    ToolCalled,
+    Usage,
+)
 from sessions_app.models import ExplainabilityTurn, Message
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests, tool_messages
 from sessions_app.queries.turns.entries import details_of
@@ -18,12 +26,12 @@ from sessions_app.turns.pipeline import TurnResult
 DELTA_CHARS = 160
 
 
-def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
+def completion(result: TurnResult, include: Collection[str]) -> ChatCompletion:
     """Return the chat response; plugins and level are those that this turn used."""
     turn, outcome = result.turn, result.outcome
     session = turn.session
     details = details_of([turn])[turn.pk] if "details" in include else None
-    response = {
+    return {
         "id": f"mrp-{turn.request_id}",
         "object": "chat.completion",
         "created": int(turn.created_at.timestamp()),
@@ -44,14 +52,11 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
         "workspace_dirty": session.is_dirty,
         "warnings": list((turn.client_request or {}).get("warnings", ())),
         **_sent(result),
-        **_policies(turn),
+        **_extras(result, include),
     }
-    if "response_markdown" in include and outcome.answer is not None:
-        response["response_markdown"] = response_markdown(outcome.answer, session.session_id)
-    return response
 
 
-def _sent(result: TurnResult) -> dict[str, Any]:
+def _sent(result: TurnResult) -> CompletionSent:
     """Return what was really sent and called, and the name under which the next request goes on from here."""
     turn = result.turn
     is_command = turn.kind == turn.Kind.COMMAND
@@ -64,16 +69,21 @@ def _sent(result: TurnResult) -> dict[str, Any]:
     }
 
 
-def _tool_call(message: Message) -> dict[str, Any]:
+def _tool_call(message: Message) -> ToolCalled:
     payload = message.payload or {}
-    return {"name": payload.get("tool"), "input": payload.get("input"), "output": payload.get("output")}
+    return {"name": payload.get("tool", ""), "input": payload.get("input", ""), "output": payload.get("output", "")}
 
 
-def _policies(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return what rewriting and memory did; a policy that is off has no field."""
-    report = turn.context_report or {}
-    fields = {"query_rewriting": report.get("rewriting"), "session_memory": report.get("memory")}
-    return {name: value for name, value in fields.items() if value is not None}
+def _extras(result: TurnResult, include: Collection[str]) -> CompletionExtras:
+    report, answer = result.turn.context_report or {}, result.outcome.answer
+    extras: CompletionExtras = {}
+    if report.get("rewriting") is not None:
+        extras["query_rewriting"] = report["rewriting"]
+    if report.get("memory") is not None:
+        extras["session_memory"] = report["memory"]
+    if "response_markdown" in include and answer is not None:
+        extras["response_markdown"] = response_markdown(answer, result.turn.session.session_id)
+    return extras
 
 
 def answer_events(
@@ -90,9 +100,8 @@ def answer_events(
     for piece in unsent(text, sent) if text else [""]:
         yield "response.delta", {"delta": piece}
     whole = completion(result, include)
-    if whole["expires_at"] is not None:
-        whole["expires_at"] = wire_time(whole["expires_at"])
-    yield "response.completed", whole
+    expires_at = whole["expires_at"]
+    yield "response.completed", {**whole, "expires_at": None if expires_at is None else wire_time(expires_at)}
 
 
 def unsent(text: str, sent: str) -> Iterator[str]:
@@ -104,7 +113,7 @@ def unsent(text: str, sent: str) -> Iterator[str]:
         yield text[place : place + DELTA_CHARS]
 
 
-def head(turn: ExplainabilityTurn, used: Selection) -> dict[str, Any]:
+def head(turn: ExplainabilityTurn, used: Selection) -> CompletionHead:
     """Return who answers a turn, in which session, over which base."""
     return {
         "request_id": turn.request_id,
@@ -119,9 +128,11 @@ def head(turn: ExplainabilityTurn, used: Selection) -> dict[str, Any]:
     }
 
 
-def usage_of(events: Sequence[Event]) -> dict[str, Any]:
+def usage_of(events: Sequence[Event]) -> Usage:
     """Return the tokens of all model calls of the turn; `estimated` where a provider did not count."""
     used = [ended.usage for ended in said(PluginFinished, events) if ended.usage is not None]
     prompt, completion = sum(item.input_tokens for item in used), sum(item.output_tokens for item in used)
-    counts = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
-    return counts | ({"estimated": True} if any(item.is_estimated for item in used) else {})
+    counts: Usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    if any(item.is_estimated for item in used):
+        counts["estimated"] = True
+    return counts

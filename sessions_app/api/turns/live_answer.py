@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from mrpvm.trace.events import AnswerDelta
+from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.api.turns.completion import answer_events, head
 from sessions_app.api.turns.sse import Feed, StreamEvent
 from sessions_app.models import ExplainabilityTurn
@@ -36,14 +37,15 @@ class LiveAnswer:
         """Return the events that follow the commit: all of them, or what was not sent yet."""
         return answer_events(result, self._include, self.sent)
 
-    def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
+    def failed(self, error: ErrorResponse) -> Iterator[StreamEvent]:
         """Return the error of a turn that failed, which says so if a part of an answer had been sent."""
         yield "error", voided(error, self.sent)
 
 
-def voided(body: dict[str, Any], sent: str) -> dict[str, Any]:
+def voided(body: ErrorResponse, sent: str) -> ErrorResponse:
     """Return the error object, which says so if a part of an answer had been sent."""
-    if sent:
-        body["error"]["message"] += f" {VOID}"
-        body["error"]["details"]["void_answer_chars"] = len(sent)
-    return body
+    if not sent:
+        return body
+    error = body["error"]
+    details = {**error["details"], "void_answer_chars": len(sent)}
+    return {"error": {**error, "message": f"{error['message']} {VOID}", "details": details}}

@@ -189,6 +189,37 @@ class ToolCalled(TypedDict):
     output: str
 
 
+class CompletionHead(TypedDict):
+    """Who answers a turn, in which session, over which base."""
+
+    request_id: str
+    session_id: str
+    planner_plugin: str | None
+    seed_detector_plugin: str | None
+    kb_plugin: str | None
+    goal_solver_plugin: str | None
+    deliberation_level: int
+    kb_id: str
+    kb_name: str
+
+
+class CompletionSent(TypedDict):
+    """What was really sent and called, and the name under which the next request goes on from here."""
+
+    response_id: str | None
+    tool_calls: list[ToolCalled]
+    outbound_request: Mapping[str, Any] | None
+    error_phase: str | None
+
+
+class CompletionExtras(TypedDict, total=False):
+    """What rewriting and memory did, where their policies are on, and the answer as one text, if it was asked for."""
+
+    query_rewriting: QueryRewriting
+    session_memory: MemoryUsed
+    response_markdown: str
+
+
 class ChatCompletion(TypedDict):
     """The answer to a chat request."""
 

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +14,7 @@ from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PageQuery, RatingRequest, SeveralTurns
 from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.listing import turns_meant
+from sessions_app.api.turns.responses import QueuedTurnObject
 from sessions_app.models import ExplainabilityTurn, QueuedTurn, TurnScore
 from sessions_app.queries.paging import number, page
 from sessions_app.queries.turns.agreement import project_agreements
@@ -91,7 +92,7 @@ class Reviews(ApiView):
         return Response(added, status=201)
 
 
-def _queued(row: QueuedTurn) -> dict[str, Any]:
+def _queued(row: QueuedTurn) -> QueuedTurnObject:
     return {
         "request_id": row.turn.request_id,
         "session_id": row.turn.session.session_id,

@@ -8,6 +8,7 @@ from django.http import StreamingHttpResponse
 
 from mrpvm.trace.events import AnswerDelta
 from sessions_app.api.shell.errors import access_ended, body_of, error_body
+from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.sse import Encode, Ending, EventStream, Feed, StreamEvent, frame
 from sessions_app.api.turns.stream_threads import StreamThreads
@@ -31,7 +32,7 @@ class AnswerDialect(Protocol):
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
         """Return the events that follow the commit."""
 
-    def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
+    def failed(self, error: ErrorResponse) -> Iterator[StreamEvent]:
         """Return the last events of a turn that failed after its stream had begun."""
 
 
@@ -82,7 +83,7 @@ class TurnStream:
             return self._answer.failed(access_ended(self._view.request_id, self._view.session_id))
         return self._answer.failed(self._interrupted())
 
-    def _interrupted(self) -> dict[str, Any]:
+    def _interrupted(self) -> ErrorResponse:
         return error_body(
             "TURN_INTERRUPTED",
             "The server was stopped while this turn was running.",
