@@ -72,7 +72,7 @@ def moments_of_session(turn: ExplainabilityTurn) -> list[Moment]:
     Raises:
         InvalidInput: too many turns.
     """
-    asked = recorded_turn(turn)
+    question = recorded_turn(turn)
     turns = turns_through(turn, MOST_MOMENTS + 1)
     if len(turns) > MOST_MOMENTS:
         raise InvalidInput(f"At most {MOST_MOMENTS} turns can be searched.")

@@ -288,8 +288,8 @@ def memory_before(turn: ExplainabilityTurn, turn_count: int) -> Memory:
 
 
 def _remembered_turns(turn: ExplainabilityTurn, turn_count: int) -> list[ExplainabilityTurn]:
-    found = remembered_turns(turn, turn_count)
-    if len(found) < turn_count or any(row.view is None for row in found):
+    turns = remembered_turns(turn, turn_count)
+    if len(turns) < turn_count or any(row.view is None for row in turns):
         raise NotReplayable("Turns that this one remembered were removed or are older than replay.", "memory")
     return turns[::-1]
 

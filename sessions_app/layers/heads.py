@@ -16,12 +16,12 @@ def lock_base(base: KnowledgeBase, *, project_id: int | None = None) -> Knowledg
     Raises:
         NotFound: KB_NOT_FOUND, also for a base of another project than `project_id`.
     """
-    found = KnowledgeBase.objects.filter(pk=base.pk, deleted_at=None)
-    found = found if project_id is None else found.filter(project_id=project_id)
+    rows = KnowledgeBase.objects.filter(pk=base.pk, deleted_at=None)
+    rows = rows if project_id is None else rows.filter(project_id=project_id)
     # Locked by itself: who waits would look for the row joined to the head that it had before, and find none.
-    if not found.select_for_update().values_list("pk").first():
+    if not rows.select_for_update().values_list("pk").first():
         raise no_such_base()
-    return found.select_related("head", "parent").get()
+    return rows.select_related("head", "parent").get()
 
 
 def no_such_base() -> NotFound:

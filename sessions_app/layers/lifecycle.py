@@ -166,8 +166,8 @@ def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
 
     Whoever calls it holds the session's lock, or the layer alone.
     """
-    found = layer.sources.filter(source_id=session.journal_source_id).first()
-    return found or KnowledgeSource.objects.create(
+    source = layer.sources.filter(source_id=session.journal_source_id).first()
+    return source or KnowledgeSource.objects.create(
         layer=layer,
         source_id=session.journal_source_id,
         name=f"session-{session.session_id}-journal",

@@ -120,12 +120,12 @@ def save_session_kb(
     Effects: as for `fork_session_kb`, with the target's head and revision in place of a new base, and `kb.saved` and
     `kb-saved` in place of `kb.forked` and `kb-forked`.
     """
-    told = _told(include_conversation_units, conversation_unit_ids)
+    kept_ids = _told(include_conversation_units, conversation_unit_ids)
     saving = _Saving(
-        target=target, name=None if name is None else base_name(name), is_fork=fork, told=told,
+        target=target, name=None if name is None else base_name(name), is_fork=fork, kept_ids=kept_ids,
         expected_revision=expected_revision, actor=actor, fork_reason=reason,
     )  # fmt: skip
-    if told is None:
+    if kept_ids is None:
         prepare_journal(session, UNITS_AT_ONCE)
     return waiting_for_slot(wait_ms, partial(_save, session.pk, saving))
 
@@ -141,12 +141,12 @@ def _told(is_included: bool, unit_ids: Collection[str] | None) -> Collection[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Saving:
-    """What is saved of a session, and where to; `told` names the units of its journal, None all of them."""
+    """What is saved of a session, and where to; `kept_ids` names the units of its journal, None all of them."""
 
     target: KnowledgeBase | None
     name: str | None
     is_fork: bool
-    told: Collection[str] | None
+    kept_ids: Collection[str] | None
     expected_revision: int | None
     actor: User | None
     fork_reason: Literal["fork", "save-fork"]
@@ -154,7 +154,7 @@ class _Saving:
     @property
     def amount(self) -> Literal["with", "without", "chosen"]:
         """Return how much of the journal is saved, as tests of a draft name it."""
-        return "with" if self.told is None else "chosen" if self.told else "without"
+        return "with" if self.kept_ids is None else "chosen" if self.kept_ids else "without"
 
 
 @transaction.atomic
@@ -170,8 +170,8 @@ def _save(session_pk: int, saving: _Saving) -> KnowledgeBase:
     before = stored(session.project)
     if session.mounted_layer_id != base.head_id:
         follow_fold(session, base)
-    chosen = move_told(session, saving.told) if saving.told else None
-    tip = seal_stack(session, chosen=chosen, with_journal=saving.told is None)
+    chosen = move_told(session, saving.kept_ids) if saving.kept_ids else None
+    tip = seal_stack(session, chosen=chosen, with_journal=saving.kept_ids is None)
 
     if is_fork:
         reason: str = saving.fork_reason

@@ -28,7 +28,7 @@ def replay_record(result: ReplayResult) -> ReplayObject:
     }
 
 
-def estimate_record(found: Estimate) -> EstimateObject:
+def estimate_record(estimate: Estimate) -> EstimateObject:
     """Return an estimate."""
     return {
         "calls": estimate.call_count,

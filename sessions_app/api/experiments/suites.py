@@ -103,12 +103,12 @@ def run_record(run: SuiteRun, against: SuiteRun | None) -> RunObject:
 
 
 def _difference(against: SuiteRun, run: SuiteRun) -> DifferenceObject:
-    found = suites.difference(against, run)
+    difference = suites.difference(against, run)
     return {
         "against": against.experiment.experiment_id,
-        "fixed": list(found.fixed),
-        "broken": list(found.broken),
-        "same": found.same_count,
+        "fixed": list(difference.fixed),
+        "broken": list(difference.broken),
+        "same": difference.same_count,
     }
 
 
@@ -258,7 +258,7 @@ class BaseTests(SuiteView):
         base, body = knowledge_base(self.project, kb_id), self.body(BaseTestsRequest)
         target = target_for(base, body)
         runs = start_base_tests(base, target, self.author, wait_ms=body["wait_ms"])
-        found = suites.runs_named(self.project, [run.experiment.experiment_id for run in runs])
+        counted_runs = suites.runs_named(self.project, [run.experiment.experiment_id for run in runs])
         listed: list[BaseRun] = [
             {
                 **listed_run(run),
@@ -269,12 +269,12 @@ class BaseTests(SuiteView):
             for run in counted_runs
         ]
         counts = [row["counts"] for row in listed]
-        told: suite_responses.BaseTests = {
+        counted: suite_responses.BaseTests = {
             "tests": sum(each["passed"] + each["failed"] + each["error"] + each["waiting"] for each in counts),
             "breaks": sum(len(row["breaks"]) for row in listed),
             "runs": listed,
         }
-        return Response(told, status=201)
+        return Response(counted, status=201)
 
 
 class Runs(SuiteView):

@@ -33,7 +33,7 @@ def workspace_page(session: Session, limit: int, cursor: str | None = None) -> P
     return page(workspace_sources(session), (("-id", number),), limit, cursor)
 
 
-def workspace_payload(found: Session, shown: Page[KnowledgeSource]) -> WorkspaceObject:
+def workspace_payload(session: Session, shown: Page[KnowledgeSource]) -> WorkspaceObject:
     """Return the workspace with a page of its sources; journals are counted too."""
     stale = stale_source_keys(session.draft)
     return {
@@ -77,8 +77,8 @@ class WorkspaceSources(ApiView):
         body = self.body(SessionUploadRequest if sends_file(request.data) else StagedSourceRequest)
         upload = upload_of(body)
 
-        def work(told: OnStage) -> SourceStaged:
-            staged = stage_file(found, upload, told, wait_ms=body["wait_ms"])
+        def work(on_stage: OnStage) -> SourceStaged:
+            staged = stage_file(session, upload, on_stage, wait_ms=body["wait_ms"])
             return {
                 **source_payload(staged.source),
                 "unchanged": staged.is_unchanged,

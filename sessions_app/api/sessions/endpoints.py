@@ -31,7 +31,7 @@ from sessions_app.queries.settings.model_roles import session_config
 _LATEST_FIRST = (("-last_activity_at", when), ("-id", number))
 
 
-def metadata(found: Session) -> SessionMetadata:
+def metadata(session: Session) -> SessionMetadata:
     """Return what a session that has its counts reports of itself."""
     return {
         "session_id": session.session_id,
@@ -54,7 +54,7 @@ def metadata(found: Session) -> SessionMetadata:
     }
 
 
-def _choices(found: Session) -> ChoicesReported:
+def _choices(session: Session) -> ChoicesReported:
     return {
         "planner_plugin": session.preferred_planner_plugin,
         "seed_detector_plugin": session.preferred_seed_detector_plugin,
@@ -70,17 +70,17 @@ def _choices(found: Session) -> ChoicesReported:
 
 def read_metadata(project: Project, session_id: str) -> SessionRecord:
     """Return a session's metadata as it is now; SESSION_NOT_FOUND if the project has none of this id."""
-    found = counted_session(project, session_id)
-    return {**metadata(found), **_frozen(found)}
+    session = sessions.counted_session(project, session_id)
+    return {**metadata(session), **_frozen(session)}
 
 
-def _frozen(found: Session) -> FrozenState:
+def _frozen(session: Session) -> FrozenState:
     """Return what the session keeps until it is told otherwise."""
     return {
-        **identity_payload(found),
-        "skill_snapshot": snapshot_payload(found),
-        "model_config": cast(SessionModelTable, session_config(found)),
-        "planner_statistics_frozen": found.planner_statistics is not None,
+        **identity_payload(session),
+        "skill_snapshot": snapshot_payload(session),
+        "model_config": cast(SessionModelTable, session_config(session)),
+        "planner_statistics_frozen": session.planner_statistics is not None,
     }
 
 

@@ -69,7 +69,7 @@ def diagnostic_payload(item: SkillDiagnostic) -> DiagnosticObject:
     }
 
 
-def difference_payload(told: SnapshotDifference) -> SnapshotDifferenceObject:
+def difference_payload(difference: SnapshotDifference) -> SnapshotDifferenceObject:
     """Return what leads from one snapshot to another."""
     return {
         "is_empty": difference.is_empty,

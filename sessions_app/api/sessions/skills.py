@@ -52,7 +52,7 @@ class ReloadSkills(ApiView):
         return Response({**_standing(made, before, after), "count": len(after.skills)})
 
 
-def _standing(found: Session, before: SkillSnapshot, after: SkillSnapshot) -> SnapshotStanding:
+def _standing(session: Session, before: SkillSnapshot, after: SkillSnapshot) -> SnapshotStanding:
     """Return the session's snapshot as it is, and what leads from one to another."""
     return {
         "session_id": session.session_id,

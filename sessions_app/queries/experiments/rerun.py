@@ -25,17 +25,17 @@ def views_before(turn: ExplainabilityTurn) -> Iterator[Sequence[object]]:
 
 def remembered_turns(turn: ExplainabilityTurn, count: int) -> list[ExplainabilityTurn]:
     """Return at most `count` turns whose memory the turn may have seen, the newest first."""
-    found: list[ExplainabilityTurn] = []
+    turns: list[ExplainabilityTurn] = []
     session: Session | None = turn.session
     succeeded = ExplainabilityTurn.objects.filter(status=_SUCCEEDED, kind=ExplainabilityTurn.Kind.CHAT)
     earlier = succeeded.filter(session=session, turn_index__lt=turn.turn_index)
-    while session is not None and len(found) < count:
+    while session is not None and len(turns) < count:
         for row in earlier.order_by("-turn_index"):
-            if len(found) < count and (row.context_report or {}).get("memory") is not None:
-                found.append(row)
+            if len(turns) < count and (row.context_report or {}).get("memory") is not None:
+                turns.append(row)
         session = session.forked_from if session.fork_reason == ForkReason.EXPIRED else None
         earlier = succeeded.filter(session=session)
-    return found
+    return turns
 
 
 def turns_through(turn: ExplainabilityTurn, limit: int) -> list[ExplainabilityTurn]:
