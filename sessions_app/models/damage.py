@@ -19,10 +19,10 @@ from mrpvm.errors import StorageDamaged
 class DamagedValue(models.Model):
     """A value as it was found, kept before its column got another one so that somebody may still make sense of it."""
 
-    table = models.CharField(max_length=100)
-    column = models.CharField(max_length=100)
-    row_key = models.CharField(max_length=100)
-    raw = models.BinaryField()
+    table = models.CharField(max_length=100, help_text="Table the value was read from.")
+    column = models.CharField(max_length=100, help_text="Column the value was read from.")
+    row_key = models.CharField(max_length=100, help_text="Primary key of the row.")
+    raw = models.BinaryField(help_text="The bytes as they were stored.")
     found_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

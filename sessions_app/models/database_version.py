@@ -7,9 +7,9 @@ from django.utils import timezone
 class DatabaseVersion(models.Model):
     """A version of the server, and when it first prepared this database; `latest_migration` is the newest it has."""
 
-    version = models.CharField(max_length=40)
-    latest_migration = models.CharField(max_length=200)
-    prepared_at = models.DateTimeField(default=timezone.now)
+    version = models.CharField(max_length=40, help_text="Version of the server.")
+    latest_migration = models.CharField(max_length=200, help_text="Newest migration that this version has.")
+    prepared_at = models.DateTimeField(default=timezone.now, help_text="When this version first prepared the database.")
 
     class Meta:
         ordering = ["-id"]

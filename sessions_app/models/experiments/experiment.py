@@ -13,9 +13,7 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 class Experiment(Authored):
     """A number of trials over one turn, chosen by a person or by a search, or one for each test of a suite.
 
-    `turn` is null for a `message` that was never sent: it is asked of the session as it stood when each trial ran. Of a
-    suite's run the `message` is the suite's name. `question` holds what a search looks for: expectation and bounds.
-    `result` is what it came to. While it is running, `lease_until` says when it counts as abandoned.
+    Without a `turn` the `message` is asked of the session as it is when each trial runs.
     """
 
     class Kind(models.TextChoices):
@@ -41,16 +39,22 @@ class Experiment(Authored):
         ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, related_name="experiments"
     )
     experiment_id = models.CharField(max_length=64, unique=True, default=new_experiment_id, editable=False)
-    kind = models.CharField(max_length=9, choices=Kind)
+    kind = models.CharField(max_length=9, choices=Kind, help_text="Who chooses the trials.")
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
-    message = RedactedTextField(default="", blank=True)
-    question = RedactedJSONField(default=dict, blank=True)
+    message = RedactedTextField(
+        default="",
+        blank=True,
+        help_text="Message of trials without a recorded turn; the suite's name for a run of one.",
+    )
+    question = RedactedJSONField(default=dict, blank=True, help_text="Expectation and bounds of a search.")
     result = RedactedJSONField(null=True, blank=True)
     error = RedactedJSONField(null=True, blank=True)
-    tried_count = models.PositiveIntegerField(default=0)
-    asks_models = models.BooleanField(default=False)
+    tried_count = models.PositiveIntegerField(default=0, help_text="Trials run so far.")
+    asks_models = models.BooleanField(default=False, help_text="Whether trials may send new requests to a model.")
     finished_at = models.DateTimeField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(
+        null=True, blank=True, help_text="A running experiment counts as abandoned after this time."
+    )
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -71,13 +75,7 @@ class Experiment(Authored):
 
 
 class Trial(models.Model):
-    """A recorded turn run again with changes, and what came of it.
-
-    `turn` is the turn whose view it ran over. `changes` are JSON as `Changes.as_record` gives them. `findings` are what
-    a search concluded from it. `trace` is a turn of its own with the trial's events and payloads; trials of a search
-    that prove nothing have none. `missing_request` is what a model would have been asked, of a trial that
-    `needs-model`. `cost` is in the currency of the model's price.
-    """
+    """A recorded turn run again with changes, and its result."""
 
     class Status(models.TextChoices):
         """How the trial stands."""
@@ -91,24 +89,50 @@ class Trial(models.Model):
         INTERRUPTED = "interrupted"
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, db_index=False, related_name="trials")
-    position = models.PositiveIntegerField()
-    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
-    changes = RedactedJSONField(default=dict, blank=True)
+    position = models.PositiveIntegerField(help_text="Number within the experiment.")
+    turn = models.ForeignKey(
+        ExplainabilityTurn,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The turn whose view it ran over.",
+    )
+    changes = RedactedJSONField(
+        default=dict, blank=True, help_text="What differs from the recorded turn, as `Changes.as_record` returns it."
+    )
     status = models.CharField(max_length=11, choices=Status, default=Status.WAITING)
     answer = RedactedTextField(default="", blank=True)
     answer_status = models.CharField(max_length=12, default="", blank=True)
     basis = models.CharField(max_length=8, default="", blank=True)
     cited_unit_ids = models.JSONField(default=list, blank=True)
     plugins = models.JSONField(default=dict, blank=True)
-    token_count = models.PositiveIntegerField(null=True, blank=True)
-    cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    token_count = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Input and output tokens; empty without a model call."
+    )
+    cost = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="In the currency of the model's price; empty without a price.",
+    )
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
-    has_effect = models.BooleanField(default=True)
+    has_effect = models.BooleanField(
+        default=True, help_text="Whether the machine was given anything else than in the recorded turn."
+    )
     error = RedactedJSONField(null=True, blank=True)
-    missing_request = RedactedJSONField(null=True, blank=True)
+    missing_request = RedactedJSONField(
+        null=True, blank=True, help_text="Request that a model would have been sent, where none may be asked."
+    )
     findings = RedactedJSONField(default=list, blank=True)
     trace = models.OneToOneField(
-        ExplainabilityTurn, on_delete=models.SET_NULL, null=True, blank=True, related_name="trial"
+        ExplainabilityTurn,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="trial",
+        help_text="Turn with the trial's events and payloads; empty for trials of a search that show nothing.",
     )
 
     class Meta:

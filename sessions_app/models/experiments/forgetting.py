@@ -11,10 +11,7 @@ from sessions_app.models.settings.project import Project
 class Forgetting(Authored):
     """One act of forgetting. It stays as the record of the act, without a word of what was forgotten.
 
-    `subject` names what it began from by ids alone; it is empty for a text. `work` holds the texts and rows that are to
-    go, as `Work` gives them, and is emptied when the act ends. `before` counts what was found by table when it was
-    planned, `after` what a search of every table and file found at the end; `notes` are sentences about both. While
-    somebody works on it, `lease_until` says when that counts as broken off. The payloads of turns that lost something
+    The payloads of turns that lost something
     are marked as removed at `began_at`, so that a turn tells which act took them.
     """
 
@@ -41,19 +38,27 @@ class Forgetting(Authored):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="forgettings")
     forgetting_id = models.CharField(max_length=64, unique=True, default=new_forgetting_id, editable=False)
-    kind = models.CharField(max_length=7, choices=Kind)
+    kind = models.CharField(max_length=7, choices=Kind, help_text="What was chosen to be forgotten.")
     status = models.CharField(max_length=10, choices=Status, default=Status.PLANNING)
-    subject = StoredJSONField(default=dict)
-    work = StoredJSONField(null=True, blank=True)
-    before = StoredJSONField(default=dict)
-    after = StoredJSONField(null=True, blank=True)
-    notes = StoredJSONField(default=list)
+    subject = StoredJSONField(default=dict, help_text="Ids of what was chosen; empty for a text.")
+    work = StoredJSONField(
+        null=True,
+        blank=True,
+        help_text="Texts and rows to remove, as `Work` returns them; empty once the act has ended.",
+    )
+    before = StoredJSONField(default=dict, help_text="Rows found by table when it was planned.")
+    after = StoredJSONField(
+        null=True, blank=True, help_text="Rows found by a search of all tables and files at the end."
+    )
+    notes = StoredJSONField(default=list, help_text="Sentences about before and after.")
     error = StoredJSONField(null=True, blank=True)
-    stage = models.CharField(max_length=60, default="", blank=True)
-    row_count = models.PositiveBigIntegerField(default=0)
+    stage = models.CharField(max_length=60, default="", blank=True, help_text="Current step.")
+    row_count = models.PositiveBigIntegerField(default=0, help_text="Rows read so far.")
     began_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(
+        null=True, blank=True, help_text="A running act counts as abandoned after this time."
+    )
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -13,14 +13,17 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
 class Suite(models.Model):
-    """Tests of a project that are run together.
-
-    `session` is an empty one of the suite's own, in which tests of a base ask. It stands in no list of sessions and is
-    null until a run needs it.
-    """
+    """Tests of a project that are run together."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="suites")
-    session = models.OneToOneField(Session, on_delete=models.SET_NULL, null=True, blank=True, related_name="suite")
+    session = models.OneToOneField(
+        Session,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="suite",
+        help_text="Hidden session in which tests of a base ask; empty until a run needs it.",
+    )
     suite_id = models.CharField(max_length=64, unique=True, default=new_suite_id, editable=False)
     name = RedactedCharField(max_length=120)
     created_by_name = models.CharField(max_length=150)
@@ -46,15 +49,29 @@ class TestCase(models.Model):
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, db_index=False, related_name="tests")
     test_id = models.CharField(max_length=64, unique=True, default=new_test_id, editable=False)
-    position = models.PositiveIntegerField()
+    position = models.PositiveIntegerField(help_text="Order within the suite.")
     name = RedactedCharField(max_length=200)
     tags = models.JSONField(default=list, blank=True)
     message = RedactedTextField()
-    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    base = models.ForeignKey(KnowledgeBase, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    revision = models.PositiveIntegerField(null=True, blank=True)
+    turn = models.ForeignKey(
+        ExplainabilityTurn,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Recorded turn that is run again; empty: the message is asked in a new session.",
+    )
+    base = models.ForeignKey(
+        KnowledgeBase,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Base to ask where no turn is run again.",
+    )
+    revision = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: the newest.")
     choices = RedactedJSONField(default=dict, blank=True)
-    expected = RedactedJSONField(default=dict, blank=True)
+    expected = RedactedJSONField(default=dict, blank=True, help_text="Expectations.")
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -67,11 +84,13 @@ class TestCase(models.Model):
 
 
 class SuiteRun(models.Model):
-    """A suite run once: an experiment with a trial for each test. `target` is JSON as `Target.as_record` gives it."""
+    """A suite run once: an experiment with a trial for each test."""
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="runs")
     experiment = models.OneToOneField(Experiment, on_delete=models.CASCADE, related_name="suite_run")
-    target = models.JSONField(default=dict, blank=True)
+    target = models.JSONField(
+        default=dict, blank=True, help_text="What the run was made against, as `Target.as_record` returns it."
+    )
 
     class Meta:
         ordering = ["-id"]
@@ -81,11 +100,7 @@ class SuiteRun(models.Model):
 
 
 class TestResult(models.Model):
-    """What came of a test in a run. `failures` are sentences: each names an expectation and what was there instead.
-
-    The test's name stays when the test is gone. `breaks` tells of a test against a revision or draft that it passes on
-    the present state of its base. `verdict` is what a model said of the answer, if it was asked.
-    """
+    """The result of a test in a run."""
 
     __test__ = False
 
@@ -98,14 +113,27 @@ class TestResult(models.Model):
         ERROR = "error"
 
     run = models.ForeignKey(SuiteRun, on_delete=models.CASCADE, db_index=False, related_name="results")
-    test = models.ForeignKey(TestCase, on_delete=models.SET_NULL, null=True, blank=True, related_name="results")
+    test = models.ForeignKey(
+        TestCase,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="results",
+        help_text="Empty once the test is deleted.",
+    )
     trial = models.OneToOneField(Trial, on_delete=models.CASCADE, related_name="result")
-    position = models.PositiveIntegerField()
-    name = RedactedCharField(max_length=200)
-    breaks = models.BooleanField(default=False)
+    position = models.PositiveIntegerField(help_text="Order within the run.")
+    name = RedactedCharField(max_length=200, help_text="Name of the test when it ran.")
+    breaks = models.BooleanField(
+        default=False, help_text="Fails against this draft or revision, passes on the present state of its base."
+    )
     outcome = models.CharField(max_length=7, choices=Outcome, default=Outcome.WAITING)
-    failures = RedactedJSONField(default=list, blank=True)
-    verdict = RedactedTextField(default="", blank=True)
+    failures = RedactedJSONField(
+        default=list,
+        blank=True,
+        help_text="A sentence for each expectation that was not met, with what was there instead.",
+    )
+    verdict = RedactedTextField(default="", blank=True, help_text="Reason of the model that judged the answer.")
 
     class Meta:
         ordering = ["run_id", "position"]

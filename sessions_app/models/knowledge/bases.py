@@ -24,16 +24,11 @@ class KnowledgeLayer(models.Model):
     """A set of units and hidings on top of a parent; unsealed while it is a session's own.
 
     A session's stack is its draft, a context layer for each large load, and its journal on top. Each large source that
-    is staged in a draft becomes a draft layer on top of those that are there. A staged layer is being filled, or left
-    over: nothing points at it yet, or any more. `worked_at` says when somebody last wrote to it, None that it was taken
-    for left over and is being removed; it means nothing for other layers.
+    is staged in a draft becomes a draft layer on top of those that are there. Nothing points at a staged layer: it is
+    being filled, or was left over.
 
-    `ancestry` holds the ids of all ancestors, the parent first, so that a chain of any length is read by one query.
-    `term_count` is the summed length of the visible evidence units.
-
-    `index_version` says by which rules the layer's own units can be found: the oldest, where several were at work
-    . A sealed layer's postings that were written again lie under the key of another row, `postings_layer`, which
-    is nothing else: so a search finds the old ones or the new ones, never some of both.
+    `ancestry` makes a chain of any length readable by one query. A `postings_layer` holds nothing but the rewritten
+    postings of a sealed layer, so a search finds the old ones or the new ones, never both.
 
     A removed layer holds what was taken out of an unsealed one, or is one that a session gave up: no view shows it but
     those of turns that saw it. `removed_from` is the layer that it goes with; its `ancestry` names the one it was
@@ -51,24 +46,56 @@ class KnowledgeLayer(models.Model):
         INDEX = "index"
         REMOVED = "removed"
 
-    parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="children")
-    kind = models.CharField(max_length=8, choices=Kind, default=Kind.BASE)
-    ancestry = StoredJSONField(default=list, blank=True)
-    index_version = models.CharField(max_length=80)
-    postings_layer = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
-    removed_from = models.ForeignKey(
-        "self", on_delete=models.CASCADE, null=True, blank=True, db_index=False, related_name="removals"
+    parent = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="children",
+        help_text="The layer below; empty at the bottom.",
     )
-    unit_count = models.PositiveIntegerField(default=0)
-    evidence_count = models.PositiveIntegerField(default=0)
-    term_count = models.PositiveBigIntegerField(default=0)
-    source_count = models.PositiveIntegerField(default=0)
-    own_unit_count = models.PositiveIntegerField(default=0)
-    own_source_count = models.PositiveIntegerField(default=0)
-    removed_unit_count = models.PositiveIntegerField(default=0)
-    sealed_at = models.DateTimeField(null=True, blank=True)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.BASE)
+    ancestry = StoredJSONField(default=list, blank=True, help_text="Ids of the layers below, the nearest first.")
+    index_version = models.CharField(
+        max_length=80,
+        help_text="Version of the indexing rules of the layer's own units: the oldest where several were at work.",
+    )
+    postings_layer = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Layer under whose key rewritten postings are stored; empty: this one.",
+    )
+    removed_from = models.ForeignKey(
+        "self",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="removals",
+        help_text="For a removed layer: the layer it goes with.",
+    )
+    unit_count = models.PositiveIntegerField(default=0, help_text="Units seen from here.")
+    evidence_count = models.PositiveIntegerField(default=0, help_text="Units of evidence seen from here.")
+    term_count = models.PositiveBigIntegerField(
+        default=0, help_text="Sum of the lengths of the evidence units seen from here."
+    )
+    source_count = models.PositiveIntegerField(default=0, help_text="Sources seen from here.")
+    own_unit_count = models.PositiveIntegerField(default=0, help_text="Units stored in this layer.")
+    own_source_count = models.PositiveIntegerField(default=0, help_text="Sources stored in this layer.")
+    removed_unit_count = models.PositiveIntegerField(
+        default=0, help_text="Units of layers below that this layer removes."
+    )
+    sealed_at = models.DateTimeField(null=True, blank=True, help_text="Empty while the layer can change.")
     created_at = models.DateTimeField(default=timezone.now)
-    worked_at = models.DateTimeField(default=timezone.now, null=True, blank=True)
+    worked_at = models.DateTimeField(
+        default=timezone.now,
+        null=True,
+        blank=True,
+        help_text="Staged layers only: when it was last written to; empty while it is being removed.",
+    )
 
     class Meta:
         ordering = ["id"]
@@ -100,22 +127,34 @@ class KnowledgeLayer(models.Model):
 class KnowledgeBase(models.Model):
     """A named base: a pointer at its head layer.
 
-    `compaction_asked_at` is set as long as somebody wants its chain shortened. A deleted base cannot be mounted; what
-    turns saw of it stays, and it can be restored.
+    What turns saw of a deleted base stays.
     """
 
     kb_id = models.CharField(max_length=64, unique=True, default=new_kb_id, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="knowledge_bases")
     name = models.CharField(max_length=MAX_NAME_CHARS)
-    is_default = models.BooleanField(default=False)
-    parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="forks")
-    head = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="headed_bases")
-    revision = models.PositiveIntegerField(default=1)
-    source_count = models.PositiveIntegerField(default=0)
+    is_default = models.BooleanField(default=False, help_text="New sessions mount it.")
+    parent = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="forks",
+        help_text="The base this one was forked from.",
+    )
+    head = models.ForeignKey(
+        KnowledgeLayer, on_delete=models.PROTECT, related_name="headed_bases", help_text="The layer that a mount sees."
+    )
+    revision = models.PositiveIntegerField(default=1, help_text="Number of the newest revision.")
+    source_count = models.PositiveIntegerField(default=0, help_text="Sources that the head shows.")
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
-    compaction_asked_at = models.DateTimeField(null=True, blank=True)
-    deleted_at = models.DateTimeField(null=True, blank=True)
+    compaction_asked_at = models.DateTimeField(
+        null=True, blank=True, help_text="Set while a compaction of the layers is wanted."
+    )
+    deleted_at = models.DateTimeField(
+        null=True, blank=True, help_text="Set when deleted: it cannot be mounted, and can be restored."
+    )
 
     class Meta:
         ordering = ["-is_default", "name", "id"]
@@ -150,9 +189,8 @@ class SourceRows(models.QuerySet["KnowledgeSource"]):
 class KnowledgeSource(models.Model):
     """A text that units were made from.
 
-    A layer above may hold another row of the same source, which replaces it: `updated_at` tells which came later, and
-    `added_at` when the source first came in. One of the kind JOURNAL stands for what a session knew when it was saved;
-    it has no text, and `unit_count` is how much that was. `text_byte_count` is how much its units say.
+    A layer above may hold another row of the same source, which replaces it. A JOURNAL stands for what a session knew
+    when it was saved: it has no text, and `unit_count` counts what was saved.
     """
 
     class Kind(models.TextChoices):
@@ -163,16 +201,24 @@ class KnowledgeSource(models.Model):
         REMOVED = "removed"  # there is no source of this id any more
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="sources")
-    source_id = models.CharField(max_length=128)
+    source_id = models.CharField(
+        max_length=128, help_text="The same in every layer that holds a version of the source."
+    )
     name = models.CharField(max_length=300)
-    kind = models.CharField(max_length=24, default=Kind.LISTED)
-    content = models.TextField()
-    hash = models.CharField(max_length=64)
+    kind = models.CharField(
+        max_length=24,
+        default=Kind.LISTED,
+        help_text="source: listed; conversation-journal: what a session saved; removed: no source of this id any more.",
+    )
+    content = models.TextField(help_text="Text of the source; empty for a journal.")
+    hash = models.CharField(max_length=64, help_text="SHA-256 of the content.")
     chunk_count = models.PositiveIntegerField(default=0)
     unit_count = models.PositiveIntegerField(default=0)
-    text_byte_count = models.PositiveBigIntegerField(default=0)
-    added_at = models.DateTimeField(default=timezone.now)
-    updated_at = models.DateTimeField(default=timezone.now)
+    text_byte_count = models.PositiveBigIntegerField(default=0, help_text="Bytes of text in its units.")
+    added_at = models.DateTimeField(default=timezone.now, help_text="When the source first came in.")
+    updated_at = models.DateTimeField(
+        default=timezone.now, help_text="When this version came in; the latest in a chain counts."
+    )
 
     objects = SourceRows.as_manager()
 
@@ -185,19 +231,30 @@ class KnowledgeSource(models.Model):
 
 
 class LayerUnit(UnitFields):
-    """A unit of a layer; `length` is the sum of its postings' frequencies, 0 for what is not evidence.
-
-    What somebody said in a conversation has a `place` in it, counted from 0; `stretch` names the run of neighbouring
-    places that it lies in (`sessions_app.layers.retrieval.windows`). Other units have neither.
-    """
+    """A unit of a layer. `sessions_app.layers.retrieval.windows` uses `stretch` and `place`."""
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="units")
-    origin = models.ForeignKey(KnowledgeSource, on_delete=models.CASCADE, null=True, blank=True, related_name="units")
-    length = models.PositiveIntegerField(default=0)
-    is_evidence = models.BooleanField(default=True)
-    is_guidance = models.BooleanField(default=False)
-    stretch = models.BigIntegerField(null=True, blank=True)
-    place = models.PositiveIntegerField(null=True, blank=True)
+    origin = models.ForeignKey(
+        KnowledgeSource,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="units",
+        help_text="Source the unit was made from.",
+    )
+    length = models.PositiveIntegerField(
+        default=0, help_text="Sum of its postings' frequencies; 0 unless it is evidence."
+    )
+    is_evidence = models.BooleanField(default=True, help_text="Whether searches find it.")
+    is_guidance = models.BooleanField(default=False, help_text="Whether it guides plugins.")
+    stretch = models.BigIntegerField(
+        null=True,
+        blank=True,
+        help_text="Run of neighbouring utterances it is part of; empty unless it was said in a conversation.",
+    )
+    place = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Place in its conversation, counted from 0; empty unless it was said in one."
+    )
 
     class Meta:
         ordering = ["layer_id", "id"]
@@ -230,7 +287,13 @@ class HiddenUnit(models.Model):
 
     GONE = (Change.REMOVED, Change.STALE)
 
-    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="hidden_units")
+    layer = models.ForeignKey(
+        KnowledgeLayer,
+        on_delete=models.CASCADE,
+        db_index=False,
+        related_name="hidden_units",
+        help_text="The layer that makes the change, for itself and all layers above.",
+    )
     unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="hidden_in")
     change = models.CharField(max_length=9, choices=Change, default=Change.REMOVED)
 
@@ -242,20 +305,20 @@ class HiddenUnit(models.Model):
 
 
 class Posting(models.Model):
-    """How often a term stands in a unit, in tenths because fields weigh differently; evidence units only.
+    """How often a term stands in a unit; evidence units only.
 
-    `term` is a 64-bit hash of the stemmed term: no dictionary that concurrent writers would contend for. `length` is
-    the unit's, kept here so that a search reads this table alone. Rows are derived data, written and removed with
+    Terms are hashed: concurrent writers would contend for a dictionary. `length` is copied here so that a search reads
+    this table alone. Rows are derived data, written and removed with
     their unit by `sessions_app.layers`, so the database does not check each of them against its unit.
     """
 
     layer = models.ForeignKey(
         KnowledgeLayer, on_delete=models.CASCADE, related_name="postings", db_index=False, db_constraint=False
     )
-    term = models.BigIntegerField()
+    term = models.BigIntegerField(help_text="64-bit hash of the stemmed term.")
     unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="postings", db_constraint=False)
-    frequency = models.PositiveIntegerField()
-    length = models.PositiveIntegerField()
+    frequency = models.PositiveIntegerField(help_text="In tenths, because fields weigh differently.")
+    length = models.PositiveIntegerField(help_text="Length of the unit, copied here for the search.")
 
     class Meta:
         ordering = ["id"]

@@ -13,7 +13,7 @@ class Derivation(models.Model):
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="derivations")
     unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="derivations")
-    origin_unit_id = models.CharField(max_length=400)
+    origin_unit_id = models.CharField(max_length=400, help_text="Unit id of what the unit was derived from.")
 
     class Meta:
         ordering = ["id"]

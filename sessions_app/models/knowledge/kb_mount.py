@@ -10,16 +10,21 @@ from sessions_app.models.sessions.session import Session
 
 
 class KBMount(models.Model):
-    """One mount: open (`until` is null) while it is the session's current one."""
+    """One mount of a base by a session."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="mounts")
     knowledge_base = models.ForeignKey(KnowledgeBase, on_delete=models.PROTECT, related_name="mounts")
-    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+    layer = models.ForeignKey(
+        KnowledgeLayer,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Head of the base at the time of the mount.",
+    )
     revision = models.PositiveIntegerField()
     reason = models.CharField(max_length=40)
     mounted_at = models.DateTimeField(default=timezone.now)
     mounted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
-    until = models.DateTimeField(null=True, blank=True)
+    until = models.DateTimeField(null=True, blank=True, help_text="Empty while this is the current mount.")
 
     class Meta:
         ordering = ["session_id", "id"]

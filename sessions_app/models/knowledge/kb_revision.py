@@ -9,19 +9,23 @@ from sessions_app.models.knowledge.mount_reasons import reason_in_words
 
 
 class KBRevision(models.Model):
-    """One revision of a base: the layer that was its head, so that it can be brought back by pointing there.
-
-    What came from another base, by a fork or a save, names the revision of it that it goes on from, as `origin`.
-    """
+    """One revision of a base: the layer that was its head, so that it can be brought back by pointing there."""
 
     knowledge_base = models.ForeignKey(
         KnowledgeBase, on_delete=models.CASCADE, db_index=False, related_name="revisions"
     )
     revision = models.PositiveIntegerField()
-    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+    layer = models.ForeignKey(
+        KnowledgeLayer, on_delete=models.PROTECT, related_name="+", help_text="The layer that was the head."
+    )
     reason = models.CharField(max_length=40)
     origin_base = models.ForeignKey(
-        KnowledgeBase, on_delete=models.SET_NULL, null=True, blank=True, related_name="descendants"
+        KnowledgeBase,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="descendants",
+        help_text="For a fork or save from another base: the base it continues.",
     )
     origin_revision = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -16,7 +16,7 @@ def packing_version(index_version: str) -> str:
 
 
 class PackedLayer(models.Model):
-    """The packed postings of one sealed layer; `worked_at` tells whether somebody is still packing them.
+    """The packed postings of one sealed layer.
 
     The rows of `Posting` stay what they are. These are derived from them, complete once `is_complete`, and stale when
     their `version` is not the `packing_version` of the layer's index: then the rows are read. Units with postings have
@@ -25,10 +25,10 @@ class PackedLayer(models.Model):
     """
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="packings")
-    version = models.CharField(max_length=100)
+    version = models.CharField(max_length=100, help_text="Version of the index and the packing.")
     unit_count = models.PositiveIntegerField(default=0)
     is_complete = models.BooleanField(default=False)
-    worked_at = models.DateTimeField(default=timezone.now)
+    worked_at = models.DateTimeField(default=timezone.now, help_text="Heartbeat of the process that packs it.")
 
     class Meta:
         ordering = ["id"]
@@ -53,7 +53,7 @@ class PackedPart(models.Model):
 
     packed = models.ForeignKey(PackedLayer, on_delete=models.CASCADE, db_index=False, related_name="parts")
     kind = models.CharField(max_length=5, choices=Kind)
-    key = models.BigIntegerField()
+    key = models.BigIntegerField(help_text="Term, or number of the run of units.")
     content = models.BinaryField()
 
     class Meta:

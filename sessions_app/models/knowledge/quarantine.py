@@ -16,14 +16,26 @@ class QuarantinedChunk(models.Model):
     """
 
     origin = models.ForeignKey(
-        KnowledgeSource, on_delete=models.CASCADE, null=True, blank=True, related_name="quarantined"
+        KnowledgeSource,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="quarantined",
+        help_text="Source of a base; empty for a source of a session.",
     )
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True, blank=True, related_name="quarantined")
+    session = models.ForeignKey(
+        Session,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="quarantined",
+        help_text="Session that loaded the source; empty for a source of a base.",
+    )
     source_id = models.CharField(max_length=128)
     source_name = models.CharField(max_length=300)
     chunk_index = models.PositiveIntegerField()
-    text = models.TextField()
-    control_text = models.TextField(blank=True)
+    text = models.TextField(help_text="Text of the chunk.")
+    control_text = models.TextField(blank=True, help_text="What the detector wrote and admission refused.")
     message = models.TextField()
     diagnostics = StoredJSONField(default=list, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

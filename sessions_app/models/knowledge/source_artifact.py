@@ -14,7 +14,7 @@ class SourceArtifact(models.Model):
 
     plugin_id = models.CharField(max_length=100)
     source = models.ForeignKey(KnowledgeSource, on_delete=models.CASCADE, db_index=False, related_name="artifacts")
-    name = models.CharField(max_length=200)
+    name = models.CharField(max_length=200, help_text="Chosen by the plugin.")
     content = models.BinaryField()
 
     class Meta:

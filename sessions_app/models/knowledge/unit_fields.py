@@ -39,13 +39,15 @@ class UnitFields(models.Model):
     subject = models.TextField(null=True, blank=True)  # noqa: DJ001
     relation = models.CharField(max_length=20, null=True, blank=True)  # noqa: DJ001
     object = models.TextField(null=True, blank=True)  # noqa: DJ001
-    confidence = models.FloatField(null=True, blank=True)
-    source_id = models.CharField(max_length=200)
+    confidence = models.FloatField(null=True, blank=True, help_text="0 to 1; empty where none was given.")
+    source_id = models.CharField(max_length=200, help_text="Id of its source; the turn for what a message stated.")
     chunk_id = models.CharField(max_length=300)
-    hash = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64, help_text="Units with the same hash say the same.")
     utility_acts = StoredJSONField(default=list, blank=True)
     phase_scopes = StoredJSONField(default=list, blank=True)
-    provenance = StoredJSONField(default=dict, blank=True)
+    provenance = StoredJSONField(
+        default=dict, blank=True, help_text="Where its text is, and other fields that no query uses."
+    )
 
     class Meta:
         abstract = True

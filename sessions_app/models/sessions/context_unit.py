@@ -13,10 +13,7 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
 class ContextUnit(UnitFields):
-    """A unit of the session: pending while its turn runs, committed afterwards.
-
-    `turn` is the turn that staged it, null when a context load brought it in.
-    """
+    """A unit of the session: pending while its turn runs, committed afterwards."""
 
     class State(models.TextChoices):
         """Where the unit stands."""
@@ -26,9 +23,16 @@ class ContextUnit(UnitFields):
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="context_units")
     turn = models.ForeignKey(
-        ExplainabilityTurn, on_delete=models.SET_NULL, null=True, blank=True, related_name="context_units"
+        ExplainabilityTurn,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="context_units",
+        help_text="Turn that staged it; empty for a loaded context.",
     )
-    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+    state = models.CharField(
+        max_length=10, choices=State, default=State.PENDING, help_text="Pending while its turn runs."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     committed_at = models.DateTimeField(null=True, blank=True)
 
@@ -72,8 +76,10 @@ class UnitEvent(models.Model):
     )
     unit_id = models.CharField(max_length=400)
     step = models.CharField(max_length=12, choices=Step)
-    store = models.CharField(max_length=12, default="current-turn")
-    execution_id = models.CharField(max_length=100, default="", blank=True)
+    store = models.CharField(max_length=12, default="current-turn", help_text="Where the unit is stored.")
+    execution_id = models.CharField(
+        max_length=100, default="", blank=True, help_text="Plugin execution that did it; empty for the server itself."
+    )
     rank = models.PositiveIntegerField(null=True, blank=True)
     score = models.FloatField(null=True, blank=True)
     reason = RedactedCharField(max_length=300, default="", blank=True)

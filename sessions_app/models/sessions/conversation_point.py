@@ -9,8 +9,8 @@ class ConversationPoint(models.Model):
     """One place of a recognisable conversation: the chain hash of everything said up to the message `sequence`."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="conversation_points")
-    chain = models.CharField(max_length=64)
-    sequence = models.PositiveIntegerField()
+    chain = models.CharField(max_length=64, help_text="Hash of all messages up to this one.")
+    sequence = models.PositiveIntegerField(help_text="Number of the last message.")
 
     class Meta:
         ordering = ["session_id", "sequence"]

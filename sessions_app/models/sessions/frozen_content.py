@@ -11,8 +11,7 @@ class FrozenContent(models.Model):
     """A snapshot that never changes, known by its content: sessions of a project that froze the same share the row.
 
     The key is the project's key and the SHA-256 of the content, so it cannot be meant for another project, and
-    whoever holds it may remember the content. `unused_since` is when the sweep first found that no session points to
-    it.
+    whoever holds it may remember the content.
     """
 
     class Kind(models.TextChoices):
@@ -22,12 +21,14 @@ class FrozenContent(models.Model):
         PERSONAS = "personas"
         AGENTS = "agents"
 
-    key = models.CharField(max_length=90, primary_key=True)
+    key = models.CharField(max_length=90, primary_key=True, help_text="Key of the project and SHA-256 of the content.")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="frozen_contents")
     kind = models.CharField(max_length=8, choices=Kind)
     content = StoredJSONField()
     created_at = models.DateTimeField(default=timezone.now)
-    unused_since = models.DateTimeField(null=True, blank=True)
+    unused_since = models.DateTimeField(
+        null=True, blank=True, help_text="When the sweep first found that no session uses it."
+    )
 
     def __str__(self) -> str:
         return f"{self.kind} {self.key.partition('-')[2][:12]}"

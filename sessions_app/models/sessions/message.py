@@ -20,7 +20,7 @@ class Message(models.Model):
         TOOL = "tool"
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="messages")
-    sequence = models.PositiveIntegerField()
+    sequence = models.PositiveIntegerField(help_text="Number within the session, counted from 1; never changes.")
     role = models.CharField(max_length=10, choices=Speaker)
     content = models.TextField()
     payload = StoredJSONField(null=True, blank=True)

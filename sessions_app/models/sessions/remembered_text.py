@@ -17,8 +17,8 @@ class RememberedText(models.Model):
     """One text that a session keeps until it is told to forget it.
 
     What was inferred from messages needs verification; of one `conflict_group` all but the newest or the verified one
-    are conflicted. Task memory has the task for its `namespace`, evidence the chunk's citation.
-    What is conflicted, archived or expired is told to nobody.
+    are conflicted.
+    What is conflicted, archived or expired is not used.
     """
 
     class Domain(models.TextChoices):
@@ -50,13 +50,22 @@ class RememberedText(models.Model):
     record_id = models.CharField(max_length=40, unique=True, default=new_memory_id, editable=False)
     content = models.TextField()
     domain = models.CharField(max_length=16, choices=Domain, default=Domain.USER_PROFILE)
-    namespace = models.CharField(max_length=300, default="", blank=True)
+    namespace = models.CharField(
+        max_length=300,
+        default="",
+        blank=True,
+        help_text="The task of task memory, the citation of evidence; empty for others.",
+    )
     status = models.CharField(max_length=20, choices=Status, default=Status.ACTIVE)
-    source = models.CharField(max_length=9, choices=Source, default=Source.COMMAND)
-    confidence = models.FloatField(default=1.0)
-    conflict_group = models.CharField(max_length=80, default="", blank=True)
+    source = models.CharField(
+        max_length=9, choices=Source, default=Source.COMMAND, help_text="Who asked for it to be kept."
+    )
+    confidence = models.FloatField(default=1.0, help_text="0 to 1.")
+    conflict_group = models.CharField(
+        max_length=80, default="", blank=True, help_text="Texts of one group contradict each other; empty: none."
+    )
     verified_at = models.DateTimeField(null=True, blank=True)
-    expires_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: kept until it is deleted.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -32,68 +32,156 @@ def expiry_after(activity: datetime) -> datetime | None:
 class Session(models.Model):
     """The unit of conversation.
 
-    The three `*_sequence` columns count what was ever appended and never go back, so that a number is never used
-    twice. `mounted_layer` is the head of the base at the time of the mount; `draft` is the topmost layer
-    of what is not saved, on top of it; `journal` holds what turns and context loads committed. `model_config`
-    is the role table that the project had when the session was made. `skills`, `personas` and `agents` are the
-    files as they were then; only a reload points them elsewhere, and `snapshot_version` counts the reloads of skills
-    from 1. An `active_style` of None leaves the style to the message and the persona. A
-    session that begins with another's messages names it in `forked_from`; `forked_at` is the place of the last message
-    it took over. `metadata` is the client's own. A session that came in a bundle says
-    when in `imported_at`; it is an archive, as an expired one is. `flags` are the policies that were chosen for this
-    session, `summary` tells of the messages that a model no longer sees. `planner_statistics` is the utility of each
-    plugin by type and id as it was when the session was made, None where its turns read and teach the project's.
+    The `*_sequence` columns count what was ever appended and never go back, so that a number is never used twice.
+    An expired or imported session is an archive: it takes no more messages.
     """
 
     session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="sessions")
-    is_client_named = models.BooleanField(default=False)
-    title = RedactedCharField(max_length=200, null=True, blank=True)
-    first_message = RedactedCharField(max_length=60, default="", blank=True)
+    is_client_named = models.BooleanField(default=False, help_text="Whether a client chose the id.")
+    title = RedactedCharField(
+        max_length=200,
+        null=True,
+        blank=True,
+        help_text="Chosen by a member or client; empty: the first message is shown.",
+    )
+    first_message = RedactedCharField(
+        max_length=60, default="", blank=True, help_text="Beginning of the first message."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     last_activity_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField(null=True, blank=True)
-    expired_at = models.DateTimeField(null=True, blank=True)
-    deleted_at = models.DateTimeField(null=True, blank=True)
-    imported_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it expires if nothing happens until then; empty: never."
+    )
+    expired_at = models.DateTimeField(null=True, blank=True, help_text="When it was found expired.")
+    deleted_at = models.DateTimeField(
+        null=True, blank=True, help_text="Set when deleted; the session can be restored for some minutes."
+    )
+    imported_at = models.DateTimeField(
+        null=True, blank=True, help_text="Set when it came in a bundle: it is read-only."
+    )
 
-    preferred_planner_plugin = models.CharField(max_length=100, default="planner-default")
-    preferred_seed_detector_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
-    preferred_kb_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
-    preferred_goal_solver_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
-    preferred_deliberation_level = models.PositiveSmallIntegerField(default=0)
-    preferred_model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
-    model_config = StoredJSONField(default=dict, blank=True)
-    skills = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
-    snapshot_version = models.PositiveIntegerField(default=1)
-    personas = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
-    agents = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
+    preferred_planner_plugin = models.CharField(
+        max_length=100, default="planner-default", help_text="Tried first unless a request names another one."
+    )
+    preferred_seed_detector_plugin = models.CharField(  # noqa: DJ001
+        max_length=100,
+        null=True,
+        blank=True,
+        help_text="Tried first; empty: the planner chooses.",
+    )
+    preferred_kb_plugin = models.CharField(  # noqa: DJ001
+        max_length=100,
+        null=True,
+        blank=True,
+        help_text="Tried first; empty: the planner chooses.",
+    )
+    preferred_goal_solver_plugin = models.CharField(  # noqa: DJ001
+        max_length=100,
+        null=True,
+        blank=True,
+        help_text="Tried first; empty: the planner chooses.",
+    )
+    preferred_deliberation_level = models.PositiveSmallIntegerField(default=0, help_text="0 to 3.")
+    preferred_model = models.CharField(  # noqa: DJ001
+        max_length=200,
+        null=True,
+        blank=True,
+        help_text="Empty: the model of the role.",
+    )
+    model_config = StoredJSONField(
+        default=dict, blank=True, help_text="The project's table of model roles when the session was created."
+    )
+    skills = models.ForeignKey(
+        FrozenContent,
+        on_delete=models.RESTRICT,
+        related_name="+",
+        help_text="Skill files as they were when the session was created or last reloaded.",
+    )
+    snapshot_version = models.PositiveIntegerField(
+        default=1, help_text="Number of the skill snapshot; each reload adds 1."
+    )
+    personas = models.ForeignKey(
+        FrozenContent,
+        on_delete=models.RESTRICT,
+        related_name="+",
+        help_text="Persona files as they were when the session was created.",
+    )
+    agents = models.ForeignKey(
+        FrozenContent,
+        on_delete=models.RESTRICT,
+        related_name="+",
+        help_text="Agent files as they were when the session was created.",
+    )
     active_agent = models.CharField(max_length=64, default="default")
     active_persona = models.CharField(max_length=64, default="default")
-    active_style = models.CharField(max_length=8, null=True, blank=True)  # noqa: DJ001
-    grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
-    system_prompt = models.TextField(null=True, blank=True)  # noqa: DJ001
-    metadata = StoredJSONField(default=dict, blank=True)
-    flags = StoredJSONField(default=dict, blank=True)
-    summary = StoredJSONField(null=True, blank=True)
-    planner_statistics = StoredJSONField(null=True, blank=True)
+    active_style = models.CharField(  # noqa: DJ001
+        max_length=8,
+        null=True,
+        blank=True,
+        help_text="Empty: the style follows from the message and the persona.",
+    )
+    grounding = models.CharField(
+        max_length=6,
+        choices=Grounding,
+        default="",
+        blank=True,
+        help_text="Whether a model may answer without evidence; empty: the project's setting.",
+    )
+    system_prompt = models.TextField(  # noqa: DJ001
+        null=True,
+        blank=True,
+        help_text="Sent with every turn unless the request has its own.",
+    )
+    metadata = StoredJSONField(default=dict, blank=True, help_text="Written by clients only.")
+    flags = StoredJSONField(
+        default=dict, blank=True, help_text="Policies chosen for this session; what is missing comes from the project."
+    )
+    summary = StoredJSONField(null=True, blank=True, help_text="Summary of the messages that left the window.")
+    planner_statistics = StoredJSONField(
+        null=True,
+        blank=True,
+        help_text="Plugin utilities frozen at creation; empty: those of the project are used and updated.",
+    )
 
-    forked_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="forks")
-    forked_at = models.PositiveIntegerField(null=True, blank=True)
+    forked_from = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="forks",
+        help_text="The session whose messages it started with.",
+    )
+    forked_at = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Sequence number of the last message taken over."
+    )
     fork_reason = models.CharField(max_length=12, choices=ForkReason, default="", blank=True)
 
     mounted_kb = models.ForeignKey(KnowledgeBase, on_delete=models.PROTECT, related_name="mounted_in")
-    mounted_layer = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
-    draft = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
-    journal = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+    mounted_layer = models.ForeignKey(
+        KnowledgeLayer, on_delete=models.PROTECT, related_name="+", help_text="Head of the base when it was mounted."
+    )
+    draft = models.ForeignKey(
+        KnowledgeLayer, on_delete=models.PROTECT, related_name="+", help_text="Topmost layer of unsaved changes."
+    )
+    journal = models.ForeignKey(
+        KnowledgeLayer,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Layer of what turns and loaded contexts committed.",
+    )
 
-    message_sequence = models.PositiveIntegerField(default=0)
-    turn_sequence = models.PositiveIntegerField(default=0)
-    event_sequence = models.PositiveIntegerField(default=0)
-    compacted_sequence = models.PositiveIntegerField(default=0)
-    unit_count = models.PositiveIntegerField(default=0)
-    remembered_count = models.PositiveIntegerField(default=0)
-    removed_message_count = models.PositiveIntegerField(default=0)
+    message_sequence = models.PositiveIntegerField(
+        default=0, help_text="Number of the newest message; never goes back."
+    )
+    turn_sequence = models.PositiveIntegerField(default=0, help_text="Number of the newest turn; never goes back.")
+    event_sequence = models.PositiveIntegerField(default=0, help_text="Number of the newest event; never goes back.")
+    compacted_sequence = models.PositiveIntegerField(
+        default=0, help_text="Events up to this number may have been deleted."
+    )
+    unit_count = models.PositiveIntegerField(default=0, help_text="Committed units.")
+    remembered_count = models.PositiveIntegerField(default=0, help_text="Texts kept by the memory commands.")
+    removed_message_count = models.PositiveIntegerField(default=0, help_text="Messages deleted from the conversation.")
     failed_turn_count = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -157,7 +245,7 @@ class SessionEvent(models.Model):
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="events")
-    sequence = models.PositiveIntegerField()
+    sequence = models.PositiveIntegerField(help_text="Number within the session, from 1 without gaps.")
     kind = models.CharField(max_length=40)
     payload = RedactedJSONField(default=dict)
     created_at = models.DateTimeField(default=timezone.now)

@@ -8,15 +8,14 @@ from sessions_app.models.settings.project import Project
 
 
 class SessionMemory(models.Model):
-    """One session's resolved terms, active documents and sections in `record`; see `mrpvm.conversation.session_memory`.
+    """What one session remembers; see `mrpvm.conversation.session_memory`.
 
-    `owner` is the session's id, which a client may have chosen; memory outlives an expired session by its own time
-    . A row whose `expires_at` has passed is as good as none, and swept.
+    Memory outlives an expired session. A row whose `expires_at` has passed is ignored, and swept.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="session_memories")
-    owner = models.CharField(max_length=128)
-    record = StoredJSONField(default=dict)
+    owner = models.CharField(max_length=128, help_text="Session id.")
+    record = StoredJSONField(default=dict, help_text="Resolved terms, active documents and sections.")
     turn_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     last_accessed_at = models.DateTimeField(default=timezone.now)

@@ -11,13 +11,13 @@ class Invitation(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
-    note = models.CharField(max_length=120, blank=True)
-    digest = models.CharField(max_length=64, unique=True)
+    note = models.CharField(max_length=120, blank=True, help_text="Whom the link is for.")
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the link's secret.")
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     used_by_name = models.CharField(max_length=150, blank=True)
-    used_at = models.DateTimeField(null=True, blank=True)
+    used_at = models.DateTimeField(null=True, blank=True, help_text="Empty: not used yet. An invitation works once.")
 
     class Meta:
         ordering = ["-created_at", "-id"]

@@ -7,17 +7,15 @@ from sessions_app.models.settings.project import Project
 
 
 class KeptAnswer(models.Model):
-    """The answer to the first request of a caller under a key, given to every repetition of it.
-
-    `caller` is the API key or user that sent it. `fingerprint` is the SHA-256 of what was asked, in hexadecimal.
-    `status` is None while the first request is worked on.
-    """
+    """The answer to the first request of a caller under a key, given to every repetition of it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="+")
-    caller = models.CharField(max_length=40)
-    key = models.CharField(max_length=255)
-    fingerprint = models.CharField(max_length=64)
-    status = models.PositiveSmallIntegerField(null=True)
+    caller = models.CharField(max_length=40, help_text="User or API key.")
+    key = models.CharField(max_length=255, help_text="Idempotency-Key of the request.")
+    fingerprint = models.CharField(
+        max_length=64, help_text="SHA-256 of the request; another request under the key is refused."
+    )
+    status = models.PositiveSmallIntegerField(null=True, help_text="HTTP status; empty while the first request runs.")
     headers = models.JSONField(default=dict)
     body = models.BinaryField(default=bytes)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)

@@ -14,7 +14,7 @@ class ModelRoles(models.Model):
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="model_roles")
-    config = StoredJSONField(default=dict)
+    config = StoredJSONField(default=dict, help_text="Model and sampling by role and plugin.")
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -7,12 +7,11 @@ from django.utils import timezone
 class PluginFailure(models.Model):
     """A notification, or a stored source, that a KB plugin failed on or was late with.
 
-    `event` is that of the notification, `source-text` for a source. Ids are kept as they were told; what they name may
-    be gone. Failures in turns are in the turns' traces.
+    The ids may name what is gone. Failures in turns are in the turns' traces.
     """
 
     plugin_id = models.CharField(max_length=100)
-    event = models.CharField(max_length=40)
+    event = models.CharField(max_length=40, help_text="Type of the notification; source-text for a stored source.")
     error = models.TextField()
     session_id = models.CharField(max_length=128, default="", blank=True)
     kb_id = models.CharField(max_length=64, default="", blank=True)

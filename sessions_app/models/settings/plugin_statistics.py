@@ -19,11 +19,13 @@ class PluginStatistics(models.Model):
     attempt_count = models.PositiveIntegerField()
     success_count = models.PositiveIntegerField()
     failure_count = models.PositiveIntegerField()
-    refusal_count = models.PositiveIntegerField()
-    success = models.FloatField()
-    sufficiency = models.FloatField()
-    latency_ms = models.FloatField()
-    llm_calls = models.FloatField()
+    refusal_count = models.PositiveIntegerField(
+        help_text="Attempts that ended as insufficient, or as no-context for a planner."
+    )
+    success = models.FloatField(help_text="Moving average, 0 to 1.")
+    sufficiency = models.FloatField(help_text="Moving average, 0 to 1.")
+    latency_ms = models.FloatField(help_text="Moving average.")
+    llm_calls = models.FloatField(help_text="Moving average of model calls an attempt.")
 
     class Meta:
         ordering = ["project_id", "plugin_type", "plugin_id"]

@@ -35,21 +35,32 @@ class Grounding(models.TextChoices):
 
 
 class Project(models.Model):
-    """The owner of sessions, knowledge bases and API keys.
-
-    With `redacts_conversations` secrets are blacked out in what is said and loaded too, before anything is made of it.
-    Of its sessions only the `session_memory_limit` used last keep what their turns left; all where it is None.
-    `quotas` holds for a `QuotaKind` how much the project may use; what is missing is not limited.
-    """
+    """The owner of sessions, knowledge bases and API keys."""
 
     name = models.CharField(max_length=200)
-    slug = models.SlugField(max_length=80, unique=True)
-    is_default = models.BooleanField(default=False)
-    grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
-    flags = StoredJSONField(default=dict, blank=True)
-    redacts_conversations = models.BooleanField(default=False)
-    session_memory_limit = models.PositiveIntegerField(null=True, blank=True)
-    quotas = StoredJSONField(default=dict, blank=True)
+    slug = models.SlugField(max_length=80, unique=True, help_text="Name of the project in addresses and requests.")
+    is_default = models.BooleanField(default=False, help_text="Used where a request names no project.")
+    grounding = models.CharField(
+        max_length=6,
+        choices=Grounding,
+        default="",
+        blank=True,
+        help_text="Whether a model may answer without evidence; empty: the server's setting.",
+    )
+    flags = StoredJSONField(
+        default=dict, blank=True, help_text="Policies of the project by name; what is missing has the server's setting."
+    )
+    redacts_conversations = models.BooleanField(
+        default=False, help_text="Replace secrets in messages and sources before they are stored."
+    )
+    session_memory_limit = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Session memories kept at most; the least recently used go first. Empty: no limit.",
+    )
+    quotas = StoredJSONField(
+        default=dict, blank=True, help_text="Limits by `QuotaKind`; what is missing is not limited."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -65,12 +76,14 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """One user's role in one project; `shown_at` says when the user last chose to see it on the pages."""
+    """One user's role in one project."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
-    shown_at = models.DateTimeField(null=True, blank=True, editable=False)
+    shown_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When the user last switched to the project."
+    )
 
     class Meta:
         ordering = ["project_id", "user_id"]
@@ -81,17 +94,17 @@ class Membership(models.Model):
 
 
 class ApiKey(models.Model):
-    """A client's credential: shown once, stored as a digest; `prefix` is what pages show of it."""
+    """A client's credential: shown once, stored as a digest."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=120)
     role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
-    prefix = models.CharField(max_length=16)
-    digest = models.CharField(max_length=64, unique=True)
+    prefix = models.CharField(max_length=16, help_text="First characters of the key, for telling keys apart.")
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the key, which is not stored.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
-    last_used_at = models.DateTimeField(null=True, blank=True)
-    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, help_text="Empty: never used.")
+    revoked_at = models.DateTimeField(null=True, blank=True, help_text="Empty while the key is valid.")
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -105,10 +118,10 @@ class LoginLink(models.Model):
     """A link that logs a user in once, printed by the server at its start."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="login_links")
-    digest = models.CharField(max_length=64, unique=True)
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the link's secret.")
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
-    used_at = models.DateTimeField(null=True, blank=True)
+    used_at = models.DateTimeField(null=True, blank=True, help_text="Empty: not used yet. A link works once.")
 
     class Meta:
         ordering = ["-created_at", "-id"]

@@ -20,7 +20,7 @@ class ModelUse(models.Model):
     """What a model's calls for a project took and wrote on one day of UTC, whatever became of their turns."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="model_uses")
-    day = models.DateField()
+    day = models.DateField(help_text="Day in UTC.")
     model = models.CharField(max_length=200)
     input_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)

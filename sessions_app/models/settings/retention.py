@@ -20,21 +20,19 @@ class RetentionKind(models.TextChoices):
 
 
 class Retention(models.Model):
-    """A project's rules, and the run that carries them out; without a row nothing was chosen and no run has begun.
-
-    `days` holds for a `RetentionKind` after how many days it is removed, 0 for never; the server's setting holds for
-    a kind that is missing. A run begins with the sweep that finds `began_at` empty, and is over at `finished_at`.
-    While it goes on, `kind` is what it is at. `removed` counts by kind what it has removed. Nothing is removed while
-    `is_stopped`.
-    """
+    """A project's rules, and its newest run; without a row nothing was chosen and no run has started."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="retention")
-    days = StoredJSONField(default=dict)
-    is_stopped = models.BooleanField(default=False)
-    kind = models.CharField(max_length=16, choices=RetentionKind, default="", blank=True)
-    removed = StoredJSONField(default=dict)
-    began_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
+    days = StoredJSONField(
+        default=dict, help_text="Days to keep by kind, 0 for ever; what is missing has the server's setting."
+    )
+    is_stopped = models.BooleanField(default=False, help_text="Nothing is removed while set.")
+    kind = models.CharField(
+        max_length=16, choices=RetentionKind, default="", blank=True, help_text="What the current run is removing."
+    )
+    removed = StoredJSONField(default=dict, help_text="Rows removed by the newest run, by kind.")
+    began_at = models.DateTimeField(null=True, blank=True, help_text="Empty: the next sweep starts a run.")
+    finished_at = models.DateTimeField(null=True, blank=True, help_text="Empty while a run goes on.")
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

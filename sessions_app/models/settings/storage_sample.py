@@ -22,10 +22,10 @@ class StorageKind(models.TextChoices):
 class StorageSample(models.Model):
     """What one kind of rows, with their indexes, took on a day of UTC; an estimate where the database cannot tell."""
 
-    day = models.DateField()
+    day = models.DateField(help_text="Day in UTC.")
     kind = models.CharField(max_length=16, choices=StorageKind)
-    byte_count = models.PositiveBigIntegerField()
-    is_estimate = models.BooleanField(default=False)
+    byte_count = models.PositiveBigIntegerField(help_text="Bytes of the rows with their indexes.")
+    is_estimate = models.BooleanField(default=False, help_text="Set where the database cannot tell.")
 
     class Meta:
         ordering = ["-day", "kind"]

@@ -10,14 +10,10 @@ from sessions_app.models.turns.saved_filter import SavedFilter
 
 
 class Alert(models.Model):
-    """Says where to tell that more than `limit_percent` of the turns of the last `window_minutes` fit a filter.
-
-    Fewer than `least_turns` turns in the window say nothing. `target` is the address of a web hook or mailbox.
-    `is_over` and `rate_percent` are as they were found at `checked_at`; the rate is None where nothing could be said.
-    """
+    """A notification when too many of the latest turns fit a filter."""
 
     class Channel(models.TextChoices):
-        """How it is told."""
+        """How a notification is sent."""
 
         HOOK = "hook", "Web hook"
         MAIL = "mail", "Mail"
@@ -25,15 +21,17 @@ class Alert(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
     saved_filter = models.ForeignKey(SavedFilter, on_delete=models.CASCADE, related_name="alerts")
     alert_id = models.CharField(max_length=64, unique=True, default=new_alert_id, editable=False)
-    limit_percent = models.FloatField()
-    window_minutes = models.PositiveIntegerField()
-    least_turns = models.PositiveIntegerField()
+    limit_percent = models.FloatField(help_text="Share of turns above which it notifies.")
+    window_minutes = models.PositiveIntegerField(help_text="Turns of the last minutes are counted.")
+    least_turns = models.PositiveIntegerField(help_text="With fewer turns in the window nothing is decided.")
     channel = models.CharField(max_length=4, choices=Channel)
-    target = models.CharField(max_length=500)
+    target = models.CharField(max_length=500, help_text="Address of the web hook or mailbox.")
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(default=timezone.now)
-    is_over = models.BooleanField(default=False, editable=False)
-    rate_percent = models.FloatField(null=True, blank=True, editable=False)
+    is_over = models.BooleanField(default=False, editable=False, help_text="State at the last check.")
+    rate_percent = models.FloatField(
+        null=True, blank=True, editable=False, help_text="Rate at the last check; empty with too few turns."
+    )
     checked_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
@@ -44,13 +42,10 @@ class Alert(models.Model):
 
 
 class AlertCrossing(models.Model):
-    """One time that the rate passed the limit: what was counted, and whether it could be told.
-
-    `ended_at` says when the rate was within the limit again. A waiting one is told from `next_try_at` on.
-    """
+    """One time that the rate passed the limit, and its notification."""
 
     class Status(models.TextChoices):
-        """Whether it was told."""
+        """Whether the notification was sent."""
 
         WAITING = "waiting"
         SENT = "sent"
@@ -59,13 +54,15 @@ class AlertCrossing(models.Model):
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, db_index=False, related_name="crossings")
     crossing_id = models.CharField(max_length=64, unique=True, default=new_crossing_id, editable=False)
     crossed_at = models.DateTimeField(default=timezone.now)
-    ended_at = models.DateTimeField(null=True, blank=True)
-    matched_count = models.PositiveIntegerField()
-    turn_count = models.PositiveIntegerField()
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="When the rate was within the limit again.")
+    matched_count = models.PositiveIntegerField(help_text="Turns that fit the filter.")
+    turn_count = models.PositiveIntegerField(help_text="Turns in the window.")
     status = models.CharField(max_length=7, choices=Status, default=Status.WAITING)
-    tries = models.PositiveSmallIntegerField(default=0)
-    next_try_at = models.DateTimeField(default=timezone.now)
-    problem = models.CharField(max_length=300, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0, help_text="Notifications attempted.")
+    next_try_at = models.DateTimeField(
+        default=timezone.now, help_text="A waiting notification is sent from this time on."
+    )
+    problem = models.CharField(max_length=300, blank=True, help_text="Why the last attempt failed.")
 
     class Meta:
         ordering = ["-id"]

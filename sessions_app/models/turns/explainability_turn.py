@@ -21,23 +21,8 @@ class TurnsOfConversations(models.Manager["ExplainabilityTurn"]):
 class ExplainabilityTurn(models.Model):
     """The registry's entry of one turn, whatever its end.
 
-    While `status` is running the row is the session's turn slot: the partial unique constraint admits one a session
-    , `lease_until` says when it counts as abandoned. `asked_by` is the name of the user or API key that asked, empty
-    for the server's own and for older turns. `is_grounded` is false for an answer of which some
-    group rests on a model's own knowledge. `command_result` is the envelope of what was typed as a command,
-    whether it was answered as one or asked a model by a skill. `client_request` is what a client of the OpenAI
-    dialect said beside its message, with what was made of it, and of any client what it was warned of
-    . `context_report` says
-    what the model got to see and what was cut. `trace_id` is the W3C trace that the turn belongs to, empty where
-    nobody traces. `payloads_removed_at` says when the payloads became older than
-    what the project keeps; the structure stays. `exchanges_removed_at` says the same of requests to models and their
-    answers. `view` is what the turn saw, as `TurnView` records it: with it the turn can be run again; `conditions` is
-    the part that it shares with other turns. `is_rewritten` says that a
-    follow-up was searched for in other words, `left_out_count` how many messages and texts a limit kept out of its
-    context, `token_count` what its model calls took and gave, None without one;
-    `model_usage` the same by model: `[model, input tokens, output tokens]` each. `cited_sources` names for each mark of
-    the answer the turn or the source that it is of. `trial_number` is the key of the trial whose trace this is, 0 for a
-    turn of the conversation; a trial has the number of the turn that it tried another way.
+    While `status` is running the row is the session's turn slot: the partial unique constraint admits one a session.
+    `view` and `conditions` together hold all that a turn saw, so that it can be run again.
     """
 
     class Status(models.TextChoices):
@@ -86,46 +71,99 @@ class ExplainabilityTurn(models.Model):
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="turns")
     request_id = models.CharField(max_length=64, unique=True, default=new_request_id, editable=False)
-    turn_index = models.PositiveIntegerField()
-    trial_number = models.PositiveBigIntegerField(default=0, editable=False)
-    trace_id = models.CharField(max_length=32, default="", blank=True)
-    kind = models.CharField(max_length=10, choices=Kind, default=Kind.CHAT)
+    turn_index = models.PositiveIntegerField(
+        help_text="Number within the session; a trial has that of the turn it repeats."
+    )
+    trial_number = models.PositiveBigIntegerField(
+        default=0, editable=False, help_text="Key of the trial whose trace this is; 0: a turn of the conversation."
+    )
+    trace_id = models.CharField(max_length=32, default="", blank=True, help_text="W3C trace id; empty without tracing.")
+    kind = models.CharField(
+        max_length=10,
+        choices=Kind,
+        default=Kind.CHAT,
+        help_text="chat: run by the machine; command: answered without it; imported: received as a trace.",
+    )
     status = models.CharField(max_length=12, choices=Status, default=Status.RUNNING)
     answer_status = models.CharField(max_length=12, choices=AnswerStatus, null=True, blank=True)  # noqa: DJ001
-    answer_basis = models.CharField(max_length=8, choices=AnswerBasis, default="", blank=True)
-    outcome = models.CharField(max_length=13, choices=Outcome, default="", blank=True)
-    is_rewritten = models.BooleanField(default=False)
-    left_out_count = models.PositiveIntegerField(default=0)
-    token_count = models.PositiveIntegerField(null=True, blank=True)
-    model_usage = models.JSONField(null=True, blank=True)
-    cited_sources = models.JSONField(default=list, blank=True)
+    answer_basis = models.CharField(
+        max_length=8,
+        choices=AnswerBasis,
+        default="",
+        blank=True,
+        help_text="What the answer rests on, the strongest of its groups; empty without an answer.",
+    )
+    outcome = models.CharField(
+        max_length=13,
+        choices=Outcome,
+        default="",
+        blank=True,
+        help_text="Result shown in lists; empty while the turn runs.",
+    )
+    is_rewritten = models.BooleanField(default=False, help_text="Whether the search used a rewritten message.")
+    left_out_count = models.PositiveIntegerField(
+        default=0, help_text="Messages and texts that a limit kept out of the context."
+    )
+    token_count = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Input and output tokens of its model calls; empty without one."
+    )
+    model_usage = models.JSONField(
+        null=True, blank=True, help_text="[model, input tokens, output tokens] for each model."
+    )
+    cited_sources = models.JSONField(default=list, blank=True, help_text="Turn or source of each mark in the answer.")
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(
+        null=True, blank=True, help_text="A running turn counts as abandoned after this time."
+    )
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
-    payloads_removed_at = models.DateTimeField(null=True, blank=True)
-    exchanges_removed_at = models.DateTimeField(null=True, blank=True)
+    payloads_removed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When retention removed the payloads; the structure stays."
+    )
+    exchanges_removed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When retention removed the requests to models."
+    )
 
     user_message = RedactedTextField()
-    asked_by = models.CharField(max_length=150, default="", blank=True)
-    assistant_preview = RedactedCharField(max_length=240, default="", blank=True)
+    asked_by = models.CharField(
+        max_length=150, default="", blank=True, help_text="Name of the user or API key; empty for the server itself."
+    )
+    assistant_preview = RedactedCharField(max_length=240, default="", blank=True, help_text="Beginning of the answer.")
     planner_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     seed_detector_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     kb_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     goal_solver_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
-    deliberation_level = models.PositiveSmallIntegerField(default=0)
+    deliberation_level = models.PositiveSmallIntegerField(default=0, help_text="0 to 3.")
     model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
-    is_grounded = models.BooleanField(default=True)
-    response_document = CompressedJSONField(null=True, blank=True)
-    command_result = RedactedJSONField(null=True, blank=True)
-    context_report = CompressedJSONField(null=True, blank=True)
-    client_request = RedactedJSONField(null=True, blank=True)
+    is_grounded = models.BooleanField(
+        default=True, help_text="Off when part of the answer rests on a model's own knowledge."
+    )
+    response_document = CompressedJSONField(
+        null=True, blank=True, help_text="The answer with its evidence, compressed JSON."
+    )
+    command_result = RedactedJSONField(
+        null=True, blank=True, help_text="Result of a typed command, whoever answered it."
+    )
+    context_report = CompressedJSONField(
+        null=True, blank=True, help_text="What the model saw and what was cut, compressed JSON."
+    )
+    client_request = RedactedJSONField(
+        null=True, blank=True, help_text="Further fields of a client's request, and the warnings it got."
+    )
     unit_changes = RedactedJSONField(default=dict, blank=True)
     error = RedactedJSONField(null=True, blank=True)
-    view = CompressedJSONField(null=True, blank=True)
+    view = CompressedJSONField(
+        null=True, blank=True, help_text="What the turn saw, compressed JSON; needed to run it again."
+    )
     conditions = models.ForeignKey(
-        TurnConditions, on_delete=models.PROTECT, null=True, blank=True, db_index=False, related_name="+"
+        TurnConditions,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="+",
+        help_text="Settings it shares with other turns; needed to run it again.",
     )
 
     objects = TurnsOfConversations()
@@ -182,19 +220,23 @@ class ExplainabilityTurn(models.Model):
 class TurnEvents(models.Model):
     """A batch of the machine's events in order, and the payloads of the nodes that ended in it.
 
-    The graph is a fold over the events and needs no payload. `payload_index` says where in `payloads` each of them is,
-    and how long it was. Where the turn's `payloads_removed_at` is set, `payloads` is empty. The last batch of a
-    committed turn holds in `judged` what retrieval and solving did to units: the ledger's steps but for those that a
-    unit's life in the session is made of. A step is `[unit id, step, store, execution id, rank, score, reason]`,
-    and the parts of the score where there are any.
+    The graph is a fold over the events and needs no payload. A step in
+    `judged` is `[unit id, step, store, execution id, rank, score, reason]`, and the parts of the score where there are
+    any; steps of a unit's life in the session are rows of `UnitEvent`.
     """
 
     turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="event_batches")
-    first_sequence = models.PositiveIntegerField()
-    events = CompressedJSONField()
-    payload_index = CompressedJSONField(default=list)
-    payloads = models.BinaryField(default=bytes)
-    judged = CompressedJSONField(null=True, blank=True)
+    first_sequence = models.PositiveIntegerField(help_text="Number of the first event of the batch.")
+    events = CompressedJSONField(help_text="Events in order, compressed JSON.")
+    payload_index = CompressedJSONField(
+        default=list, help_text="Place and length of each payload in payloads, compressed JSON."
+    )
+    payloads = models.BinaryField(default=bytes, help_text="Empty once retention has removed them.")
+    judged = CompressedJSONField(
+        null=True,
+        blank=True,
+        help_text="Ledger steps of retrieval and solving, compressed JSON; only in the last batch.",
+    )
 
     class Meta:
         ordering = ["turn_id", "first_sequence"]

@@ -9,18 +9,20 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
 class ImportedSpan(models.Model):
-    """One span as it was received (`ReceivedSpan` in its stored form); a trace of a project is one turn.
-
-    `turn` is null until the trace is drawn, and once the turn was deleted.
-    """
+    """One span as it was received; a trace of a project is one turn."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="imported_spans")
     turn = models.ForeignKey(
-        ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, related_name="imported_spans"
+        ExplainabilityTurn,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="imported_spans",
+        help_text="Turn of the trace; empty until it is drawn and once it is deleted.",
     )
     trace_id = models.CharField(max_length=32)
     span_id = models.CharField(max_length=16)
-    span = CompressedJSONField()
+    span = CompressedJSONField(help_text="`ReceivedSpan` as compressed JSON.")
     received_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

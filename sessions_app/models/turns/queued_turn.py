@@ -8,7 +8,7 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
 class QueuedTurn(models.Model):
-    """A turn of the project's review queue; who has reviewed it is told by its scores."""
+    """A turn of the project's review queue; its scores say who has reviewed it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="+")
     turn = models.OneToOneField(ExplainabilityTurn, on_delete=models.CASCADE, related_name="queued")

@@ -14,7 +14,7 @@ class SavedFilter(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="saved_filters")
     filter_id = models.CharField(max_length=64, unique=True, default=new_filter_id, editable=False)
     name = RedactedCharField(max_length=80)
-    text = RedactedCharField(max_length=500)
+    text = RedactedCharField(max_length=500, help_text="Filter in the query language.")
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(default=timezone.now)
 

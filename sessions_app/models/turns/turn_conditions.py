@@ -13,8 +13,8 @@ class TurnConditions(models.Model):
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="turn_conditions")
-    digest = models.CharField(max_length=64)
-    content = CompressedJSONField(default=dict)
+    digest = models.CharField(max_length=64, help_text="Hash of the content.")
+    content = CompressedJSONField(default=dict, help_text="Settings, choices and utilities, compressed JSON.")
 
     class Meta:
         verbose_name_plural = "turn conditions"

@@ -7,28 +7,25 @@ from sessions_app.models.settings.project import Project
 
 
 class TurnCounts(models.Model):
-    """The ended turns of one hour in one project that have base, requested model, agent and who asked in common.
-
-    Base and agent are those of the session when the hour was counted; `model` is empty where none was requested.
-    `durations` holds how many turns took how long: the key is that of `duration_key`. `tokens` holds by the model that
-    answered how many it took and wrote. `is_outdated`: what was counted has changed since, and is counted again.
-    """
+    """The ended turns of one hour in one project that have base, requested model, agent and who asked in common."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="+")
-    hour = models.DateTimeField()
-    kb_id = models.CharField(max_length=64)
-    model = models.CharField(max_length=200, blank=True)
-    agent = models.CharField(max_length=64)
-    asked_by = models.CharField(max_length=150, default="", blank=True)
+    hour = models.DateTimeField(help_text="Beginning of the hour, UTC.")
+    kb_id = models.CharField(max_length=64, help_text="Base of the session when the hour was counted.")
+    model = models.CharField(max_length=200, blank=True, help_text="Requested model; empty: none was requested.")
+    agent = models.CharField(max_length=64, help_text="Agent of the session when the hour was counted.")
+    asked_by = models.CharField(max_length=150, default="", blank=True, help_text="User or API key.")
     turn_count = models.PositiveIntegerField()
     unanswered_count = models.PositiveIntegerField()
     failed_count = models.PositiveIntegerField()
-    up_count = models.PositiveIntegerField()
-    down_count = models.PositiveIntegerField()
+    up_count = models.PositiveIntegerField(help_text="Turns rated up.")
+    down_count = models.PositiveIntegerField(help_text="Turns rated down.")
     imported_count = models.PositiveIntegerField(default=0)
-    durations = models.JSONField()
-    tokens = models.JSONField()
-    is_outdated = models.BooleanField(default=False)
+    durations = models.JSONField(help_text="Number of turns by `duration_key`.")
+    tokens = models.JSONField(help_text="Input and output tokens by model that answered.")
+    is_outdated = models.BooleanField(
+        default=False, help_text="Set when a counted turn has changed; the hour is counted again."
+    )
 
     class Meta:
         ordering = ["project_id", "hour"]
@@ -48,14 +45,12 @@ class TurnCounts(models.Model):
 
 
 class CountedTurns(models.Model):
-    """How far turns have been counted; one row.
+    """How far turns have been counted; one row."""
 
-    Every turn up to the key `newest_turn` has ended and is counted, but for those of the hours in `waiting_hours`,
-    which are in ISO 8601.
-    """
-
-    newest_turn = models.PositiveBigIntegerField(default=0)
-    waiting_hours = models.JSONField(default=list)
+    newest_turn = models.PositiveBigIntegerField(
+        default=0, help_text="Every turn up to this key is counted, except in waiting hours."
+    )
+    waiting_hours = models.JSONField(default=list, help_text="Hours in ISO 8601 with turns that have not finished.")
     counted_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -9,7 +9,7 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
 class TurnRating(models.Model):
-    """The project's one verdict on a turn's answer: up or down, and a note; that of the newest of its scores."""
+    """The project's rating of a turn's answer."""
 
     class Value(models.TextChoices):
         """Which way the thumb points."""
@@ -18,7 +18,7 @@ class TurnRating(models.Model):
         DOWN = "down"
 
     turn = models.OneToOneField(ExplainabilityTurn, on_delete=models.CASCADE, related_name="rating")
-    value = models.CharField(max_length=4, choices=Value)
+    value = models.CharField(max_length=4, choices=Value, help_text="Taken from the newest score.")
     note = RedactedTextField(default="", blank=True)
     rated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     rated_at = models.DateTimeField(default=timezone.now)

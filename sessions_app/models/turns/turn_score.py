@@ -9,10 +9,7 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
 class TurnScore(models.Model):
-    """One person's thumb and note on a turn's answer, or that the person looked at it and gave none.
-
-    `person` is the name of a user or API key, empty where nobody is known.
-    """
+    """One person's thumb and note on a turn's answer, or that the person looked at it and gave none."""
 
     class Value(models.TextChoices):
         """Which way the thumb points, if at all."""
@@ -22,7 +19,7 @@ class TurnScore(models.Model):
         SKIPPED = "skipped"
 
     turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="scores")
-    person = models.CharField(max_length=150, blank=True)
+    person = models.CharField(max_length=150, blank=True, help_text="Name of the user or API key; empty when unknown.")
     user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     value = models.CharField(max_length=7, choices=Value)
     note = RedactedTextField(default="", blank=True)
