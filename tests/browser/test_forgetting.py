@@ -13,7 +13,7 @@ def test_a_text_is_found_forgotten_and_certified(browser: Browser, session: Sess
     page.get_by_role("textbox", name="Text").fill("Barnaby Quillfeather")
     page.get_by_label("Every sentence that holds all its words").check()
     assert problems(browser) == []
-    page.get_by_role("button", name="Look where it is").click()
+    page.get_by_role("button", name="Find occurrences").click()
     ready(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("What would be forgotten")
     places = page.get_by_role("table")

@@ -15,7 +15,7 @@ def test_a_turn_is_kept_run_and_shown_in_the_matrix(browser: Browser, session: S
     page.get_by_label("Export and more").click()
     page.get_by_role("link", name="Keep as test").click()
     expect(page.get_by_role("textbox", name="Message")).to_have_value(turn.user_message)
-    expect(page.get_by_role("textbox", name="Says (one text a line)")).to_have_value(re.compile("Rex"))
+    expect(page.get_by_role("textbox", name="Says (one per line)")).to_have_value(re.compile("Rex"))
     assert problems(browser) == []
     page.get_by_label("Name of a new suite").fill("Pets")
     page.get_by_label("Name of the test").fill("pets by name")

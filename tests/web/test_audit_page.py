@@ -46,7 +46,7 @@ def test_the_log_shows_who_did_what(project: Project) -> None:
     page = admin.get(reverse("audit"))
     check_html(page.text)
     _, who, what, subject, _, address = rows(page.text)[0]
-    assert (who, what, address) == ("ann", "made a base", "127.0.0.1")
+    assert (who, what, address) == ("ann", "created a base", "127.0.0.1")
     assert "Ships" in subject
 
 

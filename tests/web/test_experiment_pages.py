@@ -136,7 +136,7 @@ def test_trials_are_shown_beside_the_recorded_turn(live_project: Project, turn: 
 
 def test_since_when_an_answer_is_so_is_one_form_away(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project, "viewer")
-    form = client.get(Links(get(client, turn, "turn-diagnosis")).to("Since when is this the answer?")).text
+    form = client.get(Links(get(client, turn, "turn-diagnosis")).to("When did the answer change?")).text
     check_html(form)
     assert f'value="{turn.request_id}" selected' in form
     made = client.post(reverse("session-bisect-run", args=[turn.session.session_id]), {"turn": turn.request_id})

@@ -271,7 +271,7 @@ def test_questions_asked_in_vain_are_grouped_and_escaped(project: Project) -> No
 
 def test_an_empty_overview_says_so(project: Project) -> None:
     page = shown(member_client(project))
-    assert "No turns in this span" in page.text()
+    assert "No turns in this period" in page.text()
     assert not page.css("[data-charts]")
 
 

@@ -96,7 +96,7 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, monkeyp
     assert "the latest 20 were looked at" in html
     ways = []
     while "Conversation 77" not in html.partition("<tbody")[2]:
-        ways.append(link(html, "Look further back"))
+        ways.append(link(html, "Search further back"))
         html, _ = cost(client, ways[-1] or "", {})
     assert [way.partition("back=")[2] for way in ways] == ["2", "4"]
     # The refresh of the open page looks as far, and a new question begins anew.
@@ -107,7 +107,7 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, monkeyp
     assert "were looked at" not in html
     html, _ = cost(client, "/", {"q": "Conversation", "back": "4"})
     assert link(html, "More sessions")
-    assert link(html, "Look further back") is None
+    assert link(html, "Search further back") is None
 
 
 def test_a_filtered_list_pages_through_each_session_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def test_the_search_looks_so_far_and_says_so(
     html, _ = cost(client, reverse("search"), {"q": text})
     assert "the newest 30 were looked at" in html
     rows = [html.count('<li class="unit">')]
-    while way := link(html, "Look further back"):
+    while way := link(html, "Search further back"):
         html, _ = cost(client, reverse("search") + way, {})
         rows.append(html.count('<li class="unit">'))
     assert rows == counts

@@ -144,6 +144,6 @@ def test_a_defect_shows_a_page_without_details(user: User, client: Client, monke
     response = client.get("/plugins")
     assert response.status_code == 500
     html = response.content.decode()
-    assert "Something broke on the server" in html
+    assert "The server failed" in html
     assert "secret detail" not in html
     check_html(html)

@@ -94,7 +94,7 @@ def test_a_refused_summary_is_a_warning_with_its_request(
     assert "the model did not summarise the older messages, so rules did" in page
     assert "To prepare the context 1 call" in page
     assert "Thing 0 costs $50." in text_of(get(client, turn, "turn-requests", "preparing"))
-    assert "left out, told by the summary instead" in page
+    assert "left out, covered by the summary" in page
 
 
 def test_what_is_gone_is_counted_and_what_never_was_is_not_found(project: Project) -> None:

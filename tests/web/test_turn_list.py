@@ -105,7 +105,7 @@ def test_pages_follow_each_other_without_gaps(project: Project, monkeypatch: pyt
     for _ in range(20):
         html = client.get(address).text
         seen += asked(rows_of(html))
-        more = re.search(r'id="more-turns".*?href="([^"]*)".*?>Look further back<', html, re.S)
+        more = re.search(r'id="more-turns".*?href="([^"]*)".*?>Search further back<', html, re.S)
         if more is None:
             break
         address = more[1]

@@ -21,7 +21,7 @@ def _discard_draft() -> forms.BooleanField:
     return forms.BooleanField(
         required=False,
         label="Discard the draft",
-        help_text="Unsaved changes of the session are thrown away; without this they refuse the mount.",
+        help_text="Discard the session's unsaved changes; otherwise the mount is refused while there are any.",
     )
 
 

@@ -175,7 +175,7 @@ class SaveSessionBase(_LiveSessionForm):
         help_text="Renames the base; with the default base mounted, and no other chosen, it names a new one.",
     )
     fork = forms.BooleanField(required=False, label="Into a new base")
-    include_conversation_units = forms.BooleanField(required=False, label="With what the conversation told")
+    include_conversation_units = forms.BooleanField(required=False, label="With the facts told in the conversation")
     expected_revision = forms.IntegerField(
         required=False,
         min_value=1,
@@ -244,7 +244,7 @@ class ForkSessionBase(_LiveSessionForm):
         required=False,
         help_text="Empty: called after the base that is mounted now.",
     )
-    include_conversation_units = forms.BooleanField(required=False, label="With what the conversation told")
+    include_conversation_units = forms.BooleanField(required=False, label="With the facts told in the conversation")
 
     def perform(self, actor: User) -> Done:
         """Fork it."""

@@ -39,4 +39,4 @@ class Command(BaseCommand):
         if left:
             hint = "" if mend else " Run doctor --mend after a backup to mend what can be mended."
             raise CommandError(f"{left} finding{'' if left == 1 else 's'} left.{hint}")
-        self.stdout.write("Everything that was looked at holds together.")
+        self.stdout.write("No problem was found.")

@@ -8,7 +8,7 @@ _WORDS = {
     "save": "saved from a session",
     "save-fork": "saved as a fork",
     "fork": "forked",
-    "session-create": "when the session began",
+    "session-create": "when the session started",
     "session-fork": "when the session was forked",
     "chat": "mounted with a message",
     "mount-api": "mounted",

@@ -13,31 +13,31 @@ from sessions_app.models.settings.project import Project
 class AuditKind(models.TextChoices):
     """What was done: the noun that it was done to, and how a page says it."""
 
-    ALERT_CREATED = "alert.created", "made an alert"
+    ALERT_CREATED = "alert.created", "created an alert"
     ALERT_DELETED = "alert.deleted", "deleted an alert"
     BASE_COMPACTED = "base.compaction-asked", "asked to fold a base"
-    BASE_CREATED = "base.created", "made a base"
+    BASE_CREATED = "base.created", "created a base"
     BASE_DELETED = "base.deleted", "deleted a base"
     BASE_FORKED = "base.forked", "forked a base"
     BASE_RENAMED = "base.renamed", "renamed a base"
     BASE_REVERTED = "base.revision-restored", "restored an earlier revision of a base"
     BASE_SAVED = "base.saved", "saved a session into a base"
     BASE_SOURCE_ADDED = "base.source-added", "added a source to a base"
-    BASE_UNDELETED = "base.restored", "brought a deleted base back"
+    BASE_UNDELETED = "base.restored", "restored a base"
     EXPERIMENT_DELETED = "experiment.deleted", "deleted an experiment"
-    EXPORTED = "export.made", "took a copy out"
+    EXPORTED = "export.made", "exported data"
     FILTER_CHANGED = "filter.changed", "changed a saved filter"
     FILTER_DELETED = "filter.deleted", "deleted a saved filter"
     FILTER_SAVED = "filter.saved", "saved a filter"
     FORGETTING_STOPPED = "forgetting.stopped", "stopped an act of forgetting"
-    FORGOTTEN = "forgetting.begun", "had something forgotten"
-    IMPORTED = "import.made", "brought a copy in"
+    FORGOTTEN = "forgetting.begun", "forgot something"
+    IMPORTED = "import.made", "imported data"
     INVITATION_USED = "invitation.used", "accepted an invitation"
     INVITATION_WITHDRAWN = "invitation.withdrawn", "withdrew an invitation"
-    KEY_CREATED = "key.created", "made an API key"
+    KEY_CREATED = "key.created", "created an API key"
     KEY_REVOKED = "key.revoked", "revoked an API key"
-    LINK_CREATED = "login-link.created", "made a login link"
-    LINK_ENDED = "login-link.ended", "ended a login link"
+    LINK_CREATED = "login-link.created", "created a login link"
+    LINK_ENDED = "login-link.ended", "revoked a login link"
     LOGIN_FAILED = "login.failed", "could not log in"
     LOGIN_SUCCEEDED = "login.succeeded", "logged in"
     LOGOUT = "login.ended", "logged out"
@@ -49,23 +49,23 @@ class AuditKind(models.TextChoices):
     MESSAGE_REMOVED = "message.removed", "removed a message"
     MODELS_CHANGED = "models.changed", "changed which models answer"
     PROJECT_CHANGED = "project.changed", "changed a project"
-    PROJECT_CREATED = "project.created", "made a project"
+    PROJECT_CREATED = "project.created", "created a project"
     RECOVERY_CODE_USED = "second-factor.recovery-code-used", "used up a recovery code"
-    RECOVERY_CODES_RENEWED = "second-factor.codes-renewed", "made new recovery codes"
+    RECOVERY_CODES_RENEWED = "second-factor.codes-renewed", "created recovery codes"
     RESPONSE_FORGOTTEN = "response.forgotten", "forgot a response"
     QUOTAS_CHANGED = "quotas.changed", "changed what the project may use"
-    RETENTION_CHANGED = "retention.changed", "changed how long what is kept"
+    RETENTION_CHANGED = "retention.changed", "changed the retention rules"
     RETENTION_FINISHED = "retention.finished", "removed what was too old"
     RETENTION_STARTED = "retention.started", "had what is too old removed"
     RETENTION_STOPPED = "retention.stopped", "stopped the removal of what is old"
     REVIEW_QUEUED = "review.queued", "added turns to the review queue"
-    REVIEW_UNQUEUED = "review.unqueued", "took turns out of the review queue"
+    REVIEW_UNQUEUED = "review.unqueued", "removed turns from the review queue"
     SECOND_FACTOR_ADDED = "second-factor.added", "set up a second factor"
     SECOND_FACTOR_REMOVED = "second-factor.removed", "removed a second factor"
     SESSION_DELETED = "session.deleted", "deleted a session"
     SESSION_PURGED = "session.purged", "removed a deleted session for good"
-    SESSION_UNDELETED = "session.restored", "brought a deleted session back"
-    SUITE_CREATED = "suite.created", "made a suite of tests"
+    SESSION_UNDELETED = "session.restored", "restored a session"
+    SUITE_CREATED = "suite.created", "created a suite"
     SUITE_DELETED = "suite.deleted", "deleted a suite of tests"
     SUITE_RENAMED = "suite.renamed", "renamed a suite of tests"
     TEST_CHANGED = "test.changed", "changed a test"
@@ -74,10 +74,10 @@ class AuditKind(models.TextChoices):
     TESTS_ORDERED = "test.ordered", "put the tests of a suite in another order"
     TRIMMED = "audit.trimmed", "removed entries that were too old"
     UNIT_CORRECTED = "unit.corrected", "corrected a unit"
-    UNIT_RESTORED = "unit.restored", "took a retraction back"
+    UNIT_RESTORED = "unit.restored", "restored a unit"
     UNIT_RETRACTED = "unit.retracted", "retracted a unit"
     USER_CHANGED = "user.changed", "changed a user"
-    USER_CREATED = "user.created", "made a user"
+    USER_CREATED = "user.created", "created a user"
     USER_DELETED = "user.deleted", "deleted a user"
 
 
@@ -113,11 +113,11 @@ class AuditEntry(models.Model):
     )
     kind = models.CharField(max_length=40)
     actor_kind = models.CharField(max_length=10)
-    actor = RedactedCharField(max_length=200)
-    address = models.CharField(max_length=45)
+    actor = RedactedCharField(max_length=200, help_text="Name at that time.")
+    address = models.CharField(max_length=45, help_text="Client address; empty for the server itself.")
     request_id = models.CharField(max_length=128)
-    subject = RedactedCharField(max_length=300)
-    facts = RedactedJSONField(default=dict)
+    subject = RedactedCharField(max_length=300, help_text="Name or id of what was changed.")
+    facts = RedactedJSONField(default=dict, help_text="What was changed, by field.")
 
     objects = AddedOnly.as_manager()
 

@@ -85,7 +85,7 @@ def _reset(session: Session, turn: ExplainabilityTurn | None) -> str:
     warnings = ((turn.client_request if turn else None) or {}).get("warnings", ())
     if warnings:
         return "; ".join(why(str(warning)) for warning in warnings)
-    return "begun as a fork of another session" if session.forked_from_id else "none"
+    return "started as a fork of another session" if session.forked_from_id else "none"
 
 
 def _warnings(turn: ExplainabilityTurn | None, report: Mapping[str, Any]) -> Iterator[str]:

@@ -88,5 +88,5 @@ def stop(request: HttpRequest, member: Member) -> HttpResponse:
 def start(request: HttpRequest, member: Member) -> HttpResponse:
     """Begin a run soon."""
     start_retention(member.project)
-    tell(request, "Removing begins within a minute.")
+    tell(request, "Removal starts within a minute.")
     return HttpResponseRedirect(reverse("retention"))

@@ -14,7 +14,7 @@ CODES: Mapping[str, str] = {
     "TURN_INTERRUPTED": "the server stopped while the turn was running",
     "LLM_NOT_AVAILABLE": "a plugin needs a language model and none is set",
     "LLM_PROVIDER_ERROR": "the language model's provider failed",
-    "LLM_TIMEOUT": "the language model took too long",
+    "LLM_TIMEOUT": "the language model timed out",
     "ANSWER_DENIED": "the language model's answer was one that policy denies",
     "SERVER_INTERNAL_ERROR": "the server met an error of its own",
     "chain_broken": "the provider no longer knew the response that the request followed; it was sent again without",
@@ -23,8 +23,8 @@ CODES: Mapping[str, str] = {
     " command `reindex` brings it up to date",
     "conversation_ambiguous": "several sessions could have had this conversation, so a new one goes on from it",
     "summary_failed": "the model did not summarise the older messages, so rules did",
-    "rewriting_failed": "the message could not be rewritten for the search, so it was searched for as it stands",
-    "memory_failed": "what the session remembers could not be brought up to date with this turn",
+    "rewriting_failed": "the message could not be rewritten for the search and was searched for unchanged",
+    "memory_failed": "the session's memory could not be updated with this turn",
 }
 
 FAMILIES: Mapping[str, tuple[str, str]] = {
@@ -70,7 +70,7 @@ BASIS_WORDS: Mapping[str, tuple[str, str]] = {
     "stated": ("Stated", "A cited sentence states it."),
     "composed": ("Composed", "Put together from the cited sentences."),
     "quoted": ("Quoted", "No sentence states it; the closest passage is shown."),
-    "none": ("No basis", "Nothing that was told or given answers it."),
+    "none": ("No basis", "No stated fact and no source answers it."),
 }
 """What an answer rests on: a word, and what it means."""
 

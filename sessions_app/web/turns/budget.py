@@ -34,7 +34,7 @@ _RULES: Mapping[str, str] = {
     "fitting": "by the choice of what fits the message",
     "messages": "by the cap on messages",
     "characters": "by the cap on characters",
-    SUMMARISED: "told by the summary instead",
+    SUMMARISED: "covered by the summary",
 }
 _SOURCES: Mapping[str, str] = {"stored": "this session", "request": "the request", "none": "none"}
 

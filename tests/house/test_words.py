@@ -1,0 +1,86 @@
+"""Words that pages do not use any more."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from tests.server import ROOT
+
+REPLACED = {
+    "Begun": "Started",
+    "Came of it": "Outcome",
+    "Changed": "Updated",
+    "chat-turn": "Turn",
+    "Ended": "Finished",
+    "How it came about": "Explain",
+    "Leans on it": "Follow-up likelihood",
+    "Look again": "Refresh",
+    "Made": "Created",
+    "Made by": "Created by",
+    "Tell or ask something": "Message",
+    "Told": "Notified, or Facts told",
+    "Told by": "Notify by",
+    "Tokens taken": "Input tokens",
+    "Typical time": "Average time",
+    "What becomes of it": "Action",
+    "Why there": "Reason",
+}
+"""A whole label, and what pages say instead."""
+REPLACED_ANYWHERE = {
+    "all the same": "anyway",
+    "came of it": "outcome, or results",
+    "begun": "started",
+    "blacked out": "redacted",
+    "thrown away": "discarded",
+    "to and fro": "more than once",
+    "a line)": "per line)",
+}
+"""Part of a sentence, and what pages say instead."""
+_OF_COMPARISONS = {"templates/turns/compare.html", "templates/experiments/suites/run.html"}
+"""Pages on which "Changed" is no time: it marks what differs."""
+_SPOKEN = ("aria-label", "title", "placeholder", "alt", "data-label")
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """Return what a template shows or has read aloud, piece by piece; values are left out."""
+    source = re.sub(r"\{#.*?#\}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for tag in re.findall(r"\{%.*?%\}", source, re.DOTALL):
+        yield from re.findall(r'"([^"]+)"', tag) if " with " in tag or "include" in tag else ()
+    page = LexborHTMLParser(re.sub(r"\{%.*?%\}|\{\{.*?\}\}", "\N{ZERO WIDTH SPACE}", source, flags=re.DOTALL))
+    for node in page.css("script, style"):
+        node.decompose()
+    for node in page.css("*"):
+        yield from (text for name in _SPOKEN if (text := node.attributes.get(name)))
+        yield " ".join(node.text(deep=False).split())
+        yield " ".join(node.text(deep=True).split())
+
+
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_page_uses_no_replaced_word(path: Path) -> None:
+    name = str(path.relative_to(ROOT))
+    labels = (
+        REPLACED if name not in _OF_COMPARISONS else {word: new for word, new in REPLACED.items() if word != "Changed"}
+    )
+    texts = {text.strip("\N{ZERO WIDTH SPACE} .:") for text in _texts(path)}
+    again = {word: new for word, new in labels.items() if word in texts}
+    again |= {word: new for word, new in REPLACED_ANYWHERE.items() if any(word in text for text in texts)}
+    assert not again, "; ".join(f"'{word}' is '{new}'" for word, new in again.items())
+
+
+def test_replaced_words_are_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<table><tr><th>Told</th></tr></table><p title="Made by">Runs keep what\n  came of it.</p>'
+        '{% include "shell/ui.html" with text="It is thrown away." %}',
+        encoding="utf-8",
+    )
+    texts = {text.strip("\N{ZERO WIDTH SPACE} .:") for text in _texts(page)}
+    assert {"Told", "Made by"} <= texts
+    assert any("came of it" in text for text in texts)
+    assert any("thrown away" in text for text in texts)
