@@ -110,7 +110,7 @@ class ReportRecord(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextReport:
-    """What a turn's context was made of and what became of it.
+    """The parts of a turn's context, and what was cut.
 
     `requests` are those that preparing the turn sent to models, redacted. `skill` is the one that a model chose.
     """

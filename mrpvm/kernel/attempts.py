@@ -40,7 +40,7 @@ class Search:
     """The frame's search so far.
 
     `weak` is the first honest refusal; `wants_split` tells that a solver asked for decomposition, `was_split`
-    that the one attempt at it was made, and `joined` is what came of it.
+    that the one attempt at it was made, and `joined` is its result.
     """
 
     state: Deliberation

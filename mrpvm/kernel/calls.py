@@ -1,6 +1,6 @@
 """What a frame's program may ask of the scheduler, and how one plugin call is recorded.
 
-Programs are generators: they yield a `PluginCall` or a `Fork` and are resumed with what came of it. So the rules of a
+Programs are generators: they yield a `PluginCall` or a `Fork` and are resumed with its result. So the rules of a
 turn read top to bottom, while the scheduler alone knows about threads, timeouts and parallelism.
 """
 

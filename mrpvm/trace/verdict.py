@@ -50,7 +50,7 @@ class MountedBase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
-    """What a verdict is made from; `outcome` is what became of the question, `groups` are the response document's."""
+    """The input of a verdict; `outcome` is the question's, `groups` are the response document's."""
 
     kind: str
     status: str

@@ -188,7 +188,7 @@ class _Course:
             raise kind(error["message"])
 
     def reply(self, call: PluginCall) -> CallReturn | None:
-        """Return what came of a call that did not come back in time, or that may come out differently now."""
+        """Return the outcome of a call that timed out, or whose outcome may differ now."""
         ended = self._ended.get(call.execution_id)
         if ended is None:
             return None

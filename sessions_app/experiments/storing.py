@@ -16,7 +16,7 @@ from sessions_app.turns.trace_writer import TraceWriter
 
 
 def fill_trial(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> Trial:
-    """Fill what came of a trial into its unsaved row."""
+    """Fill a trial's unsaved row with its outcome."""
     trial.turn = recorded.turn if recorded.turn.pk else None
     trial.changes = outcome.changes.as_record()
     trial.status = outcome.status
@@ -34,7 +34,7 @@ def fill_trial(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> T
 
 @transaction.atomic
 def store_trial(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> None:
-    """Store what came of a trial, with its trace."""
+    """Store a trial's outcome and trace."""
     fill_trial(trial, recorded, outcome).save()
     trial.trace = _stored_trace(trial, recorded, outcome)
     trial.save(update_fields=["trace"])

@@ -1,4 +1,4 @@
-"""One trial: a recorded turn run again with changes, and what came of it."""
+"""One trial: a recorded turn run again with changes, and its outcome."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

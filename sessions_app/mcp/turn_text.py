@@ -15,7 +15,7 @@ STEPS_A_KIND = 30
 
 
 def outcome_words(turn: ExplainabilityTurn) -> str:
-    """Return how the turn ended, what became of its question, and what the answer rests on."""
+    """Return the turn's status, the outcome of its question and the basis of the answer."""
     words = [turn.status, outcome(turn), f"basis={turn.answer_basis}" if turn.answer_basis else None]
     return " ".join(word for word in words if word)
 
@@ -87,7 +87,7 @@ def _executions_of(graph: Graph, frame: Frame) -> list[Execution]:
 
 
 def _ledger(turn: ExplainabilityTurn) -> Iterator[str]:
-    """Write what became of units, by kind of step, with the text of those that the turn cites."""
+    """Write the units by kind of step, with the text of those that the turn cites."""
     steps = turns.unit_events(turn)
     cited = set(turns.cited_unit_ids(turn))
     texts = {

@@ -2,8 +2,9 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import sessions_app.models.turns.compression
 from django.db import migrations, models
+
+import sessions_app.models.turns.compression
 
 
 class Migration(migrations.Migration):

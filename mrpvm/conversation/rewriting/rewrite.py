@@ -62,7 +62,7 @@ class RewritingRecord(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewriting:
-    """What became of a message; the original is always kept.
+    """The result of rewriting a message; the original is always kept.
 
     `by` tells who wrote the sentence; `skip_reason` why it is the original. `terms` are what it means by itself.
     `need_probability` is 0 for a message that stands alone. `read_as` is what a detector read the message as, where

@@ -6,5 +6,5 @@
     solve     -> an answer
     validate  -> may it be given
 
-Each is a program (`mrpvm.kernel.calls`): it makes its plugin calls and gives what came of them.
+Each is a program (`mrpvm.kernel.calls`): it makes its plugin calls and returns their results.
 """

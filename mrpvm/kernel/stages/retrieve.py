@@ -119,6 +119,6 @@ def _summary(view: EvidenceView) -> RetrievalSummary:
 
 
 def _fates(ledger: tuple[LedgerEntry, ...]) -> tuple[LedgerEntry, ...]:
-    """Leave out that a unit was offered where a row tells what came of it; the execution's output has every row."""
+    """Leave out the offered row of a unit that has a later one; the execution's output has every row."""
     decided = {row.unit_id for row in ledger if row.step != "offered"}
     return tuple(row for row in ledger if row.step != "offered" or row.unit_id not in decided)

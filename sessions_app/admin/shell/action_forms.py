@@ -1,4 +1,4 @@
-"""What an operator can do with a row: an action's arguments as a form, and what became of it."""
+"""What an operator can do with a row: an action's arguments as a form, and its result."""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

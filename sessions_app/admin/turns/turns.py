@@ -89,7 +89,7 @@ class ExplainabilityTurnAdmin(ActionAdmin):
 
     @admin.display(description="unit changes")
     def changes(self, turn: ExplainabilityTurn) -> SafeString:
-        """Return what became of its units."""
+        """Return the ledger steps of its units."""
         return shown_json(turn.unit_changes)
 
     @admin.display(description="response document")

@@ -241,7 +241,7 @@ class OneTest(SuiteView):
 
     @schemas.test_delete
     def delete(self, request: Request, suite_id: str, test_id: str) -> Response:
-        """Remove it; earlier runs keep what came of it. One that is not there is gone."""
+        """Remove it; earlier runs keep its results. A test that does not exist counts as removed."""
         with suppress(NotFound):
             remove_test(suites.one_test(suites.suite(self.project, suite_id), test_id))
         return Response(status=204)
@@ -304,7 +304,7 @@ class OneRun(SuiteView):
 
     @schemas.run_read
     def get(self, request: Request, suite_id: str, run_id: str) -> Response:
-        """Read what came of each test, and what has changed since another run."""
+        """Read the result of each test, and the changes since another run."""
         suite, against = suites.suite(self.project, suite_id), self.parameters(RunQuery).get("against")
         run = suites.run_of(suite, run_id)
         return Response(run_record(run, suites.run_of(suite, against) if against else suites.earlier_run(run)))

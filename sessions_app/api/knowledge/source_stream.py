@@ -1,4 +1,4 @@
-"""A source on its way as a stream of server-sent events: how far it is, and at last what came of it."""
+"""A source on its way as a stream of server-sent events: its progress, and at the end the result."""
 
 import json
 import time

@@ -689,9 +689,7 @@ test_change = _operation(
     409,
     request=suite_requests.TestPatchRequest,
 )
-test_delete = _operation(
-    "delete_test", "suites", "Removes a test; earlier runs keep what came of it.", {204: None}, 404
-)
+test_delete = _operation("delete_test", "suites", "Removes a test; earlier runs keep its results.", {204: None}, 404)
 kb_tests = _operation(
     "test_kb",
     "suites",
@@ -722,7 +720,7 @@ run_start = _operation(
 run_read = _operation(
     "read_run",
     "suites",
-    "Reads what came of each test of a run, and what has changed since the run before, or since `against`.",
+    "Reads the result of each test of a run, and the changes since the run before, or since `against`.",
     {200: suite_responses.RunObject},
     404,
     query=suite_requests.RunQuery,

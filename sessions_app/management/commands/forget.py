@@ -34,7 +34,7 @@ class Command(BaseCommand):
         what = parser.add_subparsers(dest="kind", required=True)
         text = what.add_parser("text", help="a text as it stands, whatever its case")
         words = what.add_parser("words", help="every sentence that holds all these words, such as a person's name")
-        message = what.add_parser("message", help="a message with its answer and what came of it")
+        message = what.add_parser("message", help="a message with its answer and all that was derived from it")
         unit = what.add_parser("unit", help="a unit of a session or of a base")
         source = what.add_parser("source", help="a source of a base or of a session")
         session = what.add_parser("session", help="a whole session")

@@ -1,4 +1,4 @@
-"""Tests of answers: what is asked where, what the answer must fulfil, and what came of it in each run."""
+"""Tests of answers: the question, the expectations, and the results of each run."""
 
 from django.db import models
 from django.utils import timezone

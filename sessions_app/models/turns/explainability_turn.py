@@ -42,7 +42,7 @@ class ExplainabilityTurn(models.Model):
         IMPORTED = "imported"
 
     class AnswerStatus(models.TextChoices):
-        """What became of the question."""
+        """Outcome of the question."""
 
         ANSWERED = "answered"
         NO_CONTEXT = "no-context"
@@ -57,7 +57,7 @@ class ExplainabilityTurn(models.Model):
         NONE = "none"
 
     class Outcome(models.TextChoices):
-        """What became of the turn, as lists tell it; empty while it runs."""
+        """Outcome of the turn in lists; empty while it runs."""
 
         ANSWERED = "answered"
         QUOTED = "quoted"

@@ -1,4 +1,4 @@
-"""What became of a turn's question as the pages tell it: where nothing was asked, no answer is missing."""
+"""The outcome of a turn's question on pages: where nothing was asked, no answer is missing."""
 
 from collections.abc import Mapping
 

@@ -265,12 +265,12 @@ _ID_NAMES = (
 
 
 def unit_events(turn: ExplainabilityTurn) -> list[UnitEvent]:
-    """Return the ledger of the turn in order: what became of its units, then what it did to all of them."""
+    """Return the ledger of the turn in order: the steps of its own units, then its steps for all units."""
     return [*own_unit_events(turn), *judged_units([turn])]
 
 
 def own_unit_events(turn: ExplainabilityTurn) -> QuerySet[UnitEvent]:
-    """Return what became of the units that the turn staged, in order."""
+    """Return the steps of the units that the turn staged, in order."""
     return turn.unit_events.order_by("id")
 
 

@@ -111,7 +111,7 @@ def _seen(revision: int, fork_pk: int) -> str:
 
 
 def news_context(base: KnowledgeBase, revision: int, fork_pk: int) -> dict[str, Any] | None:
-    """Return what became of the base after a page showed this revision, and a fork with this key as the newest one.
+    """Return changes of the base since a page showed this revision and, as its newest fork, the one with this key.
 
     None if the page still shows the base as it is.
     """

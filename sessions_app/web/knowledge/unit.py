@@ -1,4 +1,4 @@
-"""The page of one unit: what it says, what brought it in, and what became of it in every turn."""
+"""The page of one unit: its text, its origin, and its steps in every turn."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

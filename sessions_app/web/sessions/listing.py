@@ -99,7 +99,7 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentTurn:
-    """What became of one of a session's last turns."""
+    """The outcome of one of a session's latest turns."""
 
     index: int
     outcome: str

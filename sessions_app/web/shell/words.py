@@ -86,16 +86,16 @@ OUTCOMES: Mapping[str, str] = {
     "interrupted": "Interrupted",
     "command": "Command",
 }
-"""What became of a turn, as lists tell it."""
+"""Outcomes of turns in lists."""
 
 
 def outcome_words(outcome: str, status: str) -> str:
-    """Return what became of a turn in lists; one that was stored without an outcome goes by its status."""
+    """Return a turn's outcome in lists; without a stored outcome its status."""
     return OUTCOMES.get(outcome) or END_WORDS.get(status, status)
 
 
 def ending(status: str, outcome: str | None, kind: str) -> str:
-    """Return how a turn ended, in a few words; `outcome` is what became of its question."""
+    """Return how a turn ended, in a few words; `outcome` is that of its question."""
     if kind == "command":
         return "Command"
     if status == "succeeded" and outcome in OUTCOME_WORDS:

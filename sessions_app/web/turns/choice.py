@@ -38,7 +38,7 @@ _SOLVER = _Choice("goal-solver", "gs-plugin", "goal_solver", "goalSolver", "Goal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginCandidate:
-    """One plugin of a stage: its place, why it has it, and what came of it; `place` is None for who was skipped."""
+    """One plugin of a stage: its place, the reason and the outcome; `place` is None when it was skipped."""
 
     place: int | None
     plugin_id: str

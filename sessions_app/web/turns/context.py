@@ -1,4 +1,4 @@
-"""The context ledger of a turn: what became of every unit that retrieval and solving looked at."""
+"""The context ledger of a turn: the furthest step of every unit that retrieval and solving read."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _FATES: Mapping[str, Tone] = {
     "pruned": Tone.IDLE,
     "offered": Tone.IDLE,
 }
-"""What became of a unit, the furthest step first."""
+"""Steps of a unit, the furthest first."""
 
 
 @dataclass(slots=True, kw_only=True)

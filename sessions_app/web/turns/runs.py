@@ -24,7 +24,7 @@ SIDES = ("left", "right")
 
 
 class PairVerdict(StrEnum):
-    """What became of a frame or execution from one turn to the other; the value ends its CSS class."""
+    """How a frame or execution differs between two turns; the value ends its CSS class."""
 
     SAME = "same"
     INPUT = "input"

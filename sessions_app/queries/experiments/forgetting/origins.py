@@ -1,7 +1,7 @@
 """What came from a message, a unit, a source or a session: the rows that name it, and the texts to look for.
 
 Rows are followed by what the server recorded when they were made: the turn that staged a unit, what a unit was derived
-from, what a fork copied. Texts find what came of it without a record.
+from, what a fork copied. Texts also find what has no record.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
