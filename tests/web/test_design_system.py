@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.template.loader import render_to_string
 
 from sessions_app.web.turns.graph.status import Tone, tone_of
 
@@ -59,7 +60,7 @@ def test_every_tone_has_its_class() -> None:
 
 @pytest.mark.rule("GRAPH-17", "PAGE-7")
 def test_the_legend_names_each_status_under_its_colour() -> None:
-    legend = (ROOT / "templates/shell/legend.html").read_text()
+    legend = render_to_string("shell/legend.html")
     rows = dict(re.findall(r'<li\s+class="status-(\w+)"\s+title="([^"]+)"', legend))
     assert rows.keys() == {str(tone) for tone in Tone}
     for tone, statuses in rows.items():
