@@ -325,7 +325,7 @@ class KBRetriever(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveInput:
-    """The resolved intents to answer; `grounding` tells whether an answer may go beyond evidence,
+    """The resolved intents to answer; `grounding` says whether an answer may go beyond evidence,
     `quotes` whether the closest passage is shown where there is no answer.
 
     `helpers` is what external programs said about the intents, failures included; `with_helper` shows it in a group.

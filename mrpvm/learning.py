@@ -67,7 +67,7 @@ def _clamped(value: float, high: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """How one plugin did once: succeeded, failed, or (neither) refused honestly."""
+    """The outcome of one attempt: success, failure, or neither for a refusal."""
 
     plugin: PluginKey
     duration_ms: int

@@ -103,7 +103,7 @@ class _Run:
                 self._selector.register(pipe, event, move)
 
     def until_over(self, stopped: Callable[[], bool]) -> Literal["exited", "timed-out", "flooded", "stopped"]:
-        """Move bytes until the process has exited or must not go on."""
+        """Move bytes until the process has exited or must not continue."""
         while True:
             has_exited = self._has_exited()
             moved = self._move(0 if has_exited else _LOOK_SECONDS)

@@ -1,4 +1,4 @@
-"""What was worked out of texts, kept as long as all of it together fits into a bound of bytes."""
+"""An LRU cache of values computed from texts, bounded by bytes."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable

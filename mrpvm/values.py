@@ -1,6 +1,6 @@
 """Frozen values that every layer of the machine speaks.
 
-Sizes are Unicode code points, durations integer milliseconds, scores lie in [0, 1]; `mrpvm.wire`
+Sizes are Unicode code points, durations integer milliseconds, scores are in [0, 1]; `mrpvm.wire`
 gives the JSON form of any of them.
 """
 
@@ -199,9 +199,7 @@ class GuidanceUnits:
 
     @property
     def strategy(self) -> tuple[EvidenceEntry, ...]:
-        """Return what says how to go about the task: planning, decomposition and validation, without doubles
-        .
-        """
+        """Return what says how to go about the task: planning, decomposition and validation, without doubles."""
         entries = (*self.planner, *self.decomposition, *self.validation)
         return tuple({entry.unit.id: entry for entry in entries}.values())
 
@@ -227,7 +225,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntentAssessment:
-    """How far the evidence of one intent goes; `purpose` tells whether facts, method or both were found."""
+    """How far the evidence of one intent goes; `purpose` says whether facts, method or both were found."""
 
     intent_ref: int
     purpose: Literal["task-evidence", "strategy-guidance", "mixed"]

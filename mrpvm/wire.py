@@ -142,7 +142,7 @@ class WireWriter:
             return json.dumps(form, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
     def _form(self, value: object) -> Any:
-        """Return what stands for an object that is no JSON; what it holds is asked for in its turn."""
+        """Return what represents an object that is no JSON; what it holds is asked for in its turn."""
         known = _fields_of(type(value))  # type: ignore[arg-type]  # as above
         if known is None:
             if isinstance(value, Mapping):

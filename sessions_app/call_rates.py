@@ -1,6 +1,6 @@
 """Counting attempts in the running minute, in the cache that all server processes share.
 
-A cache that is away costs the limit, never the call: turns and logins go on.
+A cache that is away costs the limit, never the call: turns and logins continue.
 """
 
 import logging
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def is_allowed(name: str, per_minute: int) -> bool:
-    """Count one attempt under `name` and tell whether it is within the limit; 0 switches the limit off."""
+    """Count one attempt under `name` and say whether it is within the limit; 0 switches the limit off."""
     if not per_minute:
         return True
     key = f"{name}:{int(time()) // WINDOW_SECONDS}"

@@ -50,7 +50,7 @@ def as_unavailable(error: Exception) -> Exception:
     is `StorageFull`.
     """
     if isinstance(error, TransactionManagementError) and isinstance(error.__cause__, Exception):
-        # Somebody went on in a transaction that had failed already.
+        # Somebody continued in a transaction that had failed already.
         told = as_unavailable(error.__cause__)
         return error if told is error.__cause__ else told
     message = _meaning(error)

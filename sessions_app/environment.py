@@ -1,7 +1,7 @@
 """Reads the server's environment variables; a bad value becomes a `SettingProblem`, never an exception.
 
 Settings are read while Django starts, where an exception would show as a traceback. So a reader notes the
-problem, goes on with the default, and `sessions_app.checks` stops the start with one line for each problem.
+problem, continues with the default, and `sessions_app.checks` stops the start with one line for each problem.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
 """Session events: the only way by which browsers are notified.
 
-An event is a row written in the same transaction as the state it tells of, numbered without gaps within its
+An event is a row written in the same transaction as the state it describes, numbered without gaps within its
 session, and is sent to the channel group `session.<pk>` after the commit. Payloads hold ids and small
 facts only; whoever needs more reads it. A message that gets lost is made up for by the reader, who asks for
 everything after the last number it saw, or is told that this was compacted.

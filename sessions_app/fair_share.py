@@ -60,7 +60,7 @@ class FairShare:
             self._leave(worker)
 
     def step(self) -> None:
-        """Let projects that have worked less work first, or go on at once; do nothing outside of `turn`."""
+        """Let projects that have worked less work first, or continue at once; do nothing outside of `turn`."""
         worker = _current.get()
         if worker is None or (time.monotonic() >= self._contest_until and self._working is None):
             return

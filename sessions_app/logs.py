@@ -1,4 +1,4 @@
-"""What may stand in a log line, and which request, session and turn it belongs to."""
+"""What may be in a log line, and which request, session and turn it belongs to."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ def configured_secrets() -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogContext:
-    """What is going on where a line is logged; None where that is not known."""
+    """What is running where a line is logged; None where that is not known."""
 
     request_id: str | None = None
     session_id: str | None = None

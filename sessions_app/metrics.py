@@ -46,7 +46,7 @@ class Meters:
         self.sweep_lag_seconds = Gauge("mrpvm_sweep_lag_seconds", "By how much the next sweep is late.", registry=at)
 
     def read_at_scrape(self, running_turns: Callable[[], float], sweep_lag: Callable[[], float]) -> None:
-        """Take these two from where they are kept, whenever somebody asks."""
+        """Compute these two when they are read."""
         self.turns_running.set_function(running_turns)
         self.turns_allowed.set_function(lambda: settings.MRPVM_MAX_RUNNING_TURNS)
         self.sweep_lag_seconds.set_function(sweep_lag)

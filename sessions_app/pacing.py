@@ -50,7 +50,7 @@ class Pacer:
         self._resumed = time.monotonic()
 
     def pause(self) -> None:
-        """Wait while turns run, at most as long as the work went on since the last pause, and never long."""
+        """Wait while turns run, at most as long as the work since the last pause took, and never long."""
         pause_seconds = min(time.monotonic() - self._resumed, LONGEST_PAUSE_SECONDS)
         if self._asks_rows:
             until = time.monotonic() + pause_seconds

@@ -1,4 +1,4 @@
-"""Posting to an address that somebody else has named: signed, within limits, and to no private network.
+"""Posting to an address that a member has chosen: signed, within limits, and to no private network.
 
 Messages are signed as Standard Webhooks (https://www.standardwebhooks.com) are, so that receivers can check them with
 the libraries that there are.
@@ -135,7 +135,7 @@ class _Connection(http.client.HTTPConnection):
 
     def __init__(self, host: str, port: int, *, is_secure: bool) -> None:
         super().__init__(host, port, timeout=_STEP_SECONDS)
-        self.default_port = 443 if is_secure else 80  # a port of its own stands in the Host header
+        self.default_port = 443 if is_secure else 80  # a port of its own is in the Host header
         self._is_secure = is_secure
 
     def connect(self) -> None:

@@ -15,7 +15,7 @@ class UnreadableFile(InvalidInput):
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Return whether the path, every link followed, lies below the root."""
+    """Return whether the path, every link followed, is below the root."""
     try:
         return path.resolve(strict=True).is_relative_to(root.resolve(strict=True))
     except (OSError, RuntimeError, ValueError):  # ValueError: the path holds a null character

@@ -1,7 +1,7 @@
 """YAML between `---` lines and the Markdown after it, as skill and persona files have it.
 
 Scalars are read as the texts they are written as: `os: [no]` names a system called no, and a date stays a date's text.
-Aliases are refused, because a small file with them can stand for a huge one; a key that comes twice is refused, because
+Aliases are refused, because a small file with them can represent a huge one; a key that comes twice is refused, because
 one of the two would be lost silently.
 """
 

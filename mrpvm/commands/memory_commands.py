@@ -181,7 +181,7 @@ def _wanted(words: tuple[str, ...] | list[str]) -> str:
 
 
 def _with_hidden(query: MemoryQuery, given: _Arguments) -> MemoryQuery:
-    """Return the query for those hidden records too that are wanted all the same."""
+    """Return the query for those hidden records too that are wanted anyway."""
     return replace(
         query,
         with_conflicted="--include-conflicted" in given.switches,

@@ -32,7 +32,7 @@ class Remembered:
 
     @property
     def told(self) -> str:
-        """Return the text as it stands in the prompt; evidence says what it is."""
+        """Return the text as it is in the prompt; evidence says what it is."""
         return f"{self.content} [evidence, not canonical: {self.citation}]" if self.citation else self.content
 
 

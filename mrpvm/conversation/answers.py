@@ -90,7 +90,7 @@ def _source(entry: EvidenceEntry) -> dict[str, Any]:
 def answer_text(answer: Answer) -> str:
     """Return what a person reads: the groups' answers under short headings, source marks counted through.
 
-    One group has no heading. Marks of later groups go on from the earlier ones; a unit keeps its number.
+    One group has no heading. Marks of later groups continue from the earlier ones; a unit keeps its number.
     """
     if len(answer.groups) == 1:
         return _in_plain_words(answer.groups[0].answer_markdown)
@@ -125,9 +125,7 @@ def answers_nothing(text: str) -> bool:
 
 
 def with_idle_intents(answer: Answer, intents: Sequence[Intent]) -> Answer:
-    """Return the answer with a group for every intent: those that nothing was done for were deactivated
-    .
-    """
+    """Return the answer with a group for every intent: those that nothing was done for were deactivated."""
     groups = {group.intent_ref: group for group in answer.groups}
     idle = (
         AnswerGroup(
@@ -242,9 +240,7 @@ def _plugin_lines(output: Mapping[str, Any]) -> list[str]:
 
 
 def cut_answer(text: str, max_tokens: int | None, stop: Iterable[str]) -> tuple[str, str]:
-    """Return an answer that no model wrote within what the client allows, and why it ends: `stop` or `length`
-    .
-    """
+    """Return an answer that no model wrote within what the client allows, and why it ends: `stop` or `length`."""
     end = min((place for item in stop if (place := text.find(item)) >= 0), default=len(text))
     limit = end if max_tokens is None else max_tokens * CHARS_PER_TOKEN
     return (text[:end], "stop") if end <= limit else (text[:limit], "length")

@@ -1,7 +1,7 @@
-"""The one builder of what a model gets to see, with a report of what it was made of and what was cut.
+"""Builds the context of model calls, with a report of its parts and of what was cut.
 
 Sections come in a fixed order: the instructions one by one, memory, summary, conversation, evidence, message. What the
-window left out and what the summary tells stand in one system message before the conversation.
+window left out and what the summary tells are in one system message before the conversation.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from mrpvm.llm.recorder import ModelExchange
 from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage
 
 SUMMARISED = "summarised"
-"""The rule of a section that tells of messages in place of their words."""
+"""The rule of a section that describes messages in place of their words."""
 LATEST_REPLY = "latest reply in the conversation above"
 """What a message is called where it follows a conversation."""
 

@@ -46,7 +46,7 @@ from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage, Limits, Recall, Select
 logger = logging.getLogger(__name__)
 
 SUMMARY_FAILED, REWRITING_FAILED = "summary_failed", "rewriting_failed"
-"""Warnings: the rules summarised instead of the model; the turn went on without the rewriting."""
+"""Warnings: the rules summarised instead of the model; the turn continued without the rewriting."""
 BATCH_MESSAGES = 100
 """How many messages of an imported history the rules summarise at once."""
 LAST_ANSWER_WEIGHT, FIRST_MESSAGE_WEIGHT, MEANT_WEIGHT = 0.3, 0.1, 0.5

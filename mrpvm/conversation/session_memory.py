@@ -103,7 +103,7 @@ def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, 
 
 
 def after_turn(memory: Memory | None, *, turn_index: int, subject: str | None, answer: Answer, now: datetime) -> Memory:
-    """Return the memory with what a committed turn adds; a turn without an answer counts all the same.
+    """Return the memory with what a committed turn adds; a turn without an answer counts anyway.
 
     Args:
         memory: None for a session that has none, or whose memory has expired.
@@ -167,7 +167,7 @@ def is_of_a_document(entry: EvidenceEntry) -> bool:
 
 
 def _sections_of(unit: KnowledgeUnit) -> list[str]:
-    """Return the heading that a unit stands under, and the numbered sections that it names."""
+    """Return the heading that a unit is under, and the numbered sections that it names."""
     return [*filter(None, [unit.section_title]), *_numbered_sections(unit.text)]
 
 

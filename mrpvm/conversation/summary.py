@@ -179,7 +179,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _cut(text: str, limit: int) -> str:
-    """Return a text whole, or up to a word's end with a mark that it goes on."""
+    """Return a text whole, or up to a word's end with a mark that it continues."""
     return text if len(text) <= limit else text[: max(0, limit - 1)].rsplit(" ", 1)[0] + "…"
 
 

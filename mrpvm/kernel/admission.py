@@ -10,7 +10,7 @@ from mrpvm.lang.diagnostics import shown
 from mrpvm.values import Intent, KnowledgeUnit, Seed
 
 WRONG_HASHES_NAMED = 10
-"""Of more units whose claimed hash is wrong a warning names only these; the count of all stands beside them."""
+"""Of more units whose claimed hash is wrong a warning names only these; the count of all is beside them."""
 _SAME_NAME = {item.name for item in fields(KnowledgeUnit)} & {item.name for item in fields(AdmittedKU)} - {"hash"}
 
 
@@ -40,7 +40,7 @@ def admit_detection(
     """Return the admitted objects of both documents; all or nothing.
 
     Args:
-        told_at: ISO-8601 time of the turn; of two facts it tells which came later.
+        told_at: ISO-8601 time of the turn; of two facts it says which came later.
         first_unit_number: number of the first unit.
 
     Raises:

@@ -1,6 +1,6 @@
 """Answers a frame's intents: planners, evidence views and solvers, tried in the order of.
 
-How long the search goes on once an answer holds is the deliberation policy's decision.
+How long the search continues once an answer holds is the deliberation policy's decision.
 """
 
 from collections import deque

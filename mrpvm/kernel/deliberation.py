@@ -121,7 +121,7 @@ def criteria_of(answer: Answer, evidence: tuple[Evidence, ...], strength: Streng
 
 @dataclass(slots=True, kw_only=True)
 class Deliberation:
-    """One frame's deliberation while it lasts: candidates, families tried, evidence seen, and whether to go on."""
+    """One frame's deliberation while it lasts: candidates, families tried, evidence seen, and whether to continue."""
 
     policy: Policy
     candidates: list[Candidate] = field(default_factory=list)

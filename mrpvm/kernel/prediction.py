@@ -27,7 +27,7 @@ class Prediction:
 
 
 class RefusingModel:
-    """Says whether a model is there, so that plugins are ranked as in a turn, and refuses every call."""
+    """A model for ranking plugins: it says whether a model is configured, and refuses every call."""
 
     def __init__(self, model: ModelSource) -> None:
         self.available = model.available

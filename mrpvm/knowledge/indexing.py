@@ -1,4 +1,4 @@
-"""What a unit is found by: its weighted terms, the number that stands for a term in the index, its words for pages."""
+"""What a unit is found by: its weighted terms, the number that represents a term in the index, its words for pages."""
 
 import re
 import unicodedata

@@ -40,7 +40,7 @@ class ValueType(Protocol):
 
     @property
     def expected(self) -> str:
-        """Name what may stand here, for messages."""
+        """Name what may be here, for messages."""
 
     def read(self, argument: Argument) -> Value:
         """Return the argument's value; raises `Fault`."""
@@ -256,7 +256,7 @@ class AtomList:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceList:
-    """A list of references; `atoms`, if any, may stand beside them. References keep their sigil in the value."""
+    """A list of references; `atoms`, if any, may be beside them. References keep their sigil in the value."""
 
     noun: str
     atoms: tuple[str, ...] = ()

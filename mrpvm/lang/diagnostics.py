@@ -16,7 +16,7 @@ SHOWN_LINE_CHARS = 120
 SHOWN_VALUE_CHARS = 40
 """A longer value is cut to this many characters in a message."""
 REPORTED_DIAGNOSTICS_COUNT = 100
-"""Of more diagnostics only these go into an error's details and report; the count of all stands beside them."""
+"""Of more diagnostics only these go into an error's details and report; the count of all is beside them."""
 
 
 class DiagnosticCode(StrEnum):
@@ -148,7 +148,7 @@ class ControlLanguageError(MRPError):
 
 
 def shown(text: str) -> str:
-    """Return `text` as it may stand in a message: short, without anything unprintable."""
+    """Return `text` as it may be in a message: short, without anything unprintable."""
     short = text if len(text) <= SHOWN_VALUE_CHARS else text[: SHOWN_VALUE_CHARS - 1] + "…"
     return _printable(short)
 

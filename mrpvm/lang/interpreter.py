@@ -162,7 +162,7 @@ class _DocumentBuilder:
             self._drafts[end].link("child_unit_ids", self._unit_id(start))
 
     def _unit_id(self, statement_id: str) -> str:
-        """Return the KU id a statement id stands for; an injected unit bears its own name."""
+        """Return the KU id a statement id represents; an injected unit bears its own name."""
         draft = self._drafts.get(statement_id)
         return str(draft.attributes["ku_id"]) if draft else statement_id
 

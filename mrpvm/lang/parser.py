@@ -11,7 +11,7 @@ _ID_CHARS = "letters, digits, '_', '-' and ':'"
 def parse(lines: Iterable[TokenLine]) -> tuple[Statement, ...]:
     """Return one statement a line.
 
-    A missing command is left to the validator, which knows what could stand there.
+    A missing command is left to the validator, which knows what could be there.
 
     Raises:
         ControlLanguageError: with the first statement that does not follow the grammar.
@@ -66,7 +66,7 @@ def _arguments(line: TokenLine, tokens: list[Token], statement_id: str) -> tuple
 
 
 def _item(line: TokenLine, token: Token, statement_id: str) -> Token:
-    """Return `token` if it may stand in a list: atoms and references only."""
+    """Return `token` if it may be in a list: atoms and references only."""
     if token.kind in (TokenKind.ATOM, TokenKind.REFERENCE):
         return token
     what = "a list inside a list" if token.kind is TokenKind.LIST_OPEN else "a string inside a list"

@@ -1,6 +1,6 @@
 """The provider's own thread of answers: each request names the response that it follows.
 
-An accelerator and nothing else: the whole bounded conversation is sent all the same. The provider's ids are never
+An accelerator and nothing else: the whole bounded conversation is sent anyway. The provider's ids are never
 stored: stand-ins, equal for equal ids, take their place in what is.
 """
 
@@ -15,7 +15,7 @@ _STAND_IN_CHARS = 12
 
 
 def stand_in(response_id: str) -> str:
-    """Return what stands in stored data for a response id of the provider's."""
+    """Return what is in stored data for a response id of the provider's."""
     return f"response-{hashlib.sha256(response_id.encode()).hexdigest()[:_STAND_IN_CHARS]}"
 
 

@@ -186,7 +186,7 @@ def _sentence_windows(text: str, span: _Span, limits: ChunkingLimits, chunk_type
 
 
 def _fixed_windows(text: str, span: _Span, limits: ChunkingLimits) -> Iterator[Chunk]:
-    """Return windows of fixed size; the overlap stands in front of the window's own text."""
+    """Return windows of fixed size; the overlap is in front of the window's own text."""
     size = min(limits.window_chars, limits.target_max_chars)
     lap = min(limits.window_overlap_chars, size // 2)
     start = span[0]

@@ -183,9 +183,7 @@ def _leaf(
 def _aggregates(
     source: SourceInfo, leaves: Sequence[KnowledgeUnit], sections: Sequence[tuple[str | None, list[str]]]
 ) -> list[KnowledgeUnit]:
-    """Return a summary for each section of two or more leaves, and one of the source above two or more parts
-    .
-    """
+    """Return a summary for each section of two or more leaves, and one of the source above two or more parts."""
     if len(leaves) < 2:
         return []
     by_id = {leaf.id: leaf for leaf in leaves}

@@ -1,4 +1,4 @@
-"""Two graphs side by side: which frames and executions of one turn stand where those of the other do.
+"""Two graphs side by side: which frames and executions correspond.
 
 Ids are places and say nothing across turns: what has the same part to play is aligned, inside frames that are aligned.
 """

@@ -301,7 +301,7 @@ def _challenge_made(fold: _Fold, at_ms: int, data: ChallengeMade) -> None:
     fold.control_edge(data.challenge_id, data.target_id, "challenges")
 
 
-# A handler takes the data of the one kind of events that it stands beside.
+# A handler takes the data of its kind of events.
 _HANDLERS: Mapping[type, Callable[[_Fold, int, Any], None]] = {
     FrameOpened: _frame_opened,
     FrameClosed: _frame_closed,

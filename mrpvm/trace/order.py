@@ -11,7 +11,7 @@ type _Placed[Item] = tuple[tuple[int, ...], Item]
 def in_frame_order[Item](items: Sequence[Item], frame_of: Callable[[Item], str]) -> list[Item]:
     """Return items of frames that ran side by side as if the frames had run one after another.
 
-    A frame waits while its children run: what lies between two of its own items is theirs, and goes child by child.
+    A frame waits while its children run: what is between two of its own items is theirs, and goes child by child.
     """
     placed = [(path_key(frame_of(item))[0], item) for item in items]
     return [item for _, item in _ordered(placed, 1)]

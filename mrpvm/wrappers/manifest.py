@@ -47,9 +47,7 @@ class Admission:
 
 
 def admit_wrappers(directory: Path, allowed: Collection[str]) -> Admission:
-    """Return the wrappers below `directory` that are on the allowlist by id or name and have a valid manifest
-    .
-    """
+    """Return the wrappers below `directory` that are on the allowlist by id or name and have a valid manifest."""
     admitted: list[tuple[WrapperManifest, Path]] = []
     problems: list[str] = []
     ids: set[str] = set()

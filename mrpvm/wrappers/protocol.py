@@ -71,7 +71,7 @@ def read_result(finished: Finished, intent_ref: int, name: str) -> HelperOutput:
 
 
 def _fields(output: bytes) -> dict[str, str]:
-    """Return the named parts below the heading; a part goes on until the next begins."""
+    """Return the named parts below the heading; a part continues until the next begins."""
     try:
         text = output.decode("utf-8").replace("\0", "")
     except UnicodeDecodeError:

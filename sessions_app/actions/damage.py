@@ -62,7 +62,7 @@ def damaged_rows(field: "Field[Any, Any]", pause: Callable[[], None] = lambda: N
 def mend_value(field: "Field[Any, Any]", pk: Any) -> bool:
     """Set a damaged value aside and give its row another; False where the row is gone or can be read.
 
-    Empty is what stands for most values. Of a turn's events, which make sense only in order, all from the damaged batch
+    Empty is what represents most values. Of a turn's events, which make sense only in order, all from the damaged batch
     on are set aside. Ancestors are read from the layers above. A session with damaged skills, personas or agents gets
     those that the files hold now.
 
@@ -136,7 +136,7 @@ def _freeze_again(key: str) -> None:
     }
     content = read[kind](damaged.project)
     column = _SESSION_COLUMNS[kind]
-    # The key stands for the content: where the files still say the same, this is the content that was damaged.
+    # The key represents the content: where the files still say the same, this is the content that was damaged.
     FrozenContent.objects.filter(pk=key).update(content=content.as_record())
     (stored,) = store(damaged.project_id, [(kind, content)])
     if stored != key:

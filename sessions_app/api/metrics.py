@@ -16,7 +16,7 @@ class MayScrape(RolePermission):
     """Lets anybody in where `MRPVM_METRICS` is `open`, else admins: the figures are of all projects."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Return whether the request may go on."""
+        """Return whether the request may continue."""
         return settings.MRPVM_METRICS == "open" or super().has_permission(request, view)
 
     def needed_role(self, request: Request, view: APIView) -> str:

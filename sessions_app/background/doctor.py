@@ -1,4 +1,4 @@
-"""Whether what is stored holds together: each check tells what it found, and may know how to mend it."""
+"""Whether what is stored holds together: each check says what it found, and may know how to mend it."""
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence

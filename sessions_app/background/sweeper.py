@@ -51,7 +51,7 @@ class DatabaseAway(Exception):
 def sweep() -> dict[str, int]:
     """Do all of it once; return how many rows each part touched. Safe to run in several processes at once.
 
-    A part that fails is noted in the log and tried again the next time; the others have their turn all the same.
+    A part that fails is noted in the log and tried again the next time; the others have their turn anyway.
 
     Raises:
         DatabaseAway: the parts that are left were not tried.

@@ -20,7 +20,7 @@ from sessions_app.turns.pipeline import run_turn
 
 
 def continue_from(turn: ExplainabilityTurn, changes: Changes, *, tells_supposed: bool = False) -> ExplainabilityTurn:
-    """Return the turn of a new session that goes on from before `turn` with the trial's message and choices.
+    """Return the turn of a new session that continues from before `turn` with the trial's message and choices.
 
     Args:
         tells_supposed: the session is told what the trial supposed; else it does not know it.

@@ -190,4 +190,4 @@ class RecordedPreparation:
         return self._models.bind(scope).call(prompt).text
 
     def raise_if_ended(self) -> None:
-        """Go on: nobody stops what is recorded."""
+        """Continue: nobody stops what is recorded."""

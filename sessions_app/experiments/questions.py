@@ -45,7 +45,7 @@ class Target:
 
     @property
     def may_come(self) -> bool:
-        """Return whether it is a state that somebody may be about to give a base: a draft or a revision."""
+        """Return whether the state may become that of a base: a draft or a revision."""
         return self.draft is not None or self.revision is not None
 
     @classmethod

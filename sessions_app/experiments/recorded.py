@@ -164,7 +164,7 @@ def message_of(turn: ExplainabilityTurn, view: TurnView) -> str:
 
 
 def _until_stopped(records: Sequence[Record]) -> Iterator[Record]:
-    """Return the events before the first that tells of the stop: the others were written by whoever stopped it."""
+    """Return the events before the first that describes the stop: the others were written by whoever stopped it."""
     for record in records:
         if error_code(record) in _STOPPED:
             return
@@ -172,7 +172,7 @@ def _until_stopped(records: Sequence[Record]) -> Iterator[Record]:
 
 
 def error_code(record: Record) -> str | None:
-    """Return the code of the error that an event tells of."""
+    """Return the code of the error that an event describes."""
     error = record[2].get("error")
     return error.get("code") if isinstance(error, Mapping) else None
 

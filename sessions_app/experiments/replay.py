@@ -170,7 +170,7 @@ class _Course:
         return self._now_ms
 
     def passed(self, event: Event) -> None:
-        """Go on to the next recorded event."""
+        """Continue to the next recorded event."""
         if not isinstance(event.data, UnitsJudged):
             self._count += 1
             if self._count < len(self._times):

@@ -174,7 +174,7 @@ _Dumper.add_representer(str, _Dumper.represent_text)
 
 
 class _Loader(yaml.SafeLoader):
-    """Without aliases: a small file with them can stand for a huge one."""
+    """Without aliases: a small file with them can represent a huge one."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):

@@ -158,8 +158,8 @@ def start_base_tests(base: KnowledgeBase, target: Target, author: Author, *, wai
 
 def _state(base: KnowledgeBase, target: Target) -> str | None:
     if target.draft is not None:
-        state: Literal["with", "without"] = "without" if target.without_told else "with"
-        return state_of_draft(session_of(base.project, target.draft), base, state)
+        facts: Literal["with", "without"] = "without" if target.without_told else "with"
+        return state_of_draft(session_of(base.project, target.draft), base, facts)
     return None if target.revision is None else state_of_revision(base, target.revision)
 
 

@@ -29,14 +29,14 @@ type Tick = Callable[[], None]
 
 
 def unstopped() -> None:
-    """Let a trial go on."""
+    """Let a trial continue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialOutcome:
     """What a trial answered; `status` is `needs-model` where it would have had to ask a model and may not.
 
-    `missing_request` is then the request that was not made. `has_effect` tells whether the machine was given anything
+    `missing_request` is then the request that was not made. `has_effect` says whether the machine was given anything
     else than in the recorded turn.
     """
 

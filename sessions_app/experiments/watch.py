@@ -14,7 +14,7 @@ class Watch:
     """Running work's sign of life.
 
     Args:
-        is_wanted: notes how far the work has come, and returns whether it shall go on; asked four times a second at
+        is_wanted: notes how far the work has come, and returns whether it shall continue; asked four times a second at
             most.
         apart: as for `Pacer`.
     """

@@ -43,7 +43,7 @@ def derive_summaries(ingested: IngestedSource, models: ModelSource, watch: Calla
     A summary that the model does not give stays as the rules wrote it: it only repeats what the leaves say.
 
     Args:
-        watch: raises when the ingest must not go on.
+        watch: raises when the ingest must not continue.
     """
     units = {unit.id: unit for unit in ingested.units}
     for kind in ("composite", "aggregate"):

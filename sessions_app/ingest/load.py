@@ -85,7 +85,7 @@ class LoadedContext:
 def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> LoadedContext:
     """Make a file part of the session's memory; the same `source_id` again replaces what it brought in.
 
-    Open pages hear `context.progressed` while it is read. Turns go on meanwhile; at the end a running one is waited
+    Open pages hear `context.progressed` while it is read. Turns continue meanwhile; at the end a running one is waited
     for.
 
     Args:
@@ -101,7 +101,7 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
     session = waiting_for_slot(wait_ms, lambda: _idle(session.pk))
     source_id = upload.source_id or new_context_id()
     on_stage = _told(session, upload)
-    # A base may have or get a source of an id that a client chose; unit ids are unique in a view all the same.
+    # A base may have or get a source of an id that a client chose; unit ids are unique in a view anyway.
     id_root = f"session::{upload.source_id}" if upload.source_id else ""
     work = _Work(upload, source_id, session.model_config, on_stage, session.project, session, id_root)
     ingested = work.ingested()
@@ -327,7 +327,7 @@ class _Work:
         )
 
     def watch(self) -> bool:
-        """Return False as long as the ingest may go on.
+        """Return False as long as the ingest may continue.
 
         Raises:
             TurnInterrupted: the server stops.

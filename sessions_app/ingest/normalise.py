@@ -28,7 +28,7 @@ _PATIENCE_SECONDS = 0.1
 class Normaliser:
     """Who normalises, with which models, and what is to be looked at meanwhile.
 
-    `watch` raises when the ingest must not go on; `progress` hears how many chunks are done.
+    `watch` raises when the ingest must not continue; `progress` hears how many chunks are done.
     """
 
     detector: SeedDetector

@@ -99,7 +99,7 @@ def draw(spans: Sequence[ReceivedSpan], request_id: str) -> DrawnTrace:
 
 
 def _trees(spans: Sequence[ReceivedSpan]) -> list[_Node]:
-    """Return the roots with what lies below them; a span whose parent has not come, or is below it, is one too."""
+    """Return the roots with what is below them; a span whose parent has not come, or is below it, is one too."""
     nodes = {span.span_id: _Node(span) for span in sorted(spans, key=lambda span: (span.start_ns, span.span_id))}
     tops: list[_Node] = []
     for node in nodes.values():
@@ -112,7 +112,7 @@ def _trees(spans: Sequence[ReceivedSpan]) -> list[_Node]:
 
 
 def _is_above(node: _Node, below: _Node, nodes: Mapping[str, _Node]) -> bool:
-    """Return whether a span lies in a loop of parents, of which the one with the lowest id is the root."""
+    """Return whether a span is in a loop of parents, of which the one with the lowest id is the root."""
     seen: set[str] = set()
     place: _Node | None = below
     while place is not None and place.span.span_id not in seen:
@@ -192,7 +192,7 @@ def _all(top: _Node) -> Iterator[_Node]:
 
 
 def _drawn(top: _Node, parent_id: str | None, depth: int, at: Any, by_span: Mapping[str, str]) -> Iterator[Event]:
-    """Return the events of a node and of what lies below it, each frame around its own."""
+    """Return the events of a node and of what is below it, each frame around its own."""
     waiting: list[tuple[_Node, str | None, int, bool]] = [(top, parent_id, depth, False)]
     while waiting:
         node, above, level, is_ended = waiting.pop()

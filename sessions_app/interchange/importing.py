@@ -31,7 +31,7 @@ _NAME_CHARS = 100
 
 
 def import_spans(project: Project, spans: Sequence[ReceivedSpan]) -> int:
-    """Store the spans and draw their traces; return how many of them were new. Spans that are known change nothing.
+    """Store the spans and draw their traces; return how many were new. Known spans change nothing.
 
     Raises:
         TooLarge: a trace would hold more than `SPANS_A_TRACE` spans; those of other traces before it are stored.

@@ -1,6 +1,6 @@
 """A turn as spans, by OpenTelemetry's semantic conventions for generative AI.
 
-The root frame is the span `invoke_agent`, each frame and execution a span below the frame that it lies in, each request
+The root frame is the span `invoke_agent`, each frame and execution a span below the frame that it is in, each request
 to a model a span `chat` below its execution. The recorded edges are links, so that a reader can draw the same graph.
 """
 
@@ -264,7 +264,7 @@ class _Spans:
 class Evaluation:
     """A verdict on an answer, by a reader or a test.
 
-    `name` is "rating" or the suite's name. `at_ns` is since 1970, `score` lies in [0, 1] and is None of a test that
+    `name` is "rating" or the suite's name. `at_ns` is since 1970, `score` is in [0, 1] and is None of a test that
     could not be run. `explanation` is content.
     """
 

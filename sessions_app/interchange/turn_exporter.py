@@ -28,7 +28,7 @@ class QueuedSpan(ReadableSpan):
         super().__init__("queued", context, resource=_NO_RESOURCE)
 
     def spans(self, *, with_content: bool) -> Iterator[Span]:
-        """Return the spans that it stands for."""
+        """Return the spans that it represents."""
         raise NotImplementedError
 
 

@@ -79,7 +79,7 @@ def insert_indexed(layer: KnowledgeLayer, new: IndexedUnits, origin: KnowledgeSo
         ValueError: the layer is sealed.
 
     Effects: unit and posting rows, duplicate rows, the layer's counts; the number of queries does not depend on the
-    number of units up to some thousands, nor on what lies below.
+    number of units up to some thousands, nor on what is below.
     """
     if not new.units:
         return []
@@ -116,7 +116,7 @@ def not_removed(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> QuerySet[L
 def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit], *, own_too: bool = False) -> int:
     """Remove units of ancestors from what an unsealed layer shows; return how many of them had not been removed before.
 
-    A twin that a removed unit stood for is shown again, unless it is removed too. What was derived from them in
+    A twin that a removed unit represented is shown again, unless it is removed too. What was derived from them in
     other sources is stale, and not shown until it is stored again.
 
     Args:

@@ -92,7 +92,7 @@ def keep_removals(session: Session, sealed: Sequence[KnowledgeLayer]) -> None:
 def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Empty the draft and put it on `parent`; one row, unless there is something to throw away.
 
-    What lies on top of it is left to the caller: `restack_layer`, or `relink_layer` where nothing changes for it.
+    What is on top of it is left to the caller: `restack_layer`, or `relink_layer` where nothing changes for it.
     """
     if not draft.is_empty:
         _clear_layer(draft.pk)
@@ -107,9 +107,9 @@ def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
 
 
 def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Put an unsealed layer on top of another, or bring it up to date with the one below.
+    """Put an unsealed layer on top of another, or update it after a change of the one below.
 
-    Costs by the layer's own units, never by what lies below. What lies above is left to the caller. Effects: the
+    Costs by the layer's own units, never by what is below. What is above is left to the caller. Effects: the
     layer's parent, ancestry, counts and the rows that say which duplicates it hides; what it removed and is not below
     it any more is forgotten.
     """
@@ -126,7 +126,7 @@ def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
 
 
 def recount_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Bring an unsealed layer's counts up to date where lengths have changed, its own or those of what lies below."""
+    """Bring an unsealed layer's counts up to date where lengths have changed, its own or those of what is below."""
     _count_again(layer, parent)
     layer.save(update_fields=list(_COUNTS))
 
@@ -146,14 +146,14 @@ def restack_above(layer: KnowledgeLayer) -> None:
 
 
 def own_layers(session: Session) -> list[KnowledgeLayer]:
-    """Return what lies above the session's draft, the lowest first: its context layers, then its journal."""
+    """Return what is above the session's draft, the lowest first: its context layers, then its journal."""
     own_ids = session.journal.chain[1 : session.journal.chain.index(session.draft_id)]
     below = {layer.pk: layer for layer in KnowledgeLayer.objects.filter(pk__in=own_ids)} if own_ids else {}
     return [*(below[pk] for pk in reversed(own_ids)), session.journal]
 
 
 def draft_layers(session: Session) -> list[KnowledgeLayer]:
-    """Return what lies between the mounted base and the session's own layers, the lowest first; the draft is the
+    """Return what is between the mounted base and the session's own layers, the lowest first; the draft is the
     last.
     """
     lower_ids = session.draft.ancestry[: session.draft.ancestry.index(session.mounted_layer_id)]
@@ -241,7 +241,7 @@ def _restore_stack(
 ) -> list[KnowledgeLayer]:
     """Put what was not sealed of the session's own layers on its draft again, with a journal on top.
 
-    Not what is empty below the journal, which is returned: its counts lack what lay above it and was sealed.
+    Not what is empty below the journal, which is returned: its counts lack what was above it and was sealed.
 
     Args:
         link: puts a layer on another; `relink_layer` where that one shows the same as the one below it until now.

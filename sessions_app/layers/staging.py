@@ -1,6 +1,6 @@
 """Units written where nobody looks, in short transactions, until a last short one makes them visible.
 
-A staged layer lies on top of the layer that it is meant for and nothing points at it, so readers do not see it, and
+A staged layer is on top of the layer that it is meant for and nothing points at it, so readers do not see it, and
 what is left of it after a crash is swept. SQLite's one writer is never held for long, whatever a source's size.
 """
 

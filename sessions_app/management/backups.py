@@ -50,7 +50,7 @@ class BackupManifest:
 
 
 def make_backup(file: Path, *, with_secret_key: bool = False) -> BackupManifest:
-    """Write a backup; the server may go on meanwhile.
+    """Write a backup; the server may continue meanwhile.
 
     Raises:
         BackupError: the file exists, or something cannot be read or written.

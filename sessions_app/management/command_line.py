@@ -6,7 +6,7 @@ import sys
 from django.core.management import ManagementUtility, get_commands, load_command_class
 
 _OF_DJANGO = ("migrate", "changepassword", "shell", "dbshell")
-"""Django's commands that the help names too; the others can be called all the same."""
+"""Django's commands that the help names too; the others can be called anyway."""
 
 
 class CommandLine(ManagementUtility):

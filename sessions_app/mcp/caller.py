@@ -11,7 +11,7 @@ from sessions_app.models import Project
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """What the key may do: everything that a tool sees lies in `project`; `name` counts its calls."""
+    """What the key may do: everything that a tool sees is in `project`; `name` counts its calls."""
 
     project: Project
     role: str

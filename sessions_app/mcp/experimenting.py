@@ -156,7 +156,7 @@ def read_experiment(
 
 
 def _begun(caller: Caller, made: Experiment) -> str:
-    """Return the first page of an experiment; the next ones are read without running it again."""
+    """Return the first page of an experiment."""
     text = experiment_text(experiments.experiment(caller.project, made.experiment_id))
     return page(text, 0, f"call read_experiment for {made.experiment_id}")
 

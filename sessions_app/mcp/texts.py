@@ -1,4 +1,4 @@
-"""How results are written: short lines of text, long ones in pages that say how to go on."""
+"""How results are written: short lines of text, long ones in pages that say how to continue."""
 
 from datetime import datetime
 
@@ -31,7 +31,7 @@ def page(text: str, offset: int, again: str = "call again") -> str:
         again: what to call for it, where the same call would do the work once more.
 
     Raises:
-        InvalidInput: the offset lies behind the text's end.
+        InvalidInput: the offset is behind the text's end.
     """
     if not 0 <= offset <= len(text):
         raise InvalidInput(f"offset is {offset}: the text has {len(text)} characters.")

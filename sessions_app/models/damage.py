@@ -17,7 +17,7 @@ from mrpvm.errors import StorageDamaged
 
 
 class DamagedValue(models.Model):
-    """A value as it was found, kept before its column got another one so that somebody may still make sense of it."""
+    """An unreadable value, kept before its column was reset, so that it may still be recovered."""
 
     table = models.CharField(max_length=100, help_text="Table the value was read from.")
     column = models.CharField(max_length=100, help_text="Column the value was read from.")

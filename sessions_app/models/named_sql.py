@@ -196,7 +196,7 @@ def value_insertions(
 
 
 def insert_at_once(into: str, types: Sequence[str], rows: Sequence[tuple[Any, ...]], after: str = "") -> None:
-    """Insert very many rows of few columns in a few steps, during which other threads of the server go on.
+    """Insert very many rows of few columns in a few steps, during which other threads of the server continue.
 
     PostgreSQL gets a whole column as one array, which is far less work for its driver than a parameter a value.
 
@@ -583,7 +583,7 @@ def _conversation_converters(vendor: str) -> tuple[Sequence[Place], Sequence[Pla
 
 @dataclass(frozen=True, slots=True)
 class Columns[Row: Model]:
-    """Columns of a model in a statement, `sql`, whose values stand in its rows from the place `start` on."""
+    """Columns of a model in a statement, `sql`, whose values are in its rows from the place `start` on."""
 
     model: type[Row]
     names: Sequence[str]

@@ -1,4 +1,4 @@
-"""Columns of what tells of conversations: no key, token or password that somebody wrote is stored in them.
+"""Columns of what describes conversations: no key, token or password that somebody wrote is stored in them.
 
 The conversation itself (messages, units, memory, sources) keeps what was said, so that it can be answered.
 """

@@ -37,7 +37,7 @@ class WrongCounter(NamedTuple):
 
 
 class LostPointer(NamedTuple):
-    """A foreign key that names no row; `is_required` tells whether its row cannot be without one."""
+    """A foreign key that names no row; `is_required` says whether its row cannot be without one."""
 
     table: str
     row: int
@@ -112,7 +112,7 @@ def sessions_with_lost_events() -> list[WrongCounter]:
 def ownerless_layers() -> list[int]:
     """Return the keys of layers that nothing points at, those that are being filled left out.
 
-    A layer belongs to a base, a revision, a mount or a session, or lies below one. What was taken out of a layer
+    A layer belongs to a base, a revision, a mount or a session, or is below one. What was taken out of a layer
     belongs to the one that it goes with.
     """
     owned = Q(pk__in=KnowledgeBase.objects.values("head")) | Q(pk__in=KBRevision.objects.values("layer"))
@@ -128,7 +128,7 @@ def ownerless_layers() -> list[int]:
 def layers_with_unindexed_units() -> list[int]:
     """Return the keys of layers that hold a unit of evidence without postings.
 
-    Postings stand under the layer's key or under that of the rewritten index.
+    Postings are under the layer's key or under that of the rewritten index.
     """
     indexed = Posting.objects.filter(unit=OuterRef("pk"))
     lost = LayerUnit.objects.filter(length__gt=0).filter(~Exists(indexed))

@@ -17,7 +17,7 @@ Key = tuple[str, Callable[[Any], Any]]
 
 
 _BACK = "-"
-"""Begins the cursor of a page that lies before its row; no other cursor begins so."""
+"""Begins the cursor of a page that is before its row; no other cursor begins so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

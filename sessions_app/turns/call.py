@@ -19,7 +19,7 @@ from sessions_app.models import KnowledgeBase
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnCall:
-    """What somebody asks of a session: the message and this turn's own choices, which are hard pins.
+    """The input of a turn: the message and this turn's own choices, which are hard pins.
 
     `is_streamed`: the answer is read while it is written. `typed` is what the user really typed where that was
     a command for a `skill`; the message is then its payload, so that no model ever sees a command. A skill asks a
@@ -31,8 +31,8 @@ class TurnCall:
     answer. `chain` is the chain hash of all that, where the conversation shall be recognised again;
     `client_request` is kept with the turn as it is.
     `flags` are the request's own choices of policies. `skill_choice` is what a model was offered and chose, where it
-    was asked. `continues_at` is the place of the last message that the request goes on from, where it
-    goes on from a certain one: if the session holds more by the time of the turn, that runs in a fork. Without
+    was asked. `continues_at` is the place of the last message that the request continues from, where it
+    continues from a certain one: if the session holds more by the time of the turn, that runs in a fork. Without
     `remembers_choices` the session's preferences stay as they are, whatever answered. `limits` are names of
     `mrpvm.values.Limits` with values below the server's.
     """

@@ -1,6 +1,6 @@
 """Which of the provider's responses a session's next request follows: state that is never a row.
 
-It lies in the cache that the processes share, lives for an hour, and is dropped when a process starts or somebody
+It is in the cache that the processes share, lives for an hour, and is dropped when a process starts or somebody
 opens the session anew. That costs nothing but the provider's own cache: the conversation itself is sent with every
 request.
 """
@@ -26,7 +26,7 @@ _GENERATION = "chain-generation"
 
 
 class ThreadPlace(NamedTuple):
-    """Where a session stands in the provider's thread: the response its last turn followed, and the one it made."""
+    """Where a session is in the provider's thread: the response its last turn followed, and the one it made."""
 
     followed_id: str | None = None
     next_id: str | None = None

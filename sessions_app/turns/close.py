@@ -179,7 +179,7 @@ def fill_end(
     turn.left_out_count = sum(
         section.get("omitted_count", 0)
         for section in report.get("sections", ())
-        if section.get("rule") != SUMMARISED  # is told all the same
+        if section.get("rule") != SUMMARISED  # is told anyway
     )
 
 

@@ -1,6 +1,6 @@
 """What a model is writing for a running turn, for tabs that did not send its message.
 
-It lies in the cache that the processes share, not in a row, and is dropped when the turn ends.
+It is in the cache that the processes share, not in a row, and is dropped when the turn ends.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""The model as a turn's preparation asks it: within the turn's time and calls, and no longer than the turn goes on."""
+"""Model calls of a turn's preparation, within the limits of the turn."""
 
 import functools
 import time
@@ -79,7 +79,7 @@ class PreparationModel:
             self.exchanges += [{**record, "purpose": plugin_id} for record in recorder.as_records()]
 
     def raise_if_ended(self) -> None:
-        """Raise what a call found that ends the turn, for callers that go on without a model that fails."""
+        """Raise what a call found that ends the turn, for callers that continue without a model that fails."""
         if self._ended is not None:
             raise self._ended
 

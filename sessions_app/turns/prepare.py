@@ -112,7 +112,7 @@ def _with_chosen_skill(session: Session, call: TurnCall, flags: Flags, model: Pr
 
 
 def _said(state: ConversationState) -> Iterator[str]:
-    """Yield what was said before; words of it may come to stand in what is kept of this turn."""
+    """Yield earlier messages and prompts; what is stored of this turn may repeat words of them."""
     turn_input = state.asked
     yield from (item.content for item in state.messages)
     yield from (item.content for item in (*(turn_input.history or ()), *turn_input.added))

@@ -29,7 +29,7 @@ FIRST_MESSAGE_CHARS = 60
 
 
 class SessionMovedOn(Conflict):
-    """Another turn has added to the conversation that the call goes on from."""
+    """Another turn has added to the conversation that the call continues from."""
 
 
 def start_turn(

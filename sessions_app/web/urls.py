@@ -1,4 +1,4 @@
-"""The addresses of the pages; fragments and actions lie below their page."""
+"""The addresses of the pages; fragments and actions are below their page."""
 
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path

@@ -105,7 +105,7 @@ def not_chosen(offered: Sequence[SkillEntry], problem: str, reason: str = "") ->
 
 
 def _object_in(reply: str) -> dict[str, Any] | None:
-    """Return the JSON object of a reply, whether or not it stands in a fence."""
+    """Return the JSON object of a reply, whether or not it is in a fence."""
     start, end = reply.find("{"), reply.rfind("}")
     try:
         value = json.loads(reply[start : end + 1])

@@ -13,7 +13,7 @@ INFORMATIONAL_CODES = frozenset({"precedence_conflict", "unknown_keys", "name_di
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillDiagnostic:
-    """What was found about one folder; `path` lies below the root of its source."""
+    """What was found about one folder; `path` is below the root of its source."""
 
     skill_name: str
     code: str
@@ -34,7 +34,7 @@ class SkillDiagnostic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillEntry:
-    """One skill of the index; `path` lies below the root of its source."""
+    """One skill of the index; `path` is below the root of its source."""
 
     skill_name: str
     source: str

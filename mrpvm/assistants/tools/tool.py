@@ -17,7 +17,7 @@ class Tool:
     """A function from a payload's text to an output's text.
 
     `read` gives the typed input and raises `ToolInputInvalid`; `run` works on it and may raise anything; `is_output`
-    tells whether what it gave is what the tool promises.
+    says whether what it gave is what the tool promises.
     """
 
     provider: str

@@ -31,7 +31,7 @@ FOLLOWS_UP = 0.5
 LEAST_NEED = 0.2
 """Below this need no terms are looked for; above it their probability, which knows of the need, does the weighing."""
 LEAST_FOLLOWING = 0.35
-"""Below this probability of going on from the conversation a message stands alone, and nothing of it is added."""
+"""A message that is less likely than this to continue the conversation is searched for by its own words alone."""
 
 
 type Author = Literal["rules", "model"]

@@ -1,4 +1,4 @@
-"""What was said, read once: each content word of a message with where and how it stands there."""
+"""What was said, read once: each content word of a message with where and how it is there."""
 
 import re
 from collections.abc import Sequence

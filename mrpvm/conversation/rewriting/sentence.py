@@ -23,7 +23,7 @@ _ENDING_MARKS = " .?!,;:"
 _FEWEST_WORDS, _MOST_WORDS, _MOST_LEFT = 2, 8, 6
 _MOST_REPLY_WORDS = 5
 _OPENING = re.compile(r"^(?:(?:ok|okay|now|then|so|and|well|please)\b[ ,]*)+", re.IGNORECASE)
-"""What may stand before an order."""
+"""What may be before an order."""
 _POSSESSIVE = re.compile(r"^(?:my|our|your|his|her|their) ", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 _PATTERNS = (

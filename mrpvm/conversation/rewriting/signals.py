@@ -52,13 +52,13 @@ def has_signal(message: str) -> bool:
 
 
 def points_back(message: str) -> bool:
-    """Return whether a message goes on from the one before by its form: "And the valve?", "Explain the above"."""
+    """Return whether a message continues from the one before by its form: "And the valve?", "Explain the above"."""
     words = words_of(message)
     return _is_ellipsis(words) or ("the", "above") in pairwise(words)
 
 
 def refers_back(message: str) -> bool:
-    """Return whether a message has a word for something that was said, or goes on from it by its form."""
+    """Return whether a message has a word for something that was said, or continues from it by its form."""
     words = words_of(message)
     followed = zip(["", *words], words, [*words[1:], ""], strict=False)
     names_somebody = any(mention.is_name for mention in mentions_in(message))
@@ -86,7 +86,7 @@ def need_probability(message: str, exchanges: Sequence[Exchange], weights: Weigh
 
 
 def with_crossed(features: Mapping[str, float]) -> dict[str, float]:
-    """Return the signs of a message with those that say more together of whether it goes on from the conversation."""
+    """Return the signs of a message with those that say more together of whether it continues from the conversation."""
     return dict(features) | {
         f"{one} & {other}": features.get(one, 0.0) * features.get(other, 0.0) for one, other in _CROSSED
     }

@@ -48,7 +48,7 @@ class MeantTerm:
 class Candidate:
     """A word of the conversation that the message does not say: where it was said and how.
 
-    A focus is 1 where a word is said, and goes on as far as the questions after it lean on what was said before them.
+    A focus is 1 where a word is said, and continues as far as the questions after it lean on what was said before them.
     """
 
     asked_in: list[int] = field(default_factory=list)

@@ -96,9 +96,7 @@ def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admi
 def exhausted(
     stage: str, tried: list[Execution], empty_code: str | None = None, empty_status: str | None = None
 ) -> StageExhausted:
-    """Return the error of a stage whose candidates all failed; a failed model provider gives the code
-    .
-    """
+    """Return the error of a stage whose candidates all failed; a failed model provider gives the code."""
     empty = bool(tried) and all(execution.status == empty_status for execution in tried)
     codes = [execution.error.code for execution in tried if execution.error]
     blamed = next((code for code in reversed(codes) if code in MODEL_ERROR_CODES), None)

@@ -90,10 +90,10 @@ def solve(run: TurnRun, frame: Frame, attempt: SolverAttempt, seed_ids: tuple[st
 
 
 def _writes(run: TurnRun, frame: Frame, attempt: SolverAttempt) -> Writes | None:
-    """Return what the deltas of this attempt carry, None where nobody reads along or there are several texts.
+    """Return the type of this attempt's deltas, None without a streaming client or with several texts.
 
-    They are drafts unless the text will be the turn's answer as it stands: of the root frame, with no validator to
-    approve it and no rival to compare it with.
+    They are drafts unless the text will be the turn's answer unchanged: in the root frame, without a validator and
+    without a competing candidate.
     """
     if not run.request.is_streamed or len(frame.intents) != 1:
         return None

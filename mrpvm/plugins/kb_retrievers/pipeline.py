@@ -213,7 +213,7 @@ def find_lexically(profile: ContextProfile, request: RetrieveInput, context: Cal
 
 
 def matched_by(hit: ScoredUnit) -> str:
-    """Return BM25's score and the terms that made it, each with the fields it stands in, in words."""
+    """Return BM25's score and the terms that made it, each with the fields it is in, in words."""
     shares = sorted((-score, term) for term, score in hit.term_scores.items() if score > 0)
     fields = fields_of(hit.unit, hit.term_scores.keys())
     listed = ", ".join(f"{term} {-score:.2f}{_where(term, fields[term])}" for score, term in shares)

@@ -61,7 +61,7 @@ def _text_of(body: LexborNode) -> str:
 
 
 def _mark(tag: str, is_end: bool) -> str:
-    """Return what stands for an element's begin or end in the text."""
+    """Return what represents an element's begin or end in the text."""
     if tag in ("br", "li", "tr", "td", "th"):
         return "" if is_end else {"br": "\n", "li": "\n- ", "tr": "\n"}.get(tag, " ")
     if tag in _BLOCKS:

@@ -1,4 +1,4 @@
-"""Text files: which characters their bytes stand for."""
+"""Text files: which characters their bytes represent."""
 
 import codecs
 import re

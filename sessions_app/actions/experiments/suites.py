@@ -99,7 +99,7 @@ def _name(name: str, most: int) -> str:
 
 
 def delete_suite(suite: Suite) -> None:
-    """Remove a suite with its tests, runs and their traces; a run that is going on ends within a second."""
+    """Remove a suite with its tests, runs and their traces; a current run ends within a second."""
     for run in suite.runs.select_related("experiment"):
         delete_experiment(run.experiment)
     with transaction.atomic():

@@ -170,7 +170,7 @@ def add_source(
     """Add a source and its admitted units to a base; the same `source_id` again replaces that source.
 
     Readers see the base with the old source until the last of several short transactions, and with the new one after
-    it; sessions that have the base mounted go on seeing the head they mounted.
+    it; sessions that have the base mounted continue to see the head they mounted.
 
     Args:
         replaces: False if `source_id` was free when it was chosen: then neither it nor the text may be there.
@@ -245,9 +245,7 @@ def base_name(name: str) -> str:
 
 
 def free_source_id(layer: KnowledgeLayer, name: str) -> str:
-    """Return `src-` and 12 hex digits of the name's SHA-256; `-1`, `-2` and so on if the chain has it already
-    .
-    """
+    """Return `src-` and 12 hex digits of the name's SHA-256; `-1`, `-2` and so on if the chain has it already."""
     stem = f"src-{hashlib.sha256(name.strip().encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     present = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id__startswith=stem)
     taken = set(present.values_list("source_id", flat=True))

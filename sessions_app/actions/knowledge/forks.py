@@ -131,7 +131,7 @@ def save_session_kb(
 
 
 def _told(is_included: bool, unit_ids: Collection[str] | None) -> Collection[str] | None:
-    """Return which units of the journal are saved; None stands for all."""
+    """Return which units of the journal are saved; None represents all."""
     if is_included:
         return unit_ids
     if unit_ids:

@@ -83,7 +83,7 @@ def missing_units(session: Session, below: KnowledgeLayer) -> list[KnowledgeUnit
 
 
 def agree_with_units(session: Session) -> None:
-    """Make what the locked session finds as its own the units that it has: its draft may lie on another base now.
+    """Make what the locked session finds as its own the units that it has: its draft may be on another base now.
 
     What the base has of its earlier units is hidden from it, also what something else is shown for now: a draft may
     take that away. What the base does not show comes into its journal.

@@ -22,7 +22,7 @@ def restore_revision(
 ) -> KnowledgeBase:
     """Return the base with a new revision that shows what an earlier one showed; costs the same for every size.
 
-    Nothing is lost: what it showed until now is a revision like any other. Sessions go on seeing what they mounted.
+    Nothing is lost: what it showed until now is a revision like any other. Sessions continue to see what they mounted.
 
     Args:
         expected: the revision that the caller took for the present one; None to restore whatever came meanwhile.

@@ -1,4 +1,4 @@
-"""A session that goes on from a moment of another: what was said and known up to there, and nothing after it."""
+"""A session that continues from a moment of another: what was said and known up to there, and nothing after it."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
         reason: a `ForkReason`.
 
     Raises:
-        Unavailable: SESSION_LIMIT, also for what goes on after an expiry: that has given its place to another;
+        Unavailable: SESSION_LIMIT, also for what continues after an expiry: that has given its place to another;
             QUOTA_FULL, the project has no room for the fork or for what it knows.
 
     Effects: the session with its mount, layers, messages and units; `session.created`, `kb.mounted`; afterwards
@@ -83,7 +83,7 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
     for name, value in _FRESH.items():
         setattr(fork, name, value)
     fork.session_id = fork_id
-    if reason == ForkReason.EDITED:  # what goes on after an expiry is the same conversation
+    if reason == ForkReason.EDITED:  # what continues after an expiry is the same conversation
         fork.title = _numbered_title(source)
     _lay(fork, staged)
     fork.forked_from, fork.forked_at, fork.fork_reason = source, sequence, reason
@@ -92,7 +92,7 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
     fork.save()
     _copy_messages(source, fork, sequence)
     if summary_of(fork.summary).through > sequence or fork.message_sequence != sequence:
-        fork.summary = None  # it tells what was said after the branch, or of places that are others in the fork
+        fork.summary = None  # it says what was said after the branch, or of places that are others in the fork
     _copy_units(fork, _known(source, sequence), is_indexed=staged is not None)
     if source.remembered_count:
         _copy_remembered(source, fork, sequence)
@@ -149,7 +149,7 @@ def _lay(fork: Session, staged: int | None) -> None:
 
 
 def _copy_units(fork: Session, known: QuerySet[ContextUnit], *, is_indexed: bool) -> None:
-    """Take over the units; `is_indexed` tells whether a layer of the fork holds them already."""
+    """Take over the units; `is_indexed` says whether a layer of the fork holds them already."""
     columns = [str(field.column) for field in UnitFields._meta.local_concrete_fields]
     own = {"session_id": fork.pk, "state": ContextUnit.State.COMMITTED.value}
     insert_copies(ContextUnit, known, [*columns, "created_at", "committed_at"], own)

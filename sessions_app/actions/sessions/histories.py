@@ -109,7 +109,7 @@ def remove_message(session: Session, sequence: int) -> None:
     Raises:
         Conflict: TURN_IN_PROGRESS.
 
-    Effects: the row, the places from there on by which the conversation was recognised, and a summary that tells of
+    Effects: the row, the places from there on by which the conversation was recognised, and a summary that describes
     the message: the next turn that needs one makes it anew; `messages.changed`.
     """
     locked = lock_idle_session(session.pk)

@@ -23,8 +23,8 @@ EXPIRED = "session_expired_restarted"
 class RecognisedSession:
     """The session to talk in, how it was found, and what the client should know about that.
 
-    `continues_at` is the place of the message that the request goes on from, if it goes on from a certain one: another
-    turn may follow that before the request's own does.
+    `continues_at` is the place of the message that the request continues from, if it continues from a certain one:
+    another turn may follow that before the request's own does.
     """
 
     session: Session
@@ -82,7 +82,7 @@ def _begun(
 
 
 def resume_session(session: Session) -> RecognisedSession:
-    """Return the session, or if it has expired the one that goes on in its place, made now if need be."""
+    """Return the session, or if it has expired the one that continues in its place, made now if need be."""
     latest = continuation(session)
     if latest.is_expired:
         return RecognisedSession(session=_restarted(latest), how="restarted", warnings=(EXPIRED,))
@@ -90,7 +90,7 @@ def resume_session(session: Session) -> RecognisedSession:
 
 
 def _restarted(expired: Session) -> Session:
-    """Return the one session that goes on: of two requests at once the second waits at the expired session's row."""
+    """Return the one session that continues: of two requests at once the second waits at the expired session's row."""
     with forking(expired, expired.message_sequence) as fork, transaction.atomic():
         Session.objects.select_for_update().get(pk=expired.pk)
         latest = continuation(expired)
@@ -102,7 +102,7 @@ def _restarted(expired: Session) -> Session:
 
 
 def continue_after(turn: ExplainabilityTurn) -> RecognisedSession:
-    """Return the session that goes on from a succeeded turn: its own after the latest one, a fork after an older
+    """Return the session that continues from a succeeded turn: its own after the latest one, a fork after an older
     one.
     """
     answered_at = turn.messages.order_by("-sequence").values_list("sequence", flat=True).first()

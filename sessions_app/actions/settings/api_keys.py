@@ -121,7 +121,7 @@ def _note_use(key: ApiKey) -> None:
         unnoted = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
         try:
             ApiKey.objects.filter(unnoted, pk=key.pk).update(last_used_at=now)
-        except OperationalError as error:  # reads go on when the disk is full
+        except OperationalError as error:  # reads continue when the disk is full
             logger.warning("the use of key %s was not noted: %s", key.prefix, as_unavailable(error))
             return
         key.last_used_at = now

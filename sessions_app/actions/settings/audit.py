@@ -18,7 +18,7 @@ _ENTRIES_A_TRANSACTION = 1_000
 
 
 def record(kind: AuditKind, project_pk: int | None, subject: str, /, **facts: Any) -> None:
-    """Add who does what to what; must run inside the transaction of the change that it tells of.
+    """Add who does what to what; must run inside the transaction of the change that it describes.
 
     Args:
         subject: names what is changed, with the id by which it can be found.

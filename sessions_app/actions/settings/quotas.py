@@ -58,7 +58,7 @@ def choose_quotas(project: Project, chosen: Mapping[str, float | None]) -> Proje
 def take_turn(project: Project) -> None:
     """Count a turn that is about to begin, and refuse it if the project has used up what it may.
 
-    Turns that have begun go on beyond a day's limit, and store what they learn: as many as run at once.
+    Turns that have begun continue beyond a day's limit, and store what they learn: as many as run at once.
 
     Raises:
         Unavailable: QUOTA_REACHED, with the seconds until it is free again; QUOTA_FULL, no turn may store a unit.

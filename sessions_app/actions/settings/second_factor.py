@@ -78,7 +78,7 @@ def renew_recovery_codes(user: User, code: str) -> list[str]:
 
 
 def remove_second_factor(user: User, code: str) -> None:
-    """Let the password alone log the user in again.
+    """Remove the second factor of the user.
 
     Raises:
         InvalidInput: see `check_code`.

@@ -41,7 +41,7 @@ def mark_outdated(turn: ExplainabilityTurn) -> None:
 
 
 def hour_of(moment: datetime) -> datetime:
-    """Return the hour that a moment lies in."""
+    """Return the hour that a moment is in."""
     return moment.replace(minute=0, second=0, microsecond=0)
 
 

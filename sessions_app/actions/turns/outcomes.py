@@ -14,7 +14,7 @@ _ROWS_A_QUERY = 500
 def fill_missing_outcomes(pause: Callable[[], None] = lambda: None) -> int:
     """Fill in the outcome of ended turns that have none; return how many.
 
-    Effects: their rows; the hours that they lie in are counted again.
+    Effects: their rows; the hours that they are in are counted again.
 
     Args:
         pause: called between two transactions; lets running turns go first.

@@ -1,4 +1,4 @@
-"""Saying what an answer was worth; an expired session's answers can still be rated, because reading them goes on."""
+"""Rating an answer, that of an expired session too."""
 
 from django.db import transaction
 from django.utils import timezone

@@ -1,7 +1,7 @@
 """Folding a long chain of layers into a short one that shows exactly the same.
 
 The upper layers of a base's chain are written once more as one layer: in a staged layer, in short transactions, while
-everybody goes on reading the old ones. A last transaction points the base at it. Layers are never changed or deleted
+searches read the old ones. A last transaction points the base at it. Layers are never changed or deleted
 for that, so whoever has the old head mounted, and every earlier revision, keeps what it sees. A crash leaves a staged
 layer, which is swept.
 """
@@ -130,7 +130,7 @@ def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None
 
 
 def _fold_from(head: KnowledgeLayer) -> KnowledgeLayer | None:
-    """Return the layer that the folded one shall lie on, None to fold the whole chain.
+    """Return the layer that the folded one shall be on, None to fold the whole chain.
 
     It is as large as all that is kept above it, so that a unit is written again few times in its life, and its units
     are older than those above it: what is copied stays newer than what is not. At most half of what lies from there
@@ -213,7 +213,7 @@ def _copy_units(
     """Write the units of the folded layers that were not removed, a batch a transaction.
 
     Those that are seen come first and keep their order. Their doubles come last, each below those that hid it: they
-    are seen again where what stands for them is removed. So do stale ones, which stay stale.
+    are seen again where what represents them is removed. So do stale ones, which stay stale.
     """
     marks = HiddenUnit.objects.filter(layer_id__in=folded, change=HiddenUnit.Change.STALE)
     stale = frozenset(marks.filter(unit__layer_id__in=folded).values_list("unit_id", flat=True))

@@ -1,7 +1,7 @@
 """Packing the postings of large sealed layers, in the background, so that searches of large bases stay fast.
 
 What is packed is derived and read only once it is complete; a crash leaves an incomplete packing, which is thrown away
-and made anew. Everybody goes on reading rows meanwhile and finds the same.
+and made anew. Searches read the rows meanwhile and find the same.
 """
 
 import logging
@@ -70,7 +70,7 @@ def pack_layer(layer_pk: int, watch: Callable[[], object] = lambda: None) -> boo
 
 
 def pack_postings(layer_pk: int, key: int, version: str, watch: Callable[[], object] = lambda: None) -> bool:
-    """Pack the postings of a sealed layer that lie under a key; return whether it was done, as `pack_layer` does.
+    """Pack the postings of a sealed layer that are under a key; return whether it was done, as `pack_layer` does.
 
     They are read once `version` is that of the layer's index.
 

@@ -213,13 +213,13 @@ def _unused_holders() -> QuerySet[KnowledgeLayer]:
 
 
 def _with_replaced_postings() -> QuerySet[KnowledgeLayer]:
-    """Return the layers whose postings lie under another key, while old ones still lie under theirs."""
+    """Return the layers whose postings are under another key, while old ones still are under theirs."""
     own = Posting.objects.filter(layer_id=OuterRef("pk"))
     return KnowledgeLayer.objects.exclude(postings_layer=None).filter(Exists(own))
 
 
 def _replaced_packings() -> QuerySet[PackedLayer]:
-    """Return what is packed of postings that were written anew since."""
+    """Return packed layers whose postings were rewritten since."""
     present = indexing.INDEX_VERSION
     packings = PackedLayer.objects.filter(layer__index_version=present, is_complete=True)
     return packings.exclude(version=packing_version(present))

@@ -238,7 +238,7 @@ class SourceArtifactAdmin(ReadOnlyAdmin):
 
 @admin.register(Posting)
 class PostingAdmin(ReadOnlyAdmin):
-    """How often a term stands in a unit; a term is the number that its stem hashes to."""
+    """How often a term is in a unit; a term is the number that its stem hashes to."""
 
     list_display = ("id", "term", "frequency", "length", "unit_link", "layer_link")
     list_filter = (known_values("layer__kind", KnowledgeLayer.Kind.values),)

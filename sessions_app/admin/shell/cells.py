@@ -64,7 +64,7 @@ def list_links(lists: Iterable[tuple[type[Model], str]], row: Model) -> SafeStri
 
 
 def shortened(text: str | None, chars: int = 80) -> str:
-    """Return the beginning of a text, with an ellipsis where it goes on."""
+    """Return the beginning of a text, with an ellipsis where it continues."""
     return Truncator(text or "").chars(chars)
 
 

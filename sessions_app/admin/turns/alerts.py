@@ -8,7 +8,7 @@ from sessions_app.models import Alert, AlertCrossing
 
 @admin.register(Alert)
 class AlertAdmin(ReadOnlyAdmin):
-    """Which rates are watched. The address that is notified stands on the page of alerts, for admins of the project."""
+    """Which rates are watched. The address that is notified is on the page of alerts, for admins of the project."""
 
     list_display = ("saved_filter", "project", "limit_percent", "window_minutes", "channel", "is_over", "checked_at")
     list_select_related = ("saved_filter", "project")

@@ -27,7 +27,7 @@ _threads = StreamThreads("followed", FOLLOWED_AT_ONCE)
 
 
 def experiment_stream(view: ApiView, experiment: Experiment) -> HttpResponseBase:
-    """Return the experiment's stream; it goes on whether anybody follows it or not.
+    """Return the experiment's stream; it continues whether anybody follows it or not.
 
     Raises:
         Unavailable: SERVER_BUSY, as many are followed as may be.

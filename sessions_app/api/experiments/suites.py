@@ -63,7 +63,7 @@ class SuiteView(ExperimentView):
 
 
 def listed_run(run: SuiteRun) -> ListedRun:
-    """Return a run as it stands in lists."""
+    """Return a run as it is in lists."""
     experiment = run.experiment
     return {
         "run_id": experiment.experiment_id,

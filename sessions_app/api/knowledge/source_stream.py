@@ -26,9 +26,9 @@ _threads = StreamThreads("source", SOURCES_AT_ONCE)
 def source_answer(
     view: ApiView, work: Callable[[OnStage], Mapping[str, Any]], *, status: int, streams: bool
 ) -> HttpResponseBase:
-    """Return what `work` gives: whole, or after the stages that it tells of.
+    """Return what `work` gives: whole, or after the stages that it describes.
 
-    The work goes on when the client of a stream has gone.
+    The work continues when the client of a stream has gone.
 
     Raises:
         Unavailable: SERVER_BUSY, as many are streamed as may be.

@@ -70,7 +70,7 @@ def completion_id(request_id: str) -> str:
 
 
 def _beside(session_id: str, request_id: str, checked: CheckedRequest) -> dict[str, Any]:
-    """Return what stands beside OpenAI's own fields: where the answer can be explained, and what had no effect."""
+    """Return what is beside OpenAI's own fields: where the answer can be explained, and what had no effect."""
     return {"session_id": session_id, "request_id": request_id, "warnings": list(checked.warnings)}
 
 
@@ -117,7 +117,7 @@ class Chunks:
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
         """Return what was not sent yet, the end, and the tokens if they were asked for."""
         text = result.outcome.answer_text
-        if not self.request_id:  # a command, which tells of nothing on its way
+        if not self.request_id:  # a command, which describes nothing on its way
             yield self._first(result.turn.request_id, result.turn.session.session_id)
         for piece in unsent(text, self._sent):
             yield "chunk", self._chunk({"content": piece})

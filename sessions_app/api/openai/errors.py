@@ -36,7 +36,7 @@ def missing(param: str | None, code: str, message: str) -> NotFound:
 
 
 def openai_error(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the error object in OpenAI's shape; what it has no place for stands beside."""
+    """Return the error object in OpenAI's shape; what it has no place for is beside."""
     error = body["error"]
     details = dict(error["details"])
     fields = details.get("fields")

@@ -17,7 +17,7 @@ _TEXT_PARTS = {"text": "text", "input_text": "text", "output_text": "text", "ref
 class SplitMessages:
     """A request's messages, taken apart: the one to answer, what was said before it, and the system prompt.
 
-    `has_tail`: something followed the last user message; it stands at the end of `before`.
+    `has_tail`: something followed the last user message; it is at the end of `before`.
     """
 
     message: str

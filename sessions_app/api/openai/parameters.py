@@ -124,7 +124,7 @@ def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def model_of(body: Mapping[str, Any], warnings: list[str]) -> tuple[str, str | None]:
-    """Return the model's name as the client knows it, and the wish that it stands for.
+    """Return the model's name as the client knows it, and the wish that it represents.
 
     Raises:
         InvalidInput: no name.

@@ -40,7 +40,7 @@ class ResponseEvents:
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
         """Return what was not sent yet and the ends of part, item and response."""
         turn, text = result.turn, result.outcome.answer_text
-        if self._begun is None:  # a command, which tells of nothing on its way
+        if self._begun is None:  # a command, which describes nothing on its way
             yield from self._first(turn)
         for piece in unsent(text, self._sent):
             yield self._delta(turn.request_id, piece)

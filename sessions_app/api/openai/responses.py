@@ -1,4 +1,4 @@
-"""`/v1/responses`: a turn is a response; the one before it, or a conversation, says which session goes on."""
+"""`/v1/responses`: a turn is a response; the one before it, or a conversation, says which session continues."""
 
 from collections.abc import Callable
 from dataclasses import replace

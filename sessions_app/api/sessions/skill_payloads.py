@@ -58,7 +58,7 @@ def skill_payload(item: SkillEntry) -> SkillObject:
 
 
 def diagnostic_payload(item: SkillDiagnostic) -> DiagnosticObject:
-    """Return what was found about one folder; `excludes` tells whether it gives no skill because of this."""
+    """Return what was found about one folder; `excludes` says whether it gives no skill because of this."""
     return {
         "skill_name": item.skill_name,
         "code": item.code,

@@ -16,7 +16,7 @@ class Eligibility(TypedDict):
 
 
 class SkillObject(TypedDict):
-    """A skill of a snapshot; `path` lies below the root of its source."""
+    """A skill of a snapshot; `path` is below the root of its source."""
 
     skill_name: str
     source: Annotated[str, OneOf(("bundled", "user", "workspace"))]

@@ -18,7 +18,7 @@ PROJECT_HEADER = "X-Project"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What the caller may do, resolved once a request: everything it sees lies in `project`.
+    """What the caller may do, resolved once a request: everything it sees is in `project`.
 
     `caller` counts calls: one for each key or user; `actor` is the person, None for a key.
     """

@@ -76,7 +76,7 @@ def settle_claim(claim: KeptAnswer, response: HttpResponseBase, *, is_done: bool
 
 
 def _keep(claim: KeptAnswer, response: HttpResponseBase, body: bytes) -> None:
-    """Keep an answer; where that fails the request was carried out all the same, so it is answered."""
+    """Keep an answer; where that fails the request was carried out anyway, so it is answered."""
     headers = {name: value for name, value in response.items() if name.lower() not in _NOT_KEPT}
     try:
         keep_answer(claim, response.status_code, headers, body)
@@ -99,7 +99,7 @@ def _fingerprint(request: Request, *, is_parsed: bool) -> str:
 
 
 def _digest(value: Any) -> str:
-    """Return what stands for a form's file: its name and a hash of what it holds."""
+    """Return what represents a form's file: its name and a hash of what it holds."""
     if not isinstance(value, UploadedFile):
         return str(value)
     content = hashlib.sha256()

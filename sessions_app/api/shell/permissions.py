@@ -12,7 +12,7 @@ class RolePermission(BasePermission):
     """Lets a caller in whose role is at least the view's: its `read_role` to read, its `write_role` to write."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Return whether the request may go on; False for nobody gives 401, for somebody 403."""
+        """Return whether the request may continue; False gives 401 to anonymous callers, 403 to others."""
         access = request.auth
         if not isinstance(access, Access):
             return False

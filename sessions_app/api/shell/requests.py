@@ -389,7 +389,7 @@ class AuditExportQuery(_AuditFilter):
 
 
 class StreamQuery(serializers.Serializer):
-    """Whether the answer comes as a stream that tells of the stages."""
+    """Whether the answer comes as a stream that describes the stages."""
 
     stream = serializers.BooleanField(required=False, default=False)
 

@@ -227,7 +227,7 @@ class RetentionCount(TypedDict):
 
 
 class RetentionKept(RetentionCount):
-    """Rows that are old and kept all the same."""
+    """Rows that are old and kept anyway."""
 
     reason: str
 

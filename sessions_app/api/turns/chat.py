@@ -63,7 +63,7 @@ class ChatCompletions(ApiView):
         )
 
     def _placed(self, body: dict[str, Any], call: TurnCall) -> tuple[Session, TurnCall]:
-        """Return the session, and the call that says what it goes on from: another turn may come before it."""
+        """Return the session, and the call that says what it continues from: another turn may come before it."""
         header = self.request.headers.get(SESSION_HEADER)
         resolved = talking_session(self.project, body, header, call.remembered_choices, call.base)
         self.session_id = resolved.session.session_id

@@ -73,7 +73,7 @@ def talking_session(
 
 
 def continued_session(project: Project, previous: str, named: str | None) -> RecognisedSession:
-    """Return the session that goes on from an earlier answer: a fork unless that was the latest one.
+    """Return the session that continues from an earlier answer: a fork unless that was the latest one.
 
     Args:
         named: the session that the request names too, if it does.
@@ -106,7 +106,7 @@ _HISTORY_KEYS = ("conversation_history", "conversation_context", "conversationHi
 
 
 def check_client_name(name: str) -> None:
-    """Refuse what cannot stand in an address.
+    """Refuse what cannot be in an address.
 
     Raises:
         InvalidInput: not 1 to 128 printable characters, or with a slash, or dots alone.
@@ -116,6 +116,6 @@ def check_client_name(name: str) -> None:
 
 
 def usable_id(session_id: str | None) -> str | None:
-    """Return the id without blanks around it, None for what stands for no id."""
+    """Return the id without blanks around it, None for what represents no id."""
     trimmed = (session_id or "").strip()
     return None if trimmed in _NO_ID else trimmed

@@ -57,7 +57,7 @@ def completion(result: TurnResult, include: Collection[str]) -> ChatCompletion:
 
 
 def _sent(result: TurnResult) -> CompletionSent:
-    """Return what was really sent and called, and the name under which the next request goes on from here."""
+    """Return what was really sent and called, and the name under which the next request continues from here."""
     turn = result.turn
     is_command = turn.kind == turn.Kind.COMMAND
     outbound = outbound_of(sent_requests(turn, result.events))

@@ -1,4 +1,4 @@
-"""What clients call a turn in order to go on from it: one name in both APIs."""
+"""What clients call a turn in order to continue from it: one name in both APIs."""
 
 _START = "resp_"
 

@@ -204,7 +204,7 @@ class CompletionHead(TypedDict):
 
 
 class CompletionSent(TypedDict):
-    """What was really sent and called, and the name under which the next request goes on from here."""
+    """What was really sent and called, and the name under which the next request continues from here."""
 
     response_id: str | None
     tool_calls: list[ToolCalled]

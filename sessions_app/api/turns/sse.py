@@ -44,7 +44,7 @@ def frame(name: str, data: Mapping[str, Any]) -> bytes:
 class Feed:
     """Carries events from the thread that runs a turn to the event loop that streams them.
 
-    Filled by any thread without waiting; when the reader is gone, what comes is dropped and the turn goes on.
+    Filled by any thread without waiting; when the reader is gone, what comes is dropped and the turn continues.
     """
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ class EventStream(StreamingHttpResponse):
 
     Args:
         may_read: tells, from the database, whether the caller still has access; once not, nothing more is sent, and
-            the work goes on as when a client leaves.
+            the work continues as when a client leaves.
         last_words: gives the events that end the stream, of an error that says why.
         encode: how an event goes over the wire.
     """

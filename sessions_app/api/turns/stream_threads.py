@@ -28,7 +28,7 @@ class StreamThreads:
                 f"{self._most} streams are worked on, as many as may be. Try again in a moment.", code="SERVER_BUSY"
             )
         try:
-            self._threads.submit(copy_context().run, self._run, work)  # the log goes on naming the request
+            self._threads.submit(copy_context().run, self._run, work)  # the log continues naming the request
         except BaseException:
             self._free.release()
             raise

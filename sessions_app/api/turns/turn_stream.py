@@ -21,7 +21,7 @@ _threads = StreamThreads("turn", 4 * settings.MRPVM_MAX_RUNNING_TURNS)
 
 
 class AnswerDialect(Protocol):
-    """How one dialect tells of a turn; it puts events into the stream's feed."""
+    """How one dialect describes a turn; it puts events into the stream's feed."""
 
     def listen(self, payload: Mapping[str, Any]) -> None:
         """Take what the turn is doing."""

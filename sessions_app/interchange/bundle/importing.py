@@ -1,4 +1,4 @@
-"""Stores a bundle in a project: a session to read and to run again, not to go on with."""
+"""Stores a bundle in a project: a session to read and to run again, not to continue with."""
 
 import hashlib
 import json
@@ -139,7 +139,7 @@ class _Import:
                     conditions = list(self._rows(table))
                     store_shared(conditions)
                     self._keys[model] = keys_of_conditions(self._project.pk, [row.digest for row in conditions])
-                case model if model is Session:  # one may go on from the one before
+                case model if model is Session:  # one may continue from the one before
                     stored[model], self._keys[model] = [], []
                     for row in self._rows(table):
                         self._keys[model] += insert_in_order(model, [row])

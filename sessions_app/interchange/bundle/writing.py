@@ -99,7 +99,7 @@ def _write_table(archive: zipfile.ZipFile, table: Table, lines: Iterator[bytes],
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Where the rows of a bundle stand in their files, the latest mount of each base, and which were imported."""
+    """Where the rows of a bundle are in their files, the latest mount of each base, and which were imported."""
 
     places: Places
     mounts: Mapping[int, KBMount]

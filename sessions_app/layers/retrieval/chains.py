@@ -5,7 +5,7 @@ have to be looked for layer by layer: by the order of its own index the first on
 believes about how many there are.
 
 What sealed layers hide never changes, so a process remembers it: a base whose sources were replaced often hides more
-than it shows, and a turn would read all of that. Only what lies above the remembered layer is read.
+than it shows, and a turn would read all of that. Only what is above the remembered layer is read.
 """
 
 from collections import OrderedDict, defaultdict

@@ -1,6 +1,6 @@
 """Packed postings of large sealed layers: the same exact BM25 as over rows, for far less a posting.
 
-A term's postings of one layer lie in one value: the pairs of frequency and length that occur in it, the units' numbers,
+A term's postings of one layer are in one value: the pairs of frequency and length that occur in it, the units' numbers,
 and for each number which pair is its. What a posting gives to a score depends on its pair alone, so it is computed once
 for each pair, by the operations and in the order in which `ranking` computes it for rows: scores are equal to the last
 bit, whatever part of a view is packed.

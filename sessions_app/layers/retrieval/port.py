@@ -40,7 +40,7 @@ class EffectiveView:
     Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one. `shown` are the
     layers that show units of their own: in the others there is nothing to find. `conversations` are those that hold
     utterances, `packings` say which are packed, `drafts` are the layers of a session's draft, the highest first.
-    `own_sources` are the rows of sources that stand for what the session itself saved. `moved` and
+    `own_sources` are the rows of sources that represent what the session itself saved. `moved` and
     `is_outdated` as for a resolved chain: what is outdated is found as far as the words are still cut alike;
     `guiding` are the layers that hold guidance, `marks` those of the moment at which it was resolved.
     """
@@ -61,7 +61,7 @@ class EffectiveView:
 
     @property
     def session_layers(self) -> tuple[int, ...]:
-        """Return what lies above the draft: what the conversation and context loads brought in."""
+        """Return what is above the draft: what the conversation and context loads brought in."""
         return self.chain[: self.chain.index(self.drafts[0])] if self.drafts else ()
 
     @classmethod
@@ -86,7 +86,7 @@ class EffectiveView:
     def of_session(cls, session: Session) -> Self:
         """Return the session's view: its own layers over the mounted chain; its journal's query, and one.
 
-        One more where not all that it knows lies in its journal.
+        One more where not all that it knows is in its journal.
         """
         chain = session.journal.chain
         drafts = chain[chain.index(session.draft_id) : chain.index(session.mounted_layer_id)]
@@ -133,7 +133,7 @@ class SessionKnowledge:
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
         """Return the best evidence units for weighted stemmed terms, best first, ties by unit id; two queries.
 
-        One more when many units with equal scores stand at the cut, two where utterances are found, for what is packed
+        One more when many units with equal scores are at the cut, two where utterances are found, for what is packed
         one or two, and one for which of that is hidden; none when it was asked before.
         """
         wanted = {term: weight for term, weight in terms.items() if weight > 0}
@@ -294,7 +294,7 @@ class SessionKnowledge:
 
 
 def _best(scores: Mapping[int, float], limit: int) -> list[int]:
-    """Return the units with the highest scores; where equal ones stand at the cut, those with the lowest unit ids.
+    """Return the units with the highest scores; where equal ones are at the cut, those with the lowest unit ids.
 
     Where few too many are equal there, all of them: they are read with the others sooner than their ids before.
     """

@@ -21,7 +21,7 @@ SHARES = (10, 5, 3, 2, 1)
 WHOLE_SHARE = SHARES[0]
 _FULL_SHARE = SHARES[0] + 2 * sum(SHARES[1:])
 STRETCH = 16
-"""Places a stretch: neighbours and their neighbours lie in two of them."""
+"""Places a stretch: neighbours and their neighbours are in two of them."""
 SPREAD_LIMIT = 1_000
 """How many matching utterances of a search are looked at with their neighbours, the best first."""
 _UNITS_A_QUERY = 10_000
@@ -73,12 +73,12 @@ class Windows:
 def windows_around(layers: Sequence[int], hidden: Hidden, units: Sequence[int]) -> Windows:
     """Return the windows of those of these units that were said in a conversation; two queries for few units.
 
-    More where other units stand before `SPREAD_LIMIT` utterances; `units` are the best first.
+    More where other units are before `SPREAD_LIMIT` utterances; `units` are the best first.
     """
     near = {_wrapped(stretch + step) for stretch, place in _first_said(units) for step in _steps(place)}
     columns = ("pk", "stretch", "place", "length", "layer_id", "is_evidence")
     rows = look_up(LayerUnit, columns, {"stretch": near}, layer_id=layers)
-    # Two bases may hold the same conversation; what is hidden of it is left out, and one unit stands at each place.
+    # Two bases may hold the same conversation; what is hidden of it is left out, and one unit is at each place.
     seen = sorted(row for row in rows if row[5] and row[0] not in hidden.of(row[4]))
     at = {(_wrapped(stretch - place // STRETCH), place): (pk, length) for pk, stretch, place, length, *_ in seen}
     return _windows(at)

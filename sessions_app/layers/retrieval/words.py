@@ -29,7 +29,7 @@ _ROWS_A_QUERY = 200
 
 @dataclass(frozen=True, slots=True)
 class WordQuery:
-    """What is looked for: word sequences, all of which must stand in a unit, and each as it is.
+    """What is looked for: word sequences, all of which must be in a unit, and each as it is.
 
     `left_out_count` words were asked for in addition and are not looked for.
     """
@@ -44,7 +44,7 @@ class WordQuery:
 
 
 def asked_for(text: str) -> WordQuery:
-    """Return what a text asks for: what stands between quotation marks as a phrase, every other word by itself.
+    """Return what a text asks for: what is between quotation marks as a phrase, every other word by itself.
 
     Words beyond the first `ASKED_WORDS` are left out and counted.
     """

@@ -12,7 +12,7 @@ class Forgetting(Authored):
     """One act of forgetting. It stays as the record of the act, without a word of what was forgotten.
 
     The payloads of turns that lost something
-    are marked as removed at `began_at`, so that a turn tells which act took them.
+    are marked as removed at `began_at`, so that a turn says which act took them.
     """
 
     class Kind(models.TextChoices):

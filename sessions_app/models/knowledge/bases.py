@@ -189,7 +189,7 @@ class SourceRows(models.QuerySet["KnowledgeSource"]):
 class KnowledgeSource(models.Model):
     """A text that units were made from.
 
-    A layer above may hold another row of the same source, which replaces it. A JOURNAL stands for what a session knew
+    A layer above may hold another row of the same source, which replaces it. A JOURNAL represents what a session knew
     when it was saved: it has no text, and `unit_count` counts what was saved.
     """
 
@@ -305,7 +305,7 @@ class HiddenUnit(models.Model):
 
 
 class Posting(models.Model):
-    """How often a term stands in a unit; evidence units only.
+    """How often a term is in a unit; evidence units only.
 
     Terms are hashed: concurrent writers would contend for a dictionary. `length` is copied here so that a search reads
     this table alone. Rows are derived data, written and removed with

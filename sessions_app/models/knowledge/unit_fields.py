@@ -25,7 +25,7 @@ _TUPLES = {"parent_unit_ids", "child_unit_ids", "derived_from_unit_ids"}
 
 
 class UnitFields(models.Model):
-    """A knowledge unit as columns. What is never searched or filtered by lies in `provenance`, without nulls."""
+    """A knowledge unit as columns. What is never searched or filtered by is in `provenance`, without nulls."""
 
     unit_id = models.CharField(max_length=400)
     ku_type = models.CharField(max_length=10, default="atomic")

@@ -51,7 +51,7 @@ class ContextUnit(UnitFields):
 
 
 class UnitEvent(models.Model):
-    """One step in a unit's life: the ledger's row. What a turn's retrieval and solving did lies in its `TurnEvents`.
+    """One step in a unit's life: the ledger's row. What a turn's retrieval and solving did is in its `TurnEvents`.
 
     `text` is what the unit said, kept with the step that brought it in, so that a discarded unit can still be shown.
     State at turn n is the fold of the events up to n.

@@ -1,4 +1,4 @@
-"""Lines of sessions that go on from one another, of any length, walked by the database in one statement."""
+"""Lines of sessions that continue from one another, of any length, walked by the database in one statement."""
 
 from collections.abc import Collection
 
@@ -27,7 +27,7 @@ WITH RECURSIVE line(id) AS (
 )
 SELECT MAX(id) FROM line
 """
-"""A session that nobody goes on from is followed by a null, which nothing follows; a fork's key is the higher one."""
+"""A session that nobody continues from is followed by a null, which nothing follows; a fork's key is the higher one."""
 
 
 def beginning_count(session_pks: Collection[int]) -> int:
@@ -38,7 +38,7 @@ def beginning_count(session_pks: Collection[int]) -> int:
 
 
 def continuation_pk(session_pk: int) -> int:
-    """Return the session that goes on where this one expired, and those after it, its own key if there is none."""
+    """Return the session that continues where this one expired, and those after it, its own key if there is none."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     with connection.cursor() as cursor:
         cursor.execute(_CONTINUATION, [session_pk, now])

@@ -239,7 +239,7 @@ class Session(models.Model):
 
 
 class SessionEvent(models.Model):
-    """One thing that happened to a session, written with the state it tells of.
+    """One thing that happened to a session, written with the state it describes.
 
     Numbered without gaps, but up to the session's `compacted_sequence`: of these those are gone that nothing needs.
     """

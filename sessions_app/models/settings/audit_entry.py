@@ -102,7 +102,7 @@ class AddedOnly(models.QuerySet["AuditEntry"]):
 
 
 class AuditEntry(models.Model):
-    """One change and who made it. It names what it tells of by text, so that it outlives that.
+    """One change and who made it. Names are stored as text, so that the entry outlives what it names.
 
     `project` is None for what belongs to none. `facts` are small and hold no secrets.
     """

@@ -27,7 +27,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class PayloadPlace:
-    """Where a payload stands in the column: its frame's bytes, and its own in what the frame holds."""
+    """Where a payload is in the column: its frame's bytes, and its own in what the frame holds."""
 
     ref: str
     size: int

@@ -12,7 +12,7 @@ _SUCCEEDED = ExplainabilityTurn.Status.SUCCEEDED
 
 
 def views_before(turn: ExplainabilityTurn) -> Iterator[Sequence[object]]:
-    """Return what the turns before it saw, the newest first, also of the sessions that its own goes on from."""
+    """Return what the turns before it saw, the newest first, also of the sessions that its own continues from."""
     session: Session | None = turn.session
     earlier = ExplainabilityTurn.objects.filter(status=_SUCCEEDED, view__isnull=False)
     of_session = earlier.filter(session=session, turn_index__lt=turn.turn_index)

@@ -78,14 +78,13 @@ def suites_using(base: KnowledgeBase) -> list[Suite]:
     return list(rows.select_related("project", "session").annotate(test_count=Count("tests")).order_by("name", "id"))
 
 
-def state_of_draft(session: Session, base: KnowledgeBase, state: Literal["with", "without", "chosen"]) -> str:
-    """Return what stands for what a save of a session would make of a base now; `told` says how much of what the
-    conversation told goes along."""
-    return f"draft {session.session_id} {session.event_sequence} {state} {base.revision}"
+def state_of_draft(session: Session, base: KnowledgeBase, facts: Literal["with", "without", "chosen"]) -> str:
+    """Return a key of the base as a save of a session would make it now, with so many of the facts told."""
+    return f"draft {session.session_id} {session.event_sequence} {facts} {base.revision}"
 
 
 def state_of_revision(base: KnowledgeBase, revision: int) -> str:
-    """Return what stands for a base of which an earlier revision would be restored now."""
+    """Return a key of a base with an earlier revision restored now."""
     return f"revision {revision} {base.revision}"
 
 
@@ -159,7 +158,7 @@ def outcome_counts(run: SuiteRun) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDifference:
-    """What a run has changed since another: names of tests. Those that stand in one alone count as neither."""
+    """What a run has changed since another: names of tests. Those that are in one alone count as neither."""
 
     fixed: Sequence[str]
     broken: Sequence[str]

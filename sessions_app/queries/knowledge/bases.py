@@ -123,8 +123,7 @@ def newest_sources(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
 
 
 def stale_source_keys(layer: KnowledgeLayer) -> frozenset[int]:
-    """Return the keys of sources with units that the layer's chain shows no more because their origins are gone
-    .
+    """Return the keys of sources with units that the layer's chain shows no more because their origins are gone.
 
     One query.
     """
@@ -167,9 +166,7 @@ def _unsaved_layers(session: Session) -> list[int]:
 
 
 def told_units(session: Session) -> QuerySet[LayerUnit]:
-    """Return what the session knows of its own and no base has from it, oldest first: what a save takes along
-    .
-    """
+    """Return what the session knows of its own and no base has from it, oldest first: what a save takes along."""
     return LayerUnit.objects.filter(layer_id__in=own_layer_keys(session)).order_by("pk")
 
 
@@ -187,13 +184,12 @@ def told_counts(session: Session) -> tuple[int, int]:
 
 
 def own_layer_keys(session: Session) -> list[int]:
-    """Return the keys of what lies above the draft, the journal first."""
+    """Return the keys of what is above the draft, the journal first."""
     return session.journal.chain[: session.journal.chain.index(session.draft_id)]
 
 
 def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLayer]:
-    """Return the layers with units that another version of the code has indexed; `manage.py reindex` is for them
-    .
+    """Return the layers with units that another version of the code has indexed; `manage.py reindex` is for them.
 
     What is just being staged, or was left over, is not among them.
 

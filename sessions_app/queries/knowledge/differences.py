@@ -42,7 +42,7 @@ class UnitDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """What lies between two chains; `sources_left_out` are not named."""
+    """What is between two chains; `sources_left_out` are not named."""
 
     before_count: int
     after_count: int
@@ -94,7 +94,7 @@ def _sources(layer: KnowledgeLayer) -> dict[str, KnowledgeSource]:
 
 
 def _only_in(left: Shown, right: Shown) -> UnitDifference:
-    """Return the statements that `left` shows and `right` does not, whatever layers they lie in."""
+    """Return the statements that `left` shows and `right` does not, whatever layers they are in."""
     own = set(left.layer.chain) - set(right.layer.chain)
     shared = set(left.layer.chain) & set(right.layer.chain)
     changed = HiddenUnit.objects.filter(layer_id__in=set(right.layer.chain) - shared, unit__layer_id__in=shared)

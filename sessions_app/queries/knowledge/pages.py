@@ -33,7 +33,7 @@ _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
 class BaseFamily:
     """A base with those it came from, the oldest first, and its forks; and what each of them was, the oldest first.
 
-    Other bases that its shown revisions were saved from stand before it. Each has its newest revisions, at most
+    Other bases that its shown revisions were saved from are before it. Each has its newest revisions, at most
     `revision_limit`; `beginnings` has the first one of each, by the base's key, where that is kept. `fork_count` is how
     many forks there are, `bases` has the newest of them. `goes_on_above`: the oldest one was made from a base too.
     """

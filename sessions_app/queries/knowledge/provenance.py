@@ -30,9 +30,9 @@ MOUNTS_LOOKED_AT = 50
 class Provenance:
     """One unit as a session knows it.
 
-    `value` is None for a unit that is no longer stored; `text` then is what the ledger kept. Of `turn`, `source` and
-    `layer` those are set that brought it in; `base` is the mounted base through which the session sees the layer.
-    `is_retracted`: somebody took it out of what the session knows, and it can be put back.
+    `value` is None for a unit that is no longer stored; `text` then is what the ledger kept. Those of
+    `turn`, `source` and `layer` are set that it came from; `base` is the mounted base through which the session sees
+    the layer. A unit that `is_retracted` can be restored.
     """
 
     unit_id: str
@@ -147,7 +147,7 @@ def _in_ledger(session: Session, unit_id: str) -> Provenance | None:
 
 
 def life_of(session: Session, unit_id: str, before: int | None = None) -> tuple[Sequence[UnitEvent], int | None]:
-    """Return what happened to the unit, newest first, each step with its turn; and the step before which to go on.
+    """Return what happened to the unit, newest first, each step with its turn; and the step before which to continue.
 
     Steps are counted from the oldest.
     """

@@ -31,7 +31,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterProblem:
-    """A part of the text that counts for nothing, why, and what may have been meant."""
+    """A part of the text that is ignored, the reason, and a proposal."""
 
     text: str
     reason: str

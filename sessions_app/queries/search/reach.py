@@ -18,7 +18,7 @@ STRETCH_MAX = 1_024
 
 @dataclass(frozen=True, slots=True)
 class Reach[Row: Model]:
-    """The rows within reach; `looked_at` says how many are looked at where that is not all, and is 0 where it is."""
+    """The newest rows; `looked_at` says how many are read, 0 for all."""
 
     rows: QuerySet[Row]
     looked_at: int = 0
@@ -27,7 +27,7 @@ class Reach[Row: Model]:
 def newest_stored[Row: Model](rows: QuerySet[Row], stretch: int = 1) -> Reach[Row]:
     """Return those of the rows that were stored last; two queries.
 
-    Keys count up, so their distance says at most how many rows lie between: no row is read to find the bound.
+    Keys count up, so their distance says at most how many rows are between: no row is read to find the bound.
     """
     stored, looked_at = rows.model._default_manager.order_by(), stretch * LOOKED_AT
     bound = (stored.aggregate(newest=Max("pk"))["newest"] or 0) - looked_at
@@ -44,5 +44,5 @@ def latest_active(sessions: QuerySet[Session], project: Project, stretch: int = 
 
 
 def stretch_of(stretch: int | None) -> int:
-    """Return how many times as far as at first a reader may look who asks for this."""
+    """Return the multiple of `LOOKED_AT` that is read, within its bounds."""
     return min(max(stretch or 1, 1), STRETCH_MAX)

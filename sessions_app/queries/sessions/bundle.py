@@ -32,11 +32,11 @@ from sessions_app.models import (
 type Rows = Mapping[type[Model], QuerySet]
 
 MOST_FORKS = 50
-"""Sessions read with one that goes on from them; turns that need an earlier one cannot be run again."""
+"""Sessions read with one that continues from them; turns that need an earlier one cannot be run again."""
 
 
 def line_of(session: Session) -> list[Session]:
-    """Return the session after those that it goes on from, the first of them first."""
+    """Return the session after those that it continues from, the first of them first."""
     line = [session]
     while line[0].forked_from is not None and len(line) < MOST_FORKS:
         line.insert(0, line[0].forked_from)

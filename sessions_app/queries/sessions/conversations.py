@@ -1,4 +1,4 @@
-"""What clients of the OpenAI dialect name: conversations that they send whole or go on with, and responses."""
+"""What clients of the OpenAI dialect name: conversations that they send whole or continue with, and responses."""
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -27,7 +27,7 @@ def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
 
 
 def continuation(session: Session) -> Session:
-    """Return the session that goes on where this one expired, itself if there is none."""
+    """Return the session that continues where this one expired, itself if there is none."""
     latest = continuation_pk(session.pk) if session.is_expired else session.pk
     return session if latest == session.pk else Session.objects.get(pk=latest)
 

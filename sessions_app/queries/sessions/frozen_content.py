@@ -12,7 +12,7 @@ from sessions_app.models import FrozenContent, Session
 KEPT_COUNT = 256
 """How many contents of each kind a process keeps at hand."""
 
-# A key stands for its content for ever, so nothing here can be out of date.
+# A key represents its content for ever, so nothing here can be out of date.
 
 
 @lru_cache(maxsize=KEPT_COUNT)

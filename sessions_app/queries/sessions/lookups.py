@@ -73,7 +73,7 @@ def session_reference(project: Project, session_id: str) -> Session:
 
 
 def known_session(project: Project, session_id: str) -> Session:
-    """Return one session of the project to a caller that locks it next, and is told then if it is gone by now.
+    """Return one session of the project for a caller that locks it next, which fails if it was deleted meanwhile.
 
     What it returns of a session under our own id is read once in the life of the process: such an id is never used
     twice. All but its names and keys is read when it is asked for.

@@ -139,7 +139,7 @@ def _window(limit: int | None, usual: int) -> int:
 def turn_registry(
     session: Session, wanted: Filter, before: int | None = None, count: int | None = None
 ) -> tuple[list[ExplainabilityTurn], int | None]:
-    """Return the registry's entries that fit, newest first, and the turn index below which to go on."""
+    """Return the registry's entries that fit, newest first, and the turn index below which to continue."""
     limit = _window(count, TURNS_SHOWN)
     turns = session_turns(session, wanted)
     if before is not None:
@@ -151,7 +151,7 @@ def turn_registry(
 def newest_units(
     session: Session, before: int | None = None, count: int | None = None
 ) -> tuple[list[ContextUnit], int | None]:
-    """Return units newest first with the turn that brought each, and the row id below which to go on."""
+    """Return units newest first with the turn that brought each, and the row id below which to continue."""
     limit = _window(count, UNITS_SHOWN)
     units = session.context_units.select_related("turn").order_by("-id")
     units = units.only(

@@ -28,7 +28,7 @@ def remembered(session: Session, query: MemoryQuery) -> QuerySet[RememberedText]
 
 
 def all_remembered(session: Session) -> QuerySet[RememberedText]:
-    """Return every text, those that do not hold too, in the order in which they came."""
+    """Return every text in order, with those that are conflicted, archived or expired."""
     return session.remembered_texts.order_by("id")
 
 

@@ -1,7 +1,7 @@
 """The files that a project's new sessions and reloads read: shipped ones, the operator's, the project's own.
 
 Each source has the folders `skills/`, `personas/` and `agents/`: bundled beside the server's code, user in the data
-directory, workspace in `workspace/<project>/` of the data directory. The four V0 files lie in `personas/`, those of a
+directory, workspace in `workspace/<project>/` of the data directory. The four V0 files are in `personas/`, those of a
 workspace in the workspace itself; a workspace has `evidence/` too, whose texts commands read.
 """
 

@@ -11,7 +11,7 @@ def evaluation_sources() -> list[dict[str, str]]:
     """Return the story of each suite as `{suite, file, name, content}`, by suite; none where there is no evaluation.
 
     Raises:
-        UnreadableFile: a story lies outside of the evaluation, or is no text of a sane size.
+        UnreadableFile: a story is outside of the evaluation, or is no text of a sane size.
     """
     root = settings.MRPVM_SHIPPED_DIR / "stories"
     sources = []

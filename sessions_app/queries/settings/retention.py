@@ -1,4 +1,4 @@
-"""What is older than a project keeps it, and what of that is kept all the same, with the reason."""
+"""What is older than a project keeps it, and what of that is kept anyway, with the reason."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -181,7 +181,7 @@ def _needs_of_traces() -> Sequence[Need]:
 
 
 def _sessions_of_tests() -> set[int]:
-    """Return the keys of the sessions whose turns tests ask over, and of those that these go on from."""
+    """Return the keys of the sessions whose turns tests ask over, and of those that these continue from."""
     session_keys: set[int] = set()
     new = set(Session.objects.filter(turns__in=TestCase.objects.values("turn")).values_list("pk", flat=True))
     while new:

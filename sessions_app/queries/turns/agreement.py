@@ -30,7 +30,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreements:
-    """All pairs of people who have both rated some answer, those with most answers first; then the sums over them."""
+    """Agreement of all pairs of people who rated the same answers, those with most answers first, and totals."""
 
     pairs: Sequence[Agreement]
     both_count: int

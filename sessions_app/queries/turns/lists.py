@@ -28,7 +28,7 @@ _INDEXED: Mapping[tuple[str, str], Q] = {
     ("status", "cancelled"): Q(outcome=ExplainabilityTurn.Outcome.STOPPED),
     ("status", "interrupted"): Q(outcome=ExplainabilityTurn.Outcome.INTERRUPTED),
     ("is", "rewritten"): Q(is_rewritten=True),
-    # SQLite takes a partial index only where the condition stands in the statement as it does in the index.
+    # SQLite takes a partial index only where the statement has the condition as it is in the index.
     ("is", "left-out"): Q(left_out_count__gt=RawSQL("0", ())),
     ("is", "slow"): Q(duration_ms__gt=RawSQL(str(SLOW_MS), ())),  # noqa: S611  (a constant)
     ("is", "imported"): Q(kind=RawSQL("'imported'", ())),
@@ -47,7 +47,7 @@ _COLUMNS = (
 class TurnPage:
     """Some turns with `base_name` and `base_id`, those of the base that each ran over.
 
-    `next_before` is the key below which to go on, None at the end; of a sorted page `next_skip` are left out there.
+    `next_before` is the key below which to continue, None at the end; of a sorted page `next_skip` are left out there.
     `is_cut_short`: as many rows as a page looks at were
     looked at before it was full.
     """
@@ -64,8 +64,8 @@ def turn_page(
     """Return the newest turns below the key `before` that fit.
 
     At most `LOOKED_AT` rows are looked at, so that a page costs the same whatever is stored: one that few of them fit
-    may be short, or empty, and still say where to go on. What an index finds is looked up there, and only what it finds
-    counts as looked at.
+    may be short, or empty, and still say where to continue. What an index finds is looked up there, and only what it
+    finds counts as looked at.
 
     Args:
         sort: orders what fits among the rows looked at by one of `SORTS`, the largest first.

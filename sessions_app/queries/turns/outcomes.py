@@ -22,7 +22,7 @@ def outcome(turn: ExplainabilityTurn) -> str | None:
     """Return the status of the turn's answer, with other words for what was told, small talk and quotations.
 
     What was told is stored as `answered`, since the reply repeats it; small talk and instructions as `no-context`:
-    nothing was found, and a civil reply stands in the place of an answer.
+    nothing was found, and a civil reply is in the place of an answer.
     """
     if turn.answer_status == _AnswerStatus.ANSWERED:
         is_noted = turn.assistant_preview.startswith((NOTED_OPENING, FORGOTTEN_OPENING))

@@ -116,9 +116,7 @@ def all_events(turns: Collection[ExplainabilityTurn]) -> dict[int, list[Event]]:
 
 
 def registry_page(session: Session, limit: int, before: int | None = None) -> tuple[list[ExplainabilityTurn], bool]:
-    """Return the newest `limit` entries below turn index `before`, oldest first; and whether older ones exist
-    .
-    """
+    """Return the newest `limit` entries below turn index `before`, oldest first; and whether older ones exist."""
     turns = session.turns.order_by("-turn_index")
     if before is not None:
         turns = turns.filter(turn_index__lt=before)

@@ -1,7 +1,7 @@
 """What a session's state was around a turn: after the turn before it, when it began, and when it had ended.
 
-Nothing is stored for this. Preferences stand in the record of each turn's start, and what a turn, a mount or an edit of
-the draft changed stands in the session's events; units are counted by their ledger.
+Nothing is stored for this. Preferences are in the record of each turn's start, and what a turn, a mount or an edit of
+the draft changed is in the session's events; units are counted by their ledger.
 """
 
 from collections.abc import Mapping, Sequence

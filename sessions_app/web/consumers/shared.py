@@ -142,7 +142,7 @@ class Wakeup:
 
 
 class AccessWatch:
-    """Wakes the sockets of readers who may not see their session any more, whether any event tells of that or not.
+    """Wakes the sockets of readers who have lost access to their session, with or without an event.
 
     It reads the tables, so it does not matter which process took the access away, or whether Redis is there.
     """

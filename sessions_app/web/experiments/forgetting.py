@@ -1,4 +1,4 @@
-"""Pages of forgetting: what is to go is chosen, looked for, confirmed by its name, removed, and proved to be gone."""
+"""Pages of forgetting: choose, find, confirm by name, remove, and verify."""
 
 from typing import Any
 from urllib.parse import urlencode

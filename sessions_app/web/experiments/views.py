@@ -47,7 +47,7 @@ from sessions_app.web.turns.choice import plugin_selectors
 EXPECTED_CHARS = 2_000
 PAGE_ROWS = 50
 SEARCHING_MS, ASKING_MS = USUAL_BOUNDS.max_ms, 60_000
-"""How long a search for causes goes on: longer where a model may be asked."""
+"""How long a search for causes continues: longer where a model may be asked."""
 AT_ONCE_MS = 1_000
 """How long a form waits for its experiment: most have ended by then, and no page needs to be loaded again."""
 
@@ -264,7 +264,7 @@ def _removals(turn: ExplainabilityTurn) -> tuple[object, ...]:
 @form_of("turn-try", "session_id", "request_id")
 @member_view("editor")
 def continuation(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Go on from before the turn in a fork, with the trial's message and choices; leads to the fork's turn."""
+    """Continue from before the turn in a fork, with the trial's message and choices; leads to the fork's turn."""
     turn = turns.turn(member.project, session_id, request_id)
     try:
         changes, tells = changes_of(request.POST, turn.user_message), "tell_supposed" in request.POST

@@ -142,7 +142,7 @@ def _sources(base: KnowledgeBase, older_than: int | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeNode:
-    """A unit in the tree of its source; a twin stands there for one that says the same, and does not open."""
+    """A unit in the tree of its source; a twin is there for one that says the same, and does not open."""
 
     row: LayerUnit
     part_count: int

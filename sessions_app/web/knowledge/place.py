@@ -18,7 +18,7 @@ class MarkedPlace:
 
 
 def find_place(text: str, said: str, start: int | None = None, end: int | None = None) -> MarkedPlace:
-    """Return where `said` stands in the text, within `start` to `end` if those are known.
+    """Return where `said` is in the text, within `start` to `end` if those are known.
 
     Words are looked for whatever the white space and the case between them. Where they do not stand literally, the
     known range is marked; without one, nothing is.

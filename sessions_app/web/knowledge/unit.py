@@ -70,7 +70,7 @@ def _is_in_base(provenance: Provenance) -> bool:
 
 
 def _moment(text: str) -> tuple[datetime | None, str]:
-    """Return a moment to be shown as all times are, or a day or another text as it was told."""
+    """Return a time as a datetime; a day or another text unchanged."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:

@@ -31,7 +31,7 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
 @require_safe
 @member_view()
 def cited(request: HttpRequest, member: Member, session_id: str, request_id: str, number: int) -> HttpResponse:
-    """Go to the unit that an answer's source mark stands for.
+    """Go to the unit that an answer's source mark represents.
 
     Raises:
         NotFound: SOURCE_NOT_FOUND, the answer has no such mark.

@@ -152,7 +152,7 @@ def turn_hit(turn: ExplainabilityTurn, words: Sequence[str]) -> TurnHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterCompletion:
-    """What may follow: the text that stands in the place of what is being written, and what it means."""
+    """What may follow: the text that is in the place of what is being written, and what it means."""
 
     text: str
     meaning: str
@@ -162,7 +162,7 @@ COMPLETIONS_SHOWN = 10
 
 
 def completions(project: Project, written: str) -> list[FilterCompletion]:
-    """Return how the last, unfinished part of a text may go on."""
+    """Return completions of the last, unfinished part of a text."""
     sign = "-" if written.startswith("-") else ""
     key, colon, value = written.removeprefix("-").partition(":")
     if not colon:

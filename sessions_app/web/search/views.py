@@ -37,7 +37,7 @@ def palette(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def complete(request: HttpRequest, member: Member) -> HttpResponse:
-    """Return how the part of a text that is being written may go on."""
+    """Return completions of the part of a text that is being written."""
     written = request.GET.get("written", "").replace("\0", "")[:200]
     completed = completions(member.project, written)
     return page(request, f"{TEMPLATE}#completions", member, {"completions": completed})

@@ -81,7 +81,7 @@ def _answer_rows(latest: LatestTurn) -> list[tuple[str, str]]:
 
 
 def _reset(session: Session, turn: ExplainabilityTurn | None) -> str:
-    """Return why the conversation did not simply go on, in words."""
+    """Return why the conversation did not simply continue, in words."""
     warnings = ((turn.client_request if turn else None) or {}).get("warnings", ())
     if warnings:
         return "; ".join(why(str(warning)) for warning in warnings)

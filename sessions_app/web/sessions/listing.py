@@ -20,7 +20,7 @@ from sessions_app.web.shell.words import outcome_words
 from sessions_app.web.turns.graph.status import Tone, duration_badge
 
 LATEST = 10
-"""How many of a session's last turns its row tells of."""
+"""How many of a session's last turns its row describes."""
 STATUSES = ("active", "running", "failed", "expired")
 SORTS: Mapping[str, str] = {"turns": "turn_sequence", "failed": "failed_turn_count"}
 """The columns that the list can be ordered by in place of the last activity."""

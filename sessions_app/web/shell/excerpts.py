@@ -40,6 +40,6 @@ def _parts(shown: str, pattern: re.Pattern[str]) -> list[ExcerptPart]:
 
 
 def holds(text: str, words: Sequence[str]) -> bool:
-    """Return whether one of the words stands in the text."""
+    """Return whether one of the words is in the text."""
     folded = text.casefold()
     return any(word.casefold() in folded for word in words)

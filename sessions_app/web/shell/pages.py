@@ -54,7 +54,7 @@ def leads_back(request: HttpRequest) -> str:
 def tell(request: HttpRequest, text: str, *, undo_url: str = "", link_url: str = "") -> None:
     """Show a short message on the next page, with a button that takes the act back if `undo_url` is given.
 
-    A message with `link_url` leads to what it tells of instead; the two are told apart by their level.
+    A message with `link_url` leads to what it describes instead; the two are told apart by their level.
     """
     if link_url:
         messages.info(request, text, extra_tags=link_url)
@@ -63,5 +63,5 @@ def tell(request: HttpRequest, text: str, *, undo_url: str = "", link_url: str =
 
 
 def tell_error(request: HttpRequest, error: MRPError) -> None:
-    """Show why something was refused on the next page; the code stands after the sentence, to be searched for."""
+    """Show why something was refused on the next page; the code is after the sentence, to be searched for."""
     messages.error(request, error.message, extra_tags=error.code)

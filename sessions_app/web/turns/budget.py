@@ -29,7 +29,7 @@ _NAMES: Mapping[str, str] = {
     "message": "Message",
 }
 _INSTRUCTIONS = frozenset({"persona", "style", "agent", "remembered", "system prompt", "skill"})
-"""What stands in the system prompt; in the bar all of it has one colour."""
+"""What is in the system prompt; in the bar all of it has one colour."""
 _RULES: Mapping[str, str] = {
     "fitting": "by the choice of what fits the message",
     "messages": "by the cap on messages",

@@ -97,7 +97,7 @@ class ChoiceMatrix:
 def matrix_of(stages: Sequence[StageChoice]) -> ChoiceMatrix:
     """Return the stages as one table, each thing said once.
 
-    What the turn chose as a whole stands in the first column. A column is its frame's id and the number of the plan
+    What the turn chose as a whole is in the first column. A column is its frame's id and the number of the plan
     among those of the frame that differ in their candidates.
     """
     placed: dict[str, dict[tuple[str, int], StageChoice]] = {}

@@ -46,7 +46,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Siblings:
-    """What stands before and after a node in its frame, as `(id, name)`; its place among `count`."""
+    """What is before and after a node in its frame, as `(id, name)`; its place among `count`."""
 
     previous: tuple[str, str] | None = None
     next: tuple[str, str] | None = None

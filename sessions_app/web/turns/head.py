@@ -66,7 +66,7 @@ class TurnHead:
 
 
 def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return what stands above the graph; what the record of an ended turn tells is worked out once."""
+    """Return what is above the graph; what the record of an ended turn tells is worked out once."""
     facts = _told(turn) if turn.is_running else _ended_told(turn.pk, turn.request_id, turn.session.event_sequence)
     discarded = discarded_texts(turn) if turn.error else []
     is_open = facts.verdict.kind in ("no-context", "quoted")

@@ -65,7 +65,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignedPair:
-    """An aligned pair: `id` is that of the left one, or says that it stands on the right alone."""
+    """An aligned pair: `id` is that of the left one, or says that it is on the right alone."""
 
     id: str
     depth: int

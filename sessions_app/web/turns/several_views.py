@@ -36,7 +36,7 @@ def keep(request: HttpRequest, member: Member) -> HttpResponse:
 
 
 def turns_meant(request: HttpRequest, member: Member) -> Sequence[ExplainabilityTurn]:
-    """Return the turns with a tick, or those that the list's filter finds, as the form says.
+    """Return the selected turns, or those that match the list's filter.
 
     Raises:
         InvalidInput: none was chosen, or too many.

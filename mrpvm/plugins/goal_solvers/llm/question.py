@@ -13,7 +13,7 @@ from mrpvm.knowledge.payload import context_items, intent_prompt, masked, offere
 from mrpvm.values import Evidence, HistoryMessage
 
 FORMS_WITHOUT_MARKS = frozenset(("json", "yaml", "xml", "one_word", "yes_no"))
-"""Output forms that a source mark would break; their sources stand on the closing line."""
+"""Output forms that a source mark would break; their sources are on the closing line."""
 
 HELPER_NOTE = "`helper` is what a trusted program worked out for this intent: rely on it; it needs no mark."
 

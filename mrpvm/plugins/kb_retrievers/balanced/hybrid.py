@@ -32,7 +32,7 @@ WHOLE_MATCH = 0.5
 """Share of what a question's words can score from which the best match counts in full. Where the best has only a common
 word of the question, as in a handful of short facts, words tell less than likeness does."""
 NEIGHBOUR_SHARES = (1.0, 0.5, 0.3, 0.2, 0.1)
-"""What an utterance means lies in what is said around it too, less with distance."""
+"""What an utterance means is in what is said around it too, less with distance."""
 _ENCODED_MAX = 4
 """Units encoded while a question waits, the best by words first; others are encoded in the background."""
 

@@ -92,9 +92,7 @@ class ThinkingDBKBRetriever:
 
 
 def find_with_links(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> BackendFindings:
-    """Return what one search finds and what triples link to it; the turn's own units are reasoned with alone
-    .
-    """
+    """Return the hits of a search and what triples link to them; the turn's own units only serve as triples."""
     hits = lexical_hits(profile, request.recall, context)
     of_turn = [link for unit in request.current_turn_units if unit.is_evidence for link in links_of(unit)]
     links, followed = _follow(

@@ -75,7 +75,7 @@ def _copies() -> list[Path]:
 
 
 def overwrite_free_space() -> str:
-    """Have the database give up the pages that deleted rows lay on; return a sentence that says how far that went."""
+    """Overwrite the pages of deleted rows; return a sentence that says how far that went."""
     if connection.vendor != "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM")

@@ -112,7 +112,7 @@ class Removal:
     def remove(self) -> None:
         """Remove all of them, some a transaction; what is broken off can be done again from the beginning."""
         self._note_turns()
-        self._blank_turns()  # while the messages are there that tell which turns came later
+        self._blank_turns()  # while the messages are there that say which turns came later
         for table in _ordered():
             if table.is_of_accounts:
                 continue

@@ -230,7 +230,7 @@ def copies_of(messages: Collection[Message]) -> list[Message]:
 
 
 def _family(sessions: Collection[int]) -> set[int]:
-    """Return the sessions with those that they go on from, and those that go on from them."""
+    """Return the sessions with those that they continue from, and those that continue from them."""
     family, new = set(sessions), set(sessions)
     while new:
         rows = Session.objects.filter(Q(pk__in=new) | Q(forked_from__in=new)).values_list("pk", "forked_from_id")

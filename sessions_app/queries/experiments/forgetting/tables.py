@@ -122,7 +122,7 @@ def _foreign_keys(model: type[Model]) -> "list[ForeignKey[Any, Any]]":
 
 
 class Reach:
-    """What belongs to a project. Layers name no project: they belong to whoever's bases and sessions see them."""
+    """The rows of a project. Layers name no project: they belong to the projects whose bases and sessions see them."""
 
     def __init__(self, project: Project) -> None:
         self.project_pk = project.pk

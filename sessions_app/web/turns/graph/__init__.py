@@ -1,6 +1,6 @@
 """The picture of a turn: stored structure in, nested frames laid out, SVG out.
 
-Reading order: `structure` (typed reading of the JSON), `shown` (what a reader sees of it), `rows` (which item stands in
+Reading order: `structure` (typed reading of the JSON), `shown` (what a reader sees of it), `rows` (which item is in
 which row), `layout` (sizes and places), `routes` (edges around boxes), `error_path`, `status` and `labels` (words and
 colours), `parts` and `svg` (markup); `timeline` and `outline` show the same structure another way.
 Nothing here reads a row, a clock or a request.

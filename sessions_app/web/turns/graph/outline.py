@@ -32,7 +32,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a row stands in the tree."""
+    """Where a row is in the tree."""
 
     item_id: str
     level: int

@@ -1,6 +1,6 @@
 """Edges led through the gaps between boxes: horizontal in the gutters between rows, vertical beside the items.
 
-No edge runs under a box, because every piece lies in a gutter, a gap or a margin that placing leaves free. Pieces of
+No edge runs under a box, because every piece is in a gutter, a gap or a margin that placing leaves free. Pieces of
 different sources in the same free space get lanes of their own; pieces of the same source share one, so that a
 fan-out reads as one trunk.
 """
@@ -241,7 +241,7 @@ class _Router:
 
 
 def _intersection(some: _Gaps, others: _Gaps) -> _Gaps:
-    """Return the ranges that lie in both lists; both are sorted and free of overlaps, and so is what comes out."""
+    """Return the ranges that are in both lists; both are sorted and free of overlaps, and so is what comes out."""
     shared: _Gaps = []
     mine = theirs = 0
     while mine < len(some) and theirs < len(others):

@@ -1,6 +1,6 @@
-"""Which item of a frame stands in which row: time runs down, what runs side by side stands side by side.
+"""Which item of a frame is in which row: time runs down, what runs side by side stands side by side.
 
-A flow or child-frame edge leads to a lower row. A retry stands beside the attempt that it replaces. Executions of
+A flow or child-frame edge leads to a lower row. A retry is beside the attempt that it replaces. Executions of
 parallel branches share an opener and so a row. An item without an incoming edge follows what was called before it.
 """
 

@@ -29,7 +29,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A band of items side by side, from left to right; free space lies above and below it."""
+    """A band of items side by side, from left to right; free space is above and below it."""
 
     top: float
     bottom: float

@@ -1,4 +1,4 @@
-"""The graph as a file that needs nothing else: its colours stand in it, in the light theme."""
+"""The graph as a file that needs nothing else: its colours are in it, in the light theme."""
 
 import re
 from functools import cache

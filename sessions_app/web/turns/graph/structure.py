@@ -145,7 +145,7 @@ def _items(
 ) -> dict[str, tuple[str, ...]]:
     """List what each frame holds in call order: a frame follows the execution that opened it, the first of several.
 
-    A frame whose opener is not recorded beside it stands where the first execution inside it was called.
+    A frame whose opener is not recorded beside it is where the first execution inside it was called.
     """
     order = {execution_id: place for place, execution_id in enumerate(executions)}
     first: dict[str, int] = dict.fromkeys(frames, len(executions))

@@ -1,6 +1,6 @@
 """The turn's graph as inline SVG: geometry and classes only, no style attribute, ready for graph.js.
 
-Three layers, so that edges lie above the frames that they cross and below every box: frame backgrounds, edges, then
+Three layers, so that edges are above the frames that they cross and below every box: frame backgrounds, edges, then
 what can be focused, in reading order. Input, output and messages never appear here.
 """
 

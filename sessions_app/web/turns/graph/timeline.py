@@ -34,7 +34,7 @@ ROW, FRAME_ROW, FRAME_FOOT, AXIS = 24.0, 30.0, 6.0, 26.0
 _LEFT, _RIGHT = 1.5, 98.5
 _SHORTEST_PX = 3.0
 _TICKS = 6
-# A label stands after its bar, before it where too little room is left, and inside where the bar takes nearly all.
+# A label is after its bar, before it where too little room is left, and inside where the bar takes nearly all.
 _AFTER_UNTIL, _BEFORE_FROM = 66.0, 40.0
 _MAX_DEPTH_CLASS = 3
 _INTENT_CHARS = 48
@@ -169,7 +169,7 @@ def _frame_head(drawing: _Drawing, frame: Frame) -> Iterable[SafeString]:
     words = frame_words(frame, shown)
     late = start > _AFTER_UNTIL
     x = _percent(drawing.at(span.end) if late else start)
-    # A nested svg moves what stands at fixed distances from a place in percent.
+    # A nested svg moves what is at fixed distances from a place in percent.
     moved = element(
         "svg",
         {"x": x, "y": y, "class": "moved"},
