@@ -70,7 +70,7 @@ def run_process(
         env=dict(environment),
         start_new_session=True,
     )
-    run = _Run(process, given, limits, take)
+    run = _RunningProcess(process, given, limits, take)
     try:
         outcome = run.until_over(stopped)
     finally:
@@ -79,7 +79,7 @@ def run_process(
     return Finished(outcome=outcome, exit_code=exit_code, output=bytes(run.output), errors=bytes(run.errors))
 
 
-class _Run:
+class _RunningProcess:
     def __init__(
         self,
         process: "subprocess.Popen[bytes]",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bench.rewriting.training import PERMISSIVE, fold_of, learn
 from bench.rewriting.turns import FollowUp
-from mrpvm.conversation.rewriting.weights import Weights, learned
+from mrpvm.conversation.rewriting.weights import RewritingWeights, learned
 
 PARTS: dict[str, Callable[[FollowUp], object]] = {
     "learned from other conversations": fold_of,
@@ -16,7 +16,9 @@ PARTS: dict[str, Callable[[FollowUp], object]] = {
 """Ways to part the data: turns of a part are judged by what was learned from the other parts."""
 
 
-def crossed(turns: Sequence[FollowUp], part_of: Callable[[FollowUp], object]) -> Iterator[tuple[FollowUp, Weights]]:
+def crossed(
+    turns: Sequence[FollowUp], part_of: Callable[[FollowUp], object]
+) -> Iterator[tuple[FollowUp, RewritingWeights]]:
     """Return each turn with weights that never saw its part; a data set that is never learned from has the
     product's.
     """

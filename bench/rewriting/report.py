@@ -12,7 +12,7 @@ from mrpvm.conversation.rewriting import needs_rewrite, rewrite
 from mrpvm.conversation.rewriting.rewrite import meaning_of
 from mrpvm.conversation.rewriting.said import exchanges_of, mentions_in, words_of
 from mrpvm.conversation.rewriting.signals import need_probability
-from mrpvm.conversation.rewriting.weights import Weights, learned
+from mrpvm.conversation.rewriting.weights import RewritingWeights, learned
 
 LEAST_PROBABILITY = 0.3
 """From here on a term counts as added: there the precision of added terms is above .45, in held-out folds too."""
@@ -92,7 +92,7 @@ def _crossed_rows(turns: list[FollowUp]) -> Iterator[str]:
         yield from _learned_rows(name, crossed(turns, part_of))
 
 
-def _learned_rows(name: str, judged: Iterable[tuple[FollowUp, Weights]]) -> Iterator[str]:
+def _learned_rows(name: str, judged: Iterable[tuple[FollowUp, RewritingWeights]]) -> Iterator[str]:
     gate: list[tuple[FollowUp, float, bool]] = []
     written: list[tuple[FollowUp, str]] = []
     for turn, weights in judged:

@@ -23,8 +23,8 @@ from bench.rewriting.scores import content
 from bench.rewriting.turns import FollowUp, follow_ups
 from mrpvm.conversation.rewriting.said import Exchange, exchanges_of, mentions_in
 from mrpvm.conversation.rewriting.signals import signs, with_crossed
-from mrpvm.conversation.rewriting.terms import Candidate, first_signs, second_signs
-from mrpvm.conversation.rewriting.weights import PATH, Weights
+from mrpvm.conversation.rewriting.terms import TermCandidate, first_signs, second_signs
+from mrpvm.conversation.rewriting.weights import PATH, RewritingWeights
 
 PERMISSIVE = frozenset({"cast19", "cast20", "cast21", "cast22", "ikat23", "ikat24", "mtrag"})
 QUOTES_OTHERS = frozenset({"cast21", "cast22"})
@@ -85,7 +85,7 @@ def balanced(datasets: Sequence[str], *, noisy: Mapping[str, float]) -> Any:
     return found * len(found) / found.sum()
 
 
-def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: Weights) -> Model:
+def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: RewritingWeights) -> Model:
     """Return the weights of the need, learned from messages, and from what people made of those that needed it."""
     pairs = list(zip(turns, exchanges, strict=True))
     own = [signs(turn.message, said, counted.rarity) for turn, said in pairs]
@@ -103,7 +103,7 @@ def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], c
 
 
 def learn_follows(
-    turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: Weights, questions: Sequence[str]
+    turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: RewritingWeights, questions: Sequence[str]
 ) -> Model:
     """Return the weights by which messages that need their conversation are told from questions of other matters.
 
@@ -163,13 +163,15 @@ def opening_of(turn: FollowUp) -> str:
     return turn.history[0].content if turn.history else turn.message
 
 
-def learn(turns: Sequence[FollowUp], questions: Sequence[str] = ()) -> Weights:
+def learn(turns: Sequence[FollowUp], questions: Sequence[str] = ()) -> RewritingWeights:
     """Return what is learned; each stage learns from what the one before says of conversations that it did not see."""
     counts, conversation_count = conversation_counts(turns)
-    counted = Weights(follows={}, need={}, first={}, second={}, counts=counts, conversation_count=conversation_count)
+    counted = RewritingWeights(
+        follows={}, need={}, first={}, second={}, counts=counts, conversation_count=conversation_count
+    )
     exchanges = [exchanges_of(turn.history) for turn in turns]
     folds = np.array([fold_of(turn) for turn in turns])
-    found: list[dict[str, Candidate]] = [{}] * len(turns)
+    found: list[dict[str, TermCandidate]] = [{}] * len(turns)
     rows: list[list[tuple[str, dict[str, float]]]] = [[]] * len(turns)
     for inside, outside in _parts(folds):
         need = learn_need([turns[at] for at in inside], [exchanges[at] for at in inside], counted)
@@ -192,7 +194,7 @@ def _parts(folds: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _learn_terms(
-    turns: Sequence[FollowUp], folds: Any, found: Sequence[dict[str, Candidate]],
+    turns: Sequence[FollowUp], folds: Any, found: Sequence[dict[str, TermCandidate]],
     rows: Sequence[Sequence[tuple[str, dict[str, float]]]],
 ) -> tuple[Model, Model]:  # fmt: skip
     """Return the weights of both stages."""

@@ -7,17 +7,17 @@ from mrpvm.commands.dispatch import BUILTINS, RESERVED, ResolvedCommand, answer,
 from mrpvm.commands.facts import MemoryQuery, MemoryRecord, MemoryStore, Ports, SessionFacts
 from mrpvm.commands.grammar import is_command
 from mrpvm.commands.orchestration import Orchestration
-from mrpvm.commands.result import CommandResult, Outcome, ToolCall
+from mrpvm.commands.result import CommandOutcome, CommandResult, ToolCall
 
 __all__ = [
     "BUILTINS",
     "RESERVED",
+    "CommandOutcome",
     "CommandResult",
     "MemoryQuery",
     "MemoryRecord",
     "MemoryStore",
     "Orchestration",
-    "Outcome",
     "Ports",
     "ResolvedCommand",
     "SessionFacts",

@@ -15,11 +15,11 @@ from mrpvm.commands.identity_commands import agent, persona, reload_persona, sty
 from mrpvm.commands.invocation import dispatch_tool
 from mrpvm.commands.memory_commands import forget, memory, remember
 from mrpvm.commands.orchestration import Orchestration, unavailable
-from mrpvm.commands.result import Outcome, error, invalid_args, ok
+from mrpvm.commands.result import CommandOutcome, error, invalid_args, ok
 from mrpvm.commands.skill_commands import help_, reload_skills, skill_not_found, skills
 
 
-def _new(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def _new(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """Start another session; this one stays as it is."""
     if args:
         return invalid_args("/new does not accept arguments.", "new")
@@ -33,7 +33,7 @@ class Builtin:
 
     usage: str
     summary: str
-    answer: Callable[[SessionFacts, tuple[str, ...], Ports], Outcome] | None
+    answer: Callable[[SessionFacts, tuple[str, ...], Ports], CommandOutcome] | None
 
 
 SKILL = "skill"
@@ -70,7 +70,7 @@ class ResolvedCommand:
     args: tuple[str, ...] = ()
     skill: SkillEntry | None = None
     payload: str = ""
-    refusal: Outcome | None = None
+    refusal: CommandOutcome | None = None
 
     @property
     def orchestration(self) -> Orchestration | None:
@@ -135,7 +135,7 @@ def _alias(command: SlashCommand, facts: SessionFacts) -> ResolvedCommand:
     return ResolvedCommand(route="unknown", reason=reason, name=name, args=command.args, refusal=refusal)
 
 
-def answer(resolved: ResolvedCommand, facts: SessionFacts, ports: Ports) -> Outcome:
+def answer(resolved: ResolvedCommand, facts: SessionFacts, ports: Ports) -> CommandOutcome:
     """Return what the command gives without any model; what only a model can do is refused.
 
     Equal facts, text and files give an equal outcome.
@@ -143,7 +143,7 @@ def answer(resolved: ResolvedCommand, facts: SessionFacts, ports: Ports) -> Outc
     if resolved.refusal is not None:
         return resolved.refusal
     if resolved.orchestration is not None:
-        return Outcome(result=unavailable(resolved.orchestration))
+        return CommandOutcome(result=unavailable(resolved.orchestration))
     if resolved.skill is not None:
         return dispatch_tool(facts, resolved.skill, resolved.payload)
     builtin = BUILTINS[resolved.name].answer

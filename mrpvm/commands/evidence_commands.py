@@ -7,7 +7,7 @@ from typing import Any
 from mrpvm.commands.evidence import chunks_of
 from mrpvm.commands.facts import MemoryQuery, Ports
 from mrpvm.commands.remembered import EVIDENCE, names_secret
-from mrpvm.commands.result import Outcome, error, invalid_args, ok
+from mrpvm.commands.result import CommandOutcome, error, invalid_args, ok
 from mrpvm.errors import MRPError
 
 PATH_CHARS = 200
@@ -16,7 +16,7 @@ _LABEL: Mapping[str, Any] = {"non_canonical": True, "canonical_precedence": "str
 _LEAD = "Evidence, not canonical; structured long-term memory comes first:"
 
 
-def evidence(args: Sequence[str], ports: Ports) -> Outcome:
+def evidence(args: Sequence[str], ports: Ports) -> CommandOutcome:
     """Read a file's text into the session, or look its chunks up."""
     match args:
         case ("ingest", _, *_):
@@ -28,7 +28,7 @@ def evidence(args: Sequence[str], ports: Ports) -> Outcome:
     return invalid_args("/memory evidence requires one subcommand: ingest|show.", "memory", "evidence")
 
 
-def _ingest(path: str, ports: Ports) -> Outcome:
+def _ingest(path: str, ports: Ports) -> CommandOutcome:
     if len(path) > PATH_CHARS:
         return _not_ingested(f"the path has {len(path)} characters; {PATH_CHARS} are allowed.")
     try:
@@ -48,11 +48,11 @@ def _ingest(path: str, ports: Ports) -> Outcome:
     return ok("memory_evidence_ingested", f"Ingested '{path}' as evidence, not canonical: {count}.{cut}", data)
 
 
-def _not_ingested(reason: str) -> Outcome:
+def _not_ingested(reason: str) -> CommandOutcome:
     return error("memory_invalid_input", f"evidence was not ingested: {reason}")
 
 
-def _show(words: str, ports: Ports) -> Outcome:
+def _show(words: str, ports: Ports) -> CommandOutcome:
     query = MemoryQuery(text="" if words == "*" else words, domains=(EVIDENCE,))
     records = ports.memory.records(query, SHOWN_CHUNKS + 1)
     if not records:

@@ -7,12 +7,12 @@ import yaml
 from mrpvm.assistants.identifiers import clean_id
 from mrpvm.assistants.personas import STYLES, resolve_style
 from mrpvm.commands.facts import Ports, SessionFacts
-from mrpvm.commands.result import Outcome, error, invalid_args, ok
+from mrpvm.commands.result import CommandOutcome, error, invalid_args, ok
 
 _STYLE_CHOICES = "|".join(STYLES)
 
 
-def agent(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def agent(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """List, switch or show agents; any other single word is the agent to switch to."""
     match args:
         case ():
@@ -32,13 +32,13 @@ def agent(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
     return invalid_args(f"unsupported /agent subcommand '{args[0]}'.", "agent", args[0])
 
 
-def _agent_list(facts: SessionFacts) -> Outcome:
+def _agent_list(facts: SessionFacts) -> CommandOutcome:
     listed = [(item.id, item.summary) for item in facts.agents.agents]
     data = {"count": len(listed), "active_agent": facts.active_agent}
     return ok("agent_listed", _listed(listed, facts.active_agent) or "No agents available.", data)
 
 
-def _agent_show(facts: SessionFacts) -> Outcome:
+def _agent_show(facts: SessionFacts) -> CommandOutcome:
     agent = facts.agents.get(facts.active_agent)
     if agent is None:
         return error(
@@ -47,7 +47,7 @@ def _agent_show(facts: SessionFacts) -> Outcome:
     return ok("agent_shown", f"Agent: {agent.id}\nSummary: {agent.summary or '(none)'}", {"agent": agent.id})
 
 
-def _agent_use(facts: SessionFacts, name: str) -> Outcome:
+def _agent_use(facts: SessionFacts, name: str) -> CommandOutcome:
     agent_id = clean_id(name)
     if facts.agents.get(agent_id) is None:
         return error("agent_not_found", f"agent '{agent_id}' was not found.", {"agent": agent_id})
@@ -60,7 +60,7 @@ def _listed(items: list[tuple[str, str]], active: str) -> str:
     return "\n".join(marked)
 
 
-def persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """List, switch, show or export personas."""
     match args:
         case ():
@@ -85,7 +85,7 @@ def persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome
     return invalid_args(f"unsupported /persona subcommand '{args[0]}'.", "persona", args[0])
 
 
-def _persona_list(facts: SessionFacts) -> Outcome:
+def _persona_list(facts: SessionFacts) -> CommandOutcome:
     listed = [(item.id, item.summary) for item in facts.personas.personas]
     if not listed:
         return error("persona_not_found", "no persona profiles are available.")
@@ -93,7 +93,7 @@ def _persona_list(facts: SessionFacts) -> Outcome:
     return ok("persona_listed", _listed(listed, facts.active_persona), data)
 
 
-def _persona_show(facts: SessionFacts) -> Outcome:
+def _persona_show(facts: SessionFacts) -> CommandOutcome:
     persona = facts.personas.get(facts.active_persona)
     if persona is None:
         return error(
@@ -114,7 +114,7 @@ def _persona_show(facts: SessionFacts) -> Outcome:
     return ok("persona_shown", "\n".join(lines), data)
 
 
-def _persona_use(facts: SessionFacts, name: str) -> Outcome:
+def _persona_use(facts: SessionFacts, name: str) -> CommandOutcome:
     persona_id = clean_id(name)
     persona = facts.personas.get(persona_id)
     if persona is None:
@@ -124,11 +124,11 @@ def _persona_use(facts: SessionFacts, name: str) -> Outcome:
     return ok("persona_set", message, data, active_persona=persona_id, active_style=None)
 
 
-def _persona_not_found(persona_id: str) -> Outcome:
+def _persona_not_found(persona_id: str) -> CommandOutcome:
     return error("persona_not_found", f"persona '{persona_id}' was not found.", {"persona": persona_id})
 
 
-def _persona_export(facts: SessionFacts, args: tuple[str, ...]) -> Outcome:
+def _persona_export(facts: SessionFacts, args: tuple[str, ...]) -> CommandOutcome:
     """Return a persona as the text of its file; a client's path is never written to."""
     if not args or len(args) > 2:
         return invalid_args("/persona export requires a persona name and at most one path.", "persona", "export")
@@ -144,7 +144,7 @@ def _persona_export(facts: SessionFacts, args: tuple[str, ...]) -> Outcome:
     return ok("persona_exported", f"{head}{persona.instructions}", {"persona": persona_id})
 
 
-def reload_persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def reload_persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """Replace the session's personas by what the files say now; a vanished one gives way to the first."""
     if args:
         return invalid_args("/reload_persona does not accept arguments.", "reload_persona")
@@ -159,7 +159,7 @@ def reload_persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> 
     return ok("persona_reloaded", message, {"active_persona": active, "count": count, "switched": switched}, **changes)
 
 
-def style(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def style(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """Set the session's style, which wins over the message's and the persona's."""
     if len(args) != 1:
         return invalid_args(f"/style requires exactly one value: {_STYLE_CHOICES}.", "style")

@@ -4,10 +4,10 @@ from mrpvm.assistants.skills import SkillEntry
 from mrpvm.assistants.skills.document import TOOL_DISPATCH, declares
 from mrpvm.assistants.tools import Tool, ToolInputInvalid
 from mrpvm.commands.facts import SessionFacts
-from mrpvm.commands.result import CommandResult, Outcome, ToolCall, error
+from mrpvm.commands.result import CommandOutcome, CommandResult, ToolCall, error
 
 
-def dispatch_tool(facts: SessionFacts, skill: SkillEntry, payload: str) -> Outcome:
+def dispatch_tool(facts: SessionFacts, skill: SkillEntry, payload: str) -> CommandOutcome:
     """Return what the skill's tool makes of the payload; input and output are checked, nothing else is tried."""
     name = skill.skill_name
     if skill.invocation_mode != TOOL_DISPATCH:
@@ -29,11 +29,13 @@ def dispatch_tool(facts: SessionFacts, skill: SkillEntry, payload: str) -> Outco
 
 def _refusal(
     facts: SessionFacts, skill: SkillEntry, provider: str, tool_name: str, data: dict[str, str]
-) -> Outcome | None:
+) -> CommandOutcome | None:
     name = skill.skill_name
     if skill.capabilities_declared and not declares(skill.declared_tools, provider, tool_name):
         alert = f"Security alert: skill '{name}' attempted undeclared tool '{provider}:{tool_name}'."
-        return Outcome(result=CommandResult(status="error", code="skill_capability_denied", message=alert, data=data))
+        return CommandOutcome(
+            result=CommandResult(status="error", code="skill_capability_denied", message=alert, data=data)
+        )
     if not facts.tools.has_provider(provider):
         return error("provider_unbound", f"tool provider '{provider}' is not registered for skill '{name}'.", data)
     acting = facts.agents.get(facts.active_agent)
@@ -43,7 +45,7 @@ def _refusal(
     return None
 
 
-def _run(tool: Tool, payload: str, data: dict[str, str]) -> Outcome:
+def _run(tool: Tool, payload: str, data: dict[str, str]) -> CommandOutcome:
     try:
         given = tool.read(payload)
     except ToolInputInvalid:
@@ -54,7 +56,7 @@ def _run(tool: Tool, payload: str, data: dict[str, str]) -> Outcome:
         return error("provider_execution_failed", f"tool '{tool.name}' failed ({type(problem).__name__}).", data)
     if not tool.accepts(output):
         return error("tool_output_invalid", f"invalid output from tool '{tool.name}'.", data)
-    return Outcome(
+    return CommandOutcome(
         result=CommandResult(status="ok", code="tool_ok", message=output, data={**data, "output": output}),
         tool_call=ToolCall(provider=tool.provider, tool=tool.name, input=payload, output=output),
     )

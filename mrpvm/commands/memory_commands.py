@@ -13,7 +13,7 @@ from mrpvm.commands.remembered import (
     facts_in,
     names_secret,
 )
-from mrpvm.commands.result import Outcome, error, invalid_args, ok
+from mrpvm.commands.result import CommandOutcome, error, invalid_args, ok
 
 SHOWN_COUNT = 10
 """How many records are listed, the newest; the message says when there are more."""
@@ -39,7 +39,7 @@ class _Arguments:
     hours: str | None
 
 
-def remember(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def remember(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """Keep a text; one that speaks of credentials is refused."""
     content = " ".join(args)
     if not content:
@@ -50,7 +50,7 @@ def remember(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcom
     return ok("memory_saved", f"Remembered ({record.id}): {record.content}", {"id": record.id})
 
 
-def forget(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def forget(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """Drop one record."""
     if len(args) != 1:
         return invalid_args("/forget requires exactly one memory id.", "forget")
@@ -59,7 +59,7 @@ def forget(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
     return ok("memory_deleted", f"Forgot memory record '{args[0]}'.", {"id": args[0]})
 
 
-def memory(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def memory(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """Show, verify, put away and consolidate what is remembered; what does not exist here says so."""
     match args:
         case ():
@@ -76,7 +76,7 @@ def memory(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
     return invalid_args(f"unsupported /memory subcommand '{args[0]}'.", "memory", args[0])
 
 
-def _long(args: tuple[str, ...], ports: Ports) -> Outcome:
+def _long(args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     try:
         match args:
             case ("show", *rest):
@@ -98,33 +98,33 @@ def _long(args: tuple[str, ...], ports: Ports) -> Outcome:
     return invalid_args(f"unsupported /memory subcommand '{' '.join(('long', *args[:1]))}'.", "memory", "long")
 
 
-def _long_show(given: _Arguments, ports: Ports) -> Outcome:
+def _long_show(given: _Arguments, ports: Ports) -> CommandOutcome:
     domains = (given.domain,) if given.domain else PERSONALITY
     return _shown(_with_hidden(MemoryQuery(text=_wanted(given.words), domains=domains), given), ports)
 
 
-def _task_show(given: _Arguments, ports: Ports) -> Outcome:
+def _task_show(given: _Arguments, ports: Ports) -> CommandOutcome:
     if given.namespace is None:
         raise _BadFlags("--namespace is required.")
     query = MemoryQuery(text=_wanted(given.words), domains=(TASK,), namespace=given.namespace)
     return _shown(_with_hidden(query, given), ports)
 
 
-def _verify(given: _Arguments, ports: Ports) -> Outcome:
+def _verify(given: _Arguments, ports: Ports) -> CommandOutcome:
     record_id = _one_id(given, "verify")
     if not ports.memory.verify(record_id, given.domain):
         return _not_found(record_id)
     return ok("memory_verified", f"Verified memory record '{record_id}'.", {"id": record_id})
 
 
-def _archive(given: _Arguments, ports: Ports) -> Outcome:
+def _archive(given: _Arguments, ports: Ports) -> CommandOutcome:
     record_id = _one_id(given, "archive")
     if not ports.memory.archive(record_id, given.domain):
         return _not_found(record_id)
     return ok("memory_archived", f"Archived memory record '{record_id}'.", {"id": record_id})
 
 
-def _expire(given: _Arguments, ports: Ports) -> Outcome:
+def _expire(given: _Arguments, ports: Ports) -> CommandOutcome:
     record_id = _one_id(given, "expire")
     if given.hours is None:
         raise _BadFlags("--hours is required.")
@@ -142,7 +142,7 @@ def _one_id(given: _Arguments, subcommand: str) -> str:
     return given.words[0]
 
 
-def _consolidate(given: _Arguments, ports: Ports) -> Outcome:
+def _consolidate(given: _Arguments, ports: Ports) -> CommandOutcome:
     """Keep what the user's newest messages state by rule; nothing does that unasked."""
     if given.words:
         raise _BadFlags("/memory long consolidate does not accept arguments.")
@@ -159,7 +159,7 @@ def _consolidate(given: _Arguments, ports: Ports) -> Outcome:
     return ok("memory_consolidated", "\n".join((message, *map(_line, new))), data)
 
 
-def _shown(query: MemoryQuery, ports: Ports) -> Outcome:
+def _shown(query: MemoryQuery, ports: Ports) -> CommandOutcome:
     records = ports.memory.records(query, SHOWN_COUNT + 1)
     if not records:
         return ok("memory_empty", "No memory records found.", {"count": 0})
@@ -194,7 +194,7 @@ def _count(number: int) -> str:
     return f"{number} record{'' if number == 1 else 's'}"
 
 
-def _not_found(record_id: str) -> Outcome:
+def _not_found(record_id: str) -> CommandOutcome:
     return error("memory_not_found", f"memory record '{record_id}' was not found.", {"id": record_id})
 
 

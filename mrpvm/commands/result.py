@@ -35,7 +35,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class CommandOutcome:
     """A command's result, and what of the session it changes: names of `SessionFacts` with their new values."""
 
     result: CommandResult
@@ -43,17 +43,17 @@ class Outcome:
     tool_call: ToolCall | None = None
 
 
-def ok(code: str, message: str, data: Mapping[str, Any] | None = None, **changes: Any) -> Outcome:
+def ok(code: str, message: str, data: Mapping[str, Any] | None = None, **changes: Any) -> CommandOutcome:
     """Return a success."""
-    return Outcome(result=CommandResult(status="ok", code=code, message=message, data=data), changes=changes)
+    return CommandOutcome(result=CommandResult(status="ok", code=code, message=message, data=data), changes=changes)
 
 
-def error(code: str, message: str, data: Mapping[str, Any] | None = None) -> Outcome:
+def error(code: str, message: str, data: Mapping[str, Any] | None = None) -> CommandOutcome:
     """Return a failure, which changes nothing; the message gets its `Error: `."""
-    return Outcome(result=CommandResult(status="error", code=code, message=f"Error: {message}", data=data))
+    return CommandOutcome(result=CommandResult(status="error", code=code, message=f"Error: {message}", data=data))
 
 
-def invalid_args(message: str, command: str, subcommand: str | None = None) -> Outcome:
+def invalid_args(message: str, command: str, subcommand: str | None = None) -> CommandOutcome:
     """Return the refusal of arguments that do not fit."""
     named = {"command": command} | ({"subcommand": subcommand} if subcommand is not None else {})
     return error("invalid_args", message, named)

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from mrpvm.assistants.skills import SkillEntry
 from mrpvm.commands.facts import Ports, SessionFacts
-from mrpvm.commands.result import Outcome, error, invalid_args, ok
+from mrpvm.commands.result import CommandOutcome, error, invalid_args, ok
 from mrpvm.errors import MRPError
 
 
-def skills(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def skills(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """List the skills of the snapshot, then what was found while it was made."""
     if args:
         return invalid_args("/skills does not accept arguments.", "skills")
@@ -21,7 +21,7 @@ def skills(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
     return ok("skills_listed" if listed else "skills_empty", "\n".join(lines), data)
 
 
-def help_(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def help_(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """Return the help of one skill of the snapshot."""
     if len(args) != 1:
         return invalid_args("/help requires exactly one skill name.", "help")
@@ -31,7 +31,7 @@ def help_(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
     return ok("skill_help", "\n".join(_described(skill)), {"skill": skill.skill_name})
 
 
-def skill_not_found(name: str) -> Outcome:
+def skill_not_found(name: str) -> CommandOutcome:
     """Return the refusal of a name that the snapshot has not; it suggests none."""
     return error("skill_not_found", f"skill '{name}' not found in snapshot.", {"skill": name})
 
@@ -56,7 +56,7 @@ def _described(item: SkillEntry) -> Iterable[str]:
         yield f"  - `{name}`: {', '.join(values) or '(none)'}"
 
 
-def reload_skills(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+def reload_skills(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     """Replace the session's snapshot by what the files say now; its number goes up even if nothing changed."""
     if args:
         return invalid_args("/reload_skills does not accept arguments.", "reload_skills")

@@ -13,7 +13,7 @@ from mrpvm.kernel.calls import Execution, Program
 from mrpvm.kernel.challenge import challenge_selection
 from mrpvm.kernel.children import FrameResult
 from mrpvm.kernel.comparison import closure_of, compare, select
-from mrpvm.kernel.deliberation import POLICIES, Candidate, Deliberation, criteria_of, family_of, strength_of
+from mrpvm.kernel.deliberation import POLICIES, AnswerCandidate, Deliberation, criteria_of, family_of, strength_of
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.records import (
     comparison_state,
@@ -36,7 +36,7 @@ from mrpvm.values import Answer, Selection
 
 
 @dataclass(slots=True, kw_only=True)
-class Search:
+class FrameSearch:
     """The frame's search so far.
 
     `weak` is the first honest refusal; `wants_split` tells that a solver asked for decomposition, `was_split`
@@ -68,7 +68,7 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
     Raises:
         TurnFailed: no planner led to any result; the last planner's error.
     """
-    search = Search(state=Deliberation(policy=POLICIES[run.effective_level]))
+    search = FrameSearch(state=Deliberation(policy=POLICIES[run.effective_level]))
     error: TurnFailed | None = None
     tried = planner_candidates(run)
     for planner_id in tried:
@@ -94,7 +94,9 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
     )
 
 
-def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, cause: Cause | None) -> Program[None]:
+def _under_planner(
+    run: TurnRun, frame: Frame, search: FrameSearch, planner_id: str, cause: Cause | None
+) -> Program[None]:
     """Search with one planner's orders until the policy has enough or nothing is left.
 
     Raises:
@@ -127,7 +129,7 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
         _raise_why(search, retrievals)
 
 
-def _split_if_wanted(run: TurnRun, frame: Frame, search: Search) -> Program[None]:
+def _split_if_wanted(run: TurnRun, frame: Frame, search: FrameSearch) -> Program[None]:
     """Try the sub-tasks when a solver asked for it, or when the planner authorises it after weak results."""
     planned, retrievals, last = search.planned, search.retrievals, search.last
     if search.was_split or planned is None or retrievals is None or last is None:
@@ -141,12 +143,12 @@ def _split_if_wanted(run: TurnRun, frame: Frame, search: Search) -> Program[None
         yield from _split(run, frame, search, planned, cause)
 
 
-def _split(run: TurnRun, frame: Frame, search: Search, planned: Planned, cause: Cause) -> Program[None]:
+def _split(run: TurnRun, frame: Frame, search: FrameSearch, planned: Planned, cause: Cause) -> Program[None]:
     search.was_split = True
     search.joined = yield from answer_by_subtasks(run, frame, cause, planned.plan.frame_purpose, answer_intents)
 
 
-def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -> Program[None]:
+def _over_view(run: TurnRun, frame: Frame, search: FrameSearch, view: EvidenceView) -> Program[None]:
     """Try the plan's solvers on one view, as long as the policy wants another."""
     if _is_settled(run, search, view):
         return
@@ -190,7 +192,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
         follows = (search.last or branch.execution).then("retry")
 
 
-def _is_settled(run: TurnRun, search: Search, view: EvidenceView | None) -> bool:
+def _is_settled(run: TurnRun, search: FrameSearch, view: EvidenceView | None) -> bool:
     """Return whether every solver that may run has failed on this evidence: nothing is left to try on it."""
     if view is None:
         return False
@@ -199,7 +201,7 @@ def _is_settled(run: TurnRun, search: Search, view: EvidenceView | None) -> bool
     return bool(solvers) and all(search.memory.forbids(solver_id, view.hash) for solver_id in solvers)
 
 
-def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: str) -> Program[None]:
+def _settle(run: TurnRun, frame: Frame, search: FrameSearch, branch: Branch, family: str) -> Program[None]:
     """Judge a branch: an accepted answer is promoted, a refusal kept as weak, anything else is a failure."""
     execution, answer = branch.execution, branch.answer
     search.last = execution
@@ -232,13 +234,19 @@ def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: 
 
 
 def _promote(
-    run: TurnRun, frame: Frame, search: Search, branch: Branch, answer: Answer, verdict: ValidationVerdict, family: str
+    run: TurnRun,
+    frame: Frame,
+    search: FrameSearch,
+    branch: Branch,
+    answer: Answer,
+    verdict: ValidationVerdict,
+    family: str,
 ) -> None:
     status = "accepted" if verdict.accepted_by_all else "unjudged"
     result_id = record_result(run, frame, branch, "answer", status)
     strength = strength_of(answer, branch.view.evidence, verdict.accepted_by_all)
     llm_calls = branch.execution.value.metadata.llm_calls
-    candidate = Candidate(
+    candidate = AnswerCandidate(
         id=frame.control_id("cand"),
         branch=branch,
         answer=answer,
@@ -252,7 +260,7 @@ def _promote(
     record_promotion(run, frame, candidate, result_id, status)
 
 
-def _conclude(run: TurnRun, frame: Frame, search: Search) -> Program[FrameResult]:
+def _conclude(run: TurnRun, frame: Frame, search: FrameSearch) -> Program[FrameResult]:
     """Return the frame's result: compare, challenge where the level asks for it, select, and say why it closes."""
     state, last = search.state, search.last
     comparisons = []
@@ -280,11 +288,11 @@ def _conclude(run: TurnRun, frame: Frame, search: Search) -> Program[FrameResult
     )
 
 
-def _planner_id(search: Search) -> str:
+def _planner_id(search: FrameSearch) -> str:
     return search.planned.plan.planner_plugin_id if search.planned else ""
 
 
-def _raise_why(search: Search, retrievals: Retrievals) -> None:
+def _raise_why(search: FrameSearch, retrievals: Retrievals) -> None:
     """Raise why a planner led to nothing."""
     if search.rejection is not None:
         raise ValidationRejected(

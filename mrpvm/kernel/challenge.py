@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import reduce
 
 from mrpvm.kernel.calls import Execution, Program
-from mrpvm.kernel.deliberation import Candidate, Deliberation, criteria_of, strength_of
+from mrpvm.kernel.deliberation import AnswerCandidate, Deliberation, criteria_of, strength_of
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.retrieve import EvidenceView, Retrievals, next_view
@@ -18,7 +18,7 @@ def challenge_selection(
     run: TurnRun,
     frame: Frame,
     state: Deliberation,
-    selected: Candidate,
+    selected: AnswerCandidate,
     retrievals: Retrievals | None,
     last: Execution | None,
 ) -> Program[Execution | None]:
@@ -63,7 +63,7 @@ def challenge_selection(
     return verdict.last
 
 
-def _record(run: TurnRun, frame: Frame, challenge_id: str, target: Candidate, status: str) -> None:
+def _record(run: TurnRun, frame: Frame, challenge_id: str, target: AnswerCandidate, status: str) -> None:
     run.emit(
         ChallengeMade(
             challenge_id=challenge_id,

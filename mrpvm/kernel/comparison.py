@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mrpvm.kernel.deliberation import OBJECTIVE, Candidate, Deliberation
+from mrpvm.kernel.deliberation import OBJECTIVE, AnswerCandidate, Deliberation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """The selected candidate against another; `criterion` decided, None when they are equal on all."""
 
-    selected: Candidate
-    other: Candidate
+    selected: AnswerCandidate
+    other: AnswerCandidate
     criterion: str | None
 
     @property
@@ -28,23 +28,23 @@ class Comparison:
         return f"Decided by {self.criterion}: {ours} against {theirs}."
 
 
-def dominates(one: Candidate, other: Candidate) -> bool:
+def dominates(one: AnswerCandidate, other: AnswerCandidate) -> bool:
     """Return whether `one` is nowhere worse than `other` and somewhere better."""
     pairs = [(one.criteria[name], other.criteria[name]) for name in OBJECTIVE]
     return all(mine >= theirs for mine, theirs in pairs) and any(mine > theirs for mine, theirs in pairs)
 
 
-def undominated(candidates: Sequence[Candidate]) -> list[Candidate]:
+def undominated(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """Return the candidates that no other dominates, in order."""
     return [item for item in candidates if not any(dominates(other, item) for other in candidates)]
 
 
-def select(candidates: Sequence[Candidate]) -> Candidate:
+def select(candidates: Sequence[AnswerCandidate]) -> AnswerCandidate:
     """Return the best undominated candidate by the objective's order; ties go to the earlier one."""
     return max(undominated(candidates), key=lambda item: [item.criteria[name] for name in OBJECTIVE])
 
 
-def compare(selected: Candidate, candidates: Sequence[Candidate], limit: int) -> list[Comparison]:
+def compare(selected: AnswerCandidate, candidates: Sequence[AnswerCandidate], limit: int) -> list[Comparison]:
     """Return the comparisons of the selected candidate with the others, at most `limit`."""
     others = [item for item in candidates if item is not selected]
     return [
@@ -65,7 +65,7 @@ class Closure:
     open_questions: tuple[str, ...]
 
 
-def closure_of(state: Deliberation, selected: Candidate | None, comparisons: Sequence[Comparison]) -> Closure:
+def closure_of(state: Deliberation, selected: AnswerCandidate | None, comparisons: Sequence[Comparison]) -> Closure:
     """Return the one true reason for closing; partial closures list what is open, others claim nothing unmet."""
     questions = tuple(_open_questions(state, selected, comparisons))
     policy = state.policy
@@ -86,7 +86,9 @@ def closure_of(state: Deliberation, selected: Candidate | None, comparisons: Seq
     return Closure(reason="policy_satisfied", open_questions=questions)
 
 
-def _open_questions(state: Deliberation, selected: Candidate | None, comparisons: Sequence[Comparison]) -> list[str]:
+def _open_questions(
+    state: Deliberation, selected: AnswerCandidate | None, comparisons: Sequence[Comparison]
+) -> list[str]:
     """Return one plain sentence for each obligation that is not met."""
     policy, questions = state.policy, []
     if selected is None:

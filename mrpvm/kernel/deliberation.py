@@ -53,7 +53,7 @@ POLICIES: Mapping[int, Policy] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class AnswerCandidate:
     """A result that no validator rejected, with what it is compared by."""
 
     id: str
@@ -124,7 +124,7 @@ class Deliberation:
     """One frame's deliberation while it lasts: candidates, families tried, evidence seen, and whether to continue."""
 
     policy: Policy
-    candidates: list[Candidate] = field(default_factory=list)
+    candidates: list[AnswerCandidate] = field(default_factory=list)
     families: set[str] = field(default_factory=set)
     views: list[EvidenceView] = field(default_factory=list)
     rejections: list[str] = field(default_factory=list)
@@ -133,7 +133,7 @@ class Deliberation:
     out_of_budget: bool = False
 
     @property
-    def valid(self) -> list[Candidate]:
+    def valid(self) -> list[AnswerCandidate]:
         """Return the candidates that reach the policy's floor."""
         floor = STRENGTHS.index(self.policy.validation_floor)
         return [item for item in self.candidates if STRENGTHS.index(item.strength) >= floor]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrpvm.kernel.comparison import Closure, Comparison
-from mrpvm.kernel.deliberation import Candidate, Deliberation
+from mrpvm.kernel.deliberation import AnswerCandidate, Deliberation
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.solve import Branch
@@ -78,7 +78,7 @@ def record_failure(run: TurnRun, frame: Frame, branch: Branch, reason: str, mess
     )
 
 
-def record_promotion(run: TurnRun, frame: Frame, candidate: Candidate, result_id: str, status: str) -> None:
+def record_promotion(run: TurnRun, frame: Frame, candidate: AnswerCandidate, result_id: str, status: str) -> None:
     """Record that a branch succeeded and its result may be selected."""
     branch = candidate.branch
     run.emit(
@@ -124,7 +124,7 @@ def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str
     return comparison_id
 
 
-def record_selection(run: TurnRun, frame: Frame, selected: Candidate, state: Deliberation) -> None:
+def record_selection(run: TurnRun, frame: Frame, selected: AnswerCandidate, state: Deliberation) -> None:
     """Record which candidate gives the frame's answer, and which units it cites.
 
     Others that reach the floor stay suspended; what does not reach it is superseded.

@@ -46,7 +46,7 @@ class SelectionPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class UnitCandidate:
     """A unit that matched, with each backend's score in [0, 1] and what matched, in words.
 
     `proof` are notes that show, line by line, how the unit is linked to the question. `is_in_use`: earlier turns of the
@@ -88,11 +88,11 @@ class FusedScore:
 class _Ranking:
     """Candidates of one intent on their way through the gates; `notes_of` holds what else decided about each."""
 
-    kept: list[tuple[FusedScore, Candidate]]
+    kept: list[tuple[FusedScore, UnitCandidate]]
     ledger: list[LedgerEntry] = field(default_factory=list)
     notes_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def add(self, step: Step, rank: int, score: FusedScore, candidate: Candidate, why: str) -> None:
+    def add(self, step: Step, rank: int, score: FusedScore, candidate: UnitCandidate, why: str) -> None:
         """Add a row: what decided, then why; of what was left out, first why."""
         noted = ", ".join(self.notes_of[candidate.unit.id])
         reason = "; ".join(part for part in ((why, noted) if step == "pruned" else (noted, why)) if part)
@@ -104,7 +104,7 @@ class _Ranking:
         )  # fmt: skip
 
 
-def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) -> list[Candidate]:
+def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) -> list[UnitCandidate]:
     """Return the units of the running turn that share a term with the intent; all of them if it has no terms.
 
     The score is the share of the intent's terms that the unit holds.
@@ -121,12 +121,12 @@ def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) 
             score = len(shared) / len(wanted) if wanted else 1.0
             matched = f"told in this turn, shares {', '.join(shared[:6])}" if shared else "told in this turn"
             candidates.append(
-                Candidate(unit=unit, store="current-turn", scores={"turn-overlap": score}, matched=matched)
+                UnitCandidate(unit=unit, store="current-turn", scores={"turn-overlap": score}, matched=matched)
             )
     return candidates
 
 
-def fused_score(candidate: Candidate, needed_roles: Sequence[str]) -> FusedScore:
+def fused_score(candidate: UnitCandidate, needed_roles: Sequence[str]) -> FusedScore:
     """Return the score of all backends together, with what each of them and each boost adds."""
     matched = {backend: score for backend, score in candidate.scores.items() if score > 0}
     if candidate.is_in_use:
@@ -160,7 +160,7 @@ def _weighed(backend: str) -> str:
 
 
 def choose(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[UnitCandidate],
     profile: ContextProfile,
     policy: SelectionPolicy,
     taken: Sequence[EvidenceEntry] = (),
@@ -217,17 +217,17 @@ def _clamped(score: FusedScore) -> tuple[str, ...]:
     return (f"makes {score.value:.2f}, shown as 1",) if score.value > 1 else ()
 
 
-def _ranked(candidates: Iterable[Candidate], needed_roles: Sequence[str]) -> list[tuple[FusedScore, Candidate]]:
+def _ranked(candidates: Iterable[UnitCandidate], needed_roles: Sequence[str]) -> list[tuple[FusedScore, UnitCandidate]]:
     scored = [(fused_score(candidate, needed_roles), candidate) for candidate in candidates]
     return sorted(scored, key=lambda item: (-item[0].value, item[1].unit.id))
 
 
 def _with_documents_in_use(
     ranking: _Ranking,
-    chosen: Sequence[tuple[FusedScore, Candidate]],
-    in_use: Mapping[str, Candidate],
+    chosen: Sequence[tuple[FusedScore, UnitCandidate]],
+    in_use: Mapping[str, UnitCandidate],
     needed_roles: Sequence[str],
-) -> list[tuple[FusedScore, Candidate]]:
+) -> list[tuple[FusedScore, UnitCandidate]]:
     """Return what was chosen with units of documents in use lifted among it; nothing is pushed out by them."""
     lifted = [
         (fused_score(in_use[item.unit.id], needed_roles) if item.unit.id in in_use else score, item)
@@ -252,7 +252,7 @@ def _least_score(policy: SelectionPolicy, kept_count: int) -> float:
     return policy.min_score
 
 
-def _reason_against(candidate: Candidate, score: float, ids_by_digest: Mapping[str, str], least: float) -> str:
+def _reason_against(candidate: UnitCandidate, score: float, ids_by_digest: Mapping[str, str], least: float) -> str:
     if score < least and candidate.store != "current-turn":
         return f"score {score:.2f} below {least:.2f}"
     twin = ids_by_digest.get(_digest(candidate.unit))
@@ -278,7 +278,7 @@ def _is_replaced(unit: KnowledgeUnit, found_parts: int, profile: ContextProfile,
     return gives_way(unit, found_parts, breadth)
 
 
-def _diverse(ranking: _Ranking, limit: int) -> list[tuple[FusedScore, Candidate]]:
+def _diverse(ranking: _Ranking, limit: int) -> list[tuple[FusedScore, UnitCandidate]]:
     """Return the results in an order that also weighs what each adds to those before it."""
     pool = ranking.kept[: limit * _RERANKED_PER_RESULT]
     if len(pool) < 2:

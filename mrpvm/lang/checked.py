@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 from mrpvm.lang.arguments import Value
 from mrpvm.lang.schema import Command, ObjectKind
-from mrpvm.lang.tokens import Statement
+from mrpvm.lang.tokens import ControlStatement
 
 
 class CheckedStatement(NamedTuple):
     """A statement that obeys the table: its command, its values, and the kind of its first reference, if any."""
 
-    statement: Statement
+    statement: ControlStatement
     command: Command
     values: tuple[Value, ...]
     target: ObjectKind | None

@@ -7,9 +7,9 @@ from mrpvm.lang.arguments import Fault, Value, place_of
 from mrpvm.lang.checked import CheckedStatement
 from mrpvm.lang.diagnostics import DiagnosticCode, shown
 from mrpvm.lang.schema import NEEDED_OBJECT, OBJECTS, TRIPLE, DocumentKind, ObjectKind
-from mrpvm.lang.tokens import Statement
+from mrpvm.lang.tokens import ControlStatement
 
-type Finding = tuple[Statement, Fault]
+type Finding = tuple[ControlStatement, Fault]
 """A fault with the statement it belongs to."""
 
 
@@ -20,7 +20,7 @@ class _ObjectFacts:
     kind: ObjectKind
     constructor: CheckedStatement
     sets: dict[str, CheckedStatement] = field(default_factory=dict)
-    needs_validation: Statement | None = None
+    needs_validation: ControlStatement | None = None
     has_validation: bool = False
     has_branch: bool = False
 
@@ -83,7 +83,7 @@ def _facts(checked: Sequence[CheckedStatement]) -> dict[str, _ObjectFacts]:
     return facts
 
 
-def _first(known: Statement | None, item: CheckedStatement) -> Statement | None:
+def _first(known: ControlStatement | None, item: CheckedStatement) -> ControlStatement | None:
     """Return the first statement that makes a branch active or succeeded, by `status` or by its field."""
     is_move = item.command.name == "status" or (item.command.name == "set" and item.values[1] == "status")
     return item.statement if known is None and is_move else known
@@ -160,7 +160,7 @@ def _repeated_unit_ids(facts: Mapping[str, _ObjectFacts], reported: set[str]) ->
 
 def _cycles(checked: Sequence[CheckedStatement], reported: set[str], command: str, what: str) -> Iterator[Finding]:
     """Find the statements of `command` that close a cycle, by depth-first search in document order."""
-    links: dict[str, list[tuple[str, Statement]]] = {}
+    links: dict[str, list[tuple[str, ControlStatement]]] = {}
     for item in checked:
         if item.command.name == command and reported.isdisjoint(map(str, item.values)):
             links.setdefault(str(item.values[0]), []).append((str(item.values[1]), item.statement))

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from mrpvm.lang.diagnostics import CLASS_OF_CODE, ControlLanguageError, Diagnostic, DiagnosticCode, shown
-from mrpvm.lang.tokens import ID_PATTERN, Argument, ListArgument, Statement, Token, TokenKind, TokenLine
+from mrpvm.lang.tokens import ID_PATTERN, Argument, ControlStatement, ListArgument, Token, TokenKind, TokenLine
 
 _ID_CHARS = "letters, digits, '_', '-' and ':'"
 
 
-def parse(lines: Iterable[TokenLine]) -> tuple[Statement, ...]:
+def parse(lines: Iterable[TokenLine]) -> tuple[ControlStatement, ...]:
     """Return one statement a line.
 
     A missing command is left to the validator, which knows what could be there.
@@ -19,7 +19,7 @@ def parse(lines: Iterable[TokenLine]) -> tuple[Statement, ...]:
     return tuple(_statement(line) for line in lines)
 
 
-def _statement(line: TokenLine) -> Statement:
+def _statement(line: TokenLine) -> ControlStatement:
     first, *rest = line.tokens
     if first.kind is not TokenKind.STATEMENT_ID or not ID_PATTERN.fullmatch(first.value):
         raise _error(
@@ -30,10 +30,10 @@ def _statement(line: TokenLine) -> Statement:
         )
     if not rest:
         end = len(line.text.rstrip(" \t")) + 1
-        return Statement(first.value, Token(TokenKind.ATOM, "", line.number, end), (), *_place(line, first))
+        return ControlStatement(first.value, Token(TokenKind.ATOM, "", line.number, end), (), *_place(line, first))
     command, *following = rest
     arguments = _arguments(line, following, first.value) if command.kind is TokenKind.ATOM else ()
-    return Statement(first.value, command, arguments, *_place(line, first))
+    return ControlStatement(first.value, command, arguments, *_place(line, first))
 
 
 def _place(line: TokenLine, first: Token) -> tuple[int, int, str]:

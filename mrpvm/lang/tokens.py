@@ -54,7 +54,7 @@ class ListArgument(NamedTuple):
 type Argument = Token | ListArgument
 
 
-class Statement(NamedTuple):
+class ControlStatement(NamedTuple):
     """One parsed statement; `command` is an empty atom behind the id when the line has nothing more."""
 
     id: str

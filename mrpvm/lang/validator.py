@@ -23,14 +23,14 @@ from mrpvm.lang.schema import (
     ObjectKind,
     Parameter,
 )
-from mrpvm.lang.tokens import Argument, ListArgument, Location, Statement, Token, TokenKind
+from mrpvm.lang.tokens import Argument, ControlStatement, ListArgument, Location, Token, TokenKind
 
 LONGEST_GUESS_CHARS = 20
 """Only this much of an unknown command is compared with the known ones."""
 
 
 def validate(
-    statements: Sequence[Statement], kind: DocumentKind, external_refs: Mapping[str, ObjectKind]
+    statements: Sequence[ControlStatement], kind: DocumentKind, external_refs: Mapping[str, ObjectKind]
 ) -> tuple[CheckedStatement, ...]:
     """Return the statements with their values read.
 
@@ -48,7 +48,7 @@ class _DocumentCheck:
     """One pass over a document: what exists so far, and what was reported already."""
 
     def __init__(
-        self, statements: Sequence[Statement], kind: DocumentKind, external_refs: Mapping[str, ObjectKind]
+        self, statements: Sequence[ControlStatement], kind: DocumentKind, external_refs: Mapping[str, ObjectKind]
     ) -> None:
         self.statements = statements
         self.kind = kind
@@ -80,20 +80,20 @@ class _DocumentCheck:
         if not self.diagnostics and (missing := document_fault(self.kind, self._kinds, self.external_refs)):
             self.diagnostics.append(_diagnostic(None, missing))
 
-    def _report(self, statement: Statement, fault: Fault, subjects: frozenset[str]) -> None:
+    def _report(self, statement: ControlStatement, fault: Fault, subjects: frozenset[str]) -> None:
         spoken_of = {statement.id} if fault.code is DiagnosticCode.UNKNOWN_COMMAND else subjects
         if self._reported.isdisjoint(spoken_of):
             self.diagnostics.append(_diagnostic(statement, fault))
         self._reported |= subjects
 
-    def _remember(self, statement: Statement) -> None:
+    def _remember(self, statement: ControlStatement) -> None:
         """Register the statement's id, and its object even if it was reported: a reference to it is no new error."""
         self._lines.setdefault(statement.id, statement.line)
         command = COMMANDS.get(statement.command.value)
         if command is not None and command.creates is not None:
             self._kinds.setdefault(statement.id, command.creates)
 
-    def _check(self, statement: Statement) -> None:
+    def _check(self, statement: ControlStatement) -> None:
         self._check_id(statement)
         command = self._command(statement)
         _check_arity(statement, command)
@@ -109,7 +109,7 @@ class _DocumentCheck:
             self._ku_types[statement.id] = str(values[0])
         self.checked.append(CheckedStatement(statement, command, tuple(values), target))
 
-    def _check_id(self, statement: Statement) -> None:
+    def _check_id(self, statement: ControlStatement) -> None:
         line = self._lines.get(statement.id)
         if line is not None:
             message = f"@{statement.id} is already used in line {line}; expected an id of its own for every statement"
@@ -119,7 +119,7 @@ class _DocumentCheck:
             message = f"@{statement.id} names an object of the running turn; expected an id of its own"
             raise Fault(DiagnosticCode.DUPLICATE_STATEMENT_ID, message)
 
-    def _command(self, statement: Statement) -> Command:
+    def _command(self, statement: ControlStatement) -> Command:
         token = statement.command
         place = place_of(token)
         command = COMMANDS.get(token.value) if token.kind is TokenKind.ATOM else None
@@ -134,7 +134,7 @@ class _DocumentCheck:
             raise Fault(DiagnosticCode.COMMAND_NOT_ALLOWED, message, place)
         return command
 
-    def _resolve_all(self, statement: Statement, command: Command) -> ObjectKind | None:
+    def _resolve_all(self, statement: ControlStatement, command: Command) -> ObjectKind | None:
         """Resolve every reference from left to right; return the kind of the first argument's object."""
         target: ObjectKind | None = None
         for position, parameter in enumerate(command.parameters):
@@ -172,7 +172,7 @@ class _DocumentCheck:
             message = f"@{name} in line {line} constructs no object; expected a reference to one that does"
         return Fault(DiagnosticCode.UNRESOLVED_REFERENCE, message, place_of(token))
 
-    def _field_value(self, statement: Statement, object_id: str, name: str, target: ObjectKind | None) -> Value:
+    def _field_value(self, statement: ControlStatement, object_id: str, name: str, target: ObjectKind | None) -> Value:
         """Return the value of a `set`, read as its field's type."""
         place, argument = place_of(statement.arguments[1]), statement.arguments[2]
         fields = OBJECTS[target].fields if target else {}
@@ -191,13 +191,15 @@ class _DocumentCheck:
             raise Fault(DiagnosticCode.INVALID_FIELD_FOR_OBJECT, message, place, name)
         return _read(fields[name], argument, name)
 
-    def _check_parent(self, statement: Statement, parent_id: str) -> None:
+    def _check_parent(self, statement: ControlStatement, parent_id: str) -> None:
         """Check that the parent is a unit that may have children; cycles need the whole document."""
         if self._ku_types.get(parent_id) == "atomic" and parent_id not in self._reported:
             message = f"${parent_id} is atomic and has no children; expected a composite or an aggregate as parent"
             raise Fault(DiagnosticCode.INVALID_HIERARCHY, message, place_of(statement.arguments[1]), "parent")
 
-    def _check_move(self, statement: Statement, command: str, values: list[Value], target: ObjectKind | None) -> None:
+    def _check_move(
+        self, statement: ControlStatement, command: str, values: list[Value], target: ObjectKind | None
+    ) -> None:
         """Check a move of an object's state; a `set` of another field is none."""
         state_field = OBJECTS[target].state_field if target else None
         if target is None or state_field is None or (command == "set" and values[1] != state_field):
@@ -217,7 +219,7 @@ class _DocumentCheck:
         self._branch_states[object_id] = state
 
 
-def _values(statement: Statement, command: Command) -> list[Value]:
+def _values(statement: ControlStatement, command: Command) -> list[Value]:
     """Return the arguments' values; one whose type its field decides is left empty."""
     return [
         _read(parameter.type, argument, parameter.name) if parameter.type else ""
@@ -234,7 +236,7 @@ def _read(type_: ValueType, argument: Argument, name: str) -> Value:
         raise
 
 
-def _check_arity(statement: Statement, command: Command) -> None:
+def _check_arity(statement: ControlStatement, command: Command) -> None:
     given, wanted = len(statement.arguments), len(command.parameters)
     if given != wanted:
         place = place_of(statement.arguments[wanted]) if given > wanted else _end(statement)
@@ -243,7 +245,7 @@ def _check_arity(statement: Statement, command: Command) -> None:
         raise Fault(DiagnosticCode.INVALID_ARGUMENT_COUNT, message, place)
 
 
-def _end(statement: Statement) -> Location:
+def _end(statement: ControlStatement) -> Location:
     return Location(statement.line, statement.end_column)
 
 
@@ -252,7 +254,7 @@ def _fields_of(kind: ObjectKind | None) -> str:
     return f"expected {alternatives(names)}" if names else "expected no field here"
 
 
-def _subjects(statement: Statement, fault: Fault) -> frozenset[str]:
+def _subjects(statement: ControlStatement, fault: Fault) -> frozenset[str]:
     """Return the ids a wrong statement is about: what it constructs, else what it names.
 
     The sigil may be what is missing, so a word counts as a name whatever its kind. A relation or an unknown command may
@@ -268,7 +270,7 @@ def _subjects(statement: Statement, fault: Fault) -> frozenset[str]:
     return named | {statement.id} if is_own_id_touched else named
 
 
-def _diagnostic(statement: Statement | None, fault: Fault) -> Diagnostic:
+def _diagnostic(statement: ControlStatement | None, fault: Fault) -> Diagnostic:
     own = Location(statement.line, statement.column) if statement else Location(1, 1)
     place = fault.place or own
     return Diagnostic(

@@ -7,9 +7,9 @@ from collections import defaultdict, deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mrpvm.trace.graph import Execution, Frame, Graph, path_key
+from mrpvm.trace.graph import Graph, GraphExecution, GraphFrame, path_key
 
-type _Node = Frame | Execution
+type _Node = GraphFrame | GraphExecution
 type _Held = Mapping[str | None, list[_Node]]
 
 
@@ -44,7 +44,7 @@ def _held(graph: Graph) -> dict[str | None, list[_Node]]:
         held[execution.frame_id].append(execution)
     for nodes in held.values():
         nodes.sort(
-            key=lambda node: (path_key(openers.get(node.id, node.id)), isinstance(node, Frame), path_key(node.id))
+            key=lambda node: (path_key(openers.get(node.id, node.id)), isinstance(node, GraphFrame), path_key(node.id))
         )
     return held
 
@@ -72,14 +72,14 @@ def _merged(left: Sequence[_Node], right: Sequence[_Node], depth: int) -> list[A
         nonlocal reached
         for other in right[reached:until]:
             if other.id not in taken:
-                merged.append(Aligned(None, other.id, isinstance(other, Frame), depth))
+                merged.append(Aligned(None, other.id, isinstance(other, GraphFrame), depth))
         reached = max(reached, until)
 
     for node in left:
         other = partners.get(node.id)
         if other is not None:
             alone(place[other.id])
-        merged.append(Aligned(node.id, other.id if other else None, isinstance(node, Frame), depth))
+        merged.append(Aligned(node.id, other.id if other else None, isinstance(node, GraphFrame), depth))
     alone(len(right))
     return merged
 
@@ -101,8 +101,8 @@ def _partners(left: Sequence[_Node], right: Sequence[_Node]) -> dict[str, _Node]
 
 
 def _exact(node: _Node) -> Hashable:
-    return ("frame", node.purpose, node.label) if isinstance(node, Frame) else _loose(node)
+    return ("frame", node.purpose, node.label) if isinstance(node, GraphFrame) else _loose(node)
 
 
 def _loose(node: _Node) -> Hashable:
-    return ("frame", node.purpose) if isinstance(node, Frame) else ("execution", node.stage, node.plugin_id)
+    return ("frame", node.purpose) if isinstance(node, GraphFrame) else ("execution", node.stage, node.plugin_id)

@@ -34,7 +34,7 @@ FOCUS_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class GraphFrame:
     """One frame; `intent` is what a child frame is to answer."""
 
     id: str
@@ -55,7 +55,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
+class GraphExecution:
     """One call or skip of a plugin.
 
     `ordinal` is its place among the calls of its frame as they began: ids count tries by stage, and a stage is returned
@@ -108,8 +108,8 @@ class Graph:
     """The graph of a turn so far; nodes are ordered by their path ids, edges by their ends."""
 
     root_frame_id: str | None
-    frames: tuple[Frame, ...]
-    plugin_executions: tuple[Execution, ...]
+    frames: tuple[GraphFrame, ...]
+    plugin_executions: tuple[GraphExecution, ...]
     edges: tuple[Edge, ...]
     control_nodes: tuple[ControlNode, ...]
     control_edges: tuple[Edge, ...]
@@ -147,8 +147,8 @@ def path_key(node_id: str) -> tuple[tuple[int, ...], int, str]:
 class _Fold:
     def __init__(self) -> None:
         self.root_frame_id: str | None = None
-        self.frames: dict[str, Frame] = {}
-        self.executions: dict[str, Execution] = {}
+        self.frames: dict[str, GraphFrame] = {}
+        self.executions: dict[str, GraphExecution] = {}
         self.begun_in: Counter[str] = Counter()
         self.edges: list[Edge] = []
         self.control_nodes: dict[str, ControlNode] = {}
@@ -192,7 +192,7 @@ class _Fold:
 
 
 def _frame_opened(fold: _Fold, at_ms: int, data: FrameOpened) -> None:
-    fold.frames[data.frame_id] = Frame(
+    fold.frames[data.frame_id] = GraphFrame(
         id=data.frame_id,
         parent_frame_id=data.parent_frame_id,
         label=data.label,
@@ -220,7 +220,7 @@ def _frame_closed(fold: _Fold, at_ms: int, data: FrameClosed) -> None:
 
 def _plugin_started(fold: _Fold, at_ms: int, data: PluginStarted) -> None:
     fold.begun_in[data.frame_id] += 1
-    fold.executions[data.execution_id] = Execution(
+    fold.executions[data.execution_id] = GraphExecution(
         id=data.execution_id,
         frame_id=data.frame_id,
         plugin_id=data.plugin_id,

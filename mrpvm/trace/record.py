@@ -25,7 +25,7 @@ from mrpvm.trace.events import (
     TurnFinished,
     TurnStarted,
 )
-from mrpvm.trace.graph import Frame, Graph, fold_graph, path_key
+from mrpvm.trace.graph import Graph, GraphFrame, fold_graph, path_key
 from mrpvm.values import Usage
 from mrpvm.wire import OPTIONAL
 
@@ -51,7 +51,7 @@ class Stage(PluginStarted):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Branch(BranchStarted):
+class RecordedBranch(BranchStarted):
     """A solver over one view of evidence, and its outcome."""
 
     status: str = "active"
@@ -90,8 +90,8 @@ class ExecutionTrace:
     command: CommandResolved | None
     skill_choice: SkillConsidered | None
     skill: SkillInvoked | None
-    frames: tuple[Frame, ...]
-    branches: tuple[Branch, ...]
+    frames: tuple[GraphFrame, ...]
+    branches: tuple[RecordedBranch, ...]
     results: tuple[ResultRecorded, ...]
     failures: tuple[BranchFailed, ...]
     graph: DetailedGraph
@@ -104,7 +104,7 @@ class ExecutionTrace:
 
 def execution_trace(events: Sequence[Event], details: Mapping[str, Any] | None = None) -> ExecutionTrace:
     """Return the record of a turn, with no payloads but these."""
-    said = _Said(events)
+    said = _EventsByKind(events)
     started, finished = said.first(TurnStarted), said.last(TurnFinished)
     plans = sorted(said.all(PlanMade), key=lambda made: path_key(made.execution_id))
     graph = fold_graph(events)
@@ -147,7 +147,7 @@ def execution_trace(events: Sequence[Event], details: Mapping[str, Any] | None =
     )
 
 
-class _Said:
+class _EventsByKind:
     """What the events of each kind say, in their order; read once."""
 
     def __init__(self, events: Iterable[Event]) -> None:
@@ -165,7 +165,7 @@ class _Said:
         return next(reversed(self.all(kind)), None)
 
 
-def _stages(events: Iterable[Event], said: _Said) -> tuple[Stage, ...]:
+def _stages(events: Iterable[Event], said: _EventsByKind) -> tuple[Stage, ...]:
     """Return every plugin call with when it began, and a solver's with what led to it."""
     started = said.first(TurnStarted)
     begun = datetime.fromisoformat(started.started_at) if started and started.started_at else None
@@ -203,12 +203,12 @@ def _end_of(finished: PluginFinished) -> dict[str, Any]:
 _ENDS = PluginFinished.__dataclass_fields__.keys() - PluginStarted.__dataclass_fields__.keys()
 
 
-def _branches(said: _Said) -> tuple[Branch, ...]:
+def _branches(said: _EventsByKind) -> tuple[RecordedBranch, ...]:
     ended = {done.branch_id: done for done in said.all(BranchFinished)}
     failed = {failure.branch_id: failure for failure in said.all(BranchFailed)}
-    branches: list[Branch] = []
+    branches: list[RecordedBranch] = []
     for begun in said.all(BranchStarted):
-        branch = Branch(**{name: getattr(begun, name) for name in BranchStarted.__dataclass_fields__})
+        branch = RecordedBranch(**{name: getattr(begun, name) for name in BranchStarted.__dataclass_fields__})
         if done := ended.get(begun.branch_id):
             branch = replace(
                 branch,

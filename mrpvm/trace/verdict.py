@@ -49,7 +49,7 @@ class MountedBase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedTurn:
+class VerdictInput:
     """The input of a verdict; `outcome` is the question's, `groups` are the response document's."""
 
     kind: str
@@ -65,7 +65,7 @@ class RecordedTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clause:
+class VerdictReason:
     """One reason; `aspect` is the part of the record that shows it."""
 
     text: str
@@ -80,7 +80,7 @@ class Verdict:
 
     kind: str
     lead: str
-    clauses: tuple[Clause, ...]
+    clauses: tuple[VerdictReason, ...]
 
     @property
     def text(self) -> str:
@@ -89,7 +89,7 @@ class Verdict:
         return f"{self.lead}: {reasons}." if reasons else f"{self.lead}."
 
 
-def verdict_of(turn: RecordedTurn) -> Verdict:
+def verdict_of(turn: VerdictInput) -> Verdict:
     """Return the verdict over a turn, whatever its end."""
     kind = _kind(turn)
     reasons = {
@@ -156,7 +156,7 @@ def other_value(text: str, other: str) -> str:
     return best
 
 
-def _kind(turn: RecordedTurn) -> str:
+def _kind(turn: VerdictInput) -> str:
     if turn.kind == "command":
         return "command"
     if turn.status != "succeeded":
@@ -166,30 +166,30 @@ def _kind(turn: RecordedTurn) -> str:
     return turn.basis if turn.basis in ("stated", "composed") else "answered"
 
 
-def _command(turn: RecordedTurn) -> Iterable[Clause]:
-    yield Clause(text="answered from the session's own state; no plugin was chosen and no model was asked")
+def _command(turn: VerdictInput) -> Iterable[VerdictReason]:
+    yield VerdictReason(text="answered from the session's own state; no plugin was chosen and no model was asked")
 
 
-def _running(turn: RecordedTurn) -> Iterable[Clause]:
+def _running(turn: VerdictInput) -> Iterable[VerdictReason]:
     ended = {run.execution_id for run in said(PluginFinished, turn.events)}
     running = [run for run in said(PluginStarted, turn.events) if run.execution_id not in ended]
     if running:
-        yield Clause(text=running[-1].plugin_name, execution_id=running[-1].execution_id)
+        yield VerdictReason(text=running[-1].plugin_name, execution_id=running[-1].execution_id)
 
 
-def _failed(turn: RecordedTurn) -> Iterable[Clause]:
+def _failed(turn: VerdictInput) -> Iterable[VerdictReason]:
     details = turn.error.get("details") or {}
     diagnostics = details.get("diagnostics") or ()
     culprit: Mapping[str, Any] = next((each for each in reversed(diagnostics) if each.get("message")), {})
     plugin_id = culprit.get("pluginId", "")
     message = culprit.get("message") or turn.error.get("message") or turn.error.get("code", "")
-    yield Clause(text=_inside(message), execution_id=_failed_execution(turn.events, plugin_id))
+    yield VerdictReason(text=_inside(message), execution_id=_failed_execution(turn.events, plugin_id))
     tried = (plugin_id, *details.get("pluginsTried", ()))
     for stage, plugin in pins_of(turn.events).items():
-        yield Clause(text=f"you pinned {f'this {stage} alone' if plugin in tried else plugin}", aspect="choice")
+        yield VerdictReason(text=f"you pinned {f'this {stage} alone' if plugin in tried else plugin}", aspect="choice")
     for stage, plugin in preferences_of(turn.events).items():
         if plugin in tried and plugin not in pins_of(turn.events).values():
-            yield Clause(text=f"the session prefers this {stage}", aspect="choice")
+            yield VerdictReason(text=f"the session prefers this {stage}", aspect="choice")
 
 
 def _failed_execution(events: Sequence[Event], plugin_id: str) -> str:
@@ -202,66 +202,66 @@ def _failed_execution(events: Sequence[Event], plugin_id: str) -> str:
     return failed[-1] if failed else ""
 
 
-def _ended_early(turn: RecordedTurn) -> Iterable[Clause]:
+def _ended_early(turn: VerdictInput) -> Iterable[VerdictReason]:
     by_whom = "by who asked" if turn.status == "cancelled" else "the server stopped while it ran"
-    yield Clause(text=f"{by_whom}; nothing of it was kept")
+    yield VerdictReason(text=f"{by_whom}; nothing of it was kept")
 
 
-def _nothing_asked(turn: RecordedTurn) -> Iterable[Clause]:
-    yield Clause(text="a civil reply stands in the place of an answer")
+def _nothing_asked(turn: VerdictInput) -> Iterable[VerdictReason]:
+    yield VerdictReason(text="a civil reply stands in the place of an answer")
 
 
-def _unanswered(turn: RecordedTurn) -> Iterable[Clause]:
+def _unanswered(turn: VerdictInput) -> Iterable[VerdictReason]:
     units_by_id = {unit["id"]: unit for group in turn.groups for unit in _units(group) if not unit.get("childUnitIds")}
     if not units_by_id:
         knows = "neither the session nor its base knows anything" if turn.base else "the session knows nothing"
-        yield Clause(text=f"{knows} that shares a word with the question", aspect="context")
+        yield VerdictReason(text=f"{knows} that shares a word with the question", aspect="context")
     else:
         count = "one statement was" if len(units_by_id) == 1 else f"{len(units_by_id)} statements were"
         first = next(iter(units_by_id)) if len(units_by_id) == 1 else ""
-        yield Clause(text=f"{count} found", unit_id=first, aspect="" if first else "context")
+        yield VerdictReason(text=f"{count} found", unit_id=first, aspect="" if first else "context")
         for reason in _reasons(turn.groups):
-            yield Clause(text=reason, execution_id=_last_solver(turn.events))
+            yield VerdictReason(text=reason, execution_id=_last_solver(turn.events))
         yield from _disagreeing(turn.groups)
     yield from _influences(turn, is_weak=True)
     if turn.base is None:
-        yield Clause(text="no base is mounted", aspect="base")
+        yield VerdictReason(text="no base is mounted", aspect="base")
     elif not turn.base.unit_count:
-        yield Clause(text=f"the mounted base {turn.base.name} is empty", aspect="base")
+        yield VerdictReason(text=f"the mounted base {turn.base.name} is empty", aspect="base")
 
 
-def _disagreeing(groups: Sequence[Mapping[str, Any]]) -> Iterable[Clause]:
+def _disagreeing(groups: Sequence[Mapping[str, Any]]) -> Iterable[VerdictReason]:
     """Return what two sources say in the same place, of the first two that differ."""
     for group in groups:
         sourced = [(unit, source) for unit, source in _sourced(group) if not unit.get("childUnitIds")]
         for (one, its_source), (another, other_source) in combinations(sourced, 2):
             value, other = other_value(_said(another), _said(one)), other_value(_said(one), _said(another))
             if its_source != other_source and value and other:
-                yield Clause(text=f"{its_source} says {value}", unit_id=one["id"])
-                yield Clause(text=f"{other_source} says {other}", unit_id=another["id"])
+                yield VerdictReason(text=f"{its_source} says {value}", unit_id=one["id"])
+                yield VerdictReason(text=f"{other_source} says {other}", unit_id=another["id"])
                 return
 
 
-def _answered(turn: RecordedTurn) -> Iterable[Clause]:
+def _answered(turn: VerdictInput) -> Iterable[VerdictReason]:
     solved = [group for group in turn.groups if group["status"] != "no-context"]
     if len(solved) < len(turn.groups):
-        yield Clause(text=f"{len(solved)} of {len(turn.groups)} questions", aspect="context")
+        yield VerdictReason(text=f"{len(solved)} of {len(turn.groups)} questions", aspect="context")
     cited = [(unit, source) for group in solved for unit, source in _sourced(group) if unit["id"] in _cited(group)]
     model = next((run.model for run in reversed(said(PluginFinished, turn.events)) if run.model), "")
     if model:
-        yield Clause(text=f"by the model {model}", aspect="context")
+        yield VerdictReason(text=f"by the model {model}", aspect="context")
     if cited:
         yield _cited_clause(cited)
         yield from _contradicted(solved)
     yield from _influences(turn, is_weak=False)
 
 
-def _cited_clause(cited: Sequence[tuple[Mapping[str, Any], str]]) -> Clause:
+def _cited_clause(cited: Sequence[tuple[Mapping[str, Any], str]]) -> VerdictReason:
     units = list(dict.fromkeys(unit["id"] for unit, _ in cited))
     sources = list(dict.fromkeys(source for _, source in cited))
     count = "one sentence" if len(units) == 1 else f"{len(units)} sentences"
     unit_id = units[0] if len(units) == 1 else ""
-    return Clause(text=f"by {count} of {_listed(sources)}", unit_id=unit_id, aspect="" if unit_id else "context")
+    return VerdictReason(text=f"by {count} of {_listed(sources)}", unit_id=unit_id, aspect="" if unit_id else "context")
 
 
 def contradictions(groups: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
@@ -272,7 +272,7 @@ def contradictions(groups: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
     return {clause.unit_id: clause.text for clause in clauses}
 
 
-def _contradicted(groups: Sequence[Mapping[str, Any]]) -> Iterable[Clause]:
+def _contradicted(groups: Sequence[Mapping[str, Any]]) -> Iterable[VerdictReason]:
     """Return what another source says in the place of what was cited, the best of each source."""
     for group in groups:
         cited = [(unit, source) for unit, source in _sourced(group) if unit["id"] in _cited(group)]
@@ -286,19 +286,19 @@ def _contradicted(groups: Sequence[Mapping[str, Any]]) -> Iterable[Clause]:
             value = next(filter(None, values), "")
             if value:
                 sources.add(source)
-                yield Clause(text=f"{source} says {value}", unit_id=unit["id"])
+                yield VerdictReason(text=f"{source} says {value}", unit_id=unit["id"])
 
 
-def _influences(turn: RecordedTurn, *, is_weak: bool) -> Iterable[Clause]:
+def _influences(turn: VerdictInput, *, is_weak: bool) -> Iterable[VerdictReason]:
     """Return what the request, the session and the conversation did to the outcome."""
     for reading in readings(turn.report, turn.message):
-        yield Clause(text=f"read as “{_cut(reading)}”", aspect="context")
+        yield VerdictReason(text=f"read as “{_cut(reading)}”", aspect="context")
     omitted = omitted_messages(turn.report)
     if omitted and (is_weak or any(run.llm_calls for run in said(PluginFinished, turn.events))):
         count = "one older message was" if omitted == 1 else f"{omitted} older messages were"
-        yield Clause(text=f"{count} left out of the window", aspect="context")
+        yield VerdictReason(text=f"{count} left out of the window", aspect="context")
     for plugin in pins_of(turn.events).values():
-        yield Clause(text=f"you pinned {plugin}", aspect="choice")
+        yield VerdictReason(text=f"you pinned {plugin}", aspect="choice")
 
 
 def _selected(selections: Iterable[Selection | None]) -> dict[str, str]:

@@ -10,8 +10,8 @@ from django.db import transaction
 from mrpvm.assistants.personas import PersonaCatalogue
 from mrpvm.assistants.skills import SkillSnapshot
 from mrpvm.commands import (
+    CommandOutcome,
     Orchestration,
-    Outcome,
     SessionFacts,
     ToolCall,
     answer,
@@ -147,7 +147,7 @@ _MEMORY_CHANGED = (
 )  # fmt: skip
 
 
-def _apply(session: Session, outcome: Outcome) -> list[events.News]:
+def _apply(session: Session, outcome: CommandOutcome) -> list[events.News]:
     """Set what the command changes on the unsaved session and return the news of it."""
     changes = dict(outcome.changes)
     news: list[events.News] = []
@@ -188,7 +188,7 @@ def _add_tool_message(session: Session, turn: ExplainabilityTurn, call: ToolCall
     )
 
 
-def _turn_outcome(outcome: Outcome) -> TurnOutcome:
+def _turn_outcome(outcome: CommandOutcome) -> TurnOutcome:
     return TurnOutcome(
         status="succeeded",
         answer_status=None,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mrpvm.commands import Outcome, ResolvedCommand, SessionFacts
+from mrpvm.commands import CommandOutcome, ResolvedCommand, SessionFacts
 from mrpvm.commands.recorded import Given, PortCall
 from mrpvm.trace.events import ROOT_FRAME_ID, CommandResolved, Event, FrameClosed, SkillInvoked, TurnFinished
 from mrpvm.trace.head import trace_head
@@ -14,7 +14,9 @@ ANSWERED = "command_answered"
 _LABEL_CHARS = 60
 
 
-def trace_of(turn: ExplainabilityTurn, resolved: ResolvedCommand, outcome: Outcome, facts: SessionFacts) -> list[Event]:
+def trace_of(
+    turn: ExplainabilityTurn, resolved: ResolvedCommand, outcome: CommandOutcome, facts: SessionFacts
+) -> list[Event]:
     """Return the events of an answered command; `facts` are those that it was resolved with."""
     at_ms = turn.duration_ms or 0
     meant = CommandResolved(
@@ -47,7 +49,7 @@ def trace_of(turn: ExplainabilityTurn, resolved: ResolvedCommand, outcome: Outco
 
 
 def payload_parts(
-    text: str, facts: SessionFacts, calls: Sequence[PortCall], resolved: ResolvedCommand, outcome: Outcome
+    text: str, facts: SessionFacts, calls: Sequence[PortCall], resolved: ResolvedCommand, outcome: CommandOutcome
 ) -> dict[str, Any]:
     """Return the payload of a command's frame: what it was given and read, what it gave and changed."""
     return {
@@ -57,7 +59,7 @@ def payload_parts(
     }
 
 
-def _skill(resolved: ResolvedCommand, outcome: Outcome) -> list[Event]:
+def _skill(resolved: ResolvedCommand, outcome: CommandOutcome) -> list[Event]:
     skill = resolved.skill
     if skill is None:
         return []

@@ -34,7 +34,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class BisectStep:
     """A moment that was looked at."""
 
     moment: Moment
@@ -53,9 +53,9 @@ class Bisection:
     """
 
     result: Literal["found", "always"]
-    steps: Sequence[Step]
-    first: Step | None = None
-    before: Step | None = None
+    steps: Sequence[BisectStep]
+    first: BisectStep | None = None
+    before: BisectStep | None = None
     changes: tuple[int, ...] = ()
 
     @property
@@ -116,7 +116,7 @@ def bisect(
     moments: Sequence[Moment],
     expected: Expectation,
     changes: Changes,
-    looked_at: Callable[[Step], None],
+    looked_at: Callable[[BisectStep], None],
     tick: Tick,
 ) -> Bisection:
     """Search for the first moment whose answer is as that of the last, or as far from the expectation.
@@ -140,14 +140,14 @@ class _Bisect:
         moments: Sequence[Moment],
         expected: Expectation,
         changes: Changes,
-        looked_at: Callable[[Step], None],
+        looked_at: Callable[[BisectStep], None],
         tick: Tick,
     ) -> None:
         if not moments:
             raise NotReplayable("None of the earlier turns can be run again.", "view")
         self._moments, self._expected, self._changes = moments, expected, changes
         self._looked_at, self._tick = looked_at, tick
-        self._steps: dict[int, Step] = {}
+        self._steps: dict[int, BisectStep] = {}
         self._last: TrialOutcome | None = None
 
     def run(self) -> Bisection:
@@ -172,7 +172,7 @@ class _Bisect:
         places = {low + (high - low) * number // (SAMPLED + 1) for number in range(1, SAMPLED + 1)}
         return (place for place in sorted(places, reverse=True) if low < place < high)
 
-    def _look(self, place: int) -> Step:
+    def _look(self, place: int) -> BisectStep:
         if place not in self._steps:
             self._tick()
             moment = self._moments[place]
@@ -182,7 +182,7 @@ class _Bisect:
             outcome = run_trial(recorded, merged, self._tick)
             self._tick()
             self._last = self._last or outcome
-            self._steps[place] = Step(
+            self._steps[place] = BisectStep(
                 moment=moment, recorded=recorded, outcome=outcome, is_as_last=self._is_as_last(outcome)
             )
             self._looked_at(self._steps[place])
@@ -194,7 +194,7 @@ class _Bisect:
             return self._expected.is_met(outcome.answer) == self._expected.is_met(last.answer)
         return plain(outcome.answer) == plain(last.answer)
 
-    def _in_order(self) -> list[Step]:
+    def _in_order(self) -> list[BisectStep]:
         return [self._steps[place] for place in sorted(self._steps)]
 
     def _found(self, before: int, first: int) -> Bisection:

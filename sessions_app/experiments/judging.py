@@ -20,14 +20,14 @@ _SYSTEM = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Judgement:
     """Whether a model found that an answer fulfils a criterion, and its words."""
 
     holds: bool
     words: str
 
 
-def judge(live: LiveModel, criterion: str, message: str, answer: str) -> Verdict:
+def judge(live: LiveModel, criterion: str, message: str, answer: str) -> Judgement:
     """Return the model's verdict on an answer.
 
     Raises:
@@ -43,4 +43,4 @@ def judge(live: LiveModel, criterion: str, message: str, answer: str) -> Verdict
     said = words.lstrip("*_ ").casefold()
     if not said.startswith(("yes", "no")):
         raise ModelFailed("The model that judged said neither yes nor no.", details={"words": words})
-    return Verdict(holds=said.startswith("yes"), words=words)
+    return Judgement(holds=said.startswith("yes"), words=words)

@@ -110,7 +110,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class SearchStep:
     """A group of trials of one kind, and what it is called where it was not tried."""
 
     name: str
@@ -119,7 +119,7 @@ class Step:
 
 
 @dataclass
-class Search:
+class CauseSearch:
     """A running search: `findings` come one by one while `run` is followed.
 
     `tick` is called in and between trials; what it raises ends the search. `place` is held by each trial. `live` gives
@@ -213,19 +213,21 @@ class Search:
             links=links,
         )
 
-    def _steps(self) -> list[Step]:
+    def _steps(self) -> list[SearchStep]:
         return [
-            Step(name="the message as it was asked, without rewriting", weight=1, findings=self._without_rewriting),
-            Step(name="the whole conversation in place of the window", weight=2, findings=self._without_cuts),
-            Step(name="the choices that were made for the turn", weight=3, findings=self._without_choices),
-            Step(name="validators that refused", weight=4, findings=self._without_validators),
-            Step(name="higher limits", weight=5, findings=self._with_more),
-            Step(name="units left out", weight=10, findings=self._without_units),
-            Step(name="units that lost against cited ones", weight=20, findings=self._outranked),
-            Step(name="other knowledge bases", weight=30, findings=self._other_bases),
-            Step(name="other plugins", weight=40, findings=self._other_plugins),
-            Step(name="other deliberation levels", weight=50, findings=self._other_levels),
-            Step(name="earlier settings of the session", weight=60, findings=self._earlier_settings),
+            SearchStep(
+                name="the message as it was asked, without rewriting", weight=1, findings=self._without_rewriting
+            ),
+            SearchStep(name="the whole conversation in place of the window", weight=2, findings=self._without_cuts),
+            SearchStep(name="the choices that were made for the turn", weight=3, findings=self._without_choices),
+            SearchStep(name="validators that refused", weight=4, findings=self._without_validators),
+            SearchStep(name="higher limits", weight=5, findings=self._with_more),
+            SearchStep(name="units left out", weight=10, findings=self._without_units),
+            SearchStep(name="units that lost against cited ones", weight=20, findings=self._outranked),
+            SearchStep(name="other knowledge bases", weight=30, findings=self._other_bases),
+            SearchStep(name="other plugins", weight=40, findings=self._other_plugins),
+            SearchStep(name="other deliberation levels", weight=50, findings=self._other_levels),
+            SearchStep(name="earlier settings of the session", weight=60, findings=self._earlier_settings),
         ]
 
     # What was in force in this turn and need not have been: where it decides, it is the likeliest cause.

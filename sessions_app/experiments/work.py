@@ -12,7 +12,7 @@ from mrpvm.errors import Conflict, MRPError, TurnCancelled, TurnInterrupted, Una
 from mrpvm.wire import from_wire
 from sessions_app.actions.experiments.experiments import INTERRUPTED, end_experiment, is_wanted, store_trials
 from sessions_app.database import as_own_error
-from sessions_app.experiments.bisect import Step, bisect, moments_of_base, moments_of_session, told_by
+from sessions_app.experiments.bisect import BisectStep, bisect, moments_of_base, moments_of_session, told_by
 from sessions_app.experiments.changes import Changes, check_changes
 from sessions_app.experiments.expected import Expected, failures_of
 from sessions_app.experiments.judging import judge
@@ -20,7 +20,7 @@ from sessions_app.experiments.live import Allowance, LiveModel
 from sessions_app.experiments.questions import Target, answered_by, question_of
 from sessions_app.experiments.recorded import RecordedTurn, recorded_turn
 from sessions_app.experiments.replay import Divergence, replay
-from sessions_app.experiments.search import QUOTED, Bounds, Expectation, Finding, Search
+from sessions_app.experiments.search import QUOTED, Bounds, CauseSearch, Expectation, Finding
 from sessions_app.experiments.storing import fill_trial, store_trial
 from sessions_app.experiments.trial import TrialOutcome, run_trial
 from sessions_app.experiments.unsent import unsent_turn
@@ -201,7 +201,7 @@ def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> Result:
         is_met = expected.is_stated and expected.is_met(answer_of(experiment.turn))
         if is_met and not (expected.should_contain and experiment.turn.answer_basis == QUOTED):
             return came_to("met")
-    search = Search(recorded, expected, bounds, watch.look, watch.place, watch.live_model)
+    search = CauseSearch(recorded, expected, bounds, watch.look, watch.place, watch.live_model)
     stored: dict[int, Trial] = {}
 
     def keep_rest() -> None:
@@ -308,7 +308,7 @@ def _run_bisect(experiment: Experiment, watch: ExperimentWatch) -> Result:
         moments = []
     numbers: dict[int, int] = {}
 
-    def keep(step: Step) -> None:
+    def keep(step: BisectStep) -> None:
         watch.tried_count += 1
         numbers[step.moment.number] = watch.tried_count
         trial = Trial(experiment=experiment, position=watch.tried_count)

@@ -44,7 +44,7 @@ def normalise_chunks(work: Normaliser, read: ReadSource) -> list[ChunkUnits]:
         TurnFailed: NORMALIZER_VALIDATION_FAILED or a model's code, with the chunk's place.
         MRPError: what `watch` raises.
     """
-    run = _Run(work, read)
+    run = _Normalising(work, read)
     try:
         results = run.all_results()
     finally:
@@ -53,7 +53,7 @@ def normalise_chunks(work: Normaliser, read: ReadSource) -> list[ChunkUnits]:
     return results
 
 
-class _Run:
+class _Normalising:
     def __init__(self, work: Normaliser, read: ReadSource) -> None:
         self._work = work
         self._read = read

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from mrpvm.trace.graph import Execution, Frame, Graph
+from mrpvm.trace.graph import Graph, GraphExecution, GraphFrame
 from sessions_app.mcp.texts import line, milliseconds, moment
 from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.turns import registry as turns
@@ -62,7 +62,7 @@ def _structure(graph: Graph) -> Iterator[str]:
 
 
 def _frame(
-    graph: Graph, frames: dict[str, Frame], opened_by: dict[str, str], frame: Frame, depth: int
+    graph: Graph, frames: dict[str, GraphFrame], opened_by: dict[str, str], frame: GraphFrame, depth: int
 ) -> Iterator[str]:
     indent = "  " * depth
     about = f" about {line(frame.intent, 80)!r}" if frame.intent else ""
@@ -82,7 +82,7 @@ def _frame(
             yield from _frame(graph, frames, opened_by, child, depth + 1)
 
 
-def _executions_of(graph: Graph, frame: Frame) -> list[Execution]:
+def _executions_of(graph: Graph, frame: GraphFrame) -> list[GraphExecution]:
     return [execution for execution in graph.plugin_executions if execution.frame_id == frame.id]
 
 

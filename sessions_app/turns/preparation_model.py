@@ -21,7 +21,7 @@ KEPT_CALLS = 3
 _LOOK_SECONDS = 0.1
 
 
-class PreparationModel:
+class TurnPreparationModel:
     """One turn's model calls before its machine runs, and the time that has passed since the turn took its slot.
 
     They count against the turn's limits and end when the turn must. `exchanges` are the requests that

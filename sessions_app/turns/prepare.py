@@ -29,7 +29,7 @@ from sessions_app.queries.sessions.frozen_content import skills_of
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import chain_of
 from sessions_app.turns.close import end_on_defect
-from sessions_app.turns.preparation_model import PreparationModel
+from sessions_app.turns.preparation_model import TurnPreparationModel
 from sessions_app.turns.state import GUIDED_SOLVER, read_state
 from sessions_app.turns.view import note_view
 
@@ -61,7 +61,7 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
     Raises:
         TurnError: what it may look at could not be read; the turn is closed.
     """
-    model = PreparationModel(turn)
+    model = TurnPreparationModel(turn)
     # A request that brings a history of its own does not follow what this session said before.
     chain = chain_of(turn.session) if call.history is None else None
     try:
@@ -89,7 +89,7 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
         end_on_defect(turn, call, defect, "context-pack")
 
 
-def _with_chosen_skill(session: Session, call: TurnCall, flags: Flags, model: PreparationModel) -> TurnCall:
+def _with_chosen_skill(session: Session, call: TurnCall, flags: Flags, model: TurnPreparationModel) -> TurnCall:
     """Return the call with the skill that a model chose for it.
 
     No model is asked where the choice is switched off, a command named the skill, no skill could guide the solver, or

@@ -9,9 +9,9 @@ from mrpvm.assistants.personas import Persona, PersonaCatalogue
 from mrpvm.assistants.skills import SkillDiagnostic, SkillEntry, SkillRootError, SkillSnapshot
 from mrpvm.assistants.tools import BUILTIN_TOOLS, Tools
 from mrpvm.commands import (
+    CommandOutcome,
     MemoryQuery,
     MemoryRecord,
-    Outcome,
     SessionFacts,
     answer,
     resolve,
@@ -158,12 +158,12 @@ class ScriptedPorts:
         return found[::-1][:limit]
 
 
-def run(text: str, facts: SessionFacts = FACTS, ports: ScriptedPorts | None = None) -> Outcome:
+def run(text: str, facts: SessionFacts = FACTS, ports: ScriptedPorts | None = None) -> CommandOutcome:
     """Return what a command gives."""
     return answer(resolve(text, facts), facts, ports or ScriptedPorts())
 
 
-def after(facts: SessionFacts, outcome: Outcome) -> SessionFacts:
+def after(facts: SessionFacts, outcome: CommandOutcome) -> SessionFacts:
     """Return the state that an outcome leaves."""
     return replace(facts, **outcome.changes)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mrpvm.contracts import CallMetadata, Validation
 from mrpvm.kernel.comparison import dominates, select, undominated
-from mrpvm.kernel.deliberation import OBJECTIVE, POLICIES, Candidate, criteria_of, strength_of
+from mrpvm.kernel.deliberation import OBJECTIVE, POLICIES, AnswerCandidate, criteria_of, strength_of
 from mrpvm.testing import ScriptedModel
 from mrpvm.testing.conformance import intent_of, retrieve_input
 from mrpvm.values import Answer, AnswerGroup, Evidence, EvidenceEntry, Limits
@@ -252,7 +252,7 @@ CRITERIA = st.fixed_dictionaries({name: st.integers(-2, 2) for name in OBJECTIVE
 
 
 def candidate(place, criteria):
-    return Candidate(
+    return AnswerCandidate(
         id=f"cand-0.{place}", branch=None, answer=Answer(groups=()), planner_id="p", family="f",
         validation_id=None, strength="strong", criteria=criteria,
     )  # type: ignore[arg-type]  # fmt: skip

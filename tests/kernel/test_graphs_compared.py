@@ -7,24 +7,24 @@ import pytest
 from hypothesis import given, settings
 
 from mrpvm.trace.compare import align_graphs
-from mrpvm.trace.graph import Edge, Execution, Frame, Graph, fold_graph
+from mrpvm.trace.graph import Edge, Graph, GraphExecution, GraphFrame, fold_graph
 from tests.kernel.test_graph_invariants import TURNS, play
 
 
-def execution(path: str, plugin: str, frame: str = "frame-0") -> Execution:
-    return Execution(
+def execution(path: str, plugin: str, frame: str = "frame-0") -> GraphExecution:
+    return GraphExecution(
         id=f"exec-{path}", frame_id=frame, stage=plugin.partition("-")[0], plugin_id=plugin, plugin_name=plugin,
         plugin_type="", ordinal=1, status="success", started_at_ms=0, duration_ms=0, detail_ref=f"exec-{path}",
     )  # fmt: skip
 
 
-def graph(*held: Execution, frames: tuple[tuple[str, str, str], ...] = ()) -> Graph:
+def graph(*held: GraphExecution, frames: tuple[tuple[str, str, str], ...] = ()) -> Graph:
     """Return a graph of a root and these frames `(id, purpose, label)` within it."""
     root = ("frame-0", "turn", "turn")
     return Graph(
         root_frame_id="frame-0",
         frames=tuple(
-            Frame(
+            GraphFrame(
                 id=name, parent_frame_id=None if name == "frame-0" else "frame-0", purpose=purpose, label=label,
                 status="succeeded", started_at_ms=0, duration_ms=0, detail_ref=name,
             )
@@ -60,7 +60,7 @@ def test_of_several_alike_the_first_stands_beside_the_first() -> None:
 
 
 def test_frames_of_one_purpose_are_matched_by_label() -> None:
-    def inner(frame: str) -> Execution:
+    def inner(frame: str) -> GraphExecution:
         return execution(f"{frame.removeprefix('frame-')}.1~1", "gs-a", frame)
 
     left = graph(

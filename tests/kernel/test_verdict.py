@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted
-from mrpvm.trace.verdict import LEADS, MountedBase, RecordedTurn, other_value, verdict_of
+from mrpvm.trace.verdict import LEADS, MountedBase, VerdictInput, other_value, verdict_of
 from mrpvm.values import Selection
 
 BASE = MountedBase("kb-1", "Handbook", 2, 40)
-QUESTION = RecordedTurn(
+QUESTION = VerdictInput(
     kind="question", status="succeeded", outcome="answered", basis="stated", message="Where do cars board?", base=BASE
 )
 
@@ -106,7 +106,7 @@ FAILED = replace(QUESTION, status="failed", outcome="failed", basis="", error=NO
         (replace(QUESTION, status="running", events=ran("gs-x", "success")[:1]), "Running: gs-x."),
     ],
 )
-def test_the_line_says_what_decided(turn: RecordedTurn, line: str) -> None:
+def test_the_line_says_what_decided(turn: VerdictInput, line: str) -> None:
     assert verdict_of(turn).text == line
 
 
@@ -120,7 +120,7 @@ def test_every_clause_of_a_failure_names_its_place() -> None:
 @pytest.mark.parametrize("kind", ["question", "command"])
 @pytest.mark.parametrize("outcome", [None, "answered", "no-context", "quoted", "nothing-asked", "failed"])
 def test_every_end_has_a_verdict_without_a_document(kind: str, status: str, outcome: str | None) -> None:
-    found = verdict_of(RecordedTurn(kind=kind, status=status, outcome=outcome, basis="", message=""))
+    found = verdict_of(VerdictInput(kind=kind, status=status, outcome=outcome, basis="", message=""))
     assert found.kind in LEADS
     assert found.text.endswith(".")
 

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.knowledge.guidance import applies_to, guidance_for, sort_guidance
-from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, fused_score, is_sufficient, turn_candidates
+from mrpvm.knowledge.selection import (
+    SelectionPolicy,
+    UnitCandidate,
+    choose,
+    fused_score,
+    is_sufficient,
+    turn_candidates,
+)
 from mrpvm.testing import unit
 from mrpvm.values import ContextProfile, EvidenceEntry, Intent, KnowledgeUnit
 
@@ -21,8 +28,8 @@ def profile(*terms: str, needed_roles: tuple[str, ...] = ()) -> ContextProfile:
     return replace(PROFILE, query_terms=terms, needed_roles=needed_roles)
 
 
-def candidate(name: str, score: float, store: str = "kb", **fields: object) -> Candidate:
-    return Candidate(unit=unit(name, f"{name} barks.", **fields), store=store, scores={"bm25": score})  # type: ignore[arg-type]
+def candidate(name: str, score: float, store: str = "kb", **fields: object) -> UnitCandidate:
+    return UnitCandidate(unit=unit(name, f"{name} barks.", **fields), store=store, scores={"bm25": score})  # type: ignore[arg-type]
 
 
 @pytest.mark.rule("BUILTIN-19")
@@ -76,8 +83,12 @@ def test_agreeing_backends_add_a_bonus() -> None:
 
 @pytest.mark.rule("BUILTIN-19")
 def test_weak_double_and_surplus_candidates_are_pruned() -> None:
-    double = Candidate(unit=replace(unit("a", "Rex."), id="z"), store="kb", scores={"bm25": 0.95})
-    candidates = [Candidate(unit=unit("a", "Rex."), store="kb", scores={"bm25": 1.0}), double, candidate("weak", 0.1)]
+    double = UnitCandidate(unit=replace(unit("a", "Rex."), id="z"), store="kb", scores={"bm25": 0.95})
+    candidates = [
+        UnitCandidate(unit=unit("a", "Rex."), store="kb", scores={"bm25": 1.0}),
+        double,
+        candidate("weak", 0.1),
+    ]
     candidates += [candidate(name, 0.5) for name in ("b", "c", "d")]
     found = choose(candidates, PROFILE, POLICY)
     assert [entry.unit.id for entry in found.entries] == ["a", "b", "c"]
@@ -105,7 +116,7 @@ def test_a_good_unit_brings_two_similar_neighbours() -> None:
 
 def test_what_was_taken_before_is_not_taken_again() -> None:
     taken = EvidenceEntry(unit=unit("turn", "Rex."), score=1.0, store="current-turn")
-    same = Candidate(unit=replace(taken.unit, id="old"), store="session", scores={"bm25": 1.0})
+    same = UnitCandidate(unit=replace(taken.unit, id="old"), store="session", scores={"bm25": 1.0})
     assert choose([same], PROFILE, POLICY, taken=[taken]).entries == ()
 
 

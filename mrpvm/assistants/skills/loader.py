@@ -72,7 +72,7 @@ class _Folder:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Loaded:
     skills: list[SkillEntry] = field(default_factory=list)
     diagnostics: list[SkillDiagnostic] = field(default_factory=list)
 
@@ -87,7 +87,7 @@ def load_snapshot(roots: Sequence[SkillRoot], environment: LoaderEnvironment) ->
     Raises:
         SkillRootError: a required root is missing or no folder.
     """
-    loaded = _Found()
+    loaded = _Loaded()
     by_name: dict[str, list[_Folder]] = {}
     for root in roots:
         for folder in _folders(root, loaded):
@@ -106,7 +106,7 @@ def load_snapshot(roots: Sequence[SkillRoot], environment: LoaderEnvironment) ->
     return SkillSnapshot(tuple(loaded.skills), tuple(loaded.diagnostics))
 
 
-def _folders(root: SkillRoot, loaded: _Found) -> Iterable[_Folder]:
+def _folders(root: SkillRoot, loaded: _Loaded) -> Iterable[_Folder]:
     """Return the root's immediate folders that hold a SKILL.md, by name."""
     try:
         names = sorted(name for name in os.listdir(root.path) if (root.path / name).is_dir())
@@ -147,7 +147,7 @@ def _printable(name: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in name)
 
 
-def _load(folder: _Folder, environment: LoaderEnvironment, loaded: _Found) -> None:
+def _load(folder: _Folder, environment: LoaderEnvironment, loaded: _Loaded) -> None:
     """Load a winner: the first check that does not hold excludes it, with one diagnostic."""
     try:
         document = read_document(read_text(folder.root.path / folder.name / FILE_NAME, folder.root.path))

@@ -13,7 +13,7 @@ from mrpvm.conversation.rewriting.said import Exchange, before_repeats, exchange
 from mrpvm.conversation.rewriting.sentence import NO_CHANGE, NO_SUBJECT, rewritten
 from mrpvm.conversation.rewriting.signals import needs_rewrite, points_back, signs, with_crossed
 from mrpvm.conversation.rewriting.terms import MeantTerm, meant_terms
-from mrpvm.conversation.rewriting.weights import Weights, learned, probability
+from mrpvm.conversation.rewriting.weights import RewritingWeights, learned, probability
 from mrpvm.english.text import unique_terms
 from mrpvm.values import HistoryMessage
 
@@ -149,7 +149,7 @@ def rewrite(
 
 
 def meaning_of(
-    message: str, history: Sequence[HistoryMessage], weights: Weights
+    message: str, history: Sequence[HistoryMessage], weights: RewritingWeights
 ) -> tuple[float, tuple[MeantTerm, ...]]:
     """Return how likely a message needs what was said before, and the terms that it means, the likeliest first.
 
@@ -167,7 +167,7 @@ def need_of(message: str, history: Sequence[HistoryMessage]) -> float:
     return _need(message, exchanges_of(before_repeats(message, history)), learned())
 
 
-def _need(message: str, exchanges: Sequence[Exchange], weights: Weights) -> float:
+def _need(message: str, exchanges: Sequence[Exchange], weights: RewritingWeights) -> float:
     if not exchanges:
         return 0.0
     features = signs(message, exchanges, weights.rarity)

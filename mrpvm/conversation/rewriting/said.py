@@ -21,7 +21,7 @@ _UNSPOKEN = ("system", "tool")
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class WordMention:
     """One content word: its stem, as it is written, its sentence's number, the stems beside it, the word before it."""
 
     term: str
@@ -39,8 +39,8 @@ class Exchange:
     """A message of the user, as it is written and as its words, and what was answered; either possibly empty."""
 
     text: str
-    asked: tuple[Mention, ...]
-    answered: tuple[Mention, ...]
+    asked: tuple[WordMention, ...]
+    answered: tuple[WordMention, ...]
 
 
 def words_of(text: str) -> list[str]:
@@ -49,7 +49,7 @@ def words_of(text: str) -> list[str]:
 
 
 @TextCache  # the same messages are the history of turn after turn
-def mentions_in(text: str) -> tuple[Mention, ...]:
+def mentions_in(text: str) -> tuple[WordMention, ...]:
     """Return the content words of a text in order."""
     places: list[tuple[str, str, int, bool, str]] = []
     sentence, end, before = 0, 0, ""
@@ -67,11 +67,11 @@ def mentions_in(text: str) -> tuple[Mention, ...]:
     return tuple(_mention(places, number) for number in range(len(places)))
 
 
-def _mention(places: Sequence[tuple[str, str, int, bool, str]], number: int) -> Mention:
+def _mention(places: Sequence[tuple[str, str, int, bool, str]], number: int) -> WordMention:
     term, word, sentence, is_name, led_by = places[number]
     before = places[number - 1] if number and places[number - 1][2] == sentence else None
     after = places[number + 1] if number + 1 < len(places) and places[number + 1][2] == sentence else None
-    return Mention(
+    return WordMention(
         term, word, sentence, is_name, after is None, before[0] if before else "", after[0] if after else "", led_by
     )
 

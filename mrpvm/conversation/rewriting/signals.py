@@ -6,8 +6,8 @@ The rule decides whether a message is rewritten and a model asked; the probabili
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from mrpvm.conversation.rewriting.said import Exchange, Mention, mentions_in, words_of
-from mrpvm.conversation.rewriting.weights import Weights, probability
+from mrpvm.conversation.rewriting.said import Exchange, WordMention, mentions_in, words_of
+from mrpvm.conversation.rewriting.weights import RewritingWeights, probability
 from mrpvm.english.lexicon import STOP_WORDS
 from mrpvm.english.text import QUESTION_MARKS
 
@@ -80,7 +80,7 @@ def needs_rewrite(message: str) -> bool:
     return has_signal(message) or len(words_of(message)) <= SHORT_WORDS
 
 
-def need_probability(message: str, exchanges: Sequence[Exchange], weights: Weights) -> float:
+def need_probability(message: str, exchanges: Sequence[Exchange], weights: RewritingWeights) -> float:
     """Return the probability that a message of this conversation cannot be understood alone."""
     return probability(weights.need, signs(message, exchanges, weights.rarity))
 
@@ -120,7 +120,7 @@ def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], f
     return features | _content_signs(said, rarity) | _context_signs(said, exchanges, rarity)
 
 
-def _content_signs(said: Sequence[Mention], rarity: Callable[[str], float]) -> dict[str, float]:
+def _content_signs(said: Sequence[WordMention], rarity: Callable[[str], float]) -> dict[str, float]:
     terms = {item.term for item in said}
     rarities = sorted((rarity(term) for term in terms), reverse=True)
     definite = [item for item in said if item.led_by == "the" and not item.is_name]
@@ -139,7 +139,7 @@ def _content_signs(said: Sequence[Mention], rarity: Callable[[str], float]) -> d
 
 
 def _context_signs(
-    said: Sequence[Mention], exchanges: Sequence[Exchange], rarity: Callable[[str], float]
+    said: Sequence[WordMention], exchanges: Sequence[Exchange], rarity: Callable[[str], float]
 ) -> dict[str, float]:
     """Return how much of a message was spoken of before, as shares of its content words, and its rarest such word."""
     features = {f"turns {min(len(exchanges), _MOST_TURNS)}": 1.0}

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, log1p
 
-from mrpvm.conversation.rewriting.said import Exchange, Mention, mentions_in, words_of
+from mrpvm.conversation.rewriting.said import Exchange, WordMention, mentions_in, words_of
 from mrpvm.conversation.rewriting.signals import need_probability
-from mrpvm.conversation.rewriting.weights import Weights, probability
+from mrpvm.conversation.rewriting.weights import RewritingWeights, probability
 
 _REFERRING = frozenset(
     "it its this that they them their these those he him his she her there here one ones both".split()  # noqa: SIM905  easier to read
@@ -45,7 +45,7 @@ class MeantTerm:
 
 
 @dataclass(slots=True)
-class Candidate:
+class TermCandidate:
     """A word of the conversation that the message does not say: where it was said and how.
 
     A focus is 1 where a word is said, and continues as far as the questions after it lean on what was said before them.
@@ -66,7 +66,7 @@ class Candidate:
     focus_answered: float = 0.0
 
 
-def _leanings(exchanges: Sequence[Exchange], weights: Weights) -> list[float]:
+def _leanings(exchanges: Sequence[Exchange], weights: RewritingWeights) -> list[float]:
     """Return how likely each question of the conversation could not be understood alone; the first is taken to
     stand.
     """
@@ -74,13 +74,13 @@ def _leanings(exchanges: Sequence[Exchange], weights: Weights) -> list[float]:
     return [0.0, *(need_probability(exchanges[place].text, exchanges[:place], weights) for place in later)]
 
 
-def candidates_of(message: str, exchanges: Sequence[Exchange], leans: Sequence[float]) -> dict[str, Candidate]:
+def candidates_of(message: str, exchanges: Sequence[Exchange], leans: Sequence[float]) -> dict[str, TermCandidate]:
     """Return the stems that were said and are not in the message, in order of first mention.
 
     There are no more than are worth a look: what the user said, then the newest, so that long answers cost little.
     """
     said = {item.term for item in mentions_in(message)}
-    candidates: defaultdict[str, Candidate] = defaultdict(Candidate)
+    candidates: defaultdict[str, TermCandidate] = defaultdict(TermCandidate)
     for place, exchange in enumerate(exchanges):
         for candidate in candidates.values():
             candidate.focus_asked *= leans[place]
@@ -104,7 +104,7 @@ def candidates_of(message: str, exchanges: Sequence[Exchange], leans: Sequence[f
     return _likeliest(candidates)
 
 
-def _take(candidate: Candidate, mention: Mention, places: list[int], place: int, said: set[str]) -> None:
+def _take(candidate: TermCandidate, mention: WordMention, places: list[int], place: int, said: set[str]) -> None:
     if not places or places[-1] != place:
         places.append(place)
     candidate.words[mention.word] += 1
@@ -115,7 +115,7 @@ def _take(candidate: Candidate, mention: Mention, places: list[int], place: int,
 
 
 def meant_terms(
-    message: str, exchanges: Sequence[Exchange], need: float, weights: Weights, least: float
+    message: str, exchanges: Sequence[Exchange], need: float, weights: RewritingWeights, least: float
 ) -> tuple[MeantTerm, ...]:
     """Return the stems that the message means with at least this probability, the likeliest first.
 
@@ -134,7 +134,7 @@ def meant_terms(
     return tuple(sorted(meant, key=lambda item: (-item.probability, item.term)))
 
 
-def _likeliest(candidates: Mapping[str, Candidate]) -> dict[str, Candidate]:
+def _likeliest(candidates: Mapping[str, TermCandidate]) -> dict[str, TermCandidate]:
     if len(candidates) <= MOST_CANDIDATES:
         return dict(candidates)
     kept = heapq.nlargest(
@@ -144,13 +144,13 @@ def _likeliest(candidates: Mapping[str, Candidate]) -> dict[str, Candidate]:
     return {term: item for term, item in candidates.items() if term in chosen}
 
 
-def _newest(item: Candidate) -> tuple[int, int, int]:
+def _newest(item: TermCandidate) -> tuple[int, int, int]:
     return max(item.asked_in[-1:] + item.answered_in[-1:]), item.names, item.words.total()
 
 
 def first_signs(
-    message: str, exchanges: Sequence[Exchange], need: float, weights: Weights
-) -> tuple[dict[str, Candidate], list[tuple[str, dict[str, float]]]]:
+    message: str, exchanges: Sequence[Exchange], need: float, weights: RewritingWeights
+) -> tuple[dict[str, TermCandidate], list[tuple[str, dict[str, float]]]]:
     """Return the candidates, and the signs of each by itself."""
     leans = _leanings(exchanges, weights)
     candidates = candidates_of(message, exchanges, leans)
@@ -181,7 +181,7 @@ def first_signs(
     return candidates, rows
 
 
-def _own(term: str, item: Candidate, exchange_count: int) -> dict[str, float]:
+def _own(term: str, item: TermCandidate, exchange_count: int) -> dict[str, float]:
     newest = exchange_count - 1
     asked_share, answered = item.asked_in, item.answered_in
     count = item.words.total()
@@ -231,7 +231,7 @@ def _crossed(row: dict[str, float]) -> dict[str, float]:
 
 
 def second_signs(
-    rows: Sequence[tuple[str, Mapping[str, float]]], candidates: Mapping[str, Candidate], first: Mapping[str, float]
+    rows: Sequence[tuple[str, Mapping[str, float]]], candidates: Mapping[str, TermCandidate], first: Mapping[str, float]
 ) -> list[tuple[str, dict[str, float]]]:
     """Return the first stage's signs of each candidate with those it has among the others, by their probabilities."""
     ranks = {term: rank for rank, term in enumerate(sorted(first, key=lambda term: (-first[term], term)))}

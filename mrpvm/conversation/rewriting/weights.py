@@ -11,7 +11,7 @@ PATH = Path(__file__).with_name("weights.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class RewritingWeights:
     """Weights of four logistic models by the names of their signs, and in how many conversations a stem was said.
 
     `follows` tells messages of a conversation from questions of another matter, `need` those that cannot be understood
@@ -36,7 +36,7 @@ def probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float
 
 
 @cache
-def learned() -> Weights:
+def learned() -> RewritingWeights:
     """Return the weights that the product uses."""
     stored = json.loads(PATH.read_text())
-    return Weights(**{name: value for name, value in stored.items() if name != "provenance"})
+    return RewritingWeights(**{name: value for name, value in stored.items() if name != "provenance"})

@@ -30,7 +30,7 @@ def ask_helpers(run: TurnRun, frame: Frame, view: EvidenceView, cause: Cause) ->
         chosen = chosen_for(wrappers, evidence.intent.act, evidence.intent.target)
         for wrapper in chosen[: run.request.limits.max_plugins_per_stage]:
             slot, attempt = slot or frame.next_slot(), attempt + 1
-            output = yield from _ask(run, frame, wrapper, evidence, _Place(slot, attempt, cause))
+            output = yield from _ask(run, frame, wrapper, evidence, _CallPlace(slot, attempt, cause))
             outputs.append(output)
             if output.status == "success":
                 break
@@ -38,7 +38,7 @@ def ask_helpers(run: TurnRun, frame: Frame, view: EvidenceView, cause: Cause) ->
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _CallPlace:
     """Where in the frame a call stands, and what it follows from."""
 
     slot: int
@@ -46,7 +46,7 @@ class _Place:
     cause: Cause
 
 
-def _ask(run: TurnRun, frame: Frame, wrapper: Wrapper, evidence: Evidence, place: _Place) -> Program[HelperOutput]:
+def _ask(run: TurnRun, frame: Frame, wrapper: Wrapper, evidence: Evidence, place: _CallPlace) -> Program[HelperOutput]:
     payload, intent_ref = resolved_payload(evidence), evidence.intent.group_number
 
     def invoke(context: CallContext) -> Help:

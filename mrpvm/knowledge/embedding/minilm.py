@@ -44,7 +44,7 @@ class _Norm:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layer:
+class _Block:
     """One block: attention, then a small network, each added to its input and normalised."""
 
     query_key_value: _Linear
@@ -137,9 +137,9 @@ def _weights(path: Path) -> Mapping[str, Array]:
     }
 
 
-def _layer(weights: Mapping[str, Array], name: str) -> _Layer:
+def _layer(weights: Mapping[str, Array], name: str) -> _Block:
     parts = [_linear(weights, f"{name}.attention.self.{part}") for part in ("query", "key", "value")]
-    return _Layer(
+    return _Block(
         query_key_value=_Linear(
             np.concatenate([part.weight for part in parts], 1), np.concatenate([part.bias for part in parts])
         ),

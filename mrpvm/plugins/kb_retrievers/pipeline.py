@@ -12,7 +12,14 @@ from mrpvm.english.text import terms as text_terms
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
 from mrpvm.knowledge.indexing import fields_of
 from mrpvm.knowledge.levels import BREADTH
-from mrpvm.knowledge.selection import Candidate, ChosenEntries, SelectionPolicy, choose, is_sufficient, turn_candidates
+from mrpvm.knowledge.selection import (
+    ChosenEntries,
+    SelectionPolicy,
+    UnitCandidate,
+    choose,
+    is_sufficient,
+    turn_candidates,
+)
 from mrpvm.values import (
     KU_TYPES,
     ContextProfile,
@@ -40,7 +47,7 @@ MAX_QUERY_TERMS = 32
 class BackendFindings:
     """What the backends of a plugin offer for one intent, and what they say about it."""
 
-    candidates: Sequence[Candidate]
+    candidates: Sequence[UnitCandidate]
     seen_count: int
     notes: tuple[str, ...] = ()
 
@@ -193,12 +200,12 @@ def lexical_hits(
     return [hit for hit in hits if hit.unit.is_evidence and hit.score > 0]
 
 
-def lexical_candidates(hits: Sequence[ScoredUnit], recall: Recall | None) -> list[Candidate]:
+def lexical_candidates(hits: Sequence[ScoredUnit], recall: Recall | None) -> list[UnitCandidate]:
     """Return the hits with BM25 relative to the best of them; those of documents in use are lifted later."""
     best = max((hit.score for hit in hits), default=0.0)
     in_use = (recall or NOTHING_RECALLED).documents
     return [
-        Candidate(
+        UnitCandidate(
             unit=hit.unit, store=hit.store, scores={"bm25": hit.score / best}, matched=matched_by(hit),
             is_in_use=hit.unit.source_id in in_use,
         )

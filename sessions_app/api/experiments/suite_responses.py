@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from sessions_app.api.experiments.responses import STATUSES, TrialObject
-from sessions_app.api.shell.responses import Page
+from sessions_app.api.shell.responses import PageObject
 from sessions_app.api.shell.shapes import OneOf
 
 
@@ -60,7 +60,7 @@ class ListedRun(TypedDict):
     error: Mapping[str, Any] | None
 
 
-class ListedSuite(TypedDict):
+class ListedSuiteObject(TypedDict):
     """A suite in a list."""
 
     suite_id: str
@@ -74,7 +74,7 @@ class ListedSuite(TypedDict):
 class SuiteList(TypedDict):
     """The project's suites."""
 
-    suites: list[ListedSuite]
+    suites: list[ListedSuiteObject]
 
 
 class SuiteObject(TypedDict):
@@ -87,7 +87,7 @@ class SuiteObject(TypedDict):
     tests: list[TestObject]
 
 
-class RunList(Page):
+class RunList(PageObject):
     """A page of a suite's runs."""
 
     runs: list[ListedRun]

@@ -247,7 +247,7 @@ class OneTest(SuiteView):
         return Response(status=204)
 
 
-class BaseTests(SuiteView):
+class TestsOfBase(SuiteView):
     """The tests of a knowledge base, before it is given another state."""
 
     write_role = "viewer"

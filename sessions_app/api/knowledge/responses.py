@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Annotated, TypedDict
 
-from sessions_app.api.shell.responses import Page
+from sessions_app.api.shell.responses import PageObject
 from sessions_app.api.shell.shapes import OneOf
 
 
-class Source(TypedDict):
+class SourceObject(TypedDict):
     """A source of a base; `dirty` with units that are left out because what they came from has changed."""
 
     sourceId: str
@@ -22,17 +22,17 @@ class Source(TypedDict):
     status: Annotated[str, OneOf(("ready", "dirty"))]
 
 
-class SourceAdded(Source):
+class SourceAdded(SourceObject):
     """A source that was just added or replaced, or was there to the letter: `unchanged`."""
 
     kb_id: str
     unchanged: bool
 
 
-class SourcePage(Page):
+class SourcePage(PageObject):
     """A page of sources."""
 
-    sources: list[Source]
+    sources: list[SourceObject]
 
 
 class SourceStaged(SourceAdded):
@@ -51,10 +51,10 @@ class WorkspaceFacts(TypedDict):
     sourceCount: int
     unitCount: int
     lastSavedAt: datetime | None
-    sources: list[Source]
+    sources: list[SourceObject]
 
 
-class WorkspaceObject(Page):
+class WorkspaceObject(PageObject):
     """A session's workspace."""
 
     session_id: str
@@ -63,7 +63,7 @@ class WorkspaceObject(Page):
     workspace: WorkspaceFacts
 
 
-class QuarantinedChunk(TypedDict):
+class QuarantinedChunkObject(TypedDict):
     """A part of a source that did not become units."""
 
     sourceId: str
@@ -76,10 +76,10 @@ class QuarantinedChunk(TypedDict):
     createdAt: datetime
 
 
-class QuarantinePage(Page):
+class QuarantinePage(PageObject):
     """A page of such parts."""
 
-    chunks: list[QuarantinedChunk]
+    chunks: list[QuarantinedChunkObject]
 
 
 class Repository(TypedDict):
@@ -107,13 +107,13 @@ class RevisionObject(TypedDict):
     isCurrent: bool
 
 
-class RevisionPage(Page):
+class RevisionPage(PageObject):
     """A page of revisions."""
 
     revisions: list[RevisionObject]
 
 
-class RepositoryPage(Page):
+class RepositoryPage(PageObject):
     """A page of knowledge bases."""
 
     kbs: list[Repository]

@@ -27,7 +27,7 @@ from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.pipeline import TurnResult, run_turn
 
 
-class ChatCompletions(OpenAIView):
+class OpenAIChatCompletions(OpenAIView):
     """Answers the last user message of a conversation."""
 
     throttle_classes = (ChatThrottle,)

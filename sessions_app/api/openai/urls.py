@@ -4,7 +4,7 @@ from django.urls import path, re_path
 
 from sessions_app import addresses  # noqa: F401 (registers `id`)
 from sessions_app.api.openai import conversations, models, one_response, responses
-from sessions_app.api.openai.chat import ChatCompletions
+from sessions_app.api.openai.chat import OpenAIChatCompletions
 from sessions_app.api.openai.views import UnknownOpenAIPath
 from sessions_app.api.traces.endpoints import Traces
 
@@ -13,7 +13,7 @@ _RESPONSE = "responses/<id:response_id>"
 _CONVERSATION = "conversations/<id:conversation_id>"
 
 urlpatterns = [
-    path("chat/completions", ChatCompletions.as_view(), name="chat"),
+    path("chat/completions", OpenAIChatCompletions.as_view(), name="chat"),
     path("traces", Traces.as_view(), name="traces"),
     path("models", models.Models.as_view(), name="models"),
     path("models/<path:name>", models.OneModel.as_view(), name="model"),

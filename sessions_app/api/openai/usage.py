@@ -6,10 +6,10 @@ from typing import Any
 from mrpvm.llm.recorder import estimated_tokens
 from mrpvm.trace.events import Event
 from sessions_app.api.turns.completion import usage_of
-from sessions_app.api.turns.responses import Usage
+from sessions_app.api.turns.responses import UsageObject
 
 
-def usage_of_turn(events: Sequence[Event], message: str, answer: str) -> Usage:
+def usage_of_turn(events: Sequence[Event], message: str, answer: str) -> UsageObject:
     """Return the tokens of a turn's model calls; of a turn without any, those of what was said, estimated."""
     usage = usage_of(events)
     if usage["total_tokens"]:
@@ -21,7 +21,7 @@ def usage_of_turn(events: Sequence[Event], message: str, answer: str) -> Usage:
     }  # fmt: skip
 
 
-def response_usage(usage: Usage) -> dict[str, Any]:
+def response_usage(usage: UsageObject) -> dict[str, Any]:
     return {
         "input_tokens": usage["prompt_tokens"],
         "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},

@@ -110,7 +110,7 @@ def step_payload(row: UnitEvent) -> UnitStep:
     }
 
 
-def source_payload(row: KnowledgeSource, stale: Container[int] = ()) -> responses.Source:
+def source_payload(row: KnowledgeSource, stale: Container[int] = ()) -> responses.SourceObject:
     """Return one source of a base or draft; `stale` has the keys of those with stale units."""
     return {
         "sourceId": row.source_id,
@@ -126,7 +126,7 @@ def source_payload(row: KnowledgeSource, stale: Container[int] = ()) -> response
     }
 
 
-def quarantined_payload(row: QuarantinedChunk) -> responses.QuarantinedChunk:
+def quarantined_payload(row: QuarantinedChunk) -> responses.QuarantinedChunkObject:
     """Return one part of a source that did not become units, with the reason."""
     return {
         "sourceId": row.source_id,

@@ -16,7 +16,7 @@ from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.sessions.memory import remembered_by
 
 
-class SessionMemory(ApiView):
+class OneSessionMemory(ApiView):
     """The session's memory."""
 
     @schemas.memory_read

@@ -4,7 +4,7 @@ from mrpvm.assistants.personas import resolve_style
 from mrpvm.assistants.skills import SkillDiagnostic, SkillEntry, SnapshotDifference
 from sessions_app.api.sessions.skill_responses import (
     DiagnosticObject,
-    Identity,
+    IdentityObject,
     SkillObject,
     SkillSnapshotObject,
     SnapshotDifferenceObject,
@@ -13,7 +13,7 @@ from sessions_app.models import Session
 from sessions_app.queries.sessions.frozen_content import active_persona_of, skills_of
 
 
-def identity_payload(session: Session) -> Identity:
+def identity_payload(session: Session) -> IdentityObject:
     """Return who acts and how it talks; `effective_style` is that of a message which hints at none."""
     default = active_persona_of(session).default_style
     return {

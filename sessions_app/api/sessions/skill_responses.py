@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, TypedDict
 
-from sessions_app.api.shell.responses import SessionCreated, SessionMetadata, SessionModelTable
+from sessions_app.api.shell.responses import SessionCreatedObject, SessionMetadata, SessionModelTable
 from sessions_app.api.shell.shapes import OneOf
 
 
@@ -58,7 +58,7 @@ class SkillSnapshotObject(TypedDict):
     diagnostics: list[DiagnosticObject]
 
 
-class Identity(TypedDict):
+class IdentityObject(TypedDict):
     """Who acts and how it talks."""
 
     active_agent: str
@@ -67,7 +67,7 @@ class Identity(TypedDict):
     effective_style: Annotated[str, OneOf(("focus", "balanced", "playful"))]
 
 
-class FrozenState(Identity):
+class FrozenState(IdentityObject):
     """What a session keeps until it is told otherwise."""
 
     skill_snapshot: SkillSnapshotObject
@@ -75,7 +75,7 @@ class FrozenState(Identity):
     planner_statistics_frozen: Annotated[bool, "Whether its planners rank by what was learned when it was made."]
 
 
-class NewSession(SessionCreated, FrozenState):
+class NewSession(SessionCreatedObject, FrozenState):
     """A new session with what it has frozen."""
 
 
@@ -94,7 +94,7 @@ class SessionSkills(TypedDict):
     session_id: str
 
 
-class ChangedSkill(TypedDict):
+class ChangedSkillObject(TypedDict):
     """A skill that both have; `differing` names in what it differs."""
 
     skill_name: str
@@ -109,7 +109,7 @@ class SnapshotDifferenceObject(TypedDict):
     is_empty: bool
     added: list[SkillObject]
     removed: list[SkillObject]
-    changed: list[ChangedSkill]
+    changed: list[ChangedSkillObject]
     new_diagnostics: list[DiagnosticObject]
     gone_diagnostics: list[DiagnosticObject]
 

@@ -17,7 +17,7 @@ from sessions_app.queries.sessions.frozen_content import skills_of
 from sessions_app.queries.sessions.skill_files import current_skills
 
 
-class SessionSkills(ApiView):
+class OneSessionSkills(ApiView):
     """What the session has frozen of skills."""
 
     @schemas.skills_read

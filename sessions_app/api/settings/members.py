@@ -10,16 +10,12 @@ from rest_framework.response import Response
 from sessions_app.actions.settings.members import change_role, create_invitation, dismiss_member, withdraw_invitation
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import InvitationRequest, RoleRequest
-from sessions_app.api.shell.views import ApiView
+from sessions_app.api.shell.views import AdminsView
 from sessions_app.models import Invitation, Membership
 from sessions_app.queries.settings import members
 
 
-class _AdminsView(ApiView):
-    read_role = write_role = "admin"
-
-
-class Members(_AdminsView):
+class Members(AdminsView):
     """Everybody who belongs to the project."""
 
     @schemas.member_list
@@ -28,7 +24,7 @@ class Members(_AdminsView):
         return Response({"members": [_member(membership) for membership in members.members(self.project)]})
 
 
-class OneMember(_AdminsView):
+class OneMember(AdminsView):
     """One member, by the user's name."""
 
     @schemas.member_change
@@ -46,7 +42,7 @@ class OneMember(_AdminsView):
         return Response(status=204)
 
 
-class Invitations(_AdminsView):
+class Invitations(AdminsView):
     """Links by which people join."""
 
     @schemas.invitation_list
@@ -63,7 +59,7 @@ class Invitations(_AdminsView):
         return Response({**_invitation(made), "link": link}, status=201)
 
 
-class OneInvitation(_AdminsView):
+class OneInvitation(AdminsView):
     """One invitation."""
 
     @schemas.invitation_withdraw

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from sessions_app.actions.settings.retention import check_days, choose_retention, start_retention, stop_retention
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import RetentionQuery, RetentionRequest
-from sessions_app.api.shell.views import ApiView
+from sessions_app.api.shell.views import AdminsView
 from sessions_app.models import Retention, RetentionKind
 from sessions_app.queries.settings.retention import (
     Count,
@@ -23,11 +23,7 @@ from sessions_app.queries.settings.retention import (
 )
 
 
-class _AdminsView(ApiView):
-    read_role = write_role = "admin"
-
-
-class RetentionSettings(_AdminsView):
+class RetentionSettings(AdminsView):
     """The rules, and what the run that carries them out has done."""
 
     @schemas.retention_read
@@ -41,7 +37,7 @@ class RetentionSettings(_AdminsView):
         return Response(_rules(choose_retention(self.project, self.body(RetentionRequest)["days"])))
 
 
-class RetentionPreview(_AdminsView):
+class RetentionPreview(AdminsView):
     """What rules would remove now."""
 
     @schemas.retention_preview
@@ -53,7 +49,7 @@ class RetentionPreview(_AdminsView):
         return Response({"kinds": [_preview(item) for item in preview(self.project, chosen)]})
 
 
-class StopRetention(_AdminsView):
+class StopRetention(AdminsView):
     """An end to removing."""
 
     @schemas.retention_stop
@@ -62,7 +58,7 @@ class StopRetention(_AdminsView):
         return Response(_rules(stop_retention(self.project)))
 
 
-class StartRetention(_AdminsView):
+class StartRetention(AdminsView):
     """A new run."""
 
     @schemas.retention_start

@@ -46,7 +46,7 @@ class ChoicesReported(TypedDict):
     workspace_dirty: bool
 
 
-class SessionCreated(ChoicesReported):
+class SessionCreatedObject(ChoicesReported):
     """A new session."""
 
     session_id: str
@@ -55,7 +55,7 @@ class SessionCreated(ChoicesReported):
     expires_at: datetime | None
 
 
-class SessionMetadata(SessionCreated):
+class SessionMetadata(SessionCreatedObject):
     """A session."""
 
     label: Annotated[str, "Title, else how the conversation began, else the id."]
@@ -93,7 +93,7 @@ class PolicyList(TypedDict):
     policies: list[PolicyObject]
 
 
-class Page(TypedDict):
+class PageObject(TypedDict):
     """A page of a list."""
 
     next_cursor: Annotated[str | None, "Give it back as `cursor` for the next page; null on the last one."]
@@ -151,7 +151,7 @@ class AuditEntryObject(TypedDict):
     facts: Annotated[Mapping[str, Any], "What else is known; secrets are blacked out."]
 
 
-class AuditPage(Page):
+class AuditPage(PageObject):
     """A page of the audit log."""
 
     entries: list[AuditEntryObject]
@@ -247,7 +247,7 @@ class RetentionPreviewObject(TypedDict):
     kinds: list[RetentionKindPreview]
 
 
-class SessionPage(Page):
+class SessionPage(PageObject):
     """A page of sessions."""
 
     sessions: list[SessionMetadata]
@@ -264,7 +264,7 @@ class MessageObject(TypedDict):
     created_at: datetime
 
 
-class MessagePage(Page):
+class MessagePage(PageObject):
     """A page of messages."""
 
     messages: list[MessageObject]
@@ -294,7 +294,7 @@ class UnitObject(TypedDict):
     unit: UnitValue
 
 
-class UnitPage(Page):
+class UnitPage(PageObject):
     """A page of units."""
 
     units: list[UnitObject]
@@ -342,13 +342,13 @@ class MountObject(TypedDict):
     until: datetime | None
 
 
-class MountPage(Page):
+class MountPage(PageObject):
     """A page of mounts."""
 
     mounts: list[MountObject]
 
 
-class ContextLoaded(TypedDict):
+class ContextLoadedObject(TypedDict):
     """What a context load did."""
 
     session_id: str
@@ -460,7 +460,7 @@ class SessionModelTable(ModelTable):
     model: str | None
 
 
-class ModelConfig(SessionModelTable):
+class ModelConfigObject(SessionModelTable):
     """A session's own table."""
 
     session_id: str
@@ -487,7 +487,7 @@ class ReadinessReport(TypedDict):
     text_caches: NotRequired[TextCachesReport]
 
 
-class ImportedBundle(TypedDict):
+class ImportedBundleObject(TypedDict):
     """What an import stored; `left_out` names in sentences what turns saw and the bundle does not hold."""
 
     session_id: str

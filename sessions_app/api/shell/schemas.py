@@ -210,7 +210,7 @@ context_load = _operation(
     "load_context", "sessions",
     "Loads material straight into the session's units: no message, and the draft stays clean. "
     "The same `source_id` again replaces what it brought in.",
-    {200: responses.ContextLoaded}, 404, 409, 410, 422, 502, 504,
+    {200: responses.ContextLoadedObject}, 404, 409, 410, 422, 502, 504,
     request={"application/json": requests.ContextRequest, "multipart/form-data": requests.SessionUploadRequest},
 )  # fmt: skip
 session_quarantine = _operation(
@@ -236,7 +236,7 @@ bundle_import = _operation(
     "import_bundle", "sessions",
     "Stores a bundle as a session to read and to run again. Nothing is stored unless every file of it is what its "
     "manifest says. Ids that are taken get another beginning.",
-    {201: responses.ImportedBundle},
+    {201: responses.ImportedBundleObject},
     request={"multipart/form-data": requests.BundleRequest},
 )  # fmt: skip
 
@@ -245,7 +245,7 @@ registry = _operation(
     "turns",
     "Lists the registry: every turn with its trace, failed ones included, oldest first. `before` pages "
     "towards the beginning; `details=full` adds the payloads.",
-    {200: turn_responses.Registry},
+    {200: turn_responses.RegistryObject},
     404,
     query=requests.RegistryQuery,
 )
@@ -255,7 +255,7 @@ turn_list = _operation(
     "Lists the turns of all sessions, the newest first. `q` is the filter language of the pages: "
     "`status:no-answer is:slow after:today`. A page that few of the rows fit may be short or empty and still have a "
     "`next_cursor`: each looks at so many rows at most.",
-    {200: turn_responses.TurnPage},
+    {200: turn_responses.TurnPageObject},
     query=requests.TurnListQuery,
 )
 turns_export = _operation(
@@ -857,13 +857,17 @@ model_roles_write = _operation(
     request=requests.ModelRolesRequest,
 )
 model_config_read = _operation(
-    "read_model_config", "sessions", "Reads the session's own table of model roles.", {200: responses.ModelConfig}, 404
+    "read_model_config",
+    "sessions",
+    "Reads the session's own table of model roles.",
+    {200: responses.ModelConfigObject},
+    404,
 )
 model_config_write = _operation(
     "change_model_config",
     "sessions",
     "Replaces what is named in the session's table; with `take_current_roles` the project's table first.",
-    {200: responses.ModelConfig},
+    {200: responses.ModelConfigObject},
     404,
     409,
     410,

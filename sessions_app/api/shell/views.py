@@ -159,6 +159,12 @@ def _checked(shape: serializers.Serializer) -> dict[str, Any]:
     return dict(shape.validated_data)
 
 
+class AdminsView(ApiView):
+    """A view for admins of the project alone."""
+
+    read_role = write_role = "admin"
+
+
 class UnknownPath(ApiView):
     """Any other address below `/api` [API-18: NOT_FOUND]."""
 

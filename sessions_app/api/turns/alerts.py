@@ -11,7 +11,7 @@ from mrpvm.errors import NotFound
 from sessions_app.actions.turns.alerts import create_alert, delete_alert
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import AlertRequest
-from sessions_app.api.shell.views import ApiView
+from sessions_app.api.shell.views import AdminsView
 from sessions_app.models import Alert, AlertCrossing
 from sessions_app.queries.turns.alerts import alert, alerts
 from sessions_app.queries.turns.saved_filters import saved_filter
@@ -78,12 +78,6 @@ def crossing_record(crossing: AlertCrossing) -> CrossingRecord:
         "tries": crossing.tries,
         "problem": crossing.problem,
     }
-
-
-class AdminsView(ApiView):
-    """Alerts send what is counted out of the server, so they are for admins."""
-
-    read_role = write_role = "admin"
 
 
 class Alerts(AdminsView):

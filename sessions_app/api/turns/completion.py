@@ -15,7 +15,7 @@ from sessions_app.api.turns.responses import (
     CompletionHead,
     CompletionSent,
     ToolCalled,
-    Usage,
+    UsageObject,
 )
 from sessions_app.models import ExplainabilityTurn, Message
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests, tool_messages
@@ -128,11 +128,15 @@ def head(turn: ExplainabilityTurn, used: Selection) -> CompletionHead:
     }
 
 
-def usage_of(events: Sequence[Event]) -> Usage:
+def usage_of(events: Sequence[Event]) -> UsageObject:
     """Return the tokens of all model calls of the turn; `estimated` where a provider did not count."""
     used = [ended.usage for ended in said(PluginFinished, events) if ended.usage is not None]
     prompt, completion = sum(item.input_tokens for item in used), sum(item.output_tokens for item in used)
-    counts: Usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    counts: UsageObject = {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+    }
     if any(item.is_estimated for item in used):
         counts["estimated"] = True
     return counts

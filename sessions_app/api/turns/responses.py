@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from mrpvm.trace.verdict import LEADS
 from mrpvm.values import BASES
-from sessions_app.api.shell.responses import Page
+from sessions_app.api.shell.responses import PageObject
 from sessions_app.api.shell.shapes import Between, OneOf
 
 
@@ -29,7 +29,7 @@ class GraphObject(TypedDict):
     details: Mapping[str, Any]
 
 
-class ExecutionTrace(TypedDict):
+class ExecutionTraceObject(TypedDict):
     """The record of a turn."""
 
     requestId: str | None
@@ -100,7 +100,7 @@ class CompletionChoice(TypedDict):
     finish_reason: Annotated[str, OneOf(("stop", "length"))]
 
 
-class Usage(TypedDict):
+class UsageObject(TypedDict):
     """Tokens of all model calls of the turn."""
 
     prompt_tokens: int
@@ -118,7 +118,7 @@ class CommandEnvelope(TypedDict):
     data: Mapping[str, Any] | None
 
 
-class MeantTerm(TypedDict):
+class MeantTermObject(TypedDict):
     """A word of the conversation that the message means: its stem, as it was written, and its weight in a search."""
 
     term: str
@@ -137,7 +137,7 @@ class QueryRewriting(TypedDict):
     skip_code: str | None
     by: Annotated[str, OneOf(("rules", "model"))]
     need_probability: Annotated[float, Between(0, 1)]
-    terms: list[MeantTerm]
+    terms: list[MeantTermObject]
     read_as: NotRequired[Annotated[list[str], "With what a detector added."]]
 
 
@@ -152,7 +152,7 @@ class MemoryUsed(TypedDict):
     expires_at: NotRequired[datetime]
 
 
-class ResolvedTerm(TypedDict):
+class ResolvedTermObject(TypedDict):
     """Something a turn made clear."""
 
     term: str
@@ -161,7 +161,7 @@ class ResolvedTerm(TypedDict):
     turn_index: int
 
 
-class ActiveDocument(TypedDict):
+class ActiveDocumentObject(TypedDict):
     """A source that an answer looked at."""
 
     source_id: str
@@ -174,8 +174,8 @@ class MemoryObject(TypedDict):
 
     session_id: str
     turn_count: int
-    resolved_terms: list[ResolvedTerm]
-    active_documents: list[ActiveDocument]
+    resolved_terms: list[ResolvedTermObject]
+    active_documents: list[ActiveDocumentObject]
     active_sections: list[str]
     last_accessed_at: datetime | None
     expires_at: datetime | None
@@ -237,11 +237,11 @@ class ChatCompletion(TypedDict):
     kb_name: str
     expires_at: datetime | None
     choices: list[CompletionChoice]
-    usage: Usage
+    usage: UsageObject
     answer_basis: Annotated[str | None, OneOf(BASES)]
     response_document: ResponseDocument | None
     command: CommandEnvelope | None
-    execution_trace: ExecutionTrace
+    execution_trace: ExecutionTraceObject
     workspace_dirty: bool
     warnings: list[str]
     response_id: str | None
@@ -293,7 +293,7 @@ class TurnEntry(TypedDict):
     responseDocument: ResponseDocument | None
     commandResult: CommandEnvelope | None
     unitChanges: Mapping[str, Any]
-    executionTrace: ExecutionTrace
+    executionTrace: ExecutionTraceObject
     error: Mapping[str, Any] | None
     verdict: VerdictObject
 
@@ -329,7 +329,7 @@ class ListedTurn(TypedDict):
     error: Mapping[str, Any] | None
 
 
-class TurnPage(Page):
+class TurnPageObject(PageObject):
     """A page of turns."""
 
     turns: list[ListedTurn]
@@ -379,7 +379,7 @@ class QueuedTurnObject(TypedDict):
     scores: list[ScoreObject]
 
 
-class ReviewPage(Page):
+class ReviewPage(PageObject):
     """A page of the review queue, and how far the caller is."""
 
     queued: Annotated[int, "Turns of the whole queue."]
@@ -457,7 +457,7 @@ class AlertList(TypedDict):
     alerts: list[AlertObject]
 
 
-class Registry(TypedDict):
+class RegistryObject(TypedDict):
     """A part of a session's registry."""
 
     session_id: str

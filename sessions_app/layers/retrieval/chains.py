@@ -111,7 +111,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
         rows = cursor.fetchall()
     place = {layer: number for number, layer in enumerate(chain)}
     changes: list[_Change] = []
-    layers = dict.fromkeys(chain, _Layer())
+    layers = dict.fromkeys(chain, _SealedLayer())
     packings: list[tuple[str, Packing]] = []
     marks = Marks()
     for kind, layer, word, number, count, is_said, version, is_guiding in rows:
@@ -122,7 +122,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
         elif kind == "marks":
             marks = Marks(unit=number, hiding=count, layer=layer)
         else:
-            layers[layer] = _Layer(word, count, bool(is_said), version, number, bool(is_guiding))
+            layers[layer] = _SealedLayer(word, count, bool(is_said), version, number, bool(is_guiding))
     if below and layers[chain[known]].sealed_at != below.sealed_at:
         # The layer that was remembered was never committed, and another one has its key now.
         _remembered.forget(chain[known])
@@ -146,7 +146,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
 
 
 def _hidden(
-    chain: Sequence[int], below: Hidden, changes: Collection["_Change"], layers: Mapping[int, "_Layer"]
+    chain: Sequence[int], below: Hidden, changes: Collection["_Change"], layers: Mapping[int, "_SealedLayer"]
 ) -> Hidden:
     """Return what the chain hides; what its sealed part does is remembered if something of it was read."""
     sealed_from = len(chain) - len(list(takewhile(lambda layer: layers[layer].sealed_at, reversed(chain))))
@@ -168,7 +168,7 @@ class _Change(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Layer:
+class _SealedLayer:
     """When a layer was sealed, as the database writes it, how many units are its own, and whether any was said.
 
     And which version indexed them, where their postings lie if not under the layer's key, and whether any is guidance.

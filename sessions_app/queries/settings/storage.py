@@ -63,7 +63,7 @@ class Growing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Storage:
+class StorageFigures:
     """What was measured on a day of UTC, the largest first; `days` is how far the growth looks back, 0 for nowhere."""
 
     day: date
@@ -72,7 +72,7 @@ class Storage:
     total: Growing
 
 
-def storage() -> Storage | None:
+def storage() -> StorageFigures | None:
     """Return the newest sample with its growth, None before the first; two queries."""
     newest = StorageSample.objects.order_by("-day").values_list("day", flat=True).first()
     if newest is None:
@@ -104,7 +104,7 @@ def storage() -> Storage | None:
         percent=100,
         growth_a_day=growth(total, sum(row.byte_count for row in before.values())),
     )
-    return Storage(day=newest, days=days, kinds=sorted(kinds, key=lambda item: -item.byte_count), total=whole)
+    return StorageFigures(day=newest, days=days, kinds=sorted(kinds, key=lambda item: -item.byte_count), total=whole)
 
 
 def sizes() -> list[Size]:

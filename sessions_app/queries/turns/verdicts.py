@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from mrpvm.trace.events import Event
-from mrpvm.trace.verdict import MountedBase, RecordedTurn, Verdict, verdict_of
+from mrpvm.trace.verdict import MountedBase, Verdict, VerdictInput, verdict_of
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase
 from sessions_app.queries.turns.outcomes import outcome
 
@@ -13,9 +13,9 @@ def verdict(turn: ExplainabilityTurn, events: Sequence[Event]) -> Verdict:
     return verdict_of(recorded(turn, events, mounted_bases([turn])[turn.pk]))
 
 
-def recorded(turn: ExplainabilityTurn, events: Sequence[Event], base: MountedBase | None) -> RecordedTurn:
+def recorded(turn: ExplainabilityTurn, events: Sequence[Event], base: MountedBase | None) -> VerdictInput:
     """Return what the turn's verdict is made from."""
-    return RecordedTurn(
+    return VerdictInput(
         kind=turn.kind,
         status=turn.status,
         outcome=outcome(turn),

@@ -102,7 +102,7 @@ def _cuts(family: BaseFamily, lanes: Mapping[int, Lane], base: KnowledgeBase) ->
 
 
 def _curves(lane: Lane, lanes: Mapping[int, Lane], family: BaseFamily) -> list[str]:
-    """Return the paths to a base's beginning and to what was saved into it, from the revisions that they continue from."""
+    """Return the paths to a base's beginning and to what was saved into it, from the revisions before."""
     beginning = family.beginnings.get(lane.base.pk)
     start = _origin(beginning, lanes) if beginning and beginning.origin_base_id else _parent_then(lane.base, lanes)
     curves = [_path(start, (start[0], lane.y), (start[0], lane.y), (lane.first_x, lane.y))] if start else []

@@ -7,7 +7,7 @@ from typing import Any
 from mrpvm import registry
 from mrpvm.contracts import PluginType
 from mrpvm.trace.events import CommandResolved, Event, PlanMade, SkillConsidered, SkillInvoked, TurnStarted, said
-from mrpvm.trace.graph import Execution, Graph, fold_graph
+from mrpvm.trace.graph import Graph, GraphExecution, fold_graph
 from mrpvm.values import Plan, Selection
 from sessions_app.language_model import is_configured
 from sessions_app.models import ExplainabilityTurn
@@ -239,7 +239,7 @@ class _Reasons:
         return "skipped: beyond the number of candidates that a stage may try, or not there when the turn ran"
 
 
-def _ran(graph: Graph, stage: str, frame_id: str) -> dict[str, Execution]:
+def _ran(graph: Graph, stage: str, frame_id: str) -> dict[str, GraphExecution]:
     """Return the last execution of each plugin in a stage of a frame; of the whole turn without a frame."""
     return {
         run.plugin_id: run
@@ -249,7 +249,7 @@ def _ran(graph: Graph, stage: str, frame_id: str) -> dict[str, Execution]:
 
 
 def _candidate(
-    place: int | None, plugin_id: str, why: str, scores: Mapping[str, PluginScore], ran: Mapping[str, Execution]
+    place: int | None, plugin_id: str, why: str, scores: Mapping[str, PluginScore], ran: Mapping[str, GraphExecution]
 ) -> PluginCandidate:
     run = ran.get(plugin_id)
     outcome = run.status if run else "not reached" if place else ""

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from mrpvm.trace.graph import ControlNode, Execution, Frame, Graph
+from mrpvm.trace.graph import ControlNode, Graph, GraphExecution, GraphFrame
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail, graph
 from sessions_app.web.shell.json_tree import ShownJson, shown_json, shown_text
@@ -163,7 +163,7 @@ def _label(structure: GraphStructure, item_id: str) -> str:
 
 
 def _of(
-    node: Execution | Frame | ControlNode,
+    node: GraphExecution | GraphFrame | ControlNode,
     kind: str,
     title: str,
     facts: Mapping[str, str | None],

@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString
 from mrpvm.text_cache import TextCache
 from mrpvm.trace.events import Event, PluginFinished, said
 from mrpvm.trace.verdict import (
-    Clause,
     MountedBase,
-    RecordedTurn,
     Verdict,
+    VerdictInput,
+    VerdictReason,
     omitted_messages,
     pins_of,
     preferences_of,
@@ -110,7 +110,7 @@ def _told(turn: ExplainabilityTurn) -> TurnHead:
     )
 
 
-def _linked(turn: ExplainabilityTurn, clause: Clause) -> LinkedClause:
+def _linked(turn: ExplainabilityTurn, clause: VerdictReason) -> LinkedClause:
     if clause.unit_id:
         unit_url = reverse("unit", args=[turn.session.session_id])
         return LinkedClause(text=clause.text, url=f"{unit_url}?{urlencode({'id': clause.unit_id})}")
@@ -120,7 +120,7 @@ def _linked(turn: ExplainabilityTurn, clause: Clause) -> LinkedClause:
     return LinkedClause(text=clause.text, url=f"?tab={tab}" if tab else "")
 
 
-def _chips(turn: ExplainabilityTurn, record: RecordedTurn) -> Iterator[TurnFact]:
+def _chips(turn: ExplainabilityTurn, record: VerdictInput) -> Iterator[TurnFact]:
     if record.base is not None:
         yield _base_chip(record.base)
     pins, preferences = pins_of(record.events), preferences_of(record.events)

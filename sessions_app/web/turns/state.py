@@ -28,7 +28,7 @@ NOTHING = "–"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ShownChange:
     """One unit that the turn brought or took."""
 
     unit_id: str
@@ -129,6 +129,6 @@ def _changes(turn: ExplainabilityTurn, events: Iterable[UnitEvent]) -> list[tupl
     ]
 
 
-def _change(unit_id: str, kind: str, text: str, reason: str) -> Change:
+def _change(unit_id: str, kind: str, text: str, reason: str) -> ShownChange:
     title, tone, words = _CHANGES[kind]
-    return Change(unit_id=unit_id, kind=kind, title=title, tone=tone, reason=why(reason) or words, text=text)
+    return ShownChange(unit_id=unit_id, kind=kind, title=title, tone=tone, reason=why(reason) or words, text=text)

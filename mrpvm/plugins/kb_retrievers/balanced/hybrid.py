@@ -12,7 +12,7 @@ from mrpvm.contracts import CallContext, RetrieveInput, ScoredUnit
 from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.knowledge.embedding.encoder import Encoder, embedded_text
 from mrpvm.knowledge.embedding.vectors import Vector, combined, mean_similarity
-from mrpvm.knowledge.selection import Candidate
+from mrpvm.knowledge.selection import UnitCandidate
 from mrpvm.plugins.kb_retrievers.pipeline import (
     SPARE_CANDIDATES,
     BackendFindings,
@@ -172,9 +172,9 @@ def unit_vectors(encoder: Encoder, units: Sequence[KnowledgeUnit]) -> dict[str, 
     return dict(zip((unit.id for unit in units), encoded, strict=True))
 
 
-def _candidate(item: _Likened, in_use: Collection[str]) -> Candidate:
+def _candidate(item: _Likened, in_use: Collection[str]) -> UnitCandidate:
     note = f"{matched_by(item.hit)} gives {item.words:.2f}" if item.hit.score else "no shared word"
-    return Candidate(
+    return UnitCandidate(
         unit=item.hit.unit,
         store=item.hit.store,
         scores={"hybrid": item.score},

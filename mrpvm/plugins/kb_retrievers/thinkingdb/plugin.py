@@ -17,7 +17,7 @@ from mrpvm.contracts import (
 from mrpvm.english.text import terms
 from mrpvm.knowledge.closure import LIMITS, Triple, neighbourhood
 from mrpvm.knowledge.linking import Linked, link_units, links_of, seeds_of
-from mrpvm.knowledge.selection import Candidate, SelectionPolicy
+from mrpvm.knowledge.selection import SelectionPolicy, UnitCandidate
 from mrpvm.plugins.kb_retrievers.pipeline import (
     BackendFindings,
     lexical_candidates,
@@ -102,7 +102,7 @@ def find_with_links(profile: ContextProfile, request: RetrieveInput, context: Ca
     candidates = [_joined(item, linking.units.get(item.unit.id)) for item in lexical_candidates(hits, request.recall)]
     known = {hit.unit.id for hit in hits}
     candidates += [
-        _joined(Candidate(unit=hit.unit, store=hit.store, scores={}), linking.units[hit.unit.id])
+        _joined(UnitCandidate(unit=hit.unit, store=hit.store, scores={}), linking.units[hit.unit.id])
         for hit in followed
         if hit.unit.id in linking.units and hit.unit.id not in known
     ]
@@ -137,12 +137,12 @@ def _follow(
     return links_seen, followed
 
 
-def _joined(candidate: Candidate, linked: Linked | None) -> Candidate:
+def _joined(candidate: UnitCandidate, linked: Linked | None) -> UnitCandidate:
     """Return the candidate with its symbolic score and proof beside what it had."""
     if linked is None:
         return candidate
     shows = f"linked: {linked.shows}"
-    return Candidate(
+    return UnitCandidate(
         unit=candidate.unit,
         store=candidate.store,
         scores={**candidate.scores, "thinkingdb": linked.score},

@@ -41,7 +41,7 @@ from sessions_app.models import (
 from sessions_app.models.turns.payload_frames import payload_texts, places
 from sessions_app.queries.experiments.forgetting.origins import Work, copies_of, is_unit_meant
 from sessions_app.queries.experiments.forgetting.phrases import MASK, blanked_value, read_text
-from sessions_app.queries.experiments.forgetting.tables import Reach, Row, TextTable, table_of, text_tables
+from sessions_app.queries.experiments.forgetting.tables import ProjectRows, Row, TextTable, table_of, text_tables
 
 AFTERWARDS: Mapping[type[Model], str] = {
     LayerUnit: "deleted, from saved layers and forks too, with their index and what plugins derived from them",
@@ -88,8 +88,8 @@ class Removal:
         self._experiments: set[int] = set()
 
     @cached_property
-    def _reach(self) -> Reach:
-        return Reach(self._act.project)
+    def _reach(self) -> ProjectRows:
+        return ProjectRows(self._act.project)
 
     def count(self) -> Counter[str]:
         """Return how many rows are meant by the name of their table."""

@@ -28,7 +28,7 @@ from sessions_app.models import (
 )
 from sessions_app.models.knowledge.unit_fields import UnitFields
 from sessions_app.queries.experiments.forgetting.phrases import Phrase, Phrases, phrases_of, words_of
-from sessions_app.queries.experiments.forgetting.tables import Reach, Row, table_of
+from sessions_app.queries.experiments.forgetting.tables import ProjectRows, Row, table_of
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.sessions.lookups import session as session_of
 
@@ -92,7 +92,7 @@ class Work:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Gathered:
     """What has been gathered so far."""
 
     phrases: set[Phrase] = field(default_factory=set)
@@ -148,7 +148,7 @@ def work_of(project: Project, subject: Subject) -> Work:
         return _with_units(project, Work(name=subject.text, phrases=frozenset([words_of(subject.text)])))
     if subject.kind == Kind.WORDS:
         return _with_units(project, Work(name=subject.text, together=frozenset([words_of(subject.text)])))
-    gathered, session_pk = _Found(), None
+    gathered, session_pk = _Gathered(), None
     if subject.kind == Kind.MESSAGE:
         name = _gather_message(project, subject, gathered)
     elif subject.kind == Kind.UNIT:
@@ -191,7 +191,7 @@ def _message(project: Project, subject: Subject) -> Message:
     return message
 
 
-def _gather_message(project: Project, subject: Subject, gathered: _Found) -> str:
+def _gather_message(project: Project, subject: Subject, gathered: _Gathered) -> str:
     """Gather an exchange: a message, its answer, and what the turn between them left; return the message."""
     message = _message(project, subject)
     originals = {copy.turn_id for copy in copies_of([message]) if copy.turn_id is not None}
@@ -202,7 +202,7 @@ def _gather_message(project: Project, subject: Subject, gathered: _Found) -> str
     return message.content
 
 
-def _gather_turns(turns: Collection[int], gathered: _Found) -> None:
+def _gather_turns(turns: Collection[int], gathered: _Gathered) -> None:
     gathered.turns |= set(turns)
     said = list(Message.objects.filter(turn__in=turns))
     gathered.messages |= {copy.pk for copy in copies_of(said)}
@@ -278,12 +278,12 @@ def _sources(project: Project, subject: Subject) -> tuple[list[KnowledgeSource],
     rows = list(of_id.filter(layer_id__in=layers))
     if not rows and not loaded:
         raise NotFound(f"There is no source '{subject.source_id}' here.", code="SOURCE_NOT_FOUND")
-    reach = Reach(project)
+    reach = ProjectRows(project)
     copies = of_id.filter(hash__in={row.hash for row in rows}).exclude(pk__in=[row.pk for row in rows])
     return [*rows, *(row for row in copies if reach.holds((), [row.layer_id]))], loaded
 
 
-def _gather_sources(rows: Collection[KnowledgeSource], loaded: Iterable[ContextUnit], gathered: _Found) -> None:
+def _gather_sources(rows: Collection[KnowledgeSource], loaded: Iterable[ContextUnit], gathered: _Gathered) -> None:
     gathered.sources |= {row.pk for row in rows}
     gathered.add_units(LayerUnit.objects.filter(origin__in=gathered.sources))
     gathered.add_units(loaded)
@@ -295,7 +295,7 @@ def _gather_sources(rows: Collection[KnowledgeSource], loaded: Iterable[ContextU
         gathered.add_text(text)
 
 
-def _gather_session(session: Session, gathered: _Found) -> None:
+def _gather_session(session: Session, gathered: _Gathered) -> None:
     _gather_turns(session.turns.values_list("pk", flat=True), gathered)
     said = list(session.messages.all())
     gathered.messages |= {copy.pk for copy in copies_of(said)}
@@ -307,7 +307,7 @@ def _gather_session(session: Session, gathered: _Found) -> None:
     gathered.add_units(session.context_units.all())
     own_layers = session.journal.chain[: session.journal.chain.index(session.mounted_layer_id)]
     own = Q(layer_id__in=own_layers) | Q(source_id=session.journal_source_id)
-    reach = Reach(session.project)
+    reach = ProjectRows(session.project)
     rows = [row for row in KnowledgeSource.objects.filter(own) if reach.holds((), [row.layer_id])]
     _gather_sources(rows, (), gathered)
 
@@ -315,7 +315,7 @@ def _gather_session(session: Session, gathered: _Found) -> None:
 def _with_units(project: Project, work: Work) -> Work:
     """Return the work with every unit of the project that its texts find, and what was derived from those."""
     hashes, unit_ids = set(work.hashes), set(work.unit_ids)
-    reach, looked_for = Reach(project), work.looked_for()
+    reach, looked_for = ProjectRows(project), work.looked_for()
     for model in (LayerUnit, ContextUnit):
         for row in _rows(model, reach):
             if is_unit_meant(row, work, looked_for):
@@ -333,7 +333,7 @@ def _with_units(project: Project, work: Work) -> Work:
     return Work(**members, hashes=frozenset(hashes), unit_ids=frozenset(unit_ids))
 
 
-def _rows(model: type[Model], reach: Reach) -> Iterator[Row]:
+def _rows(model: type[Model], reach: ProjectRows) -> Iterator[Row]:
     return (row for batch in table_of(model).batches(reach) for row in batch)
 
 
@@ -345,7 +345,7 @@ def is_unit_meant(row: Row, work: Work, looked_for: Phrases) -> bool:
     return any(looked_for.are_in_value(row[name]) for name in columns if name in row)
 
 
-def _derived(origins: Collection[str], reach: Reach) -> Iterator[LayerUnit]:
+def _derived(origins: Collection[str], reach: ProjectRows) -> Iterator[LayerUnit]:
     for batch in batched(origins, _ROWS_A_QUERY, strict=False):
         rows = Derivation.objects.filter(origin_unit_id__in=batch).select_related("unit")
         yield from (row.unit for row in rows if reach.holds((), [row.unit.layer_id]))

@@ -54,7 +54,7 @@ class TextTable:
         """Return whether its rows are managed elsewhere."""
         return issubclass(self.model, ACCOUNTS)
 
-    def batches(self, reach: "Reach") -> Iterator[list[Row]]:
+    def batches(self, reach: "ProjectRows") -> Iterator[list[Row]]:
         """Return the rows of a project, some at a time, by name of column; those of nobody's belong to everybody."""
         names = [field.attname for field in self.model._meta.concrete_fields]
         rows = self.model._base_manager.order_by("pk")
@@ -121,7 +121,7 @@ def _foreign_keys(model: type[Model]) -> "list[ForeignKey[Any, Any]]":
     return [field for field in model._meta.concrete_fields if isinstance(field, ForeignKey)]
 
 
-class Reach:
+class ProjectRows:
     """The rows of a project. Layers name no project: they belong to the projects whose bases and sessions see them."""
 
     def __init__(self, project: Project) -> None:

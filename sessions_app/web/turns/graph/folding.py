@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from mrpvm.trace.graph import Edge, Execution
+from mrpvm.trace.graph import Edge, GraphExecution
 from sessions_app.web.turns.graph.status import Tone, tone_of
 from sessions_app.web.turns.graph.structure import GraphStructure, id_path
 
@@ -18,8 +18,8 @@ class FoldedGraph:
     """
 
     structure: GraphStructure
-    badges: Mapping[Edge, tuple[Execution, ...]]
-    ends: Mapping[str, tuple[Execution, ...]]
+    badges: Mapping[Edge, tuple[GraphExecution, ...]]
+    ends: Mapping[str, tuple[GraphExecution, ...]]
 
 
 def fold_planners(structure: GraphStructure, *, kept: Collection[str] = ()) -> FoldedGraph:
@@ -31,8 +31,8 @@ def fold_planners(structure: GraphStructure, *, kept: Collection[str] = ()) -> F
         kept: ids of executions that stay boxes whatever they are.
     """
     edges = set(structure.edges)
-    badges: dict[Edge, tuple[Execution, ...]] = {}
-    ends: dict[str, tuple[Execution, ...]] = {}
+    badges: dict[Edge, tuple[GraphExecution, ...]] = {}
+    ends: dict[str, tuple[GraphExecution, ...]] = {}
     gone: set[str] = set()
     for run in structure.executions.values():
         if run.stage != _PLANNER or run.id in kept or tone_of(run.status) is not Tone.OK:

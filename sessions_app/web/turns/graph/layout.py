@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mrpvm.trace.graph import Frame
+from mrpvm.trace.graph import GraphFrame
 from sessions_app.web.turns.graph.labels import text_width
 from sessions_app.web.turns.graph.routes import Route, route_links
 from sessions_app.web.turns.graph.rows import ScopedEdge, column_guides, links_of, rows_of
@@ -88,7 +88,7 @@ def _grouped(links: Sequence[ScopedEdge]) -> dict[str, list[ScopedEdge]]:
     return groups
 
 
-def _place_frame(placing: _Placing, frame: Frame) -> None:
+def _place_frame(placing: _Placing, frame: GraphFrame) -> None:
     """Place a frame's items relative to its top left corner and set its size."""
     links = placing.links.get(frame.id, ())
     rows = rows_of(frame, placing.structure, links)
@@ -106,14 +106,14 @@ def _place_frame(placing: _Placing, frame: Frame) -> None:
     placing.size[frame.id] = (width, bottom)
 
 
-def _header_width(frame: Frame) -> float:
+def _header_width(frame: GraphFrame) -> float:
     """Return the width that shows the frame's label, within reason."""
     return max(
         MARK_WIDTH + 2 * FRAME_PAD, min(text_width(frame.label, LABEL_FONT_PX, bold=True) + 124, MAX_HEADER_WIDTH)
     )
 
 
-def _place_marks(placing: _Placing, frame: Frame, width: float) -> float:
+def _place_marks(placing: _Placing, frame: GraphFrame, width: float) -> float:
     """Place the frame's marks below its header and give the height that they take."""
     marks = placing.structure.marks.get(frame.id, ())
     if not marks:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
-from mrpvm.trace.graph import Execution, Frame
+from mrpvm.trace.graph import GraphExecution, GraphFrame
 from sessions_app.web.turns.graph.markup import element
 from sessions_app.web.turns.graph.parts import seen, spoken, stage_of
 from sessions_app.web.turns.graph.shown import ShownGraph
@@ -31,7 +31,7 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _RowPlace:
     """Where a row is in the tree."""
 
     item_id: str
@@ -58,17 +58,17 @@ def render_outline(shown: ShownGraph, *, limit: int | None = None) -> Outline:
     return Outline(mark_safe("".join(rows)), len(places), len(places) - len(kept))  # noqa: S308
 
 
-def _places(structure: GraphStructure) -> Iterator[_Place]:
-    waiting = [_Place(structure.root_id, 1, 1, 1)] if structure.root_id else []
+def _places(structure: GraphStructure) -> Iterator[_RowPlace]:
+    waiting = [_RowPlace(structure.root_id, 1, 1, 1)] if structure.root_id else []
     while waiting:
         place = waiting.pop()
         yield place
         held = structure.items.get(place.item_id, ())
-        inside = [_Place(item, place.level + 1, number, len(held)) for number, item in enumerate(held, start=1)]
+        inside = [_RowPlace(item, place.level + 1, number, len(held)) for number, item in enumerate(held, start=1)]
         waiting.extend(reversed(inside))
 
 
-def _row(structure: GraphStructure, place: _Place, selected: str, *, is_hidden: bool, is_shut: bool) -> SafeString:
+def _row(structure: GraphStructure, place: _RowPlace, selected: str, *, is_hidden: bool, is_shut: bool) -> SafeString:
     frame = structure.frames.get(place.item_id)
     shown = _shown_frame(frame) if frame is not None else _shown_run(structure, structure.executions[place.item_id])
     attributes: dict[str, str | float] = {
@@ -104,7 +104,7 @@ class _Shown:
     is_frame: bool
 
 
-def _shown_frame(frame: Frame) -> _Shown:
+def _shown_frame(frame: GraphFrame) -> _Shown:
     return _Shown(
         label=frame.label,
         about=frame.intent,
@@ -116,7 +116,7 @@ def _shown_frame(frame: Frame) -> _Shown:
     )
 
 
-def _shown_run(structure: GraphStructure, run: Execution) -> _Shown:
+def _shown_run(structure: GraphStructure, run: GraphExecution) -> _Shown:
     return _Shown(
         label=run.plugin_name,
         about=run.phase or "",

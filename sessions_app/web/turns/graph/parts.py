@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.utils.safestring import SafeString
 
-from mrpvm.trace.graph import Execution, Frame
+from mrpvm.trace.graph import GraphExecution, GraphFrame
 from sessions_app.web.turns.graph.markup import element
 from sessions_app.web.turns.graph.shapes import Box
 from sessions_app.web.turns.graph.status import Tone
@@ -75,7 +75,7 @@ def spoken(*words: str) -> str:
     return ", ".join(word for word in words if word)
 
 
-def stage_of(execution: Execution) -> str:
+def stage_of(execution: GraphExecution) -> str:
     """Return the stage, its phase, and which try it was if not the first."""
     again = f"try {execution.attempt}" if execution.attempt > 1 else ""
     return seen(execution.stage, execution.phase or "", again, between=" · ")
@@ -86,12 +86,12 @@ def seen(*texts: str, between: str = " ") -> str:
     return between.join(text for text in texts if text)
 
 
-def run_words(execution: Execution, shown: str) -> str:
+def run_words(execution: GraphExecution, shown: str) -> str:
     """Return an execution in words, those that the picture shows first."""
     return spoken(shown, execution.plugin_id, execution.status)
 
 
-def frame_words(frame: Frame, shown: str) -> str:
+def frame_words(frame: GraphFrame, shown: str) -> str:
     """Return a frame in words, those that the picture shows first."""
     status = "" if frame.status in shown else frame.status
     return "Frame " + spoken(shown, "" if frame.intent in shown else frame.intent, status)
@@ -102,7 +102,7 @@ def hidden_words(count: int) -> str:
     return f"{count} execution{'' if count == 1 else 's'} inside"
 
 
-def toggle(frame: Frame, is_shut: bool, x: float, y: float) -> SafeString:
+def toggle(frame: GraphFrame, is_shut: bool, x: float, y: float) -> SafeString:
     """Return the button that opens or shuts a frame, around a point."""
     arrow = f"M{x - 3:g} {y - 4:g}l4 4-4 4" if is_shut else f"M{x - 4:g} {y - 2:g}l4 4 4-4"
     return element(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mrpvm.trace.graph import Edge, Execution
+from mrpvm.trace.graph import Edge, GraphExecution
 from sessions_app.web.turns.graph.structure import GraphStructure
 
 STAGE = "preparation"
@@ -19,7 +19,7 @@ def with_preparation(structure: GraphStructure, exchanges: Sequence[Mapping[str,
     """Return the graph with the calls in front of what its root frame holds; everything else begins after them."""
     if not exchanges or not structure.root_id:
         return structure
-    calls: list[Execution] = []
+    calls: list[GraphExecution] = []
     passed = 0
     for number, exchange in enumerate(exchanges, start=1):
         calls.append(_call(structure.root_id, number, passed, exchange))
@@ -40,11 +40,11 @@ def with_preparation(structure: GraphStructure, exchanges: Sequence[Mapping[str,
     )
 
 
-def _call(frame_id: str, number: int, started_at_ms: int, exchange: Mapping[str, Any]) -> Execution:
+def _call(frame_id: str, number: int, started_at_ms: int, exchange: Mapping[str, Any]) -> GraphExecution:
     response = exchange.get("response")
     status = "timeout" if response is None else "error" if response.get("error") else "success"
     purpose = exchange.get("purpose", "")
-    return Execution(
+    return GraphExecution(
         id=f"prepare-{number}",
         frame_id=frame_id,
         plugin_id=purpose or STAGE,

@@ -7,7 +7,7 @@ parallel branches share an opener and so a row. An item without an incoming edge
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mrpvm.trace.graph import Edge, Frame
+from mrpvm.trace.graph import Edge, GraphFrame
 from sessions_app.web.turns.graph.structure import GraphStructure, id_path
 
 
@@ -41,7 +41,7 @@ def links_of(structure: GraphStructure) -> tuple[ScopedEdge, ...]:
     return tuple(links)
 
 
-def rows_of(frame: Frame, structure: GraphStructure, links: tuple[ScopedEdge, ...]) -> list[list[str]]:
+def rows_of(frame: GraphFrame, structure: GraphStructure, links: tuple[ScopedEdge, ...]) -> list[list[str]]:
     """Return the frame's items as rows from top to bottom, each from left to right.
 
     Args:

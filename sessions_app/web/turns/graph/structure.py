@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mrpvm.trace.graph import ControlNode, Edge, Execution, Frame, Graph
+from mrpvm.trace.graph import ControlNode, Edge, Graph, GraphExecution, GraphFrame
 from sessions_app.web.turns.graph.labels import clean
 
 # Control nodes drawn as marks in their frame's header; the others are reached in the details.
@@ -25,8 +25,8 @@ class GraphStructure:
     """
 
     root_id: str
-    frames: Mapping[str, Frame]
-    executions: Mapping[str, Execution]
+    frames: Mapping[str, GraphFrame]
+    executions: Mapping[str, GraphExecution]
     edges: tuple[Edge, ...]
     items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     marks: Mapping[str, tuple[ControlNode, ...]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ def collapse(structure: GraphStructure, collapsed: Iterable[str]) -> GraphStruct
         stands_for[frame_id] = above if above in shut else frame_id
     shown = {frame_id for frame_id in structure.frames if stands_for[frame_id] == frame_id}
     hidden: Counter[str] = Counter()
-    executions: dict[str, Execution] = {}
+    executions: dict[str, GraphExecution] = {}
     for execution in structure.executions.values():
         box = stands_for[execution.frame_id]
         if box in shut:
@@ -127,13 +127,13 @@ def id_path(item_id: str) -> tuple[int, ...]:
     return tuple(int(number) for number in _NUMBER.findall(item_id))
 
 
-def _titled(frame: Frame) -> Frame:
+def _titled(frame: GraphFrame) -> GraphFrame:
     return replace(frame, label="Turn", purpose="") if frame.label == "chat-turn" else frame
 
 
-def _as_begun(executions: Sequence[Execution]) -> list[Execution]:
+def _as_begun(executions: Sequence[GraphExecution]) -> list[GraphExecution]:
     """Return the executions with those of each frame in the order in which they began, on the places the frame has."""
-    by_frame: defaultdict[str, list[Execution]] = defaultdict(list)
+    by_frame: defaultdict[str, list[GraphExecution]] = defaultdict(list)
     for execution in executions:
         by_frame[execution.frame_id].append(execution)
     begun = {frame_id: iter(sorted(held, key=lambda run: run.ordinal)) for frame_id, held in by_frame.items()}
@@ -141,7 +141,7 @@ def _as_begun(executions: Sequence[Execution]) -> list[Execution]:
 
 
 def _items(
-    frames: Mapping[str, Frame], executions: Mapping[str, Execution], openers: Mapping[str, set[str]]
+    frames: Mapping[str, GraphFrame], executions: Mapping[str, GraphExecution], openers: Mapping[str, set[str]]
 ) -> dict[str, tuple[str, ...]]:
     """List what each frame holds in call order: a frame follows the execution that opened it, the first of several.
 
@@ -175,7 +175,9 @@ def _drawn(edges: Iterable[Edge]) -> tuple[Edge, ...]:
     return tuple(sorted(drawn, key=lambda edge: (id_path(edge.source), id_path(edge.target), edge)))
 
 
-def _shown[Node: (Frame, Execution, ControlNode)](node: Node, title: str, fallback: str, *others: str) -> Node:
+def _shown[Node: (GraphFrame, GraphExecution, ControlNode)](
+    node: Node, title: str, fallback: str, *others: str
+) -> Node:
     """Return the node with its texts on one line each; where nothing is left of its title, under another one."""
     shown = {name: clean(getattr(node, name) or "") for name in (title, *others)}
     shown[title] = shown[title] or clean(fallback)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from django.utils.safestring import SafeString
 
-from mrpvm.trace.graph import ControlNode, Edge, Execution, Frame
+from mrpvm.trace.graph import ControlNode, Edge, GraphExecution, GraphFrame
 from sessions_app.web.turns.graph.error_path import error_path
 from sessions_app.web.turns.graph.folding import FoldedGraph, fold_planners
 from sessions_app.web.turns.graph.labels import clean, fit, fit_words, text_width
@@ -202,7 +202,7 @@ class _Picture:
             yield from self._more_marks(frame)
             waiting.extend(reversed(self._structure.items[frame.id]))
 
-    def _execution(self, execution: Execution) -> SafeString:
+    def _execution(self, execution: GraphExecution) -> SafeString:
         box = self._layout.boxes[execution.id]
         active = self._structure.frames[execution.frame_id].is_active
         tone = tone_of(execution.status, frame_active=active)
@@ -237,7 +237,7 @@ class _Picture:
             for place, run in enumerate(reversed(runs)):
                 yield self._badge(run, box.right - 18 - place * (_BADGE_WIDTH + 2), box.bottom)
 
-    def _badge(self, run: Execution, x: float, y: float) -> SafeString:
+    def _badge(self, run: GraphExecution, x: float, y: float) -> SafeString:
         box = Box(x - _BADGE_WIDTH / 2, y - _BADGE_HEIGHT / 2, _BADGE_WIDTH, _BADGE_HEIGHT)
         output, time = clean(self._outputs.get(run.id, "")), duration_badge(run.duration_ms)
         words = spoken("Pl", run.plugin_name, stage_of(run), output, time, run.status, self._said(run.id))
@@ -258,7 +258,7 @@ class _Picture:
             "rect", {"class": "node-share", "x": box.x + 7, "y": box.bottom - 3, "width": width, "height": 2}
         )
 
-    def _frame(self, frame: Frame) -> Iterable[SafeString]:
+    def _frame(self, frame: GraphFrame) -> Iterable[SafeString]:
         box = self._layout.boxes[frame.id]
         tone = tone_of(frame.status, frame_active=frame.is_active)
         time = duration_badge(frame.duration_ms)
@@ -322,7 +322,7 @@ class _Picture:
     def _placed_marks(self, frame_id: str) -> list[ControlNode]:
         return [mark for mark in self._structure.marks.get(frame_id, ()) if mark.id in self._layout.boxes]
 
-    def _more_marks(self, frame: Frame) -> Iterable[SafeString]:
+    def _more_marks(self, frame: GraphFrame) -> Iterable[SafeString]:
         count = self._layout.unplaced_marks.get(frame.id, 0)
         placed = [self._layout.boxes[mark.id] for mark in self._placed_marks(frame.id)]
         if count:
@@ -334,7 +334,7 @@ class _Picture:
             yield text_at("mark-more", x + 4, y + 13.5, f"+{count} more")
 
 
-def _below(frame: Frame, room: float) -> str:
+def _below(frame: GraphFrame, room: float) -> str:
     """Return a frame's second line: what it is to answer, else its purpose, or its id where the label says that."""
     if frame.intent:
         return fit_words(frame.intent, room, SMALL_PX)

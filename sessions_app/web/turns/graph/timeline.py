@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from django.utils.safestring import SafeString
 
-from mrpvm.trace.graph import Execution, Frame
+from mrpvm.trace.graph import GraphExecution, GraphFrame
 from sessions_app.web.turns.graph.error_path import ErrorPath, error_path
 from sessions_app.web.turns.graph.labels import beginning
 from sessions_app.web.turns.graph.markup import element
@@ -96,7 +96,7 @@ def render_timeline(shown: ShownGraph, *, uid: str = "timeline") -> SafeString:
 
 def _spans(structure: GraphStructure) -> dict[str, _Span]:
     """Return when everything ran; what still runs reaches to the last moment that is known."""
-    runs: list[Execution | Frame] = [*structure.frames.values(), *structure.executions.values()]
+    runs: list[GraphExecution | GraphFrame] = [*structure.frames.values(), *structure.executions.values()]
     known = [run.started_at_ms + (run.duration_ms or 0.0) for run in runs]
     latest = max(known, default=0.0)
     return {
@@ -129,7 +129,7 @@ def _tick_words(at_ms: float, step_ms: float) -> str:
     return f"{at_ms:.0f} ms" if step_ms < 100 and at_ms < 1000 else f"{at_ms / 1000:g} s"
 
 
-def _frame(drawing: _Drawing, frame: Frame, depth: int) -> None:
+def _frame(drawing: _Drawing, frame: GraphFrame, depth: int) -> None:
     """Draw a frame's band, its header, and what it holds below."""
     top, span = drawing.y, drawing.spans[frame.id]
     place = len(drawing.bands)
@@ -158,7 +158,7 @@ def _stretch(drawing: _Drawing, span: _Span) -> dict[str, str | float]:
     return {"x": _percent(start), "width": _percent(end - start)}
 
 
-def _frame_head(drawing: _Drawing, frame: Frame) -> Iterable[SafeString]:
+def _frame_head(drawing: _Drawing, frame: GraphFrame) -> Iterable[SafeString]:
     tone = tone_of(frame.status, frame_active=frame.is_active)
     span, y = drawing.spans[frame.id], drawing.y
     start = drawing.at(span.start)
@@ -190,7 +190,7 @@ def _frame_head(drawing: _Drawing, frame: Frame) -> Iterable[SafeString]:
         yield box
 
 
-def _run(drawing: _Drawing, execution: Execution, frame_active: bool) -> SafeString:
+def _run(drawing: _Drawing, execution: GraphExecution, frame_active: bool) -> SafeString:
     tone = tone_of(execution.status, frame_active=frame_active)
     span, y = drawing.spans[execution.id], drawing.y
     shown = _run_label(execution)
@@ -208,7 +208,7 @@ def _run(drawing: _Drawing, execution: Execution, frame_active: bool) -> SafeStr
     )
 
 
-def _run_label(execution: Execution) -> str:
+def _run_label(execution: GraphExecution) -> str:
     again = stage_of(execution) if execution.attempt > 1 or execution.phase else ""
     return seen(execution.plugin_name, again, duration_badge(execution.duration_ms), between=" · ")
 
