@@ -8,7 +8,7 @@ From text to an answer, in this order:
     parsing         a sentence as clauses (reading, tagging, phrases, lookahead, building)
     asking          a question as a clause with a gap
     discourse       all clauses in order, with what names the same thing
-    answers         the statements that answer: verdicts, causes, orders, exchanges, fitting (equating, naming, roles)
-    refusals        why no statement answers
-    values          places, times, counts and measures among the phrases of a clause (dimensions, units, times)
+    entailment      whether a statement answers, and with which value (matching: role by role; causes)
+    answers         the statements that answer, of several that differ none, or why none does (orders, exchanges)
+    values          places, times, counts and measures among the phrases of a clause (times)
 """

@@ -1,16 +1,15 @@
-"""The statements that answer a question by the roles of its clause."""
+"""The statements that answer a question by the roles of its clause, and why none does."""
 
 from dataclasses import dataclass
 
 from mrpvm.english.asking import Asked, asked_by
-from mrpvm.english.causes import causes
-from mrpvm.english.dimensions import asked_with_how
 from mrpvm.english.discourse import Discourse
+from mrpvm.english.entailment import Match, matches
 from mrpvm.english.exchanges import replies
-from mrpvm.english.fitting import Fit, fits
 from mrpvm.english.orders import neighbours, ways
+from mrpvm.english.reading import read
 from mrpvm.english.statements import Statement
-from mrpvm.english.verdicts import verdicts
+from mrpvm.english.values import asked_with_how
 
 _READINGS = 3
 """How many words of a question are tried for its verb."""
@@ -21,7 +20,7 @@ class Framed:
     """Statements that answer, with the bare values; `is_undecided` where they give more than one answer."""
 
     statements: tuple[Statement, ...]
-    values: tuple[str, ...]
+    values: tuple[str, ...] = ()
     is_undecided: bool = False
     verdict: bool | None = None
     is_steps: bool = False
@@ -29,54 +28,39 @@ class Framed:
 
 def framed_answer(text: str, discourse: Discourse) -> Framed | None:
     """Return the answer that the roles of clauses tell, or None."""
-    found = (
-        asked_by(wording, skipped_verbs=count)
-        for wording in dict.fromkeys((text, asked_with_how(text)))
-        for count in range(_READINGS)
-    )
     readings: list[Asked] = []
-    for asked in found:
-        if asked is not None and asked not in readings:
-            readings.append(asked)
-    answers = (_answer(asked, discourse.restricted(asked.manners)) for asked in readings)
+    for wording in dict.fromkeys((text, asked_with_how(text))):
+        found = (asked_by(wording, skipped_verbs=count) for count in range(_READINGS))
+        readings += (asked for asked in found if asked is not None)
+    answers = (_answer(asked, discourse.restricted(asked.manners)) for asked in _unique(readings))
     return next((found for found in answers if found is not None), None)
 
 
+def _unique(readings: list[Asked]) -> list[Asked]:
+    return [asked for place, asked in enumerate(readings) if asked not in readings[:place]]
+
+
 def _answer(asked: Asked, discourse: Discourse) -> Framed | None:
+    if asked.wants not in ("verdict", "reason"):
+        if sequence := neighbours(asked, discourse):
+            return Framed((sequence[0].statement,))
+        steps = (ways(asked, discourse) or replies(asked, discourse)) if asked.wants == "manner" else []
+        if steps:
+            return Framed(tuple(item.statement for item in steps), is_steps=True)
+    found = matches(asked, discourse)
+    if not found:
+        return None if asked.wants in ("verdict", "manner") else _reply(asked, discourse)
+    first = found[0]
     if asked.wants == "verdict":
-        return _verdict(asked, discourse)
-    if asked.wants == "reason":
-        told = list(causes(asked, discourse))[:1]
-        return Framed(tuple(item.statement for item in told), ()) if told else _reply(asked, discourse)
-    sequence = neighbours(asked, discourse)
-    if sequence:
-        return Framed(tuple(item.statement for item in sequence[:1]), ())
-    if asked.wants == "manner":
-        return _way(asked, discourse)
-    found = fits(asked, discourse)
-    return _decided(found) if found else _reply(asked, discourse)
+        is_clear = len({match.verdict for match in found}) == 1
+        return Framed((first.told.statement,), verdict=first.verdict) if is_clear else None
+    return Framed((first.told.statement,)) if asked.wants in ("reason", "manner") else _decided(found)
 
 
 def replied(text: str, discourse: Discourse) -> Framed | None:
     """Return what was replied where somebody asked the same: all there is for a question that only points."""
     asked = asked_by(text)
     return _reply(asked, discourse) if asked else None
-
-
-def _way(asked: Asked, discourse: Discourse) -> Framed | None:
-    steps = ways(asked, discourse) or replies(asked, discourse)
-    if steps:
-        return Framed(tuple(item.statement for item in steps), (), is_steps=True)
-    found = fits(asked, discourse)
-    return Framed((found[0].told.statement,), ()) if found else None
-
-
-def _verdict(asked: Asked, discourse: Discourse) -> Framed | None:
-    found = list(verdicts(asked, discourse))
-    if not found or len({said for said, _ in found}) > 1:
-        return None
-    said, told = found[0]
-    return Framed((told.statement,), (), verdict=said)
 
 
 def _reply(asked: Asked, discourse: Discourse) -> Framed | None:
@@ -88,13 +72,28 @@ def _reply(asked: Asked, discourse: Discourse) -> Framed | None:
     return Framed(tuple(item.statement for item in told), tuple(values))
 
 
-def _decided(found: list[Fit]) -> Framed:
+def _decided(found: list[Match]) -> Framed:
     first = found[0]
-    rivals = [fit for fit in found[1:] if not _agree(first, fit)]
-    statements = [fit.told.statement for fit in found] if rivals else [first.told.statement]
+    rivals = [match for match in found[1:] if not _agree(first, match)]
+    statements = [match.told.statement for match in found] if rivals else [first.told.statement]
     return Framed(tuple(statements), first.values, is_undecided=bool(rivals))
 
 
-def _agree(left: Fit, right: Fit) -> bool:
-    one, other = (set(" ".join(fit.values).lower().split()) for fit in (left, right))
+def _agree(left: Match, right: Match) -> bool:
+    one, other = (set(" ".join(match.values).lower().split()) for match in (left, right))
     return one <= other or other <= one
+
+
+def refusal(question: str, discourse: Discourse) -> str:
+    """Return what decided that a question has no answer in a discourse: what the closest statement lacks."""
+    wanted = {word.sense: word.text for word in read(question).words if not word.is_pronoun}
+    known = [told.statement.reading.senses for told in discourse.told]
+    closest = max(known, key=lambda senses: len(senses & wanted.keys()), default=frozenset[str]())
+    if not closest & wanted.keys():
+        return "refused: no sentence names what is asked"
+    lacking = [text for sense, text in wanted.items() if sense not in closest]
+    if lacking:
+        return f"refused: the closest sentence does not name {', '.join(lacking[:3])}"
+    if asked_by(question) is None:
+        return "refused: no rule reads a question of this form"
+    return "refused: a sentence names all that is asked, no rule fits"

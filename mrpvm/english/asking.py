@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 
-from mrpvm.english.dimensions import MEASURED_BY
 from mrpvm.english.lexicon import BE_FORMS, COLOURS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
 from mrpvm.english.parsing import Parser, spelled_out, tokens_of
 from mrpvm.english.pragmatics import expand_is
@@ -18,6 +17,7 @@ from mrpvm.english.tagging import (
     is_nominal,
     verb_forms,
 )
+from mrpvm.english.values import MEASURED_BY
 from mrpvm.english.verbs import PREDICATE_ADJECTIVES
 from mrpvm.text_cache import TextCache
 

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
-from mrpvm.english.naming import is_generic
-from mrpvm.english.reading import read, sense
-from mrpvm.english.roles import same_patients, same_verb
-from mrpvm.english.structure import Clause
+from mrpvm.english.matching import Pair, is_generic
+from mrpvm.english.reading import read, sense_class
 
 STEPS_MAX = 7
-_FOLLOWING = frozenset(sense(word) for word in ("come", "happen", "follow", "do", "be"))
+_FOLLOWING = sense_class("come happen follow do be")
 
 
 def ways(asked: Asked, discourse: Discourse) -> list[Told]:
@@ -51,9 +49,8 @@ def _going_on(last: Told, discourse: Discourse) -> list[Told]:
         return []
     found: list[Told] = []
     for told in discourse.told[discourse.told.index(last) + 1 :]:
-        if told.statement.entry.unit.chunk_id != unit.chunk_id or not any(
-            item.is_order for item in told.parsed.clauses
-        ):
+        is_order = any(item.is_order for item in told.parsed.clauses)
+        if told.statement.entry.unit.chunk_id != unit.chunk_id or not is_order:
             break
         found.append(told)
     return found
@@ -75,14 +72,14 @@ def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
             conditional = [item for item in told.parsed.clauses if item.link == "if" and item.outer is clause]
             reached = bool(conditional) and not clause.is_negated and is_generic(conditional[0].subject)
             reached = reached and is_generic(asked.clause.agent) and not conditional[0].is_negated
-            is_asked = (purpose or reached) and _is_task(asked.clause, clause, told, discourse)
+            is_asked = (purpose or reached) and _is_task(Pair(asked, asked.clause, clause, told, discourse))
             if is_asked and not _is_other_case(asked, told.statement.plain):
                 return [told]
     return []
 
 
-def _is_task(question: Clause, clause: Clause, told: Told, discourse: Discourse) -> bool:
-    return same_verb(question, clause) and same_patients(question, clause, told, discourse)
+def _is_task(pair: Pair) -> bool:
+    return pair.same_verb() and pair.same_patients()
 
 
 def neighbours(asked: Asked, discourse: Discourse) -> list[Told]:
@@ -95,7 +92,7 @@ def neighbours(asked: Asked, discourse: Discourse) -> list[Told]:
         return []
     for steps in _units(discourse):
         for place, told in enumerate(steps):
-            if any(_is_task(step, clause, told, discourse) for clause in told.parsed.clauses):
+            if any(_is_task(Pair(asked, step, clause, told, discourse)) for clause in told.parsed.clauses):
                 beside = place + (1 if link == "after" else -1)
                 return [steps[beside]] if 0 <= beside < len(steps) else []
     return []

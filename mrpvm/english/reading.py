@@ -49,19 +49,21 @@ _S_FORMS = {"goes": "go", "undergoes": "undergo"}
 _SYNONYM_STEMS = {stem(word): stem(first) for word, first in SYNONYMS.items()}
 
 
-MEANS = frozenset(
-    sense(word)
-    for word in word_class(
-        "phone email post mail card cheque transfer bus train car bicycle boat ship plane ferry taxi hand foot fax "
-        "letter courier"
-    )
+def sense_class(listing: str) -> frozenset[str]:
+    """Return the senses of the words of a listing."""
+    return frozenset(map(sense, word_class(listing)))
+
+
+MEANS = sense_class(
+    "phone email post mail card cheque transfer bus train car bicycle boat ship plane ferry taxi hand foot fax "
+    "letter courier"
 )
 """Behind a bare "by" they say how: "made by phone" names nobody who makes it."""
 
 
-ANYBODY = frozenset(sense(word) for word in AUDIENCE)
+ANYBODY = frozenset(map(sense, AUDIENCE))
 """Whom a document speaks to when it names nobody else."""
-GIVEN = frozenset(sense(word) for word in word_class("sell give hand lend"))
+GIVEN = sense_class("sell give hand lend")
 """Deeds that are done to somebody: "sold to adults" names no place."""
 
 

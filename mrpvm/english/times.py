@@ -1,7 +1,6 @@
 """Whether words name a time."""
 
 import re
-from collections.abc import Sequence
 
 from mrpvm.english.lexicon import TIME_WORDS, word_class
 
@@ -28,12 +27,6 @@ def names_time(head: str) -> bool:
     return head in TIME_WORDS or head in _EDGES or bool(
         YEAR.fullmatch(head) or CLOCK.fullmatch(head) or _DAY.fullmatch(head)
     )  # fmt: skip
-
-
-def is_ahead(tokens: Sequence[str], place: int) -> bool:
-    """Return whether "in advance", "ahead" or "beforehand" stands at a place."""
-    following = tuple(tokens[place : place + 2])
-    return following[:1] in (("ahead",), ("beforehand",)) or following == ("in", "advance")
 
 
 def limits(asked: str) -> frozenset[str]:

@@ -1,15 +1,68 @@
-"""Values in a clause: places, times, durations, counts and amounts among its phrases."""
+"""Values in a clause: places, times, durations, counts and measures among its phrases."""
 
+import re
 from collections.abc import Iterable
 
-from mrpvm.english.dimensions import tells
+from mrpvm.english.expansion import MEASURES
 from mrpvm.english.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEKDAYS, listed, word_class
 from mrpvm.english.reading import GIVEN, sense
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import is_nominal, is_number
 from mrpvm.english.times import CLOCK, YEAR, limits
-from mrpvm.english.units import MONEY, MONEY_SIGNS, SPANS, UNITS, is_difference, unit_of
 
+SPANS = listed("spans")
+_MONEY_SIGNS = word_class("$ \u20ac \u00a3 \u00a5")
+_MONEY = _MONEY_SIGNS | word_class(
+    "euro euros dollar dollars pound pounds cent cents franc francs crown crowns krone kroner "
+    "krona kronor yen zloty usd eur chf gbp pence penny shilling shillings guinea guineas florin florins mark marks "
+    "rupee rupees"
+)
+_LENGTHS = listed("lengths") | word_class("characters pages letters words")
+_AREAS = word_class("square hectare hectares acre acres ha m2")
+_WEIGHTS = listed("weights")
+_BYTES = word_class("byte bytes kb mb gb tb kib mib gib tib kilobytes megabytes gigabytes terabytes")
+_SPEEDS = word_class("km/h mph rpm revolution revolutions m/s knot knots")
+_TEMPERATURES = word_class("degree degrees celsius fahrenheit c f k")
+_VOLTAGES = word_class("v kv mv volt volts")
+_POWERS = word_class("w kw mw watt watts kilowatt kilowatts megawatt megawatts")
+_OTHERS = word_class("percent % per litre litres liter liters l kwh amp amps milliamp milliamps")
+UNITS = {
+    "duration": SPANS,
+    "age": SPANS,
+    "length": _LENGTHS,
+    "weight": _WEIGHTS,
+    "cost": _MONEY,
+    "size": _LENGTHS | _AREAS | _BYTES | {"pixels"},
+    "speed": _SPEEDS,
+    "temperature": _TEMPERATURES,
+    "torque": word_class("nm newton-metres newton-meters lb-ft"),
+    "pressure": word_class("bar mbar pascal pascals pa kpa hpa psi"),
+    "voltage": _VOLTAGES,
+    "power": _POWERS,
+    "angle": word_class("degree degrees"),
+    "measure": _LENGTHS | _WEIGHTS | _MONEY | _AREAS | _SPEEDS | _TEMPERATURES | _VOLTAGES | _POWERS | _OTHERS,
+}
+"""The units of each kind of value; "measure" is any that an amount may have, but for data."""
+_EXTENTS = (
+    *(frozenset((noun, *others)) for noun, others in MEASURES.items()),
+    word_class("late early behind ahead apart advance"),
+)
+"""Words for one extent each, of which a value has one beside it."""
+_STATED_ONLY = {
+    "wide": word_class("wide width broad breadth across"),
+    "deep": word_class("deep depth"),
+    "thick": word_class("thick thickness"),
+    "high": word_class("high height tall above altitude measure measures rises reaches"),
+    "tall": word_class("high height tall above measure measures rises reaches"),
+}
+"""Measures that a bare length does not tell."""
+_ROUGHLY = word_class("about around nearly almost over under up to at least at most more less than some roughly")
+_COMPARED = word_class("more less fewer")
+MEASURED_BY = {noun: others[0] for noun, others in MEASURES.items()}
+"""Nouns for what a value measures, and the word that "how" asks for it with."""
+_ASKED = re.compile(
+    rf"^what (?P<be>is|are|was|were) the (?P<noun>{'|'.join(MEASURED_BY)}) of (?P<thing>.+)$", re.IGNORECASE
+)
 _CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
 PLACE_PREPOSITIONS = listed("place_prepositions")
 PLACE_ADVERBS = word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
@@ -38,7 +91,7 @@ def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
     if phrase.head_text in TIME_WORDS:
         return phrase.head_text not in ("second", "seconds", "minute", "minutes") or preposition in ("in", "after")
     bare_hour = preposition in ("at", "by", "until", "from", "before", "after", "past") and has_number(tokens)
-    return bare_hour and len(tokens) <= 4 and "%" not in tokens and not any(token in MONEY for token in tokens)
+    return bare_hour and len(tokens) <= 4 and "%" not in tokens and not any(token in _MONEY for token in tokens)
 
 
 def is_span(phrase: Phrase, parsed: Parsed) -> bool:
@@ -51,26 +104,54 @@ def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
     """Return whether a phrase is a number with a unit of a kind."""
     tokens = parsed.tokens[phrase.start : phrase.end + 2]
     units = UNITS[kind]
-    glued = any(token[0].isdigit() and unit_of(token) in units for token in tokens)
-    signed = phrase.start > 0 and parsed.tokens[phrase.start - 1] in MONEY_SIGNS & units
+    glued = any(token[0].isdigit() and _unit_of(token) in units for token in tokens)
+    signed = phrase.start > 0 and parsed.tokens[phrase.start - 1] in _MONEY_SIGNS & units
     number = has_number(tokens[:-1] or tokens)
     return (number and any(token in units for token in tokens)) or glued or (signed and number)
 
 
+def _places_of_units(phrase: Phrase, units: frozenset[str], parsed: Parsed) -> list[int]:
+    places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
+    return [place for place in places if parsed.tokens[place] in units]
+
+
 def _is_difference(phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
     """Return whether a value says how much more or less: "20 euros more than the red one"."""
-    places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
-    return any(is_difference(parsed.tokens, place) for place in places if parsed.tokens[place] in units)
+    behind = [parsed.tokens[place + 1 : place + 3] for place in _places_of_units(phrase, units, parsed)]
+    return any(words and (words[0] in _COMPARED or "than" in words[1:]) for words in behind)
 
 
 def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
-    """Return whether the value in a phrase measures what is asked for."""
+    """Return whether a value answers "how `measure`": neither said to measure something else, nor left open what."""
     if not measure or measure == "much":
         return True
-    places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
-    start = next((place for place in places if is_number(parsed.tokens[place])), phrase.start)
-    unit = next((place for place in places if parsed.tokens[place] in units), start)
-    return tells(measure, parsed.tokens, start, unit)
+    tokens = parsed.tokens
+    numbers = (place for place in range(phrase.start, phrase.end + 1) if is_number(tokens[place]))
+    start = next(numbers, phrase.start)
+    unit = (*_places_of_units(phrase, units, parsed), start)[0]
+    if said := _extent_beside(tokens, start, unit):
+        return measure in said
+    is_length = _unit_of(tokens[unit]) in _LENGTHS
+    return not is_length or measure not in _STATED_ONLY or not _STATED_ONLY[measure].isdisjoint(tokens)
+
+
+def _extent_beside(tokens: tuple[str, ...], start: int, unit: int) -> frozenset[str]:
+    """Return the words for the extent named beside a value: "4 metres high", "4 metres in height", "a height of 4"."""
+    following = [word for word in tokens[unit + 1 : unit + 3] if word != "in"]
+    before = [word for word in tokens[max(start - 5, 0) : start] if word not in _ROUGHLY]
+    beside = {*following[:1], *(before[-2:-1] if before[-1:] == ["of"] else [])}
+    return next((group for group in _EXTENTS if group & beside), frozenset())
+
+
+def _unit_of(token: str) -> str:
+    """Return the unit that a number is one word with: "g" of "5g", and a word without a number as it is."""
+    return token.lstrip("0123456789.,:")
+
+
+def asked_with_how(text: str) -> str:
+    """Return "what is the width of it" as "how wide is it", other questions as they are."""
+    asked = _ASKED.match(" ".join(text.split()))
+    return f"How {MEASURED_BY[asked['noun'].lower()]} {asked['be']} {asked['thing']}" if asked else text
 
 
 def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
-from mrpvm.english.answers import Framed, framed_answer, replied
+from mrpvm.english.answers import Framed, framed_answer, refusal, replied
 from mrpvm.english.coreference import has_open_pronoun, with_meant
 from mrpvm.english.corrections import asks_of_before, taken_back, without_corrected
 from mrpvm.english.discourse import Discourse
 from mrpvm.english.reading import read
-from mrpvm.english.refusals import refusal
 from mrpvm.english.requests import Request, request_of
 from mrpvm.english.restating import restated
 from mrpvm.english.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply

@@ -1,0 +1,610 @@
+"""Whether a statement answers a question: yes or no, or with the values that fill the question's gap."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from mrpvm.english.asking import Asked
+from mrpvm.english.causes import is_cause
+from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.lexicon import (
+    ANTONYMS,
+    ATTITUDE_VERBS,
+    COLOURS,
+    COMPLEMENTS,
+    HAVE_FORMS,
+    PARTIAL_ADVERBS,
+    word_class,
+)
+from mrpvm.english.lookahead import LIMITS
+from mrpvm.english.matching import PARTNERS, Pair, numbers_in
+from mrpvm.english.reading import sense, sense_class
+from mrpvm.english.structure import Clause, Phrase
+from mrpvm.english.tagging import PRONOUNS, bare_adverbs, is_number
+from mrpvm.english.times import limits, starts_later
+from mrpvm.english.values import (
+    PLACE_PREPOSITIONS,
+    UNITS,
+    colours,
+    counts,
+    frequencies,
+    is_measure,
+    is_span,
+    is_time,
+    measures,
+    phrases_of,
+    places,
+    spans,
+    times,
+)
+
+_BE, _HAVE, _DO, _CALL, _CONTAIN = (sense(word) for word in ("be", "have", "do", "call", "contain"))
+_HAPPEN, _MEAN, _WEIGH = (sense(word) for word in ("happen", "mean", "weigh"))
+_PERMITTING = sense_class("allow forbid")
+_PERMISSION = frozenset(("may", "can"))
+_POSSIBLE = frozenset(("can", "could", "may", "might"))
+_UNDONE = word_class("of about at from for against to without")
+_EXEMPTING = word_class("without except despite unlike of by")
+_HEDGES = word_class("maybe perhaps possibly probably allegedly supposedly presumably")
+_TALES = sense_class("legend rumour rumor myth folklore")
+_PARTS = word_class("some most many few several half")
+_PART_SENSES = sense_class("most many few several")
+_TIME_LINKS = ("when", "whenever", "after", "before", "until", "once", "while", "if", "unless")
+_TIME_PREPOSITIONS = frozenset(("after", "before", "until", "during", "since", "from"))
+_POINTING = word_class("someone somebody anyone anybody something this that these those one") | PRONOUNS
+_MOVING = word_class("to from into onto through across off toward towards by over")
+"""Prepositions that tell the way, not the place."""
+_PROFESSIONS = frozenset(("profession", "occupation", "job", "trade"))
+_MADE_UP = sense_class("contain include consist comprise")
+_LOCATED = sense_class(
+    "lie hang stand sit put place keep store hide live locate stay remain park situate rest base install mount hold"
+)
+_EXTENT = sense_class("last measure weigh amount cost reach rise take limit have set fix number cover")
+_TOLD_BY = {
+    sense("cost"): {"amount"}, sense("weigh"): {"weight", "amount"}, sense("last"): {"duration"},
+    sense("take"): {"duration"}, sense("cover"): {"size"},
+}  # fmt: skip
+"""Verbs that tell one extent only: what something costs is not how large it is."""
+_PAYING = sense_class("cost pay owe earn")
+_ONLY_MEANT = frozenset(map(sense, ATTITUDE_VERBS)) | sense_class("reject decline discuss request demand")
+"""What somebody wants or rejects is not there to be measured."""
+_HAPPENS = sense_class("hold happen occur start open begin arrive leave take") | {_BE}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A statement that answers: with yes or no, with the values that fill the gap, or as a whole."""
+
+    told: Told
+    values: tuple[str, ...] = ()
+    verdict: bool | None = None
+
+
+def matches(asked: Asked, discourse: Discourse) -> list[Match]:
+    """Return how statements answer a question, in the order of the source."""
+    found = (entails(asked, told, discourse) for told in discourse.told)
+    return [match for match in found if match is not None]
+
+
+def entails(asked: Asked, told: Told, discourse: Discourse) -> Match | None:
+    """Return how a statement answers a question by the first of its clauses that does, None where it does not."""
+    for clause in told.parsed.clauses:
+        pair = Pair(asked, asked.clause, clause, told, discourse)
+        if asked.wants == "verdict":
+            verdict = _verdict(pair) if pair.is_stated() else None
+            if verdict is not None:
+                return Match(told, verdict=verdict)
+        elif asked.wants == "reason":
+            if is_cause(pair):
+                return Match(told)
+        elif pair.is_stated() and not _is_ahead(pair) and (values := _values(pair)):
+            return Match(told, tuple(values))
+    return None
+
+
+def _is_ahead(pair: Pair) -> bool:
+    """Return whether what is asked of now will be so only later."""
+    is_of_now = pair.asked.wants != "time" and bool(pair.question.auxiliaries & {"do", "does", "is", "are"})
+    return is_of_now and not pair.question.modifiers and starts_later(pair.told.statement.plain)
+
+
+# Yes or no: the same clause says yes, its denial or its exception no
+
+
+def _verdict(pair: Pair) -> bool | None:
+    question, clause, tokens = pair.question, pair.clause, pair.parsed.tokens
+    if not (pair.asked.conditions or _is_settled(pair)) or not pair.asked.bare <= bare_adverbs(tokens):
+        return None
+    if clause.link in _UNDONE or (clause.link == "ing" and tokens[clause.verb_place - 1] in _UNDONE):
+        return None  # who thinks of selling it has not sold it
+    if _is_uncertain(pair) or _is_partial(question, clause) or _is_of_one(pair):
+        return None
+    agrees = clause.is_negated == question.is_negated
+    if question.verb == _BE and not question.is_passive:
+        return _is_so(pair, agrees=agrees)
+    if {question.verb, clause.verb} == _PERMITTING and question.is_passive == clause.is_passive:
+        agrees = not agrees
+    elif not pair.same_verb():
+        return None
+    if not pair.same_patients():
+        other = agrees and _is_other_value(question, clause) and pair.same_agent()
+        named = not question.is_passive or (
+            question.subject is not None and pair.same(question.subject, clause.subject)
+        )
+        return False if other and named and pair.same_modifiers() else None
+    if pair.same_agent():
+        return _in_circumstances(pair, agrees=agrees)
+    unlike = [phrase for word, phrase in clause.modifiers if word == "unlike"]
+    contrasted = question.agent is not None and pair.among(question.agent, unlike)
+    return not agrees if contrasted and pair.same_modifiers() else None
+
+
+def _is_settled(pair: Pair) -> bool:
+    """Return whether a clause holds as it stands; what is forbidden "unless ..." is told as forbidden, with that."""
+    if not pair.has_open_condition():
+        return True
+    forbids = pair.clause.is_negated and bool(pair.clause.auxiliaries & pair.question.auxiliaries & _PERMISSION)
+    return forbids and all(other.link != "if" for other in pair.parsed.clauses)
+
+
+def _is_uncertain(pair: Pair) -> bool:
+    """Return whether a clause says less than a yes or no needs: "maybe", a legend, "at least 50", "all but one"."""
+    if set(pair.clause.adverbs) & _HEDGES or pair.told.statement.voiced.voice & _TALES:
+        return True
+    numbered = any(is_number(word) for phrase in pair.question.phrases for word in phrase.senses)
+    if numbered and any(two in LIMITS for two in pairwise(pair.parsed.tokens)):
+        return True
+    subject = pair.question.subject
+    whole = subject is not None and subject.determiner in ("all", "every", "each")
+    return whole and any(word == "except" for word, _ in pair.clause.modifiers)
+
+
+def _is_partial(question: Clause, clause: Clause) -> bool:
+    """Return whether a clause says it of a part: "almost", "most guests", "not all"."""
+    partial = set(clause.adverbs) & PARTIAL_ADVERBS - set(question.adverbs)
+    if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
+        partial = set()  # "may only be used in the room": in the room they may
+    subject = clause.subject
+    if partial or subject is None:
+        return bool(partial)
+    is_not_all = clause.is_negated and subject.determiner in ("all", "every")
+    return is_not_all or subject.determiner in _PARTS or bool(subject.senses & _PART_SENSES)
+
+
+def _is_of_one(pair: Pair) -> bool:
+    """Return whether a clause speaks of one of several that are asked about: of room 4 and not of the rooms."""
+    asked, said = pair.question.subject, pair.clause.subject
+    if asked is None or said is None or not asked.is_plural or asked.pronoun:
+        return False
+    named = frozenset().union(*(member.senses for member in asked.members))
+    last = (pair.parsed.tokens[member.end] for member in said.members)
+    return not named.issuperset(word for word in last if word.isdigit())
+
+
+def _is_other_value(question: Clause, clause: Clause) -> bool:
+    """Return whether a clause gives the one thing asked about another number, name or colour."""
+    if question.is_negated or len(question.objects) != 1 or len(clause.objects) != 1:
+        return False
+    wanted, said = question.objects[0], clause.objects[0]
+    if wanted.others or said.others:
+        return False
+    if wanted.head_text in COLOURS and said.head_text in COLOURS:
+        return wanted.head_text != said.head_text
+    if question.verb == _CALL and wanted.is_name and said.is_name:
+        return wanted.senses.isdisjoint(said.senses)
+    left, right = numbers_in(wanted), numbers_in(said)
+    return bool(left and right) and left != right and wanted.senses - left == said.senses - right
+
+
+def _in_circumstances(pair: Pair, *, agrees: bool) -> bool | None:
+    excepted = [phrase for word, phrase in pair.clause.modifiers if word == "except"]
+    if any(pair.among(wanted, excepted) for _, wanted in pair.question.modifiers):
+        return not agrees
+    if not agrees and _denies_only_part(pair):
+        return None
+    return agrees if pair.same_modifiers() else None
+
+
+def _denies_only_part(pair: Pair) -> bool:
+    """Return whether a denial is of narrower circumstances than asked: "may not be taken in the chapel"."""
+    question, clause = pair.question, pair.clause
+    if question.is_negated:
+        return False
+    parts = (question, *pair.asked.conditions)
+    known = frozenset().union(*(phrase.senses | phrase.owner for part in parts for phrase in part.phrases))
+    said = [clause, *(inner for inner in pair.parsed.clauses if inner.link == "to" and inner.outer is clause)]
+    narrower = any(
+        word not in _EXEMPTING and phrase.senses and not phrase.senses & known
+        for part in said
+        for word, phrase in part.modifiers
+    )
+    heads = {phrase.head for phrase in question.patient}
+    of_a_kind = any(phrase.head in heads and phrase.senses - known for phrase in clause.patient)
+    has_object = clause.verb != _BE and bool(clause.patient) and not question.patient
+    return narrower or of_a_kind or has_object or not bare_adverbs(pair.parsed.tokens) <= pair.asked.bare
+
+
+def _is_so(pair: Pair, *, agrees: bool) -> bool | None:
+    question, clause, subject = pair.question, pair.clause, pair.question.subject
+    if subject is None and clause.subject is None and "there" in clause.adverbs:
+        return _exists(pair, agrees=agrees)
+    if subject is None or clause.subject is None or not (clause.verb == _BE or clause.is_passive):
+        return None
+    if clause.subject.owner and not (subject.owner or subject.determiner or subject.is_name):
+        return None  # what is so of Tom's dogs is not so of dogs
+    if not pair.same(subject, clause.subject) or not pair.same_modifiers():
+        return None
+    if clause.is_negated and _denies_only_part(pair):
+        return None
+    if not question.objects:
+        if clause.is_passive:
+            return None
+        return agrees if question.modifiers else _is_on(pair, agrees=agrees)
+    [*others, wanted] = question.objects
+    if clause.is_passive:
+        contrary = clause.verb_text in ANTONYMS.get(wanted.head_text, ())
+        narrower = bool(clause.modifiers) and not question.modifiers  # closed on Sundays
+        return not agrees if contrary and not (others or narrower or clause.is_negated) else None
+    contraries = COMPLEMENTS if clause.is_negated else ANTONYMS  # what is not hot may be warm
+    opposed = any(item.head_text in contraries.get(wanted.head_text, ()) for item in clause.objects)
+    if opposed and not others:
+        return not agrees
+    if all(pair.among(item, clause.objects) for item in question.objects):
+        return agrees
+    return False if agrees and _is_other_value(question, clause) else None
+
+
+def _is_on(pair: Pair, *, agrees: bool) -> bool | None:
+    """Return whether something is on, off, away or back, as a clause without other predicate says."""
+    said = set(pair.clause.adverbs)
+    if pair.clause.objects or pair.clause.modifiers:
+        return None
+    for adverb in (*pair.question.adverbs, *pair.asked.bare, *pair.asked.manners):
+        if adverb in said:
+            return agrees
+        if COMPLEMENTS.get(adverb, frozenset()) & said:
+            return not agrees
+    return None
+
+
+def _exists(pair: Pair, *, agrees: bool) -> bool | None:
+    """Return whether there is what a clause says there is, in the same place."""
+    things = pair.question.objects
+    met = bool(things) and all(pair.among(thing, pair.clause.objects) for thing in things)
+    if not met or not pair.same_modifiers():
+        return None
+    return None if not agrees and _denies_only_part(pair) else agrees
+
+
+# Values of deeds
+
+
+def _values(pair: Pair) -> Sequence[str]:
+    asked, question, clause = pair.asked, pair.question, pair.clause
+    subject, is_negated_alike = question.subject, clause.is_negated == question.is_negated
+    located = question.verb in _LOCATED and question.is_passive and asked.wants == "place"
+    if located or (question.verb == _BE and not question.is_passive):
+        return _equated(pair) if is_negated_alike else ()
+    if question.verb == _CALL and asked.wants == "thing" and subject is not None:
+        return _names(pair, subject)
+    means = question.verb == _MEAN and subject is not None and subject.pronoun == "it"
+    if (question.verb == _HAPPEN and asked.gap == "subject") or (means and asked.conditions):
+        return _happening(pair)
+    if not is_negated_alike:
+        return ()
+    is_deed = question.verb == _DO and asked.wants == "thing" and asked.gap == "object"
+    if is_deed and clause.verb == _BE and not clause.is_negated and not question.modifiers and clause.subject:
+        roles = [item for item in clause.objects if item.determiner in ("a", "an") and not item.is_name]
+        does = subject is not None and "does" in question.auxiliaries and pair.same(subject, clause.subject)
+        return pair.texts(roles) if does else ()
+    if not (pair.same_verb() or (is_deed and clause.verb not in (_BE, _HAVE))):
+        return ()
+    if not (pair.same_agent() and pair.same_patients() and pair.same_modifiers()):
+        return ()
+    if is_deed:
+        return [clause.verb_text] if question.modifiers or asked.conditions else ()
+    return _fillers(pair)
+
+
+def _happening(pair: Pair) -> Sequence[str]:
+    """Return what a clause says is done, to who asks what happens at a time or place: "after five failed attempts"."""
+    clause = pair.clause
+    is_done = clause.verb not in (_BE, _HAVE) and not clause.is_negated and bool(pair.question.modifiers)
+    is_asked = not clause.link and (bool(pair.asked.conditions) or is_done)
+    return [clause.verb_text] if is_asked and pair.same_modifiers() else ()
+
+
+def _fillers(pair: Pair) -> Sequence[str]:
+    asked, clause, parsed, wants = pair.asked, pair.clause, pair.parsed, pair.asked.wants
+    limit = asked.preposition if asked.is_time_limit else ""
+    if wants == "count" and asked.noun:
+        return counts(clause, asked.noun, parsed)
+    if wants == "place":
+        return places(clause, parsed)
+    if wants == "time":
+        return times(clause, parsed, limit) or _time_clauses(pair, limit)
+    if wants == "duration":
+        since = pair.texts(item for word, item in clause.modifiers if word == "since")
+        if since and asked.clause.auxiliaries & HAVE_FORMS:
+            return since
+        lengths = measures(clause, "length", parsed, asked.measure) if asked.measure == "long" else ()
+        return spans(clause, parsed) or lengths
+    if wants == "colour":
+        return colours(clause, parsed)
+    if wants == "frequency":
+        return frequencies(clause, parsed)
+    if wants == "amount":
+        return _amounts(pair)
+    if wants in UNITS:
+        return measures(clause, wants, parsed, asked.measure)
+    if wants == "manner":
+        return _manners(pair)
+    found = [_text_of(phrase, pair) for phrase in _gap_phrases(pair)]
+    if found or asked.gap != "object" or wants != "thing" or asked.preposition:
+        return found
+    said = (item for item in parsed.clauses if item.link == "that" and item.outer is clause)
+    return [" ".join(parsed.surfaces[item.start + 1 : item.end]) for item in said]
+
+
+def _text_of(phrase: Phrase, pair: Pair) -> str:
+    """Return a phrase as it is written, of a pronoun the name or noun that it means."""
+    meant = pair.told.resolved(phrase)
+    if meant is phrase:
+        return pair.parsed.text_of(phrase)
+    return meant.head_text.capitalize() if meant.is_name else meant.head_text
+
+
+def _amounts(pair: Pair) -> Sequence[str]:
+    clause, noun, verb = pair.clause, pair.asked.noun, pair.question.verb
+    if noun is None:
+        return measures(clause, "cost" if verb in _PAYING else "weight" if verb == _WEIGH else "measure", pair.parsed)
+    is_one = len(clause.objects) == 1 and not clause.objects[0].others
+    measured = [
+        item
+        for _, item in phrases_of(clause)
+        if is_one and is_measure(item, "measure", pair.parsed) and not item.owned_by
+    ]
+    return counts(clause, noun, pair.parsed) or pair.texts(measured)
+
+
+def _time_clauses(pair: Pair, limit: str) -> Sequence[str]:
+    """Return the clauses that say when, and times behind "from", "until" and their kind."""
+    links = limits(limit) if limit else _TIME_LINKS
+    inner = [item.link for item in pair.parsed.clauses if item.link in links and item.outer is pair.clause]
+    return inner or pair.texts(
+        phrase
+        for word, phrase in pair.clause.modifiers
+        if word in _TIME_PREPOSITIONS and (not limit or word in links) and phrase.senses
+        and not is_span(phrase, pair.parsed)
+    )  # fmt: skip
+
+
+def _manners(pair: Pair) -> Sequence[str]:
+    means = [item.link for item in pair.parsed.clauses if item.link == "by" and item.outer is pair.clause]
+    return means + pair.texts(phrase for word, phrase in pair.clause.modifiers if word in ("by", "with", "via"))
+
+
+def _gap_phrases(pair: Pair) -> list[Phrase]:
+    """Return the phrases in the role of the gap that are of the kind asked for."""
+    asked, question, clause = pair.asked, pair.question, pair.clause
+    patient = [phrase for phrase in clause.patient if phrase is not clause.subject]
+    found: Iterable[Phrase]
+    if asked.preposition:
+        found = [phrase for word, phrase in clause.modifiers if word == asked.preposition]
+        if not found and asked.preposition in clause.adverbs:  # a particle: "what did he turn off?"
+            found = patient
+    elif asked.gap != "subject":
+        found = clause.patient if clause.is_passive else patient
+        found = [phrase for phrase in found if not any(pair.same(item, phrase) for item in question.patient)]
+    elif question.is_passive:
+        found = clause.patient[:1]
+    elif clause.is_passive and clause.agent is None and asked.noun is not None:
+        found = [phrase for word, phrase in clause.modifiers if word == "with"]
+    else:
+        found = [clause.agent] if clause.agent else []
+    return [phrase for phrase in found if _is_of_kind(phrase, pair)]
+
+
+def _is_of_kind(phrase: Phrase, pair: Pair) -> bool:
+    asked, meant = pair.asked, pair.told.resolved(phrase)
+    if meant.pronoun in _POINTING - {"nobody", "nothing", "none"}:
+        return False
+    if asked.noun is not None and asked.wants in ("chosen", "kind", "owner"):
+        is_named = any(asked.noun.head in item.senses | {item.head} for item in meant.members)
+        return is_named or pair.discourse.same_thing(asked.noun, meant)
+    if asked.wants not in ("person", "thing"):
+        return True
+    word = next((word for word, item in phrases_of(pair.clause) if item is phrase), "")
+    return (asked.wants == "person" and meant is not phrase) or not is_time(phrase, word, pair.parsed)
+
+
+# Values of what is: who it is, what it is called, where, when and how large it is
+
+
+def _equated(pair: Pair) -> Sequence[str]:
+    """Return what a clause says the thing asked about is; nothing if it speaks of something else."""
+    asked, question, clause = pair.asked, pair.question, pair.clause
+    thing, wants = question.subject, asked.wants
+    if asked.gap == "subject":
+        return _what_is_so(pair)
+    if thing is None:
+        return ()
+    if question.objects:
+        return _lasting(pair, thing)
+    if thing.head_text in _PROFESSIONS and thing.owned_by and wants == "thing":
+        is_own = clause.verb == _BE and pair.same(thing.owned_by[0], clause.subject)
+        return pair.texts(item for item in clause.objects if is_own and item.determiner in ("a", "an"))
+    if thing.head_text == "name" and thing.owner and wants in ("thing", "name"):
+        return _names(pair, _owner_of_name(thing))
+    if wants in ("thing", "person", "chosen", "kind"):
+        return _other_side(pair, thing)
+    if wants == "place":
+        return _placed(pair, thing)
+    if wants == "colour":
+        return _coloured(pair, thing)
+    if within := _sized(pair, thing):
+        return within
+    if not _is_about(pair, thing):
+        return ()
+    if wants == "time":
+        is_said = set(question.adverbs) <= set(clause.adverbs) and clause.verb in _HAPPENS
+        return times(clause, pair.parsed, asked.preposition if asked.is_time_limit else "") if is_said else ()
+    return _extent(pair)
+
+
+def _is_about(pair: Pair, thing: Phrase) -> bool:
+    return pair.same(thing, pair.clause.subject) and pair.same_modifiers()
+
+
+def _sized(pair: Pair, thing: Phrase) -> Sequence[str]:
+    """Return the measure a phrase has with "of": "a password of at least twelve characters"."""
+    if pair.clause.verb in _ONLY_MEANT:
+        return ()
+    wants, parsed = pair.asked.wants, pair.parsed
+    kinds = {"duration": ("duration", "length"), "amount": ("cost", "measure")}.get(wants, (wants,))
+    for item in _all(pair.clause):
+        sized = any(kind in UNITS and is_measure(item, kind, parsed) for kind in kinds)
+        if sized and "of" in parsed.tokens[item.start : item.end + 1] and pair.same(thing, item):
+            return pair.texts([item])
+    return ()
+
+
+def _all(clause: Clause) -> list[Phrase]:
+    """Return the subject and the phrases behind the verb, members of enumerations apart."""
+    return [*(clause.subject.members if clause.subject else ()), *(phrase for _, phrase in phrases_of(clause))]
+
+
+def _lasting(pair: Pair, thing: Phrase) -> Sequence[str]:
+    """Return how much, or to or with what, the thing is what the question says of it: "valid for 30 minutes", "worth
+    90 francs", "allergic to nuts", "afraid of dogs".
+    """
+    asked, clause = pair.asked, pair.clause
+    said = [item.head for item in clause.objects]
+    is_so = clause.verb == _BE and all(item.head in said for item in pair.question.objects)
+    if not is_so or not _is_about(pair, thing):
+        return ()
+    if asked.preposition and asked.wants in ("thing", "person", "chosen", "kind"):
+        held = [part for item in clause.objects for part in item.owned_by] if asked.preposition == "of" else []
+        return pair.texts([*(phrase for word, phrase in clause.modifiers if word == asked.preposition), *held])
+    return spans(clause, pair.parsed) if asked.wants == "duration" else _extent(pair)
+
+
+def _coloured(pair: Pair, thing: Phrase) -> Sequence[str]:
+    """Return the colours of the thing: behind its verb, or before its noun as in "two blue huts"."""
+    parsed, clause = pair.parsed, pair.clause
+    if (clause.verb == _BE or clause.is_passive) and _is_about(pair, thing) and (behind := colours(clause, parsed)):
+        return behind
+    if pair.question.modifiers:
+        return ()
+    before = [
+        item.end - 1
+        for item in _all(clause)
+        if item.start < item.end and parsed.tokens[item.end] in (item.head_text, thing.head_text)
+        and pair.same(thing, item)
+    ]  # fmt: skip
+    return [parsed.surfaces[place] for place in before if parsed.tokens[place] in COLOURS]
+
+
+def _extent(pair: Pair) -> Sequence[str]:
+    clause, wants, parsed, measure = pair.clause, pair.asked.wants, pair.parsed, pair.asked.measure
+    if clause.verb not in _EXTENT | {_BE} or wants not in _TOLD_BY.get(clause.verb, {wants}):
+        return ()
+    if wants == "duration":
+        return spans(clause, parsed, measure) or measures(clause, "length", parsed, measure)
+    if wants == "amount":
+        return measures(clause, "cost", parsed)
+    return measures(clause, wants, parsed, measure) if wants in UNITS else ()
+
+
+def _what_is_so(pair: Pair) -> Sequence[str]:
+    """Return the subject of a clause that says what the question says of its gap: "who is ill", "what is in it"."""
+    asked, question, clause, subject = pair.asked, pair.question, pair.clause, pair.clause.subject
+    inside = [phrase for word, phrase in question.modifiers if word in ("in", "inside")]
+    is_whole = bool(inside) and not question.objects and subject is not None
+    if is_whole and clause.verb == _CONTAIN and asked.wants == "thing":
+        return pair.texts(clause.objects) if pair.same(inside[0], subject) else ()
+    made_up = is_whole and clause.verb in _MADE_UP and asked.wants == "count"
+    if made_up and asked.noun and pair.same(inside[0], subject):
+        return counts(clause, asked.noun, pair.parsed)
+    if clause.verb != _BE or clause.is_passive or subject is None:
+        return ()
+    if not (question.objects or question.modifiers) or not pair.same_modifiers():
+        return ()
+    if not all(pair.among(wanted, clause.objects) for wanted in question.objects):
+        return ()
+    if asked.wants == "count" and asked.noun:
+        return counts(clause, asked.noun, pair.parsed)
+    return [] if pair.told.resolved(subject).pronoun in PRONOUNS else pair.texts([subject])
+
+
+def _owner_of_name(name: Phrase) -> Phrase:
+    """Return the thing whose name is asked for: of "the name of Anna's boat" the boat."""
+    if not name.owned_by:
+        return name
+    head, *owners = name.owned_by
+    return replace(head, owner=frozenset().union(head.owner, *(item.senses for item in owners)))
+
+
+def _names(pair: Pair, thing: Phrase) -> Sequence[str]:
+    """Return the names that a clause gives a thing: "the boat, the Argo", "her daughter Ida", "it is called Argo"."""
+    clause = pair.clause
+    for item in (member for phrase in clause.phrases for member in phrase.members):
+        names = [alias for alias in item.aliases if alias.is_name]
+        if names and pair.same(thing, item):
+            return pair.texts(names[:1])
+        if beside := _name_beside(pair, thing, item):
+            return [beside]
+    is_naming = clause.verb == _BE or (clause.verb == _CALL and clause.is_passive)
+    if not is_naming or not pair.same(thing, clause.subject):
+        return ()
+    return pair.texts(item for item in clause.objects if item.is_name)[:1]
+
+
+def _name_beside(pair: Pair, thing: Phrase, phrase: Phrase) -> str:
+    """Return the name that stands behind its noun in one phrase: "his daughter Ida"; the possessor must agree."""
+    if not phrase.is_name or thing.head not in phrase.senses or thing.head == phrase.head:
+        return ""
+    if thing.owner_pronoun in PARTNERS and thing.owner_pronoun != phrase.owner_pronoun:
+        return ""
+    if thing.owner and not thing.owner & (pair.told.owner_of(phrase) | phrase.owner):
+        return ""
+    surfaces = pair.parsed.surfaces[phrase.start : phrase.end + 1]
+    return " ".join(word for word in surfaces if word[0].isupper() and sense(word.lower()) not in thing.senses)
+
+
+def _other_side(pair: Pair, thing: Phrase) -> Sequence[str]:
+    """Return the other side of "X is Y" or "X, the Y"; of "who is ill" the subject of whom it is said."""
+    clause, subject, is_person = pair.clause, pair.clause.subject, pair.asked.wants == "person"
+    is_bare = not pair.question.modifiers
+    for phrase in clause.phrases if is_bare else ():
+        for item in (phrase, *phrase.aliases):
+            others = [other for other in (phrase, *phrase.aliases) if other is not item]
+            if others and pair.same(thing, item):
+                return pair.texts(others)
+    if is_person and is_bare and not thing.determiner and len(thing.senses) == 1:
+        described = [item for item in _all(clause) if item.is_person and thing.head in item.senses - {item.head}]
+        if described:
+            return pair.texts(described[:1])
+    if clause.verb != _BE or clause.is_passive or subject is None or not pair.same_modifiers():
+        return ()
+    if pair.among(thing, clause.objects) and not pair.told.resolved(subject).pronoun:
+        return pair.texts([subject])
+    if not pair.same(thing, subject):
+        return ()
+    return pair.texts(item for item in clause.objects if not is_person or item.is_name)
+
+
+def _placed(pair: Pair, thing: Phrase) -> Sequence[str]:
+    clause, parsed = pair.clause, pair.parsed
+    if clause.verb in _LOCATED and clause.auxiliaries & _POSSIBLE and not clause.is_passive:
+        return ()  # where one can park is not where the car is
+    for phrase in clause.phrases:
+        beside = [
+            place
+            for word, place in clause.modifiers
+            if word in PLACE_PREPOSITIONS - _MOVING and place.start == phrase.end + 2
+            and not (is_time(place, word, parsed) or is_span(place, parsed) or is_measure(place, "cost", parsed))
+        ]  # fmt: skip
+        if beside and pair.same(thing, phrase):
+            return pair.texts(beside)
+    return places(clause, parsed) if clause.verb in _LOCATED | {_BE} and _is_about(pair, thing) else ()

@@ -1,0 +1,333 @@
+"""Whether a clause of a statement says what the clause of a question takes for granted, role by role."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from mrpvm.english.asking import Asked
+from mrpvm.english.discourse import Discourse, Told, of_another
+from mrpvm.english.lexicon import ALTERING, ATTITUDE_VERBS, MODALS, NUMBER_WORDS, PREPOSITIONS, TIME_WORDS, word_class
+from mrpvm.english.reading import ANYBODY, sense, sense_class
+from mrpvm.english.structure import Clause, Parsed, Phrase
+from mrpvm.english.tagging import PARTICLES, is_number, verb_forms
+from mrpvm.english.times import names_time
+from mrpvm.english.values import is_time
+
+_GENERIC = word_class("i we you one they anyone anybody someone somebody people everyone everybody it")
+_ANYONE = word_class("anyone anybody everyone everybody someone somebody who whoever")
+_NOBODY = word_class("nobody none no-one")
+_TITLES = sense_class("mr mrs ms miss dr")
+_PERIOD = sense("period")
+_SAYING_NOTHING = sense_class("own whole entire actual same")
+_OTHERWISE = frozenset(map(sense, ALTERING))
+_NUMBERS = frozenset(map(sense, NUMBER_WORDS))
+PARTNERS = frozenset(("my", "your", "our"))
+_FACTIVE = sense_class("report find show confirm agree discover notice point know mean learn see prove")
+_SELF_REPORTS = sense_class("tell explain confess admit reveal recall remember")
+_ATTITUDES = frozenset(map(sense, ATTITUDE_VERBS)) - _FACTIVE
+_EXCLUDING = frozenset(("except", "unlike", "without", "despite"))
+_EXPECTING = sense_class("expect schedule plan")
+_UNREAL = frozenset(("would", "could", "might"))
+_LIGHT = {
+    (sense("come"), sense("force")): sense("apply"), (sense("come"), sense("effect")): sense("apply"),
+    (sense("take"), sense("effect")): sense("apply"), (sense("take"), sense("place")): sense("hold"),
+    (sense("go"), sense("force")): sense("apply"),
+}  # fmt: skip
+"""Verbs that say little with the noun that says it for them, and the verb that says the same."""
+_SAME_PLACE = (
+    ("in", "inside", "within", "into", "at", "during"), ("on", "upon", "onto", "at"),
+    ("under", "below", "beneath"), ("over", "above", "across"), ("near", "beside", "by", "at"),
+    ("to", "towards", "toward", "into", "onto", "for"), ("from", "off", "of"), ("of", "for"), ("of", "about"),
+    ("per", "for", "a"), ("with", "by", "using"),
+)  # fmt: skip
+_CONVERSE = {sense("borrow"): sense("lend"), sense("lend"): sense("borrow")}
+_TRANSFERS = frozenset(("to", "from", "by"))
+"""Prepositions of who takes part himself: what is given to his sister is not given to him."""
+_PREFER, _ALLOW = sense("prefer"), sense("allow")
+_EQUAL = tuple(
+    sense_class(group)
+    for group in (
+        "marry wed", "meet gather", "hold happen occur", "extend prolong", "cost charge", "last take",
+        "support handle", "study learn", "remove delete erase", "put place",
+    )
+)  # fmt: skip
+_WAS, _IS = frozenset(("was", "were")), frozenset(("is", "are", "am"))
+_PERIODS = {"year": word_class("annual annually yearly"), "month": word_class("monthly"), "week": word_class("weekly"),
+            "day": word_class("daily"), "hour": word_class("hourly")}  # fmt: skip
+
+
+def is_generic(phrase: Phrase | None) -> bool:
+    """Return whether a phrase names nobody in particular."""
+    return phrase is None or phrase.pronoun in _GENERIC
+
+
+def _is_nobody(phrase: Phrase) -> bool:
+    return phrase.pronoun in _NOBODY or (phrase.determiner == "no" and phrase.head_text == "one")
+
+
+def numbers_in(phrase: Phrase) -> frozenset[str]:
+    """Return the senses of a phrase that are numbers."""
+    return frozenset(word for word in phrase.senses if is_number(word) or word in _NUMBERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A clause of a question and one of a statement that may say the same; mostly the main clause of the question."""
+
+    asked: Asked
+    question: Clause
+    clause: Clause
+    told: Told
+    discourse: Discourse
+
+    @property
+    def parsed(self) -> Parsed:
+        """Return the sentence of the statement."""
+        return self.told.parsed
+
+    def of(self, question: Clause, clause: Clause) -> "Pair":
+        """Return two other clauses of the same question and statement."""
+        return replace(self, question=question, clause=clause)
+
+    def texts(self, phrases: Iterable[Phrase]) -> list[str]:
+        """Return phrases of the statement as they are written."""
+        return [self.parsed.text_of(phrase) for phrase in phrases]
+
+    # Phrases
+
+    def same(self, asked: Phrase, said: Phrase | None) -> bool:
+        """Return whether `asked`, of the question, is what `said`, of the statement, speaks of."""
+        members = said.members if said else ()
+        return any(self._same_one(asked, found) for member in members for found in (member, *member.aliases))
+
+    def among(self, asked: Phrase, phrases: Iterable[Phrase]) -> bool:
+        """Return whether one of the statement's phrases speaks of `asked`."""
+        return any(self.same(asked, phrase) for phrase in phrases)
+
+    def _same_one(self, asked: Phrase, said: Phrase) -> bool:
+        if asked.pronoun in _ANYONE and (said.pronoun == "nothing" or _is_nobody(said)):
+            return True
+        if said.pronoun in _ANYONE:
+            return asked.determiner in ("a", "an", "any", "") and not asked.is_name
+        meant = self.told.resolved(said)
+        if meant is said:
+            return self._matches(asked, said)
+        return any(self._matches(asked, item) for item in (*meant.members, *meant.aliases))
+
+    def _matches(self, asked: Phrase, said: Phrase) -> bool:
+        if asked.pronoun or said.pronoun:
+            return asked.pronoun == said.pronoun
+        if asked.owner_pronoun in PARTNERS and said.owner_pronoun != asked.owner_pronoun:
+            return False  # "my sister" is nobody's else
+        if asked.head_text in TIME_WORDS and numbers_in(asked) != numbers_in(said):
+            return False  # "every two years" is not every year
+        left, right = asked.senses - _TITLES, said.senses - _TITLES
+        is_one_name = asked.is_name and said.is_name and (left <= right or right <= left)
+        is_span = said.head == _PERIOD and said.senses == {asked.head, said.head}
+        if is_one_name or is_span:  # the warranty lasts as long as the warranty period
+            return not self._owned_otherwise(asked, said)
+        if asked.head == said.head or (asked.head in said.senses and (asked.is_name or said.is_name)):
+            return self._described(asked, said) and not self._owned_otherwise(asked, said)
+        return self.discourse.same_thing(asked, said)
+
+    def _described(self, asked: Phrase, said: Phrase) -> bool:
+        """Return whether what the question says of the thing is said of it, or was said just before."""
+        if _OTHERWISE & said.senses - asked.senses:
+            return False
+        missing = asked.senses - said.senses - self.told.owner_of(said) - _SAYING_NOTHING
+        if not missing:
+            return True
+        definite = said.determiner in ("the", "this", "that", "these", "those") or bool(said.owner_pronoun)
+        numbers = any(char.isdigit() for word in missing for char in word)
+        return definite and not numbers and missing <= self.told.around and not (said.senses - asked.senses)
+
+    def _owned_otherwise(self, asked: Phrase, said: Phrase) -> bool:
+        """Return whether the question names a possessor that the statement's phrase does not have."""
+        if not asked.owner:
+            return False
+        owner = self.told.owner_of(said)
+        if asked.owner & (owner | said.senses):
+            return of_another(asked, said)
+        return bool(owner) or not asked.owner <= self.told.around
+
+    # Moods and times
+
+    def is_stated(self) -> bool:
+        """Return whether the clause is put forward as so, in the mood the question asks in."""
+        clause, asked, outer = self.clause, self.question, self.clause.outer
+        if clause.link in ("if", "unless", "whether"):
+            return False
+        if clause.link == "to" and asked.verb:
+            is_ahead = outer is not None and outer.is_passive and outer.verb in _EXPECTING and not outer.is_negated
+            return is_ahead and bool(asked.auxiliaries & {"will", "do", "does"})
+        if clause.link in ("that", "ing") and outer is not None and outer.verb in _ATTITUDES:
+            return False
+        if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:
+            return outer.verb in _SELF_REPORTS and not outer.is_negated
+        if not self._same_time():
+            return False
+        said, wanted = clause.auxiliaries & MODALS, asked.auxiliaries & MODALS
+        if wanted and not said and clause.link == "rel" and self.asked.wants == "count":
+            return False  # "members who miss three" does not say how many they may miss
+        if said & _UNREAL and not wanted & (_UNREAL | {"will", "can"}):
+            return False
+        return not (said & {"may"} and not wanted and not clause.is_negated)
+
+    def _same_time(self) -> bool:
+        """Return whether what is asked of the past is not told of the present, nor the other way round."""
+        asked, said = self.question, self.clause
+        for one, other in ((_WAS, _IS), (_IS, _WAS)):
+            if asked.auxiliaries & one and said.auxiliaries & other:
+                return False
+        wanted, forms = verb_forms(asked.verb_text), verb_forms(said.verb_text)
+        if ("did" in asked.auxiliaries or (not asked.auxiliaries and wanted == {"past"})) and said.auxiliaries & MODALS:
+            return False
+        if said.auxiliaries or said.link or said.is_order:
+            return True
+        if "did" in asked.auxiliaries and forms == {"s"}:
+            return False
+        is_of_now = asked.auxiliaries & {"do", "does"} or (not asked.auxiliaries and wanted == {"s"})
+        return not (is_of_now and forms == {"past"})
+
+    def has_open_condition(self) -> bool:
+        """Return whether the clause holds only under a condition that its sentence names."""
+        return any(
+            other.link in ("if", "unless") and (other.outer is self.clause or self.clause.outer is other.outer)
+            for other in self.parsed.clauses
+        )
+
+    # Roles
+
+    def says_same(self) -> bool:
+        """Return whether the clause says the deed of the question, in the circumstances that it names."""
+        return self.same_verb() and self.same_agent() and self.same_patients() and self.same_modifiers()
+
+    def same_verb(self) -> bool:
+        """Return whether the clauses have verbs of one meaning; a particle must not differ."""
+        asked, said = self.question, self.clause
+        left, right = _light(asked)[0], _light(said)[0]
+        if not _are_equal(left, right):
+            return (left, right) == (asked.verb, said.verb) and _is_converse(asked, said)
+        if (left, right) != (asked.verb, said.verb):
+            return True
+        asked_off = set(asked.adverbs) & PARTICLES
+        return not asked_off or asked_off == set(said.adverbs) & PARTICLES
+
+    def same_agent(self) -> bool:
+        """Return whether the same one does it; orders and passives are told to nobody in particular."""
+        agent, said = self.question.agent, self.clause
+        if agent is None:
+            return True
+        if agent.pronoun in ("i", "we", "you", "one"):
+            is_house = agent.pronoun == "you" and said.agent is not None and said.agent.pronoun == "we"
+            if is_house and self.told.statement.is_of_document:
+                return True
+            return _is_anybody(said.agent, agent.pronoun) and not self._is_limited()
+        if is_generic(agent):
+            return agent.pronoun not in ("it", "they") or said.agent is not None
+        return self.same(agent, said.agent if said.is_passive else said.subject)
+
+    def _is_limited(self) -> bool:
+        """Return whether the clause speaks of some of its kind alone: "visitors with a badge", "guests over 65"."""
+        agent = self.clause.agent
+        if agent is None or agent.pronoun:
+            return False
+        behind = (*self.parsed.tokens[agent.end + 1 : agent.end + 2], "")[0]
+        described = any(item.link == "rel" and item.subject is agent for item in self.parsed.clauses)
+        return bool(agent.owned_by) or (behind in PREPOSITIONS and agent.end < self.clause.verb_place) or described
+
+    def same_patients(self) -> bool:
+        """Return whether everything the question says it is done to is met."""
+        asked, said = self.question, self.clause
+        beside = ("",) if said.verb == _PREFER else ("", "to", "for")
+        near = [*said.patient, *(phrase for word, phrase in said.modifiers if word in beside)]
+        for wanted in asked.patient:
+            if wanted is _light(asked)[1]:
+                continue
+            if asked.verb == _ALLOW and said.is_passive and asked.is_passive and wanted.pronoun in ("i", "we"):
+                if not _is_anybody(said.subject, wanted.pronoun):
+                    return False
+                continue
+            is_subject = asked.is_passive and wanted is asked.subject
+            if not all(self.among(member, said.patient if is_subject else near) for member in wanted.members):
+                return False
+        return True
+
+    def same_modifiers(self) -> bool:
+        """Return whether the circumstances that the question names are those of the statement."""
+        asked = self.question
+        return all(
+            (word == "by" and asked.is_passive) or wanted is _light(asked)[1] or self._has_modifier(word, wanted)
+            for word, wanted in asked.modifiers
+        ) and all(
+            any(self.of(condition, other)._is_condition() for other in self.parsed.clauses)
+            for condition in self.asked.conditions
+        )
+
+    def _has_modifier(self, word: str, wanted: Phrase) -> bool:
+        said, told = self.clause, self.told
+        if word in ("per", "a", "") and _PERIODS.get(wanted.head_text, frozenset()) & set(self.parsed.tokens):
+            return True
+        clause: Clause | None = said
+        while clause is not None:
+            for other, phrase in clause.modifiers:
+                if other not in _EXCLUDING and _same_place(word, other) and self.same(wanted, phrase):
+                    return True
+            for phrase in (*clause.objects, *([clause.subject] if clause.subject else [])):
+                owned = wanted.senses <= told.owner_of(phrase) | phrase.owner
+                if owned and word not in _TRANSFERS:
+                    return True
+                if clause is said and word in ("per", "of", "with", "about", "for") and self.same(wanted, phrase):
+                    return True
+            clause = clause.outer if clause.link in ("to", "rel", "ing", "so", "because", "when") else None
+        is_time_asked = names_time(wanted.head_text.removesuffix("s"))
+        if is_time_asked and any(is_time(phrase, other, self.parsed) for other, phrase in said.modifiers):
+            return False  # the time of the sentence before does not hold beside its own
+        if any(other == word for other, _ in said.modifiers):
+            return False
+        return (
+            bool(wanted.senses) and wanted.senses <= told.around and word in ("in", "at", "during", "of", "on", "for")
+        )
+
+    def _is_condition(self) -> bool:
+        asked, said = self.question, self.clause
+        links = {asked.link, said.link}
+        return (
+            (len(links) == 1 or links <= {"if", "when", "whenever", "once", "while", "after"})
+            and asked.is_negated == said.is_negated
+            and self.same_verb()
+            and self.same_agent()
+            and self.same_patients()
+            and all(self._has_modifier(word, wanted) for word, wanted in asked.modifiers)
+        )
+
+
+def _light(clause: Clause) -> tuple[str, Phrase | None]:
+    """Return the meaning of a clause's verb, and the phrase that is part of it ("come into force" is to apply)."""
+    for phrase in (*clause.objects, *(item for _, item in clause.modifiers)):
+        if meaning := _LIGHT.get((clause.verb, phrase.head)):
+            return meaning, phrase
+    return clause.verb, None
+
+
+def _are_equal(left: str, right: str) -> bool:
+    return left == right or any(left in group and right in group for group in _EQUAL)
+
+
+def _is_converse(asked: Clause, said: Clause) -> bool:
+    return _CONVERSE.get(asked.verb) == said.verb and said.is_passive and said.agent is None
+
+
+def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
+    """Return whether what is said of somebody holds for who asks: said of nobody, of "you", or of every member."""
+    if said is None or _is_nobody(said):
+        return True
+    if said.pronoun:
+        return said.pronoun == pronoun or (said.pronoun in ("you", "one", "anyone", "everyone") and pronoun != "you")
+    if said.determiner in ("every", "each", "any"):
+        return True
+    is_all = said.is_plural and not said.determiner and not said.owner_pronoun
+    return (is_all or said.determiner in ("a", "an")) and said.head in ANYBODY and not said.senses - ANYBODY
+
+
+def _same_place(asked: str, said: str) -> bool:
+    return asked == said or any(asked in group and said in group for group in _SAME_PLACE)
