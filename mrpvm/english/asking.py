@@ -11,6 +11,7 @@ from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import (
     CONTRACTED,
     NEGATORS,
+    PREDICATE_ADJECTIVES,
     bare_adverbs,
     is_adverb,
     is_auxiliary,
@@ -18,7 +19,6 @@ from mrpvm.english.tagging import (
     verb_forms,
 )
 from mrpvm.english.values import MEASURED_BY
-from mrpvm.english.verbs import PREDICATE_ADJECTIVES
 from mrpvm.text_cache import TextCache
 
 _SUBJECTS = frozenset(("person", "thing", "owner", "count", "chosen", "kind", "amount"))

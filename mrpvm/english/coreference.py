@@ -19,9 +19,8 @@ from mrpvm.english.parsing import parse, tokens_of
 from mrpvm.english.reading import read, sense
 from mrpvm.english.rewordings import rewordings
 from mrpvm.english.structure import Clause, Parsed, Phrase
-from mrpvm.english.tagging import is_number
+from mrpvm.english.tagging import is_number, verb_forms
 from mrpvm.english.text import QUESTION_MARKS, sentences, words
-from mrpvm.english.verbs import verb_forms
 from mrpvm.english.voices import correction_in
 from mrpvm.values import HistoryMessage
 

@@ -79,8 +79,6 @@ def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = F
 
 
 def _corrects(later: Statement, earlier: Statement) -> bool:
-    if later is earlier or later.order <= earlier.order:
-        return False
     if _is_replaced(later, earlier):
         return True
     if not _same_voice(later, earlier):
@@ -196,7 +194,7 @@ def _plain(reading: Reading) -> set[str | None]:
 
 
 def _who(reading: Reading) -> str | None:
-    first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
+    first = next((word for word in reading.words if word.is_core), None)
     return _MYSELF.get(first.sense, first.sense) if first else None
 
 

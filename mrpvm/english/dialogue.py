@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mrpvm.english.lexicon import PAST_FORMS
-from mrpvm.english.verbs import S_FORM_OF
+from mrpvm.english.tagging import S_FORM_OF
 
 UTTERANCE = "utterance"
 """Unit type of what one speaker says, together with the question it answers."""

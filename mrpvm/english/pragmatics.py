@@ -15,8 +15,8 @@ from mrpvm.english.lexicon import (
     listed,
     word_class,
 )
+from mrpvm.english.tagging import COMMON_VERBS, S_FORMS, verb_forms
 from mrpvm.english.text import QUESTION_MARKS, words
-from mrpvm.english.verbs import COMMON_VERBS, S_FORMS, verb_forms
 
 ACT_VERBS: dict[str, tuple[str, ...]] = {
     "compare": ("compare", "contrast"),

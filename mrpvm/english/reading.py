@@ -25,14 +25,8 @@ _TOKEN = re.compile(
     r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3\u00a5]"
 )
 _SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself": "i"}
-_OWNERS = {"my": "i", "mine": "i", "our": "we", "ours": "we", "your": "you", "yours": "you"}
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
-_JOINING = frozenset(("and",))
-_NOT_PARTICIPLES = frozenset(
-    ("red", "bed", "need", "seed", "speed", "shed", "sled", "hundred", "weed", "reed", "indeed")
-)
-
-
+_NOT_PARTICIPLES = word_class("red bed need seed speed shed sled hundred weed reed indeed")
 _SHORT_FORMS = re.compile(r"(?<=\w)['\u2019](ll|m|re|ve)\b", re.IGNORECASE)
 _LONG_FORMS = {"ll": " will", "m": " am", "re": " are", "ve": " have"}
 
@@ -74,17 +68,12 @@ def is_past(word: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A content word (or a speaker's pronoun) in its sentence.
-
-    `preposition` governs the word. `owner` is who a possessive before it names, `is_owner` marks "Anna's".
-    """
+    """A content word (or a speaker's pronoun) in its sentence, and the preposition that governs it."""
 
     text: str
     sense: str
     place: int
     preposition: str | None = None
-    owner: str | None = None
-    is_owner: bool = False
     is_name: bool = False
     is_pronoun: bool = False
 
@@ -102,7 +91,11 @@ class Reading:
     tokens: tuple[str, ...]
     surfaces: tuple[str, ...]
     words: tuple[Word, ...]
-    is_negated: bool
+
+    @property
+    def is_negated(self) -> bool:
+        """Return whether a word denies."""
+        return any(token in NEGATIONS or token.endswith("n't") for token in self.tokens)
 
     @property
     def senses(self) -> frozenset[str]:
@@ -122,39 +115,26 @@ class _Reader:
         self.surfaces = _split(text)
         self.tokens = tuple(token.lower() for token in self.surfaces)
         self._preposition: str | None = None
-        self._owner: str | None = None
         self._fresh_phrase = True
         self._words: list[Word] = []
 
     def read(self) -> Reading:
         for place, token in enumerate(self.tokens):
             self._step(place, token)
-        tokens = self.tokens
-        lowered = set(tokens)
-        negated = bool(lowered & NEGATIONS) or any(token.endswith("n't") for token in tokens)
-        return Reading(
-            text=self.text,
-            tokens=tokens,
-            surfaces=self.surfaces,
-            words=tuple(self._words),
-            is_negated=negated,
-        )
+        return Reading(text=self.text, tokens=self.tokens, surfaces=self.surfaces, words=tuple(self._words))
 
     def _step(self, place: int, token: str) -> None:
-        if token in _JOINING and self._preposition == "between":
-            self._owner, self._fresh_phrase = None, True
+        if (token, self._preposition) == ("and", "between"):
+            self._fresh_phrase = True
         elif not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
-            self._preposition, self._owner, self._fresh_phrase = None, None, True
+            self._preposition, self._fresh_phrase = None, True
         elif self._is_limit(place):
             self._reset_after_phrase()
         elif token in ("about", "around") and _counts(self.tokens[place + 1 : place + 2]):
             return  # "about 2,000": how exact a number is
         elif token in PREPOSITIONS:
-            self._preposition, self._owner, self._fresh_phrase = token, None, True
-        elif token in POSSESSIVES:
-            self._reset_after_phrase()
-            self._owner = _OWNERS.get(token, token)
-        elif token in DETERMINERS:
+            self._preposition, self._fresh_phrase = token, True
+        elif token in POSSESSIVES or token in DETERMINERS:
             self._reset_after_phrase()
         elif token in _SPEAKER:
             self._add(place, token, _SPEAKER[token], is_pronoun=True)
@@ -180,29 +160,18 @@ class _Reader:
         """A determiner after a noun opens a new phrase, which the preposition no longer governs."""
         if not self._fresh_phrase:
             self._preposition = None
-        self._owner, self._fresh_phrase = None, True
+        self._fresh_phrase = True
 
     def _add_content(self, place: int, token: str) -> None:
         surface = self.surfaces[place]
         if not self._fresh_phrase and is_past(token):
-            self._preposition, self._owner = None, None
-        is_owner = token.endswith(("'s", "s'"))
+            self._preposition = None
         bare = token.removesuffix("'s").rstrip("'")
-        self._add(place, bare, sense(bare), is_owner=is_owner, is_name=_is_name(surface, place, self.surfaces))
-        if is_owner:
-            self._owner, self._fresh_phrase = sense(bare), True
+        self._add(place, bare, sense(bare), is_name=_is_name(surface, place, self.surfaces))
+        self._fresh_phrase = token.endswith(("'s", "s'"))
 
     def _add(self, place: int, text: str, sense_: str, **marks: bool) -> None:
-        self._words.append(
-            Word(
-                text=text,
-                sense=sense_,
-                place=place,
-                preposition=self._preposition,
-                owner=self._owner,
-                **marks,
-            )
-        )
+        self._words.append(Word(text=text, sense=sense_, place=place, preposition=self._preposition, **marks))
         self._fresh_phrase = False
 
 

@@ -22,18 +22,8 @@ _COUNT = re.compile(
     r"(?:\w+ )?(?:sentences?|points?|lines?|items?|statements?|steps?)\b",
     re.IGNORECASE,
 )
-_COUNTS = {
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-}
+_COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+           "ten": 10}  # fmt: skip
 _COMPARE = re.compile(
     r"^(?:compare|contrast|(?:make|give|draw)(?: (?:me|us))? a comparison (?:of|between)|how (?:do|does|did) "
     r"(?=.+ (?:compare|differ)\b))\s*(?P<things>.+)$"

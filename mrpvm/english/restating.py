@@ -8,8 +8,8 @@ from mrpvm.english.lexicon import AUXILIARIES, MONTHS, NUMBER_WORDS, PREPOSITION
 from mrpvm.english.reading import read
 from mrpvm.english.rewordings import rewordings
 from mrpvm.english.statements import Statement
+from mrpvm.english.tagging import verb_forms
 from mrpvm.english.text import words
-from mrpvm.english.verbs import verb_forms
 
 _DAY = "|".join(sorted(WEEKDAYS))
 _MONTH = "|".join(sorted(MONTHS))

@@ -1,20 +1,22 @@
-"""What class a word belongs to, as far as closed classes and endings tell it."""
+"""What class a word belongs to, as far as closed classes and endings tell it.
+
+A word of the list of verbs can be one; whether it is one where it stands, its sentence decides. As everywhere in the
+lexicon, nothing may come from a particular text.
+"""
 
 from mrpvm.english.lexicon import (
     AUXILIARIES,
     BE_FORMS,
     CONJUNCTIONS,
     DETERMINERS,
-    DO_FORMS,
     HAVE_FORMS,
-    MODALS,
     NUMBER_WORDS,
+    PAST_FORMS,
     POSSESSIVES,
     PREPOSITIONS,
     listed,
     word_class,
 )
-from mrpvm.english.verbs import verb_forms
 from mrpvm.text_cache import TextCache
 
 SUBJECT_PRONOUNS = word_class("i we you he she it they who everyone everybody nobody someone anyone")
@@ -27,12 +29,9 @@ PRONOUNS = (
 SUBORDINATORS = listed("subordinators")
 RELATIVES = word_class("who which that whose whom where")
 CONTRACTED = {
-    "can't": ("can", True), "couldn't": ("could", True), "won't": ("will", True), "wouldn't": ("would", True),
-    "don't": ("do", True), "doesn't": ("does", True), "didn't": ("did", True), "isn't": ("is", True),
-    "aren't": ("are", True), "wasn't": ("was", True), "weren't": ("were", True), "hasn't": ("has", True),
-    "haven't": ("have", True), "hadn't": ("had", True), "mustn't": ("must", True), "shouldn't": ("should", True),
-    "cannot": ("can", True),
-}  # fmt: skip
+    f"{word}n't": (word, True)
+    for word in word_class("could would do does did is are was were has have had must should")
+} | {"can't": ("can", True), "won't": ("will", True), "cannot": ("can", True)}
 NEGATORS = word_class("not never hardly neither")
 _ADVERBS = listed("adverbs")
 MORE_PREPOSITIONS = listed("more_prepositions")
@@ -91,4 +90,44 @@ def is_number(token: str) -> bool:
     return "-" in token and all(part in NUMBER_WORDS for part in token.split("-"))
 
 
-__all__ = ["AUXILIARIES", "BE_FORMS", "DO_FORMS", "HAVE_FORMS", "MODALS", "verb_forms"]
+COMMON_VERBS = listed("common_verbs")
+_SAME_PAST = listed("same_past")
+"""Verbs whose past form is their base form."""
+_NOT_PAST = listed("not_past")
+_NOT_ING = listed("not_ing")
+
+
+def _s_form(base: str) -> str:
+    if base.endswith(("s", "sh", "ch", "x", "z")) or base in ("go", "do"):
+        return base + "es"
+    return base[:-1] + "ies" if base.endswith("y") and base[-2:-1] not in "aeou" else base + "s"
+
+
+PREDICATE_ADJECTIVES = listed("predicate_adjectives")
+"""Adjectives that often stand behind a form of be: in a question they follow the subject without any mark."""
+
+
+S_FORMS = {_s_form(base): base for base in COMMON_VERBS - {"be", "have"}}
+S_FORM_OF = {base: form for form, base in S_FORMS.items()} | {"have": "has", "do": "does"}
+
+
+@TextCache
+def verb_forms(word: str) -> frozenset[str]:
+    """Return what a lower-case word can be as a verb: "base", "s", "past" or "ing"; empty if it is none.
+
+    Regular endings make verbs of unknown words too: "amputated" is a past form whether or not the list has "amputate".
+    """
+    if word in AUXILIARIES or word in BE_FORMS or word in HAVE_FORMS or not word.isalpha():
+        return frozenset()
+    found = set()
+    if word in COMMON_VERBS:
+        found.add("base")
+        if word in _SAME_PAST:
+            found.add("past")
+    if word in S_FORMS:
+        found.add("s")
+    if word in PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PAST):
+        found.add("past")
+    if word.endswith("ing") and len(word) > 4 and word not in _NOT_ING:
+        found.add("ing")
+    return frozenset(found)
