@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from mrpvm.english.lexicon import COLOURS, MONTHS, NOW_WORDS, NUMBER_WORDS, word_class
+from mrpvm.english.lexicon import COLOURS, MONTHS, NOW_WORDS, NUMBER_WORDS
 from mrpvm.english.parsing import parse
-from mrpvm.english.reading import Reading, Word, is_past, read, sense
+from mrpvm.english.reading import Reading, Word, is_past, read, sense_class
 from mrpvm.english.restating import is_value
 from mrpvm.english.statements import Statement
 
@@ -19,8 +19,11 @@ _FORGET = re.compile(
     r"^(?:(?:please|ok|okay|now)[\s,]+)*forget (?:that|about|what i (?:said|told you) about)\s+(?P<what>\S.*?)[.!]*$",
     re.IGNORECASE,
 )
-_LASTING = frozenset(sense(word) for word in word_class("live work weigh study cost earn drive be call"))
+_LASTING = sense_class("live work weigh study cost earn drive be call")
 """What somebody does in one way at a time: who now lives in Rome no longer lives in Vienna."""
+_IS = frozenset(("is", "are", "am"))
+_THING, _PARTS_OF_SPEECH = "thing", frozenset(("number", "colour", "name", "thing"))
+_SINCE_WHEN = frozenset(("since", "from", "as"))
 CORRECTED_REACH = 200
 """So many statements back a correction looks for what it sets right: the cost stays linear."""
 _NEW_WORDS_MAX = 2
@@ -53,29 +56,24 @@ def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = F
         keeps_former: what held before is asked for, so that of what has changed the former is kept instead; what was
             said in error never held.
     """
-    corrections = [
-        item
-        for item in statements
-        if item.voiced.is_correction
-        or item.replaces
-        or taken_back(item.reading.text)
-        or _ENDED.search(item.text)
-        or _is_now(item)
-        or (item.speaker and _INSTEAD.search(item.text))
-    ]
-    changes = [item for item in corrections if not item.voiced.is_correction]
-    if keeps_former:
-        corrections = [item for item in corrections if item not in changes]
+    changes = [item for item in statements if not item.voiced.is_correction and _is_change(item)]
+    corrections = [item for item in statements if item.voiced.is_correction]
     ordered = sorted(statements, key=lambda item: item.order)
     places = {id(item): place for place, item in enumerate(ordered)}
     outdated = {
         id(earlier)
-        for later in corrections
+        for later in (corrections if keeps_former else corrections + changes)
         for earlier in ordered[max(places[id(later)] - CORRECTED_REACH, 0) : places[id(later)]]
         if _corrects(later, earlier)
     }
     kept = [item for item in statements if id(item) not in outdated and not taken_back(item.reading.text)]
     return [item for item in kept if item not in changes] or kept if keeps_former else kept
+
+
+def _is_change(item: Statement) -> bool:
+    """Return whether a statement may say that something is otherwise than it was told before."""
+    is_other = item.replaces or taken_back(item.reading.text) or _ENDED.search(item.text) or _is_now(item)
+    return bool(is_other or (item.speaker and _INSTEAD.search(item.text)))
 
 
 def _corrects(later: Statement, earlier: Statement) -> bool:
@@ -87,10 +85,10 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
         return not earlier.is_of_document and takes_back(later.reading.text, earlier.reading.text)
     if _is_over(later, earlier) or _is_outdated(later, earlier):
         return True
-    said, before = later.reading.senses, earlier.reading.senses
-    shared, new = said & before, said - before
     if not later.voiced.is_correction:
         return False
+    said, before = later.reading.senses, earlier.reading.senses
+    shared, new = said & before, said - before
     if later.voiced.denied:
         return later.voiced.denied <= before and bool(shared) and len(new) <= _NEW_WORDS_MAX
     if is_value(later.voiced.said):
@@ -100,16 +98,11 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
     return _has_other_value(later, earlier)
 
 
-def _has_other_value(later: Statement, earlier: Statement) -> bool:
-    """Return whether two statements of a conversation say the same but for one value."""
-    said, before = later.reading.senses, earlier.reading.senses
-    new, old = said - before, before - said
-    return (
-        _same_subject(later, earlier)
-        and bool(said & before)
-        and 0 < len(new) <= _VALUE_WORDS_MAX
-        and len(old) <= _VALUE_WORDS_MAX
-    )
+def _same_voice(later: Statement, earlier: Statement) -> bool:
+    if later.entry.unit.source_id != earlier.entry.unit.source_id or later.speaker != earlier.speaker:
+        return False
+    new, old = later.voiced.voice, earlier.voiced.voice
+    return new == old or ((bool(new) == bool(old) or later.voiced.is_marked) and (new <= old or old <= new))
 
 
 def _is_replaced(later: Statement, earlier: Statement) -> bool:
@@ -118,34 +111,16 @@ def _is_replaced(later: Statement, earlier: Statement) -> bool:
         return False
     left, right = later.entry.unit, earlier.entry.unit
     near = left.chunk_id == right.chunk_id and 0 <= (left.unit_index or 0) - (right.unit_index or 0) <= 1
-    verb = next(iter(later.reading.words), None)
-    return near and verb is not None and verb.sense in earlier.reading.senses
+    return near and any(word.sense in earlier.reading.senses for word in later.reading.words[:1])
 
 
 def _is_over(later: Statement, earlier: Statement) -> bool:
     """Return whether the later statement says that what the earlier one says holds no longer."""
-    return any(
-        _ENDED.search(reading.text) is not None and earlier.reading.senses <= reading.senses
-        for reading in later.readings
-    )
-
-
-def _same_subject(later: Statement, earlier: Statement) -> bool:
-    left, right = (_subject(item) for item in (later, earlier))
-    return bool(left and right) and (left <= right or right <= left)
-
-
-def _subject(statement: Statement) -> frozenset[str]:
-    subject = next((clause.subject for clause in parse(statement.reading.text).clauses if clause.subject), None)
-    if subject is None:
-        return frozenset()
-    pronoun = _MYSELF.get(subject.pronoun, subject.pronoun)
-    return frozenset((pronoun,)) if pronoun else subject.senses
+    return any(_ENDED.search(part.text) and earlier.reading.senses <= part.senses for part in later.readings)
 
 
 def _is_now(statement: Statement) -> bool:
-    is_told = bool(NOW_WORDS & set(statement.reading.tokens))
-    return is_told or _SINCE.match(statement.text) is not None
+    return not NOW_WORDS.isdisjoint(statement.reading.tokens) or _SINCE.match(statement.text) is not None
 
 
 def _is_outdated(later: Statement, earlier: Statement) -> bool:
@@ -156,28 +131,56 @@ def _is_outdated(later: Statement, earlier: Statement) -> bool:
         return True
     if not _is_now(later):
         return False
-    if _is_state(earlier) and _has_other_value(later, earlier):
-        return bool(_kinds(later.reading, earlier) & _kinds(earlier.reading, later) - {_THING})
-    verb = next((word.sense for word in earlier.reading.words if _lasts(word)), None)
+    if not _IS.isdisjoint(earlier.reading.tokens) and _has_other_value(later, earlier):
+        return bool(_new_kinds(later.reading, earlier.reading) & _new_kinds(earlier.reading, later.reading) - {_THING})
+    verb = next(
+        (word.sense for word in earlier.reading.words if word.sense in _LASTING and not is_past(word.text)), None
+    )
     return verb is not None and any(
-        {verb, _who(earlier.reading)} <= _plain(reading) and _differs_alike(reading, earlier)
-        for reading in later.readings
+        {verb, _who(earlier.reading)} <= {_as_one(word) for word in part.senses}
+        and _differs_alike(part, earlier.reading)
+        for part in later.readings
     )
 
 
-def _differs_alike(reading: Reading, earlier: Statement) -> bool:
+def _has_other_value(later: Statement, earlier: Statement) -> bool:
+    """Return whether two statements of a conversation say the same of one thing but for one value."""
+    said, before = later.reading.senses, earlier.reading.senses
+    one, other = _subject(later), _subject(earlier)
+    is_same = bool(one and other) and (one <= other or other <= one) and not said.isdisjoint(before)
+    return is_same and 0 < len(said - before) <= _VALUE_WORDS_MAX and len(before - said) <= _VALUE_WORDS_MAX
+
+
+def _subject(statement: Statement) -> frozenset[str]:
+    subject = next((clause.subject for clause in parse(statement.reading.text).clauses if clause.subject), None)
+    if subject is None:
+        return frozenset()
+    return frozenset((_as_one(subject.pronoun),)) if subject.pronoun else subject.senses
+
+
+def _who(reading: Reading) -> str | None:
+    return next((_as_one(word.sense) for word in reading.words if word.is_core), None)
+
+
+def _as_one(word: str) -> str:
+    """Return "i" for "we", which is as good for whoever says it."""
+    return "i" if word == "we" else word
+
+
+def _differs_alike(later: Reading, earlier: Reading) -> bool:
     """Return whether what is new stands in the places of what was said: another town, not another circumstance."""
-    new = {_kind(word) for word in reading.words if word.sense not in earlier.reading.senses and _says(word)}
-    old = {_kind(word) for word in earlier.reading.words if word.sense not in reading.senses and _says(word)}
+    new, old = _new_kinds(later, earlier), _new_kinds(earlier, later)
     return bool(new & old) and new - _SINCE_WHEN - _PARTS_OF_SPEECH <= old
 
 
-def _says(word: Word) -> bool:
-    return not word.is_pronoun and word.text not in NOW_WORDS | MONTHS
-
-
-def _kinds(reading: Reading, other: Statement) -> set[str]:
-    return {_kind(word) for word in reading.words if word.sense not in other.reading.senses}
+def _new_kinds(reading: Reading, other: Reading) -> set[str]:
+    """Return what the words may be exchanged with that another reading has not."""
+    left_out = NOW_WORDS | MONTHS
+    return {
+        _kind(word)
+        for word in reading.words
+        if word.sense not in other.senses and not word.is_pronoun and word.text not in left_out
+    }
 
 
 def _kind(word: Word) -> str:
@@ -187,35 +190,3 @@ def _kind(word: Word) -> str:
     if word.text[0].isdigit() or word.text in NUMBER_WORDS:
         return "number"
     return "colour" if word.text in COLOURS else "name" if word.is_name else _THING
-
-
-def _plain(reading: Reading) -> set[str | None]:
-    return {_MYSELF.get(word, word) for word in reading.senses}
-
-
-def _who(reading: Reading) -> str | None:
-    first = next((word for word in reading.words if word.is_core), None)
-    return _MYSELF.get(first.sense, first.sense) if first else None
-
-
-_THING = "thing"
-_PARTS_OF_SPEECH = frozenset(("number", "colour", "name", _THING))
-_SINCE_WHEN = frozenset(("since", "from", "as"))
-
-
-def _lasts(word: Word) -> bool:
-    return word.sense in _LASTING and not is_past(word.text)
-
-
-def _is_state(statement: Statement) -> bool:
-    return bool({"is", "are", "am"} & set(statement.reading.tokens))
-
-
-_MYSELF = {"we": "i"}
-
-
-def _same_voice(later: Statement, earlier: Statement) -> bool:
-    if later.entry.unit.source_id != earlier.entry.unit.source_id or later.speaker != earlier.speaker:
-        return False
-    new, old = later.voiced.voice, earlier.voiced.voice
-    return new == old or ((bool(new) == bool(old) or later.voiced.is_marked) and (new <= old or old <= new))
