@@ -5,7 +5,7 @@ From text to an answer, in this order:
     coreference     whom "he" means, in a unit, in all evidence and in a conversation
     statements      the evidence as sentences (voices: whose words)
     corrections     what a later statement sets right is left out (restating: it is told in full)
-    parsing         a sentence as clauses (reading, tagging, phrases, lookahead, building)
+    parsing         a sentence as clauses (reading, tagging, phrases, lookahead)
     asking          a question as a clause with a gap
     discourse       all clauses in order, with what names the same thing
     entailment      whether a statement answers, and with which value (matching: role by role; causes)
