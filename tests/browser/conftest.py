@@ -5,6 +5,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,24 +43,26 @@ def install_command() -> str:
     return ".venv/bin/playwright install chromium"
 
 
+@cache
+def _is_available() -> bool:
+    return bool(chromium_path() or _playwright_has_its_own())
+
+
 def _playwright_has_its_own() -> bool:
     default = Path.home() / ("Library/Caches" if os.uname().sysname == "Darwin" else ".cache") / "ms-playwright"
     return any(Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or default).glob("chromium*"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test of this folder, put them last, and skip them where no browser is installed.
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark every test of this folder, and skip it where no browser is installed."""
+    item.add_marker(pytest.mark.browser)
+    if not _is_available():
+        item.add_marker(pytest.mark.skip(reason=f"Chromium is missing: {install_command()}"))
 
-    Last, because Playwright leaves an event loop running in the main thread, where others start their own.
-    """
-    here = Path(__file__).parent
-    items.sort(key=lambda item: here in item.path.parents)
-    available = chromium_path() or _playwright_has_its_own()
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-            if not available:
-                item.add_marker(pytest.mark.skip(reason=f"Chromium is missing: {install_command()}"))
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests of this folder last: Playwright leaves an event loop running where others start their own."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
 @pytest.fixture(scope="session")

@@ -10,12 +10,9 @@ import pytest
 from tests.server import ROOT, ServerProcess
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark every test of this folder."""
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.installed)
+    item.add_marker(pytest.mark.installed)
 
 
 def output_of(*command: str | Path, cwd: Path = ROOT, **options: dict[str, str]) -> str:

@@ -1,7 +1,6 @@
 """The product with the small local model, as `make model` and `make run` give it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from openai import OpenAI
@@ -9,12 +8,9 @@ from openai import OpenAI
 from tests.server import ServerProcess
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark every test of this folder."""
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.model)
+    item.add_marker(pytest.mark.model)
 
 
 @pytest.fixture(scope="module")

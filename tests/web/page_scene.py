@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -80,21 +81,22 @@ def _add_turn(session: Session, status: str) -> ExplainabilityTurn:
         UnitEvent.objects.create(
             session=session, turn=turn, unit_id=unit_id, step=step, text=f"Fact {number}.", rank=1, score=0.5
         )
-    TurnEvents.objects.create(turn=turn, first_sequence=0, events=recorded_turn())
+    TurnEvents.objects.create(turn=turn, first_sequence=0, events=list(recorded_turn()))
     turn.unit_changes = {"discarded": [unit_id]} if failed else {"added": [unit_id]}
     turn.save()
     session.save()
     return turn
 
 
-def recorded_turn() -> list[list[object]]:
+@cache
+def recorded_turn() -> tuple[list[object], ...]:
     """Return the events of a small turn as they are stored."""
     ran = run(
         plugin("sd-plugin", "sd-a", detection("why")),
         plugin("kb-plugin", "kb-a", retrieval("Rex is a dog.")),
         plugin("gs-plugin", "gs-a", solution("Because.")),
     )
-    return [record for record in ran.records if record[0] != "units.judged"]
+    return tuple(record for record in ran.records if record[0] != "units.judged")
 
 
 class Install:
