@@ -33,6 +33,15 @@ def test_messages_come_in_pairs_in_order(session, plugins):
     assert rows[1][2].startswith("Because.")
 
 
+@pytest.mark.rule("TURN-20")
+def test_messages_of_tools_and_turns_are_numbered_without_gaps(session, plugins):
+    plugins()
+    for text in ("First?", "/calc 6*7", "Second?"):
+        say(session, text)
+    rows = list(session.messages.order_by("sequence").values_list("sequence", "role"))
+    assert rows == list(enumerate(["user", "assistant", "tool", "user", "assistant"], start=1))
+
+
 @pytest.mark.rule("DECISION-34", "TURN-20", "TURN-21")
 def test_told_units_are_committed_once_and_indexed(session, plugins):
     """The second turn tells the same and adds nothing."""
