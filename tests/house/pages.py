@@ -1,6 +1,8 @@
 """The pages of the documentation, and what a test takes out of them."""
 
+import ast
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -10,6 +12,12 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglo
 def relative(path: Path) -> str:
     """Return the path as it stands in the repository."""
     return str(path.relative_to(ROOT))
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Return the whole syntax tree of a source file, flat."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def page(name: str) -> str:

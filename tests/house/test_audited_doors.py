@@ -60,8 +60,9 @@ def called(function: ast.AST, module: str, known: dict[str, Name]) -> Iterator[N
 def calls() -> dict[Name, frozenset[Name]]:
     """Return for every function and class below the doors what it names."""
     return {
-        (module, node.name): frozenset(called(node, module, imports(tree)))
+        (module, node.name): frozenset(called(node, module, imported))
         for module, tree in modules(*WRITERS)
+        for imported in [imports(tree)]
         for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }

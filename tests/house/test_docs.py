@@ -4,7 +4,6 @@ import ast
 import importlib
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,16 +12,10 @@ from mrpvm.trace.events import EVENT_TYPES
 from sessions_app.api.shell.docs import openapi_document
 from sessions_app.api.shell.errors import STATUS_BY_CODE
 from sessions_app.events import EVENT_KINDS
-from tests.house.pages import ROOT, bare, page, relative, rows, section
+from tests.house.pages import ROOT, bare, nodes, page, relative, rows, section
 
 CODE = sorted(path for package in ("mrpvm", "sessions_app") for path in (ROOT / package).rglob("*.py"))
 COMMANDS_PAGE = (ROOT / "docs/commands.md").read_text(encoding="utf-8").replace("\\|", "\N{BROKEN BAR}")
-
-
-@cache
-def nodes(path: Path) -> list[ast.AST]:
-    """Return the whole syntax tree of a source file, flat."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def calls(path: Path) -> Iterator[ast.Call]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.house.pages import ROOT, nodes, relative
+
 BOOT_FILES = {"settings.py", "urls.py", "asgi.py"}
 FOREIGN = {"django", "rest_framework", "channels", "asgiref", "sessions_app"}
 VAGUE = ("manager", "handler", "processor", "service", "utils", "helpers", "common")
@@ -24,11 +25,6 @@ PRODUCT = modules("mrpvm", "sessions_app")
 MACHINE = [path for path in modules("mrpvm") if path.parent.name != "mrpvm" or path.name not in BOOT_FILES]
 
 
-def relative(path: Path) -> str:
-    """Return the path as it stands in the repository."""
-    return str(path.relative_to(ROOT))
-
-
 def test_the_machine_loads_no_django() -> None:
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in MACHINE]
     if find_spec("tokenizers") is None:  # the one module of the embeddings extra
@@ -42,9 +38,16 @@ def test_the_machine_loads_no_django() -> None:
     assert done.stdout.strip() == ""
 
 
-@pytest.mark.parametrize("name", ["sessions_app.api.urls", "sessions_app.api.openai.urls", "sessions_app.web.urls"])
-def test_addresses_need_no_other_module_to_be_there_first(name: str) -> None:
-    code = f"import django\ndjango.setup()\nimport {name}"
+def test_addresses_need_no_other_module_to_be_there_first() -> None:
+    names = ("sessions_app.api.urls", "sessions_app.api.openai.urls", "sessions_app.web.urls")
+    code = (
+        "import importlib, os, django\ndjango.setup()\n"
+        f"for name in {names}:\n"
+        "    if not (child := os.fork()):\n"
+        "        importlib.import_module(name)\n"
+        "        os._exit(0)\n"
+        "    assert os.waitpid(child, 0)[1] == 0, name"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -64,7 +67,7 @@ def test_rows_are_read_by_queries_and_written_by_actions() -> None:
         f"{relative(path)}:{node.lineno}"
         for path in modules("sessions_app")
         if path.relative_to(ROOT).parts[1] not in ROOMS_OF_ROWS
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and node.attr in MANAGERS
     }
     assert found == set()
@@ -74,7 +77,7 @@ def test_doors_write_no_sql() -> None:
     found = {
         relative(path)
         for path in modules(*(f"sessions_app/{door}" for door in ("admin", "api", "mcp", "management", "web")))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and node.module == "sessions_app.models.named_sql"
     }
     assert found == set()

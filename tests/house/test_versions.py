@@ -47,14 +47,17 @@ def test_a_version_is_noted_once() -> None:
 
 
 def test_the_start_says_so_in_one_line(tmp_path: Path, own_services: dict[str, str]) -> None:
-    with ServerProcess(tmp_path, **own_services) as server:
-        assert server.api_key
     change = (
+        "from django.core.management import call_command; call_command('migrate', verbosity=0);"
         "from django.db import connection; from django.db.migrations.recorder import MigrationRecorder;"
-        "MigrationRecorder(connection).record_applied('sessions_app', '9999_future')"
+        "MigrationRecorder(connection).record_applied('sessions_app', '9999_future');"
+        "from sessions_app.actions.versions import record_version; from django.conf import settings;"
+        "record_version(settings.MRPVM_VERSION)"
     )
-    ServerProcess(tmp_path, **own_services).manage("shell", "-c", change)
-    code, output = ServerProcess(tmp_path, **own_services).refused()
+    server = ServerProcess(tmp_path, **own_services)
+    code, output = server.manage("shell", "-c", change)
+    assert code == 0, output
+    code, output = server.refused()
     assert code == 1
     assert len(output.splitlines()) == 1
     assert f"mrpvm {settings.MRPVM_VERSION} has changed this database (sessions_app.9999_future)" in output

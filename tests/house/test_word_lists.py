@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mrpvm.english.lexicon import STOP_WORDS
-from tests.server import ROOT
+from tests.house.pages import ROOT, nodes
 
 _FEWEST = 3
 """Function words that make strings beside each other, or the branches of a pattern, a word list."""
@@ -34,7 +34,7 @@ def test_no_other_module_holds_a_word_list() -> None:
 
 
 def _word_lists(path: Path) -> Iterator[list[str]]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         found: list[str] = []
         match node:
             case ast.Call(func=ast.Name(id="word_class"), args=[ast.Constant(value=str(text))]):
