@@ -1,6 +1,7 @@
 """Pages without the white space that means nothing: what a template's indentation adds, a browser does not show."""
 
 import re
+from functools import lru_cache
 
 PRESERVED = re.compile(r"(<(pre|textarea|blockquote)\b.*?</\2>)", re.DOTALL)
 TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
@@ -20,6 +21,7 @@ def collapsed(html: str) -> str:
     return "".join(_collapsed(part) if index % 3 == 0 else part for index, part in enumerate(parts) if index % 3 != 2)
 
 
+@lru_cache(10_000)
 def _collapsed_tag(tag: str) -> str:
     tag = re.sub(r"\s+", " ", tag)
     return re.sub(r'class=" ?([^"]*?) ?"', r'class="\1"', re.sub(r" (/?>)$", r"\1", tag))
