@@ -5,8 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packaging.markers import Marker
 from packaging.utils import canonicalize_name
 from pip_requirements_parser import RequirementsFile
@@ -27,6 +25,9 @@ def digests(component: dict[str, Any]) -> set[str]:
 
 
 def test_the_bill_of_materials_is_valid_cyclonedx() -> None:
+    from cyclonedx.schema import SchemaVersion  # takes a second, which only this test has to spend
+    from cyclonedx.validation.json import JsonStrictValidator
+
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(BILL.read_text()) is None
 
 
