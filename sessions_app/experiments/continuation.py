@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.port import Sampling
 from sessions_app.actions.sessions.forks import fork_session
-from sessions_app.actions.sessions.session import Choices, choose_guidance, choose_policies
+from sessions_app.actions.sessions.session import Choices, choose_guidance, choose_policies, limit_turns
 from sessions_app.actions.settings.model_roles import change_model_config
 from sessions_app.experiments.changes import Changes, check_changes, check_guidance
 from sessions_app.experiments.recorded import recorded_turn
@@ -65,7 +65,6 @@ def continue_from(turn: ExplainabilityTurn, changes: Changes, *, tells_supposed:
         ),
         base=base,
         sampling=changes.sampling or Sampling(),
-        limits=changes.limits,
     )
     return run_turn(fork, call).turn
 
@@ -73,7 +72,7 @@ def continue_from(turn: ExplainabilityTurn, changes: Changes, *, tells_supposed:
 def _keep_choices(fork: Session, changes: Changes) -> None:
     """Have every turn of a fork run with what the trial chose, as far as a session keeps it.
 
-    Its plugins, level, model and system prompt are kept by its first turn; limits and `max_tokens` are one turn's.
+    Its plugins, level, model and system prompt are kept by its first turn.
     """
     choose_guidance(fork, agent=changes.agent, persona=changes.persona, style=changes.style)
     policies = dict(changes.flags) | ({"grounding": changes.grounding} if changes.grounding else {})
@@ -81,6 +80,10 @@ def _keep_choices(fork: Session, changes: Changes) -> None:
         choose_policies(fork, policies)
     if changes.sampling is not None and changes.sampling.temperature is not None:
         change_model_config(fork, {"temperature": changes.sampling.temperature})
+    most_tokens = changes.sampling.max_tokens if changes.sampling is not None else None
+    limits = dict(changes.limits) | ({} if most_tokens is None else {"max_tokens": most_tokens})
+    if limits:
+        limit_turns(fork, limits)
     fork.refresh_from_db()
 
 

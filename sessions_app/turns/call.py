@@ -79,6 +79,16 @@ class TurnCall:
         )
 
 
+def limited(call: TurnCall, limits: Mapping[str, int]) -> TurnCall:
+    """Return the call within its session's `turn_limits`, as far as its own are not lower."""
+    if not limits:
+        return call
+    both = {name: min(value, call.limits.get(name, value)) for name, value in limits.items() if name != "max_tokens"}
+    most = [value for value in (limits.get("max_tokens"), call.sampling.max_tokens) if value is not None]
+    sampling = replace(call.sampling, max_tokens=min(most, default=None))
+    return replace(call, limits={**call.limits, **both}, sampling=sampling)
+
+
 def admitted(call: TurnCall, *, is_redacted: bool) -> TurnCall:
     """Return the call as its turn takes it, without secrets where the project blacks them out.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from django.conf import settings
 from django.utils import timezone
@@ -10,7 +10,7 @@ from django.utils import timezone
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.preparation import ConversationState, Guidance, TurnInput
 from mrpvm.conversation.summary import PlacedMessage, Summary, summary_of
-from mrpvm.values import Selection, SessionState
+from mrpvm.values import Limits, Selection, SessionState
 from sessions_app.language_model import is_configured
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.models.named_sql import select_conversation
@@ -87,9 +87,17 @@ def _turn_input(turn: ExplainabilityTurn, call: TurnCall, flags: Flags) -> TurnI
         model=choices.model,
         grounding=_grounding(turn.session, choices.grounding),
         is_streamed=call.is_streamed,
-        limits=replace(turn_limits(), **cast(Any, call.limits)) if call.limits else turn_limits(),
+        limits=_limits(call.limits),
         max_history_chars=settings.MRPVM_MAX_HISTORY_CHARS,
     )
+
+
+def _limits(chosen: Mapping[str, int]) -> Limits:
+    """Return the limits of a turn: the chosen ones, as far as the server's are not lower by now."""
+    server = turn_limits()
+    if not chosen:
+        return server
+    return replace(server, **{name: min(value, getattr(server, name)) for name, value in chosen.items()})
 
 
 def _grounding(session: Session, requested: str | None) -> Literal["strict", "open"]:

@@ -9,6 +9,7 @@ from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.continuation import continue_from
 from sessions_app.models import KnowledgeBase, Session
 from sessions_app.queries.sessions.frozen_content import personas_of
+from sessions_app.queries.turns.registry import answer_of
 from sessions_app.queries.turns.verdicts import mounted_bases
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
@@ -27,7 +28,7 @@ def test_a_fork_keeps_what_the_trial_chose(talk: Talk) -> None:
         agent="default",
         style="focus",
         system_prompt="Be brief.",
-        sampling=Sampling(temperature=0.5),
+        sampling=Sampling(temperature=0.5, max_tokens=9),
         limits={"max_llm_calls": 2},
         flags={"history_max_turns": 3},
     )
@@ -48,7 +49,19 @@ def test_a_fork_keeps_what_the_trial_chose(talk: Talk) -> None:
     assert later.conditions is not None
     asked = later.conditions.content["state"]["asked"]
     assert (asked["grounding"], asked["flags"]["historyMaxTurns"]) == ("strict", 3)
+    assert asked["limits"]["maxLlmCalls"] == 2
     assert (later.deliberation_level, fork.model_config["temperature"]) == (1, 0.5)
+
+
+def test_every_turn_of_a_fork_answers_within_its_max_tokens(talk: Talk) -> None:
+    turn = talk("My dog is called Rex and he likes to sleep on the red sofa in the hall.", "What is my dog called?")
+    made = continue_from(turn, Changes(sampling=Sampling(max_tokens=3)))
+    again = run_turn(Session.objects.get(pk=made.session_id), TurnCall(message="What is my dog called?"))
+    longer = TurnCall(message="What is my dog called?", sampling=Sampling(max_tokens=400))
+    still = run_turn(Session.objects.get(pk=made.session_id), longer)
+    assert (again.finish_reason, still.finish_reason) == ("length", "length")
+    assert again.outcome.answer_text == still.outcome.answer_text
+    assert len(again.outcome.answer_text) < len(answer_of(turn) or "")
 
 
 @pytest.mark.parametrize(

@@ -230,6 +230,20 @@ def choose_policies(session: Session, given: Mapping[str, Any]) -> Session:
 
 
 @transaction.atomic
+def limit_turns(session: Session, limits: Mapping[str, int]) -> None:
+    """Limit the session's turns from now on: names of `mrpvm.values.Limits`, and `max_tokens` of an answer.
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS.
+
+    Effects: the session's row.
+    """
+    locked = lock_idle_session(session.pk)
+    locked.turn_limits = dict(limits)
+    locked.save(update_fields=["turn_limits"])
+
+
+@transaction.atomic
 def change_session(session: Session, named: Mapping[str, Any]) -> None:
     """Change what is named, `flags` and `title`, or nothing at all.
 
