@@ -221,7 +221,7 @@ def test_a_defect_is_500_and_tells_nothing(
     def defect(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("/secret/path")
 
-    monkeypatch.setattr("sessions_app.api.sessions.endpoints.filtered_sessions", defect)
+    monkeypatch.setattr("sessions_app.queries.sessions.lookups.filtered_sessions", defect)
     answer = editor.get("/api/sessions")
     error = shape(answer)
     assert (answer.status_code, error["code"], error["type"]) == (500, "SERVER_INTERNAL_ERROR", "server_error")
