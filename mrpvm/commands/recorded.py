@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from mrpvm.assistants.agents import AgentCatalogue
 from mrpvm.assistants.personas import PersonaCatalogue
@@ -13,7 +13,13 @@ from mrpvm.commands.remembered import UserFact
 from mrpvm.errors import MRPError
 from mrpvm.wire import from_wire, to_wire
 
-type FrozenRecord = Mapping[str, Any]
+
+class FrozenRecord(TypedDict):
+    """The frozen content that a command was resolved with, as JSON data."""
+
+    skills: Mapping[str, Any]
+    personas: Mapping[str, Any]
+    agents: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +44,7 @@ class Given:
         )
 
 
-def frozen_record(facts: SessionFacts) -> dict[str, Any]:
+def frozen_record(facts: SessionFacts) -> FrozenRecord:
     """Return the frozen content that a command was resolved with, as JSON data that many commands share."""
     return {
         "skills": facts.skills.as_record(),
