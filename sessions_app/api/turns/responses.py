@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from mrpvm.trace.verdict import LEADS
 from mrpvm.values import BASES
-from sessions_app.api.shell.responses import PageObject
+from sessions_app.api.shell.responses import PageObject, UnitValue
 from sessions_app.api.shell.shapes import Between, OneOf
 
 
@@ -58,6 +58,20 @@ class ExecutionTraceObject(TypedDict):
     error: Mapping[str, Any] | None
 
 
+class UsedSource(TypedDict):
+    """A unit that an answer looked at, and how well it fits."""
+
+    unitId: str
+    score: float
+    unit: UnitValue
+
+
+class UsedBaseSource(UsedSource):
+    """The same of a base, with the source that it comes from."""
+
+    sourceId: str | None
+
+
 class ResponseGroup(TypedDict):
     """The answer to one intent."""
 
@@ -68,9 +82,9 @@ class ResponseGroup(TypedDict):
     basis: Annotated[str, OneOf(BASES)]
     confidence: Annotated[float | None, "How likely the shown text answers, if it is known."]
     reason: Annotated[str, "What decided."]
-    currentTurnContext: list[Mapping[str, Any]]
-    sessionSources: list[Mapping[str, Any]]
-    kbSources: list[Mapping[str, Any]]
+    currentTurnContext: list[UnitValue]
+    sessionSources: list[UsedSource]
+    kbSources: list[UsedBaseSource]
     pluginOutput: Mapping[str, Any] | None
     answerMarkdown: str
     citedUnitIds: list[str]

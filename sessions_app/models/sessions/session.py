@@ -143,6 +143,9 @@ class Session(models.Model):
         blank=True,
         help_text="Plugin utilities frozen at creation; empty: those of the project are used and updated.",
     )
+    turn_limits = StoredJSONField(
+        default=dict, blank=True, help_text="Below the server's for each turn: limits by name, and max_tokens."
+    )
 
     forked_from = models.ForeignKey(
         "self",
