@@ -234,8 +234,7 @@ def _said(session: Session, call: TurnCall, outcome: TurnOutcome) -> list[tuple[
     """Return the messages that a success leaves, each with the speaker's role."""
     added = [(item.role, item.content) for item in call.added]
     # A source that was loaded before the project chose so may hold secrets.
-    is_redacted = session.project.redacts_conversations
-    answer = without_secrets(outcome.answer_text) if is_redacted else outcome.answer_text
+    answer = session.project.kept(outcome.answer_text)
     return [*added, ("user", call.message), ("assistant", answer)]
 
 

@@ -19,6 +19,7 @@ from django.db.models import BinaryField, Model, TextField
 from django.db.models.functions import Cast
 
 from mrpvm.llm.redaction import REDACTED
+from sessions_app.actions.sessions.histories import append_turn_message, write_turn_messages
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.logs import PlainFormatter
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
@@ -140,7 +141,7 @@ def tell_elsewhere(editor: Caller, planted: list[Planted], session_id: str) -> N
         lambda item: editor.post("/v1/traces", request_of(told_span(item))),
         lambda item: editor.post("/api/chat/completions", {**said(item), "session_id": session_id, "stream": True}),
         lambda item: editor.post("/v1/chat/completions", {"model": "mrpvm", **said(item)}, Idempotency_Key=item.form),
-        lambda item: editor.upload(f"{api}/workspace/sources", f"{item.form}.txt", item.text.encode(), "text/plain"),
+        lambda item: editor.upload(f"{api}/workspace/sources", f"{item.form}.txt", noted(item), "text/plain"),
         lambda item: editor.get(f"/api/turns?q={quote(item.secret)}"),
     ]
     for place, item in enumerate(planted):
@@ -173,6 +174,11 @@ def told_span(item: Planted) -> dict[str, Any]:
     """Return another application's span that names the sentence wherever it can."""
     given = {"gen_ai.input.messages": item.text, "http.request.header.authorization": item.text}
     return span(1, traceId=token_hex(16), name=item.text, attributes=given, status={"code": 2, "message": item.text})
+
+
+def noted(item: Planted) -> bytes:
+    """Return a text that no other is, also where the secret is blacked out in both."""
+    return f"Note {token_hex(4)}: {item.text}".encode()
 
 
 def said(item: Planted) -> dict[str, Any]:
@@ -265,6 +271,9 @@ def test_a_project_may_black_them_out_in_its_conversations_too(
     planted = planted_secrets(seed=3, a_form=2)
     secrets = finder(planted)
     sessions = tell(editor, planted)
+    elsewhere = planted_secrets(seed=5, a_form=2)
+    secrets = finder([*planted, *elsewhere])
+    tell_elsewhere(editor, elsewhere, sessions[0])
     for place, text in stored_texts({}):
         assert_nowhere(secrets, place, text)
     browser = member_client(project)
@@ -275,6 +284,20 @@ def test_a_project_may_black_them_out_in_its_conversations_too(
         for path in (file, file.with_name(f"{file.name}-wal")):
             content = path.read_bytes()
             assert not [item.form for item in planted if item.secret.encode() in content]
+
+
+def test_no_message_is_stored_with_them_whoever_writes_it(editor: Caller, project: Project) -> None:
+    """A tool may make a secret of what was none, or read one from what was stored before the project chose so."""
+    session_id = editor.chat("My dog is called Rex.").json()["session_id"]
+    change_project(project, project.name, project.slug, "", redacts_conversations=True)
+    turn = ExplainabilityTurn.objects.get(session__session_id=session_id)
+    session = Session.objects.get(pk=turn.session_id)
+    planted = planted_secrets(seed=6, a_form=1)
+    for item in planted:
+        append_turn_message(session, turn, "tool", item.text, {"tool": "some:tool", "output": item.text})
+        write_turn_messages(session, turn, {"user": item.text, "system": item.text})
+    for place, text in stored_texts({}):
+        assert_nowhere(finder(planted), place, text)
 
 
 def test_a_conversation_is_recognised_by_what_the_client_sent(editor: Caller, project: Project) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.db import transaction
 
-from mrpvm.llm.redaction import without_secrets
 from sessions_app import events
 from sessions_app.actions.sessions.session import Choices, create_session, note_metadata
 from sessions_app.actions.sessions.slots import lock_idle_session
@@ -68,10 +67,10 @@ def append_messages(session: Session, messages: Sequence[Mapping[str, str]]) -> 
 
 def _append(locked: Session, messages: Sequence[Mapping[str, str]]) -> list[Message]:
     first = locked.message_sequence + 1
-    stored = without_secrets if locked.project.redacts_conversations else str
+    kept = locked.project.kept
     made = Message.objects.bulk_create(
         (
-            Message(session=locked, sequence=sequence, role=message["role"], content=stored(message["content"]))
+            Message(session=locked, sequence=sequence, role=message["role"], content=kept(message["content"]))
             for sequence, message in enumerate(messages, start=first)
         ),
         batch_size=500,
@@ -87,8 +86,14 @@ def append_turn_message(
 ) -> None:
     """Append a message of a turn to the locked session, whose `message_sequence` the caller saves."""
     locked.message_sequence += 1
+    kept = locked.project.kept
     Message.objects.create(
-        session=locked, turn=turn, sequence=locked.message_sequence, role=role, content=content, payload=payload
+        session=locked,
+        turn=turn,
+        sequence=locked.message_sequence,
+        role=role,
+        content=kept(content),
+        payload=kept(payload),
     )
 
 
@@ -97,7 +102,7 @@ def write_turn_messages(locked: Session, turn: ExplainabilityTurn, texts: Mappin
     stored = dict(turn.messages.values_list("role", "pk"))
     for role, content in texts.items():
         if role in stored:
-            Message.objects.filter(pk=stored[role]).update(content=content)
+            Message.objects.filter(pk=stored[role]).update(content=locked.project.kept(content))
         else:
             append_turn_message(locked, turn, role, content)
 

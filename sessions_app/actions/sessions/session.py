@@ -13,7 +13,6 @@ from django.utils import timezone
 from mrpvm import registry
 from mrpvm.conversation.flags import with_changes
 from mrpvm.errors import Conflict, InvalidInput
-from mrpvm.llm.redaction import without_secrets
 from mrpvm.llm.roles import MODEL_CHARS
 from sessions_app import events
 from sessions_app.actions.knowledge import bases as knowledge
@@ -271,8 +270,7 @@ def choose_guidance(
 def note_metadata(session: Session, metadata: Mapping[str, str]) -> Session:
     """Replace the client's own notes on the session, which no turn reads."""
     locked = lock_session(session.pk)
-    stored = without_secrets if locked.project.redacts_conversations else str
-    locked.metadata = {name: stored(note) for name, note in metadata.items()}
+    locked.metadata = locked.project.kept(dict(metadata))
     locked.save(update_fields=["metadata"])
     return locked
 

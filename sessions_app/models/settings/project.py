@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from mrpvm.llm.redaction import redacted
 from sessions_app.models.damage import StoredJSONField
 
 
@@ -73,6 +74,10 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def kept[Value](self, value: Value) -> Value:
+        """Return what the project's conversations keep of a text or JSON value."""
+        return redacted(value) if self.redacts_conversations else value
 
 
 class Membership(models.Model):
