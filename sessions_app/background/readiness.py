@@ -40,6 +40,8 @@ def _passes(name: str, check: Callable[[], bool]) -> bool:
             return check()
     except StorageUnavailable as error:
         logger.warning("the readiness check %s failed: %s", name, error)
+    except TimeoutError:
+        logger.warning("the readiness check %s failed: no answer in time", name)
     except Exception:
         logger.exception("the readiness check %s failed", name)
     return False

@@ -1,4 +1,7 @@
-"""`python -m tests.soak [--minutes 10] [--on SQLite]`: mixed work while things go wrong; prints a table, or fails."""
+"""`python -m tests.soak [--minutes 10] [--on SQLite] [--fault "process killed"]`: mixed work while things go wrong.
+
+Prints a table, and what is broken, if anything is.
+"""
 
 import argparse
 import sys
@@ -13,9 +16,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10, help="altogether")
     parser.add_argument("--on", choices=list(SITES), action="append", help="one kind of site alone")
     parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--fault", action="append", default=[], help="this kind of fault alone; may be repeated")
     given = parser.parse_args()
     names = given.on or list(SITES)
-    outcomes = {name: soak(SITES[name], given.minutes * 60 / len(names), given.sessions) for name in names}
+    outcomes = {name: soak(SITES[name], given.minutes * 60 / len(names), given.sessions, given.fault) for name in names}
     print(table(outcomes))
     broken = [f"{name}: {text}" for name, outcome in outcomes.items() for text in outcome.broken]
     print("\n".join(broken) or "Nothing was broken.")

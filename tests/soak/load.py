@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import json
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,8 +33,8 @@ WEIGHTS = {
 class Noted:
     """What the server acknowledged, and what it answered besides."""
 
-    messages: dict[str, list[str]] = field(default_factory=dict)
-    sources: dict[str, set[str]] = field(default_factory=dict)
+    messages: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    sources: set[str] = field(default_factory=set)
     bases: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
     done: Counter[str] = field(default_factory=Counter)
@@ -53,6 +53,7 @@ class Person:
         self._request: asyncio.Task[httpx.Response] | None = None
         self._socket: ClientConnection | None = None
         self.session_id = ""
+        self.done_count = 0
         self.sequences: list[int] = []
         """The numbers of the events that the person's page got, in the order in which they came."""
 
@@ -65,14 +66,11 @@ class Person:
                 made = await self._send("start", "POST", "/api/sessions", {})
                 self.session_id = made["session_id"] if made else ""
                 await asyncio.sleep(0.1)
-            self._noted.messages[self.session_id] = []
-            self._noted.sources[self.session_id] = set()
-            page = asyncio.create_task(self._follow(stop_asked))
             while not stop_asked.is_set():
                 (kind,) = self._choice.choices(list(WEIGHTS), list(WEIGHTS.values()))
                 await self._do(kind)
+                self.done_count += 1
                 await asyncio.sleep(self._choice.uniform(0, PAUSE_SECONDS))
-            await page
 
     def hang_up(self) -> None:
         """Cut both connections, whatever is under way."""
@@ -92,14 +90,13 @@ class Person:
                 kind, "POST", f"{root}/workspace/sources", {"name": name, "content": f"{name} is red."}
             )
             if made:
-                self._noted.sources[self.session_id].add(name)
+                self._noted.sources.add(name)
         elif kind == "save":
             await self._send(kind, "POST", f"{root}/kb/save", {"include_conversation_units": False})
         elif kind == "fork":
             made = await self._send(kind, "POST", f"{root}/kb/fork", {"name": name})
             if made:
                 self._noted.bases.add(made["kb_id"])
-                self._noted.sources[self.session_id].clear()
         elif kind == "page":
             page = self._choice.choice(["/", f"/sessions/{self.session_id}", "/knowledge", "/turns"])
             await self._send(kind, "GET", page, None)
@@ -150,9 +147,12 @@ class Person:
         is_json = answer.headers.get("content-type", "").startswith("application/json")
         return dict(answer.json()) if is_json else {}
 
-    async def _follow(self, stop_asked: asyncio.Event) -> None:
+    async def follow(self, stop_asked: asyncio.Event) -> None:
         """Follow the session as its page does, and come back with the number that was seen."""
         while not stop_asked.is_set():
+            if not self.session_id:
+                await asyncio.sleep(0.1)
+                continue
             since = self.sequences[-1] if self.sequences else 0
             address = f"{self._url.replace('http', 'ws', 1)}/live/sessions/{self.session_id}?since={since}"
             try:

@@ -1,5 +1,6 @@
 """The servers that are put to the test: one process on SQLite, or two behind nginx on PostgreSQL and Redis."""
 
+import itertools
 import os
 import shutil
 import signal
@@ -8,9 +9,10 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx2 as httpx
 
@@ -77,8 +79,15 @@ class Clock:
 class Site:
     """A running site: `url` for its clients, the processes behind it, and what can go wrong with it."""
 
-    def __init__(self, url: str, servers: list[ServerProcess], faults: list[Fault], left_out: list[str]) -> None:
-        self.url, self.servers, self.faults, self.left_out = url, servers, faults, left_out
+    def __init__(
+        self,
+        url: str,
+        servers: list[ServerProcess],
+        faults: list[Fault],
+        left_out: list[str],
+        read: Callable[[str], list[Any]],
+    ) -> None:
+        self.url, self.servers, self.faults, self.left_out, self._read = url, servers, faults, left_out, read
 
     def log_in(self) -> dict[str, str]:
         """Return the cookies of the printed login link's user."""
@@ -86,7 +95,29 @@ class Site:
             browser.get(self.servers[0].login_link).raise_for_status()
             return dict(browser.cookies)
 
-    def wait_until_ready(self, seconds: float = 60) -> None:
+    def event_sequence(self, session_id: str) -> int:
+        """Return the number of a session's last event."""
+        ((number,),) = self._read(
+            f"SELECT event_sequence FROM sessions_app_session WHERE session_id = '{session_id}'"  # noqa: S608
+        )
+        return int(number)
+
+    def running_turns(self) -> list[str]:
+        rows = self._read("SELECT request_id FROM sessions_app_explainabilityturn WHERE status = 'running'")
+        return [str(request_id) for (request_id,) in rows]
+
+    def sessions_with_gaps(self) -> list[int]:
+        """Return the keys of sessions whose messages are not numbered from 1 on, each number once."""
+        rows = self._read(
+            "SELECT session_id FROM sessions_app_message GROUP BY session_id"
+            " HAVING count(*) <> max(sequence) OR min(sequence) <> 1"
+        )
+        return [int(key) for (key,) in rows]
+
+    def sources(self) -> set[str]:
+        return {str(name) for (name,) in self._read("SELECT name FROM sessions_app_knowledgesource")}
+
+    def wait_until_ready(self, seconds: float = 120) -> None:
         until = time.monotonic() + seconds
         for server in self.servers:
             while not _is_ready(server.url):
@@ -171,7 +202,12 @@ def sqlite_site() -> Iterator[Site]:
             left_out.append("disk full: no small disk can be mounted here")
         if not clock.variables:
             left_out.append("clock steps: libfaketime is not installed")
-        yield Site(server.url, [server], faults, left_out)
+        yield Site(server.url, [server], faults, left_out, lambda statement: _read(data / "db.sqlite3", statement))
+
+
+def _read(file: Path, statement: str) -> list[Any]:
+    with closing(sqlite3.connect(file, timeout=30)) as connection:
+        return connection.execute(statement).fetchall()
 
 
 def _small_disk(stack: ExitStack, place: Path) -> SmallDisk | None:
@@ -201,6 +237,7 @@ def services_site() -> Iterator[Site]:
         variables["SECRET_KEY"] = "soaked-" + "x" * 60
         first = stack.enter_context(_server(place / "first", **variables))
         second = stack.enter_context(_server(place / "second", "--no-bootstrap", **variables))
+        servers = itertools.cycle((first, second))
         url = _nginx(stack, place, [first.url, second.url])
 
         def restart_postgres(mode: str) -> None:
@@ -213,7 +250,7 @@ def services_site() -> Iterator[Site]:
             redis.start()
 
         faults = [
-            Fault("one of two processes killed", lambda: _kill(second)),
+            Fault("process killed", lambda: _kill(next(servers))),
             Fault("PostgreSQL restarted", lambda: restart_postgres("fast")),
             Fault("PostgreSQL crashed", lambda: restart_postgres("immediate")),
             Fault("Redis away", restart_redis),
@@ -222,7 +259,7 @@ def services_site() -> Iterator[Site]:
             *clock.faults(),
         ]
         left_out = [] if clock.variables else ["clock steps: libfaketime is not installed"]
-        yield Site(url, [first, second], faults, left_out)
+        yield Site(url, [first, second], faults, left_out, postgres.execute)
 
 
 def _nginx(stack: ExitStack, place: Path, servers: list[str]) -> str:
