@@ -239,6 +239,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "sessions_app.web.shell.second_factor.SecondFactorRequired",
     "sessions_app.acting.ActingUser",
     "sessions_app.web.shell.form_addresses.LoginRequired",  # a view is public only if it says so
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -261,7 +262,8 @@ if MRPVM_PROXY_USER_HEADER:
     if not MRPVM_PROXY_ADDRESSES:
         ENVIRONMENT.refuse("MRPVM_PROXY_ADDRESSES", "the addresses of the proxy that sets MRPVM_PROXY_USER_HEADER")
     MIDDLEWARE.insert(
-        MIDDLEWARE.index("sessions_app.acting.ActingUser"), "sessions_app.web.shell.proxy_login.ProxyLogin"
+        MIDDLEWARE.index("sessions_app.web.shell.second_factor.SecondFactorRequired"),
+        "sessions_app.web.shell.proxy_login.ProxyLogin",
     )
     AUTHENTICATION_BACKENDS = [
         "django.contrib.auth.backends.ModelBackend",

@@ -304,6 +304,20 @@ async def test_without_a_login_the_socket_closes() -> None:
     assert await closing_code(communicator) == consumers.UNAUTHENTICATED
 
 
+async def test_a_login_by_password_alone_is_none_where_a_second_factor_is_required(settings: Settings) -> None:
+    def with_password() -> tuple[Session, str]:
+        session, user, _ = world()
+        user.set_password("correct horse")
+        user.save()
+        return session, cookie_of(user)
+
+    session, cookie = await sync_to_async(with_password)()
+    settings.MRPVM_SECOND_FACTOR = "required"
+    communicator = socket(session, cookie)
+    await communicator.connect()
+    assert await closing_code(communicator) == consumers.UNAUTHENTICATED
+
+
 async def test_another_projects_session_closes_the_socket() -> None:
     """Trap 5: knowing the session's id is not enough."""
 

@@ -15,6 +15,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from pytest_django import Settings
 from selectolax.lexbor import LexborHTMLParser
 
+from sessions_app.actions.settings.members import create_invitation
 from sessions_app.actions.settings.projects import create_login_link
 from sessions_app.models import AuditEntry, AuditKind, Project
 from tests.web.page_scene import check_html, member_client
@@ -204,6 +205,33 @@ def test_a_required_second_factor_is_set_up_at_login(ann: Client, settings: Sett
     assert len(recovery_codes(done)) == 10
     assert LexborHTMLParser(done.text).css_first("main a[href='/admin/']").text() == "Go on"
     assert is_logged_in(client)
+
+
+def test_who_is_logged_in_by_a_password_alone_is_asked_once_it_is_required(ann: Client, settings: Settings) -> None:
+    by_password, by_code, by_link = Client(), Client(), Client()
+    by_password.post(LOGIN, {"username": "ann", "password": PASSWORD})
+    set_up(ann)
+    by_code.post(LOGIN, {"username": "ann", "password": PASSWORD})
+    by_code.post(CODE, {"code": app_code()})
+    by_link.get(reverse("login-link", args=[create_login_link(User.objects.get(username="ann"))]))
+    assert all(map(is_logged_in, (by_password, by_code, by_link, ann)))
+    settings.MRPVM_SECOND_FACTOR = "required"
+    assert [is_logged_in(client) for client in (by_password, by_code, by_link, ann)] == [False, True, True, True]
+    assert by_password.get("/api/sessions").status_code == 401
+    assert by_password.get("/plugins")["Location"].startswith(LOGIN)
+    by_password.post(LOGIN, {"username": "ann", "password": PASSWORD})
+    by_password.post(CODE, {"code": app_code()})
+    assert is_logged_in(by_password)
+
+
+def test_who_joins_by_an_invitation_is_asked_where_it_is_required(project: Project, settings: Settings) -> None:
+    settings.MRPVM_SECOND_FACTOR = "required"
+    _, secret = create_invitation(project, "editor", "", "ada")
+    client = Client()
+    client.post(reverse("invitation", args=[secret]), {"name": "bob", "password": PASSWORD})
+    assert not is_logged_in(client)
+    answer = client.post(LOGIN, {"username": "bob", "password": PASSWORD})
+    assert answer["Location"] == ENROLMENT
 
 
 def test_the_admin_asks_for_it_and_shows_no_secret(ann: Client) -> None:

@@ -17,6 +17,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from sessions_app import events
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
 from sessions_app.web.consumers.shared import AccessWatch, Outgoing, Query, Result, SharedReads, Subscription, Wakeup
+from sessions_app.web.shell.second_factor import is_asked_for
 
 logger = logging.getLogger(__name__)
 
@@ -51,13 +52,14 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         self._session_pk: int | None = None
         self._wakeup = Wakeup()
         await self.accept()
-        if not self.scope["user"].is_authenticated:
+        user = self.scope["user"]
+        if not user.is_authenticated or is_asked_for(user, self.scope["session"]):
             await self.close(UNAUTHENTICATED)
             return
         parameters = parse_qs(self.scope["query_string"].decode())
         self._since = _number(parameters.get("since", ["0"])[0])
         self._reader = SessionReader(
-            self.scope["user"].pk, self.scope["session"].session_key, self.scope["url_route"]["kwargs"]["session_id"]
+            user.pk, self.scope["session"].session_key, self.scope["url_route"]["kwargs"]["session_id"]
         )
         result = await self._read()
         if result is None:

@@ -18,6 +18,7 @@ from sessions_app.queries.settings.second_factor import enrolment_of, second_fac
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.login import qr_context
 from sessions_app.web.shell.pages import page, tell
+from sessions_app.web.shell.second_factor import note_passed
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -41,7 +42,9 @@ def _begin(request: HttpRequest, member: Member) -> HttpResponse:
 
 
 def _confirm(request: HttpRequest, member: Member) -> HttpResponse:
-    return _show(request, member, {"codes": confirm_enrolment(member.user, request.POST.get("code", ""))})
+    codes = confirm_enrolment(member.user, request.POST.get("code", ""))
+    note_passed(request)
+    return _show(request, member, {"codes": codes})
 
 
 def _renew(request: HttpRequest, member: Member) -> HttpResponse:

@@ -28,6 +28,7 @@ from sessions_app.call_rates import is_allowed, seconds_to_wait
 from sessions_app.queries.settings.members import active_users
 from sessions_app.queries.settings.second_factor import Enrolment, enrolment_of, has_second_factor
 from sessions_app.web.shell.pages import tell
+from sessions_app.web.shell.second_factor import note_passed
 
 TEMPLATE = "shell/login.html"
 NAMES_AN_ADDRESS = 5
@@ -146,6 +147,7 @@ def login_link(request: HttpRequest, secret: str) -> HttpResponse:
         response: HttpResponse = render(request, "shell/link_invalid.html", {"error": error}, status=400)
     else:
         login(request, user, backend=_LINK_BACKEND)
+        note_passed(request)
         response = HttpResponseRedirect(reverse("sessions"))
     response["Referrer-Policy"] = "no-referrer"
     return response
@@ -172,6 +174,7 @@ def _begin_again(request: HttpRequest) -> HttpResponse:
 def _log_in(request: HttpRequest, user: User) -> None:
     del request.session[_WAITING]
     login(request, user, backend=_LINK_BACKEND)
+    note_passed(request)
 
 
 def _too_often(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:

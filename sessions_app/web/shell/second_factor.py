@@ -1,0 +1,36 @@
+"""Whether a browser's login is enough where everybody must have a second factor, asked at every request."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest, HttpResponseBase
+
+_PASSED = "second_factor_passed"
+_PROXY_BACKEND = "django.contrib.auth.backends.RemoteUserBackend"
+
+
+def note_passed(request: HttpRequest) -> None:
+    """Let the browser's login count also where a second factor is required: a code was given, or a link opened."""
+    request.session[_PASSED] = True
+
+
+def is_asked_for(user: Any, session: Any) -> bool:
+    """Return whether the login of this browser was made by a password alone, and this is not enough any more."""
+    if settings.MRPVM_SECOND_FACTOR != "required" or not user.is_authenticated or session.get(_PASSED):
+        return False
+    return bool(user.has_usable_password()) and session.get(BACKEND_SESSION_KEY) != _PROXY_BACKEND
+
+
+class SecondFactorRequired:
+    """Takes a login by password alone for none."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if is_asked_for(request.user, request.session):
+            request.user = AnonymousUser()
+        return self._get_response(request)
