@@ -1,8 +1,12 @@
 """A bundle is refused unless it is whole, and the turns of an imported one replay as they ran."""
 
+import hashlib
 import io
 import json
+import random
 import re
+import struct
+import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator
 
@@ -12,7 +16,7 @@ from pytest_django import Settings
 from mrpvm.errors import Conflict, TooLarge
 from sessions_app.actions.settings.projects import create_project, ensure_default_project
 from sessions_app.experiments.replay import replay
-from sessions_app.interchange.bundle.form import MANIFEST, BundleRefused
+from sessions_app.interchange.bundle.form import MANIFEST, BundledFile, BundleRefused, root_of
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.interchange.bundle.writing import write_bundle
 from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Project, Session, TurnEvents
@@ -154,6 +158,44 @@ def test_a_bundle_with_a_path_or_a_bomb_is_refused(project: Project) -> None:
             project,
             io.BytesIO(repacked(data, lambda name, kept: b" " * 9_000_000 if name == "session.jsonl" else kept)),
         )
+
+
+def test_a_bundle_that_would_fill_the_memory_is_refused_before_it_does(project: Project) -> None:
+    """A few hundred kB hold lists enough for gigabytes; every entry of a zip's directory is an object to its reader."""
+    whole = bundled(Session.objects.get(pk=Walk(project, seed=1).session.pk))
+
+    # Digits of chance: what is packed a thousandfold is refused anyway.
+    lists = b"".join(b"[%d]," % digit for digit in random.Random(1).choices(range(10), k=1_500_000))
+
+    def many_lists(name: str, content: bytes) -> bytes:
+        return b"[" + lists + b"[]]\n" if name == "message.jsonl" else content
+
+    def true_manifest(name: str, content: bytes) -> bytes:
+        return rewritten_manifest(content, altered) if name == MANIFEST else content
+
+    altered = repacked(whole, many_lists)
+    with_lists = repacked(altered, true_manifest)
+    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"a"
+    directory = entry * 200_000
+    with_entries = directory + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0, 0, len(directory), 0, 0)
+    for bomb, said in ((with_lists, "more values than a row has"), (with_entries, "more files than a bundle has")):
+        tracemalloc.start()
+        with pytest.raises(BundleRefused, match=said):
+            import_bundle(project, io.BytesIO(bomb))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 50_000_000
+
+
+def rewritten_manifest(manifest: bytes, archive: bytes) -> bytes:
+    """Return the manifest that tells the truth about the other files of a zip."""
+    stated = json.loads(manifest)
+    with zipfile.ZipFile(io.BytesIO(archive)) as whole:
+        for item in stated["files"]:
+            content = whole.read(item["name"])
+            item |= {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    files = [BundledFile(**item) for item in stated["files"]]
+    return json.dumps({**stated, "root": root_of(files)}).encode()
 
 
 def test_a_bundle_over_the_limit_is_refused(project: Project, settings: Settings) -> None:

@@ -84,11 +84,13 @@ def soak(
         outcome.broken += noted.defects
         outcome.broken += _losses(site, people, noted)
         outcome.broken += [f"doctor: {line}" for line in _doctor(site)]
+        unexpected: dict[str, str] = {}
         for error, text in (item for server in site.servers for item in _tracebacks(server.output)):
             if error in GIVEN_UP:
                 outcome.given_up[error] += 1
             else:
-                outcome.broken.append(f"traceback: {text}")
+                unexpected.setdefault(text.splitlines()[-1], text)
+        outcome.broken += [f"traceback: {text}" for text in unexpected.values()]
         outcome.broken += _growth(outcome.first, outcome.last)
     return outcome
 
@@ -213,15 +215,17 @@ def _doctor(site: Site) -> list[str]:
 
 
 def _tracebacks(output: str) -> Iterator[tuple[str, str]]:
-    """Yield the class of the error of each traceback that a server printed, and its last lines.
+    """Yield the class of the error of each traceback that a server printed, and the traceback with the line before it.
 
     Errors that the product names itself are left out.
     """
-    for part in output.split("Traceback (most recent call last):")[1:]:
+    said, *parts = output.split("Traceback (most recent call last):")
+    for part in parts:
+        before, said = said.strip().rpartition("\n")[2], part
         if "direct cause of the following exception" in part or "During handling of the above exception" in part:
             continue  # the next one says what came of it
         lines = part.splitlines()
         place = next(place for place, line in enumerate(lines) if line and not line.startswith(" "))
         error = lines[place].partition(":")[0]
         if not error.startswith("mrpvm.errors."):
-            yield error, "\n".join(lines[: place + 1][-12:])
+            yield error, "\n".join([before, *lines[: place + 1]])

@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import IO, Any
 
 from django.conf import settings
@@ -47,6 +49,12 @@ _MOST_MANIFEST_BYTES = 64 * 1024
 _MOST_RATIO = 200
 """JSON of traces shrinks to a tenth or a twentieth; a bomb shrinks to a thousandth."""
 _CHUNK_BYTES = 64 * 1024
+_ENTRY = b"PK\x01\x02"
+_MOST_ENTRIES = 1_000
+"""Beginnings of entries in a zip's directory; the packed bytes of a large bundle hold a few by chance."""
+_LONG_LINE_BYTES, _MOST_PARTS = 1_000_000, 1_000_000
+"""An empty list takes 3 bytes of a line and 64 of memory."""
+_PART = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[,\[{]', re.DOTALL)
 _MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError)
 """What reading a value of another shape raises."""
 
@@ -73,6 +81,7 @@ def checked_bundle(file: IO[bytes]) -> CheckedBundle:
         TooLarge: BUNDLE_TOO_LARGE, it holds more than `MRPVM_MAX_BUNDLE_BYTES` once it is unpacked.
     """
     try:
+        _check_entries(file)
         archive = zipfile.ZipFile(file)
         manifest = _manifest(archive)
         _check_names(archive, manifest)
@@ -84,6 +93,23 @@ def checked_bundle(file: IO[bytes]) -> CheckedBundle:
     if manifest.root != root_of(manifest.files):
         raise BundleRefused("The manifest was altered: its hash of all files is not theirs.")
     return CheckedBundle(manifest, archive, counts)
+
+
+def _check_entries(file: IO[bytes]) -> None:
+    """Refuse a zip whose directory is long before the reader makes an object of each entry."""
+    file.seek(0)
+    count, end = 0, b""
+    while chunk := file.read(_CHUNK_BYTES):
+        count += (end + chunk).count(_ENTRY)
+        end = chunk[1 - len(_ENTRY) :]
+    if count > _MOST_ENTRIES:
+        raise BundleRefused("The file holds more files than a bundle has.")
+
+
+def _check_values(line: bytes) -> None:
+    """Refuse a row of so many values that they would fill the memory."""
+    if len(line) > _LONG_LINE_BYTES and next(islice(_PART.finditer(line), _MOST_PARTS, None), None):
+        raise BundleRefused("A line holds more values than a row has.")
 
 
 def _manifest(archive: zipfile.ZipFile) -> BundleManifest:
@@ -169,6 +195,7 @@ def _check_rows(archive: zipfile.ZipFile) -> Counter[type]:
         with archive.open(table.file_name) as part:
             for place, line in enumerate(part):
                 keys[table.model] = range(count or place)
+                _check_values(line)
                 try:
                     row = row_of(table, json.loads(line), keys)
                     _check_row(row, len(keys.get(KnowledgeLayer, ())))
