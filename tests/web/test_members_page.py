@@ -68,6 +68,19 @@ def test_an_ended_invitation_lets_nobody_in(project: Project, end: str) -> None:
     assert not User.objects.filter(username="bo").exists()
 
 
+@pytest.mark.parametrize("role", ["removed", "editor"])
+def test_who_is_no_admin_any_more_cannot_come_back_by_an_own_invitation(project: Project, role: str) -> None:
+    ann, eve = member_client(project, name="ann"), member_client(project, name="eve")
+    own, path = invited(ann, note="Cy"), invited(eve, "admin")
+    if role == "removed":
+        ann.post(reverse("member-remove", args=["eve"]))
+    else:
+        ann.post(reverse("member-role", args=["eve"]), {"role": role})
+    assert Client().post(path, {"name": "bo", "password": "long enough 1"}).status_code == 404
+    assert AuditEntry.objects.filter(kind="invitation.withdrawn").count() == 1
+    assert Client().post(own, {"name": "cy", "password": "long enough 1"}).status_code == 302
+
+
 def test_roles_are_changed_and_members_removed(project: Project) -> None:
     admin = member_client(project, name="ann")
     bo = member_client(project, "viewer", "bo")

@@ -16,6 +16,7 @@ from django.utils import timezone
 from mrpvm.errors import InvalidInput
 from sessions_app.acting import named
 from sessions_app.actions.settings.audit import record
+from sessions_app.actions.settings.invitations import withdraw_invitations_of
 from sessions_app.database import as_unavailable
 from sessions_app.models import ApiKey, AuditKind, Project, Role
 from sessions_app.models.settings.project import digest
@@ -77,9 +78,13 @@ def _columns(project: Project, name: str, plain: str, role: str, actor: User | N
 
 @transaction.atomic
 def revoke_key(key: ApiKey) -> None:
-    """End the key for good; revoking again changes nothing. Other processes notice within `KNOWN_SECONDS`."""
+    """End the key for good, and the invitations made with it; revoking again changes nothing.
+
+    Other processes notice within `KNOWN_SECONDS`.
+    """
     if ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()):
         _record(AuditKind.KEY_REVOKED, key)
+        withdraw_invitations_of(key.project_id, f"API key {key.name}")
     forget_keys()
     key.refresh_from_db()
 

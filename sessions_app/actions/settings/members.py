@@ -55,14 +55,6 @@ def create_invitation(project: Project, role: str, note: str, author: str) -> tu
 
 
 @transaction.atomic
-def withdraw_invitation(invitation: Invitation) -> None:
-    """Make an invitation useless and forget it; doing so again changes nothing."""
-    gone, _ = Invitation.objects.filter(pk=invitation.pk).delete()
-    if gone:
-        record(AuditKind.INVITATION_WITHDRAWN, invitation.project_id, f"invitation {invitation.pk}")
-
-
-@transaction.atomic
 def join_project(secret: str, user: User) -> Membership:
     """Use an invitation for a user who is logged in; one who is a member of at least that role stays what they are.
 

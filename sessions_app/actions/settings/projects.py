@@ -17,6 +17,7 @@ from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.errors import Conflict, InvalidInput, NotFound
 from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.actions.settings.audit import record, record_of_user
+from sessions_app.actions.settings.invitations import withdraw_invitations_of
 from sessions_app.actions.settings.users import record_failed_login
 from sessions_app.models import AuditKind, LoginLink, Membership, Project, Role
 from sessions_app.models.settings.project import Grounding, digest
@@ -132,6 +133,8 @@ def set_member(project: Project, user: User, role: str) -> Membership:
         before, earlier.role = earlier.role, role
         earlier.save(update_fields=["role"])
         record(AuditKind.MEMBER_CHANGED, project.pk, f"member {user.get_username()}", **{"from": before, "to": role})
+        if before == Role.ADMIN:
+            withdraw_invitations_of(project.pk, user.get_username())
     return earlier
 
 
@@ -178,11 +181,15 @@ def show_project(user: User, slug: str) -> Project:
 
 @transaction.atomic
 def remove_member(membership: Membership) -> None:
-    """Take the user's role away; doing so again changes nothing. Open pages close with their next event."""
+    """Take the user's role away; doing so again changes nothing.
+
+    Effects: open pages close with their next event; the invitations of the user are withdrawn.
+    """
     gone, _ = Membership.objects.filter(pk=membership.pk).delete()
     if gone:
         subject = f"member {membership.user.get_username()}"
         record(AuditKind.MEMBER_REMOVED, membership.project_id, subject, role=membership.role)
+        withdraw_invitations_of(membership.project_id, membership.user.get_username())
 
 
 @transaction.atomic

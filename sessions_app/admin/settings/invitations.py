@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from sessions_app.actions.settings.members import withdraw_invitation
+from sessions_app.actions.settings.invitations import withdraw_invitation
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
 from sessions_app.models import Invitation
 

@@ -7,7 +7,8 @@ from django.urls import reverse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from sessions_app.actions.settings.members import change_role, create_invitation, dismiss_member, withdraw_invitation
+from sessions_app.actions.settings.invitations import withdraw_invitation
+from sessions_app.actions.settings.members import change_role, create_invitation, dismiss_member
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import InvitationRequest, RoleRequest
 from sessions_app.api.shell.views import AdminsView

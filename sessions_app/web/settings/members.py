@@ -10,13 +10,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from mrpvm.errors import MRPError
+from sessions_app.actions.settings.invitations import withdraw_invitation
 from sessions_app.actions.settings.members import (
     change_role,
     create_invitation,
     dismiss_member,
     join_as_new_user,
     join_project,
-    withdraw_invitation,
 )
 from sessions_app.actions.settings.projects import show_project
 from sessions_app.call_rates import is_allowed

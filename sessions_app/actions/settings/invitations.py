@@ -1,0 +1,23 @@
+"""Withdrawing invitations: one by one, or all of somebody who may invite nobody any more."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from sessions_app.actions.settings.audit import record
+from sessions_app.models import AuditKind, Invitation
+
+
+@transaction.atomic
+def withdraw_invitation(invitation: Invitation) -> None:
+    """Make an invitation useless and forget it; doing so again changes nothing."""
+    gone, _ = Invitation.objects.filter(pk=invitation.pk).delete()
+    if gone:
+        record(AuditKind.INVITATION_WITHDRAWN, invitation.project_id, f"invitation {invitation.pk}")
+
+
+@transaction.atomic
+def withdraw_invitations_of(project_pk: int, author: str) -> None:
+    """Make the invitations useless by which an admin could come back who is none any more."""
+    waiting = Invitation.objects.filter(project=project_pk, used_at__isnull=True, expires_at__gte=timezone.now())
+    for invitation in waiting.filter(created_by_name=author[:150]):
+        withdraw_invitation(invitation)
