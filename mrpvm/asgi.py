@@ -20,6 +20,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware  # noqa: E40
 from sessions_app.api.shell.body_limit import BodyLimit  # noqa: E402
 from sessions_app.mcp.endpoint import PATH as MCP_PATH  # noqa: E402
 from sessions_app.mcp.endpoint import MCPEndpoint  # noqa: E402
+from sessions_app.web.consumers.outages import OutagesTold  # noqa: E402
 from sessions_app.web.routing import websocket_urlpatterns  # noqa: E402
 from sessions_app.web.shell.proxy_login import KnownPeer  # noqa: E402
 from sessions_app.web.shell.warm_threads import ThreadHandler, WarmThreads  # noqa: E402
@@ -43,7 +44,7 @@ application = ProtocolTypeRouter(
             max_bytes=settings.MRPVM_MAX_BODY_BYTES,
             max_upload_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
         ),
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": AllowedHostsOriginValidator(OutagesTold(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
     }
 )
 # What `manage.py serve` runs: it notes who connects, then believes the proxy's word on who that was for.

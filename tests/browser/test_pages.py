@@ -63,6 +63,8 @@ def addresses(browser: Browser) -> dict[str, str]:
         "search": reverse("search"),
         "found": reverse("search") + "?q=rex+status:faild",
         "API keys": reverse("api-keys"),
+        "storage": reverse("storage"),
+        "second factor": reverse("second-factor"),
     }
 
 

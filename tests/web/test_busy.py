@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.auth.backends import ModelBackend
 from django.test import AsyncClient, Client
 from django.urls import reverse
 
@@ -34,3 +35,15 @@ def test_a_page_says_that_the_database_is_busy(
     answer = get()
     assert answer.status_code == 500
     assert "secret" not in answer.content.decode()
+
+
+def test_a_page_says_so_where_its_reader_cannot_be_looked_up_either(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of the outage asks for nothing that is in the database."""
+    browser = member_client(project)
+    browser.raise_request_exception = False
+    monkeypatch.setattr(ModelBackend, "get_user", wait_in_vain)
+    answer = browser.get(reverse("sessions"))
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+    assert "The database was busy" in answer.content.decode()

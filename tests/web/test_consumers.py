@@ -8,6 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from channels.testing import WebsocketCommunicator
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
@@ -23,6 +24,8 @@ from sessions_app.actions.upkeep.events import EventCompaction
 from sessions_app.models import KnowledgeBase, Membership, Project, Role, Session
 from sessions_app.web import consumers
 from sessions_app.web.consumers import shared
+from sessions_app.web.consumers.outages import TRY_AGAIN_LATER
+from tests.busy import wait_in_vain
 from tests.layers.units import make_unit
 
 PATIENCE_SECONDS = 30
@@ -302,6 +305,13 @@ async def test_without_a_login_the_socket_closes() -> None:
     communicator = socket(session, None)
     await communicator.connect()
     assert await closing_code(communicator) == consumers.UNAUTHENTICATED
+
+
+async def test_a_socket_is_to_come_again_where_its_reader_cannot_be_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, _, cookie = await sync_to_async(world)()
+    monkeypatch.setattr(ModelBackend, "get_user", wait_in_vain)
+    communicator = socket(session, cookie)
+    assert await communicator.connect(timeout=PATIENCE_SECONDS) == (False, TRY_AGAIN_LATER)
 
 
 async def test_a_login_by_password_alone_is_none_where_a_second_factor_is_required(settings: Settings) -> None:

@@ -3,7 +3,7 @@
 import sys
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.views import defaults
 
 from mrpvm.errors import StorageFull, Unavailable
@@ -15,9 +15,14 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     unavailable = as_unavailable(error) if isinstance(error, Exception) else None
     if isinstance(unavailable, StorageFull):
-        return render(request, "507.html", {"message": unavailable.message}, status=507)
+        return _page_of(unavailable, 507)
     if not isinstance(unavailable, Unavailable):
         return defaults.server_error(request)
-    answer = render(request, "503.html", {"message": unavailable.message}, status=503)
+    answer = _page_of(unavailable, 503)
     answer.headers["Retry-After"] = str(unavailable.details.get("retry_after_seconds", 1))
     return answer
+
+
+def _page_of(error: Unavailable, status: int) -> HttpResponse:
+    # Without the request: what pages show of its user is in the database.
+    return HttpResponse(render_to_string(f"{status}.html", {"message": error.message}), status=status)
