@@ -17,6 +17,7 @@ from django.utils import timezone
 from sessions_app.actions.damage import checked_columns, damaged_rows, mend_value
 from sessions_app.actions.upkeep.mending import (
     drop_lost_pointers,
+    forget_statistics,
     leave_to_sweeper,
     mark_index_outdated,
     set_counters,
@@ -25,6 +26,7 @@ from sessions_app.actions.upkeep.mending import (
 from sessions_app.queries.integrity import (
     Counter,
     Sequencer,
+    impossible_statistics,
     layers_miscounted,
     layers_with_unindexed_units,
     lost_pointers,
@@ -58,6 +60,7 @@ def findings() -> Iterator[Defect]:
     for check in (
         _versions, _configuration, _storage, _clock, _foreign_keys, _damaged_values, _sequences, _events, _stuck_turns,
         _counts, _layer_counts, _ownerless_layers, _unindexed_units,
+        _statistics,
     ):  # fmt: skip
         yield from check()
 
@@ -183,6 +186,13 @@ def _unindexed_units() -> Iterator[Defect]:
             text=f"units of {len(layers)} layers cannot be found: layer {_named(layers)}; then run reindex",
             mend=partial(mark_index_outdated, layers),
         )
+
+
+def _statistics() -> Iterator[Defect]:
+    keys = impossible_statistics()
+    if keys:
+        text = f"what {len(keys)} plugins have done cannot be; mended, they count as untried: row {_named(keys)}"
+        yield Defect(check="statistics", text=text, mend=partial(forget_statistics, keys))
 
 
 def _named(keys: Sequence[object]) -> str:

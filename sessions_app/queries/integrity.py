@@ -16,6 +16,7 @@ from sessions_app.models import (
     KnowledgeLayer,
     LayerUnit,
     Message,
+    PluginStatistics,
     Posting,
     RememberedText,
     Session,
@@ -133,3 +134,10 @@ def layers_with_unindexed_units() -> list[int]:
     indexed = Posting.objects.filter(unit=OuterRef("pk"))
     lost = LayerUnit.objects.filter(length__gt=0).filter(~Exists(indexed))
     return sorted(set(lost.values_list("layer_id", flat=True)))
+
+
+def impossible_statistics() -> list[int]:
+    """Return the keys of plugin statistics that no sequence of attempts leaves."""
+    ends = F("success_count") + F("failure_count") + F("refusal_count")
+    shares = Q(success__range=(0, 1), sufficiency__range=(0, 1), latency_ms__gte=0, llm_calls__gte=0)
+    return list(PluginStatistics.objects.exclude(shares, attempt_count=ends).values_list("pk", flat=True))

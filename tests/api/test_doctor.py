@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
+from sessions_app.actions.settings.statistics_buffer import statistics_buffer
 from sessions_app.background.doctor import findings
 from sessions_app.models import (
     DamagedValue,
@@ -16,6 +17,7 @@ from sessions_app.models import (
     KnowledgeLayer,
     LayerUnit,
     Message,
+    PluginStatistics,
     Posting,
     Session,
     SessionEvent,
@@ -81,6 +83,11 @@ def damage_value(session: Session) -> None:
         cursor.execute(f"UPDATE {table} SET context_report = %s", [b"torn"])  # noqa: S608
 
 
+def break_statistics(session: Session) -> None:
+    statistics_buffer.flush()
+    assert PluginStatistics.objects.filter(success_count__gt=0).update(attempt_count=0)
+
+
 def lose_postings(session: Session) -> None:
     Posting.objects.filter(unit=LayerUnit.objects.filter(length__gt=0).latest("pk")).delete()
 
@@ -95,6 +102,7 @@ def lose_postings(session: Session) -> None:
         (leave_turn_running, "turns"),
         (leave_layer, "layers"),
         (damage_value, "values"),
+        (break_statistics, "statistics"),
     ],
 )
 def test_what_can_be_mended_is_found_and_mended(talked: Session, harm: Callable[[Session], None], check: str) -> None:

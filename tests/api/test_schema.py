@@ -75,6 +75,7 @@ def test_the_document_is_served_to_callers_alone(editor: Caller) -> None:
     assert "security" in answer.json()["paths"]["/api/sessions"]["get"]
 
 
+@pytest.mark.fuzz
 @pytest.mark.rule("API-9")
 @pytest.mark.parametrize("generated", ["positive", "negative"])
 def test_generated_requests_get_answers_as_described(

@@ -5,7 +5,7 @@ import pytest
 from tests.soak.run import soak
 from tests.soak.sites import SITES
 
-SECONDS, SESSIONS = 70, 12
+SECONDS, SESSIONS = 90, 12
 
 
 @pytest.mark.soak

@@ -6,7 +6,7 @@ from typing import Literal
 from django.db import connection, transaction
 
 from sessions_app.layers.lifecycle import abandon
-from sessions_app.models import KnowledgeLayer, Session
+from sessions_app.models import KnowledgeLayer, PluginStatistics, Session
 from sessions_app.queries.integrity import Counter, Sequencer, WrongCounter, lost_pointers
 
 
@@ -53,3 +53,9 @@ def leave_to_sweeper(layers: Sequence[int]) -> int:
 def mark_index_outdated(layers: Sequence[int]) -> int:
     """Have the layers indexed again by the next reindexing; return how many."""
     return KnowledgeLayer.objects.filter(pk__in=layers).update(index_version="")
+
+
+def forget_statistics(keys: Sequence[int]) -> int:
+    """Remove these plugin statistics, so that the plugins count as untried; return how many."""
+    gone, _ = PluginStatistics.objects.filter(pk__in=keys).delete()
+    return gone
