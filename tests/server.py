@@ -95,18 +95,18 @@ class ServerProcess:
         """Start although it cannot work; give exit code and what was printed."""
         return self._run(self.command)
 
-    def manage(self, *arguments: str) -> tuple[int, str]:
+    def manage(self, *arguments: str, seconds: float = START_SECONDS) -> tuple[int, str]:
         """Run another command in the server's environment; give exit code and what was printed."""
-        return self._run([*self.command[:2], *arguments])
+        return self._run([*self.command[:2], *arguments], seconds)
 
-    def _run(self, command: list[str]) -> tuple[int, str]:
+    def _run(self, command: list[str], seconds: float = START_SECONDS) -> tuple[int, str]:
         done = subprocess.run(
             command,
             cwd=self.cwd,
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=START_SECONDS,
+            timeout=seconds,
             check=False,
         )
         return done.returncode, done.stdout + done.stderr

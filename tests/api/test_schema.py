@@ -133,7 +133,10 @@ def test_generated_requests_get_answers_as_described(
             if exists and method != "delete" and mode is GenerationMode.POSITIVE:
                 case.path_parameters.update({name: there[name] for name in case.path_parameters})
             answer = case.call(base_url=live_asgi.url, headers=editor.headers)
-            case.validate_response(answer, checks=held_to, headers=editor.headers)
+            # No model is configured in tests: a 503 that says so is no defect, but must be described like any answer.
+            without_model = answer.status_code == 503 and answer.json()["error"]["code"] == "LLM_NOT_AVAILABLE"
+            applied = held_to[1:] if without_model else held_to
+            case.validate_response(answer, checks=applied, headers=editor.headers)
 
         check()
 

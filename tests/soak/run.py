@@ -209,7 +209,7 @@ def _all(client: httpx.Client, path: str, name: str) -> list[dict[str, Any]]:
 
 def _doctor(site: Site) -> list[str]:
     """Return what the server's own check finds, but for what the faults themselves left: a small disk, a later time."""
-    _, said = site.servers[0].manage("doctor")
+    _, said = site.servers[0].manage("doctor", seconds=600)
     ended = ("disk:", "clock:", "size:", "CommandError:", "No problem was found.")
     return [line for line in said.splitlines() if line and not line.startswith(ended)]
 
