@@ -1,13 +1,15 @@
 """The statements that answer a question by the roles of its clause, and why none does."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mrpvm.english.asking import Asked, asked_by
+from mrpvm.english.coreference import has_open_pronoun
 from mrpvm.english.discourse import Discourse
 from mrpvm.english.entailment import Match, matches
 from mrpvm.english.exchanges import replies
 from mrpvm.english.orders import neighbours, ways
-from mrpvm.english.reading import read
+from mrpvm.english.reading import Reading, Word, read
 from mrpvm.english.statements import Statement
 from mrpvm.english.values import asked_with_how
 
@@ -84,16 +86,28 @@ def _agree(left: Match, right: Match) -> bool:
     return one <= other or other <= one
 
 
-def refusal(question: str, discourse: Discourse) -> str:
-    """Return what decided that a question has no answer in a discourse: what the closest statement lacks."""
-    wanted = {word.sense: word.text for word in read(question).words if not word.is_pronoun}
-    known = [told.statement.reading.senses for told in discourse.told]
+def refusal(question: str, known: Sequence[frozenset[str]]) -> str:
+    """Return what decided that a question has no answer: what the closest of the sentences lacks.
+
+    Args:
+        question: with what its pronouns mean in their place, where that is known.
+        known: the senses of each sentence or passage that might answer it.
+    """
+    asked = read(question)
+    wanted = {word.sense: word.text for word in asked.words if not word.is_pronoun and not _measures(asked, word)}
     closest = max(known, key=lambda senses: len(senses & wanted.keys()), default=frozenset[str]())
     if not closest & wanted.keys():
         return "refused: no sentence names what is asked"
     lacking = [text for sense, text in wanted.items() if sense not in closest]
     if lacking:
         return f"refused: the closest sentence does not name {', '.join(lacking[:3])}"
+    if has_open_pronoun(question):
+        return "refused: nothing said before tells who or what the question means"
     if asked_by(question) is None:
         return "refused: no rule reads a question of this form"
     return "refused: a sentence names all that is asked, no rule fits"
+
+
+def _measures(asked: Reading, word: Word) -> bool:
+    """Return whether a word only says with "how" what is measured: "how many", "how long"."""
+    return word.place > 0 and asked.tokens[word.place - 1] == "how"

@@ -1,8 +1,26 @@
 """What is told of a question that no statement answers."""
 
+import re
+
 import pytest
 
 from bench.evaluation.session import EvaluatedSession
+from mrpvm.values import AnswerGroup
+
+HANDBOOK = (
+    "New employees are on probation for three months. Machines are hired out against a deposit of 50 pounds, which is "
+    "returned when the machine comes back clean. Spare parts are ordered on Tuesdays from the warehouse in Gateshead "
+    "and usually arrive on Thursday. The Alnwick shop opens at eight on weekdays and closes at half past five."
+)
+
+
+def _answered(told: str, question: str) -> AnswerGroup:
+    with EvaluatedSession() as session:
+        session.load(told, "told.txt")
+        outcome = session.say(question)
+    assert outcome.answer is not None
+    [group] = outcome.answer.groups
+    return group
 
 
 @pytest.mark.parametrize(
@@ -11,12 +29,26 @@ from bench.evaluation.session import EvaluatedSession
         ("Anna lives in Rome.", "Where did Anna live in 2019?", "does not name 2019"),
         ("Anna lives in Rome.", "Who sold the mill?", "no sentence was given"),
         ("Anna lives in Rome.", "Where does Anna live?", "a clause of the cited sentence"),
+        ("Anna lives in Rome.", "Where does she live?", "nothing said before tells who or what the question means"),
     ],
 )
 def test_an_answer_and_a_refusal_say_what_decided(told: str, question: str, said: str) -> None:
-    with EvaluatedSession() as session:
-        session.load(told, "told.txt")
-        outcome = session.say(question)
-    assert outcome.answer is not None
-    [group] = outcome.answer.groups
-    assert said in group.reason
+    assert said in _answered(told, question).reason
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who founded the shop in Alnwick?",
+        "How many machines did Gateshead order in 2019?",
+        "How long may employees keep a machine?",
+        "How much does a clean machine from Gateshead weigh?",
+    ],
+)
+def test_what_a_refusal_misses_is_missing_in_the_passage_that_is_shown(question: str) -> None:
+    group = _answered(HANDBOOK, question)
+    assert group.basis == "quoted"
+    if missed := re.search(r"does not name ([^;]+)", group.reason):
+        words = missed[1].split(", ")
+        assert not [word for word in words if word in group.answer_markdown.lower()]
+        assert not {"many", "much", "long"} & set(words)

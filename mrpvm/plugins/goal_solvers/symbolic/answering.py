@@ -112,8 +112,8 @@ class _Answerer:
         if not self.statements:
             return None
         discourse = Discourse(self.statements)
-        self.reason = refusal(self.asked, discourse)
         meant = with_meant(self.asked, self.context) if self.context else self.asked
+        self.reason = refusal(meant, [told.statement.reading.senses for told in discourse.told])
         if has_open_pronoun(self.asked) and meant == self.asked:
             return self._framed(replied(self.asked, discourse))
         wordings = dict.fromkeys([meant] if has_open_pronoun(self.asked) else [self.asked, meant])

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
+from mrpvm.english.answers import refusal
+from mrpvm.english.coreference import with_meant
 from mrpvm.english.corrections import taken_back, takes_back
 from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.reading import read
 from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
 from mrpvm.english.text import QUESTION_MARKS, sentences
 from mrpvm.english.weights import Model, learned
@@ -58,8 +61,8 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
     sure = ranked[0].probability
     model = model_of([item.passage for item in found], weights)
     needed = model.stated
-    reason = _against_stating(evidence, best, sure, needed)
-    if reason is None:
+    doubt = _against_stating(evidence, best, sure, needed)
+    if doubt is None:
         return replace(
             group,
             status="answered",
@@ -70,14 +73,18 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
             reason=f"{SCORER} ({sure:.2f}, needed {needed:.2f}): {_signs(ranked[0], model)}",
         )
     if not quotes or ranked[0].signs["bm25 whole"] < weights.quoted:
-        return replace(group, reason=_joined(group.reason, reason), confidence=round(sure, 2))
-    close = [item for item in ranked[:_QUOTED_MAX] if item.signs["bm25 whole"] >= weights.quoted]
-    return _quoted(group, [found[item.place] for item in close], sure, _joined(group.reason, reason))
+        return replace(group, reason=_joined(group.reason, doubt), confidence=round(sure, 2))
+    shown = [found[item.place] for item in ranked[:_QUOTED_MAX] if item.signs["bm25 whole"] >= weights.quoted]
+    # What is shown decides what the reason is about: the grammar may have found another sentence closest.
+    said = frozenset[str]().union(*(read(item.passage.text).senses for item in shown))
+    asked, context = evidence.intent.target, evidence.intent.context
+    meant = with_meant(asked, context) if context else asked
+    return _quoted(group, shown, sure, _joined(refusal(meant, [said]), doubt))
 
 
-def _joined(*reasons: str) -> str:
+def _joined(refused: str, doubt: str) -> str:
     """Return the reasons of grammar and scorer as one."""
-    return "; ".join(filter(None, reasons))
+    return f"{refused or 'refused: no rule fits'}; {doubt}"
 
 
 def _is_gone(unit: KnowledgeUnit, text: str, requests: Sequence[KnowledgeUnit]) -> bool:
@@ -129,11 +136,11 @@ def may_be_stated(question: str, candidate: Candidate) -> bool:
 def _against_stating(evidence: Evidence, best: Candidate, sure: float, needed: float) -> str | None:
     """Return why the best sentence is not stated as the answer, None if it is."""
     if best.entry.unit.unit_type == UTTERANCE:
-        return "refused: no rule fits, and the scorer does not judge conversations"
+        return "the scorer does not judge conversations"
     if not may_be_stated(evidence.intent.target, best):
-        return "refused: no rule fits, and the closest sentence is one that the grammar reads"
+        return "the closest sentence is short enough for the rules, whose refusal counts"
     if sure < needed:
-        return f"refused: no rule fits, and the scorer is not sure ({sure:.2f}, needed {needed:.2f})"
+        return f"the scorer is not sure ({sure:.2f}, needed {needed:.2f})"
     return None
 
 
