@@ -162,12 +162,12 @@ def roles_of(clause: Clause) -> list[tuple[str, Phrase]]:
 
 def asked_mentions(question: str) -> list[Mention]:
     """Return what a question names."""
-    asked, parsed = asked_by(question), _as_asked(question)
+    asked, parsed = asked_by(question), as_asked(question)
     named = roles_of(asked.clause) if asked else []
     return [_mention(role, item, parsed, question) for role, item in named if not item.pronoun]
 
 
-def _as_asked(question: str) -> Parsed:
+def as_asked(question: str) -> Parsed:
     """Return the words of a question as `asked_by` counts their places, without clauses."""
     return Parsed(*tokens_of(bare_question(question)), ())
 
@@ -211,7 +211,7 @@ def with_meant(question: str, named_in: str) -> str:
 def _subject_in(text: str) -> str:
     """Return the subject of a question, of a sentence, or the phrase itself; empty where that is a pronoun."""
     asked = asked_by(text)
-    parsed = _as_asked(text) if asked else parse(text) if parse(text).clauses else parse(f"{text} is")
+    parsed = as_asked(text) if asked else parse(text) if parse(text).clauses else parse(f"{text} is")
     clauses = [asked.clause] if asked else parsed.clauses
     subject = next((clause.subject or next(iter(clause.phrases), None) for clause in clauses), None)
     if subject is None or subject.pronoun:

@@ -290,6 +290,22 @@ def test_a_reply_or_a_pronoun_is_no_subject(reply: str) -> None:
     assert rewrite("And when does it end?", history).rewritten_query == "And when does Determination Date end?"
 
 
+@pytest.mark.parametrize(
+    ("question", "term"),
+    [
+        ("What is my dog called?", "my dog"),
+        ("What colour is my car?", "my car"),
+        ("How much did I pay for the bike?", "bike"),
+        ("Who appoints a trustee?", "trustee"),
+        ("Who holds the Oak chair?", "Oak chair"),
+        ("When was the Oak chair founded?", "Oak chair"),
+        ("What is the rate on the Class A-1 notes?", "rate on the Class A-1 notes"),
+    ],
+)
+def test_a_term_is_what_was_asked_about_without_what_was_asked_of_it(question: str, term: str) -> None:
+    assert term_of(question) == term
+
+
 def test_only_what_was_asked_makes_a_term_clear() -> None:
     assert term_of("Who is the Trustee?") == "Trustee"
     assert term_of("Maria lives in Rome.") is None

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from mrpvm.conversation.rewriting.said import READ_CHARS, spoken, words_of
 from mrpvm.conversation.rewriting.signals import REFERRING
-from mrpvm.english.lexicon import AUXILIARIES, INTERROGATIVES, STOP_WORDS
+from mrpvm.english.asking import asked_by
+from mrpvm.english.coreference import as_asked, roles_of
+from mrpvm.english.lexicon import AUXILIARIES, INTERROGATIVES, SPEAKERS, STOP_WORDS
 from mrpvm.english.parsing import parse
 from mrpvm.english.pragmatics import is_task_request
 from mrpvm.english.small_talk import CHOICES, is_phatic
@@ -20,7 +22,7 @@ from mrpvm.values import HistoryMessage
 NO_SUBJECT = "Could not extract subject from history"
 NO_CHANGE = "Heuristic rewrite produced no change"
 _ENDING_MARKS = " .?!,;:"
-_FEWEST_WORDS, _MOST_WORDS, _MOST_LEFT = 2, 8, 6
+_FEWEST_WORDS, _MOST_WORDS = 2, 8
 _MOST_REPLY_WORDS = 5
 _OPENING = re.compile(r"^(?:(?:ok|okay|now|then|so|and|well|please)\b[ ,]*)+", re.IGNORECASE)
 """What may be before an order."""
@@ -54,8 +56,10 @@ def subject_of(text: str) -> str | None:
         return None
     bare_subjects = (_bare(match.group(1)) for pattern in _PATTERNS if (match := pattern.search(text)))
     subjects = [subject for subject in bare_subjects if subject and _is_subject(subject)]
-    others = (_longest_name(text), _rest(text)) if _is_question(text) else (_told_of(text), _longest_name(text))
-    subjects += filter(None, others)
+    told = _asked_of(text) if _is_question(text) else _told_of(text)
+    if told and subjects and subjects[0].startswith(f"{told} ") and _asks_of_deed(text):
+        subjects = []  # "What is my dog called?" is about the dog
+    subjects += filter(None, (told, _longest_name(text)))
     return next((subject for subject in subjects if REFERRING.isdisjoint(words_of(subject))), None)
 
 
@@ -78,6 +82,12 @@ def _is_question(text: str) -> bool:
     return text.endswith(QUESTION_MARKS) or not _ASKING.isdisjoint(words_of(text)[:1])
 
 
+def _asks_of_deed(text: str) -> bool:
+    """Return whether a question asks of what is done and not of what something is."""
+    asked = asked_by(text)
+    return asked is not None and asked.clause.verb != "be"
+
+
 def _told_of(text: str) -> str | None:
     """Return what a statement is about: its subject, or the object where the subject is a pronoun; so of an order."""
     for sentence in sentences(text[:READ_CHARS]):
@@ -95,7 +105,7 @@ def _longest_name(text: str) -> str | None:
     names: list[str] = []
     for match in _NAMES.finditer(text):
         words = match.group().split()
-        while words and words[0].lower() in _ASKING:
+        while words and words[0].lower() in _ASKING | SPEAKERS:
             words = words[1:]
         if len(words) > 1 or (words and match.start() > 0):
             names.append(" ".join(words))
@@ -113,13 +123,14 @@ def _is_subject(subject: str) -> bool:
     return _FEWEST_WORDS <= len(words) <= _MOST_WORDS
 
 
-def _rest(text: str) -> str | None:
-    """Return what a short question says beside its question words."""
-    words = text.rstrip(_ENDING_MARKS).split()
-    while words and words[0].lower() in _ASKING:
-        words = words[1:]
-    left = _ARTICLE.sub("", " ".join(words))
-    return left if left and len(left.split()) <= _MOST_LEFT else None
+def _asked_of(text: str) -> str | None:
+    """Return what a question is about: its subject, or what it names first where the subject is a pronoun."""
+    asked, parsed = asked_by(text), as_asked(text)
+    for _, phrase in roles_of(asked.clause) if asked else ():
+        found = _bare(parsed.text_of(phrase))
+        if not phrase.pronoun and not names_time(phrase.head_text) and found in text:
+            return found
+    return None
 
 
 def _subject_before(history: Sequence[HistoryMessage]) -> tuple[str, str] | None:
