@@ -37,10 +37,12 @@ _ANSWER_VERBS = listed("answer_verbs")
 """Those of them that only whoever answers can follow: "Check the seal." is a step of a manual."""
 _NOUN_LIKE = word_class("list name check show find give rate review measure trace outline recap")
 """Task verbs that are as often nouns: "List prices are high." asks for nothing."""
+_EVERYTHING = word_class("everything everybody everyone anything anybody anyone all")
 _FAVOUR = re.compile(
     r"^(?:(?:write|draft|compose|sing|draw|paint|recite|read|translate|teach|help|remind) (?:me|us)"
     r"|(?:write|draft|compose|generate|recite|make up|invent) (?:an?|some|the|another)(?: \S+){0,3}"
-    r" (?:poem|story|song|haiku|limerick|joke|essay|e-?mail|letter|tweet|blog post|paragraph|summary|slogan|script))\b"
+    r" (?:poem|story|song|haiku|limerick|joke|essay|e-?mail|letter|tweet|blog post|paragraph|summary|slogan|script)"
+    r"|sum up)\b"
 )
 """Orders to whoever answers, which state nothing: "Write me a poem."."""
 _PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -256,7 +258,8 @@ def _reads_as_noun(opening: _Opening, bare: str) -> bool:
     if bare[len(opening.first) :].lstrip().startswith(":"):
         return True
     takes_object = (
-        opening.second in DETERMINERS | SPEAKERS | INTERROGATIVES | PREPOSITIONS or opening.second[:1].isdigit()
+        opening.second in DETERMINERS | SPEAKERS | INTERROGATIVES | PREPOSITIONS | _EVERYTHING
+        or opening.second[:1].isdigit()
     )
     return not takes_object and any(word in AUXILIARIES for word in opening.head[1:])
 

@@ -24,6 +24,7 @@ _COUNT = re.compile(
 )
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
            "ten": 10}  # fmt: skip
+_UNCOUNTED = frozenset(("a", "few", "some", "several"))
 _COMPARE = re.compile(
     r"^(?:compare|contrast|(?:make|give|draw)(?: (?:me|us))? a comparison (?:of|between)|how (?:do|does|did) "
     r"(?=.+ (?:compare|differ)\b))\s*(?P<things>.+)$"
@@ -62,9 +63,10 @@ _MANNER = re.compile(
     re.IGNORECASE,
 )
 _SUMMARY = re.compile(
-    r"^(?:summari[sz]e|sum up|outline|recap(?:itulate)?|retell|recount|condense|(?:give|write|make)(?: me| us)? "
-    r"(?:an? |the )?(?:(?:short|brief|quick) )?(?:summary|overview|outline|synopsis|recap) of|what (?:is|are) the "
-    r"(?:main|key) (?:points?|ideas?|facts?|events?) (?:of|in)|what happen(?:s|ed) in)\s+(?P<topic>.+)$"
+    r"^(?:(?:summari[sz]e|sum up|outline|recap(?:itulate)?|retell|recount|condense|(?:give|write|make)(?: me| us)? "
+    r"(?:an? |the )?(?:(?:short|brief|quick) )?(?:summary|overview|outline|synopsis|recap)(?: of)?)(?=\s|$)|what "
+    r"(?:is|are) the (?:main|key) (?:points?|ideas?|facts?|events?) (?:of|in)\s|what happen(?:s|ed) in\s)"
+    r"\s*(?P<topic>.*)$"
     r"|^(?:an? |the )?(?:(?:short|brief|quick) )?(?:summary|overview|synopsis) (?:of|on) (?P<of>.+)$",
     re.IGNORECASE,
 )
@@ -140,7 +142,7 @@ def request_of(text: str) -> Request | None:
     asked = _LEAD.sub("", bare.rstrip("?.! "))
     count = _COUNT.search(asked)
     number = _number(count["count"]) if count is not None else 0
-    if count is not None and number:
+    if count is not None and (number or count["count"].lower() in _UNCOUNTED):
         asked = asked.replace(count.group(), "")
     found = _request(asked)
     if found is None:
@@ -182,7 +184,7 @@ def _request(asked: str) -> Request | None:
         is_event = found["how"] and any(map(is_past, found["topic"].lower().split()))
         return Request(kind="reason" if is_event else "manner", wanted=senses_of(found["topic"]))
     if found := _SUMMARY.match(asked):
-        return Request(kind="summary", wanted=senses_of(found["topic"] or found["of"]) - _WHOLE)
+        return Request(kind="summary", wanted=senses_of(found["topic"] or found["of"] or "") - _WHOLE)
     if found := _LIST.match(asked):
         is_order = not asked.lower().startswith(("what", "which"))
         return Request(kind="list", wanted=senses_of(found["topic"]), is_ordered=is_order)

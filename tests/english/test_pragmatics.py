@@ -68,7 +68,8 @@ def test_acts(sentence: str, act: str) -> None:
      "Tell me about rust", "Did she go", "how many legs", "Check the valves.", "Write me a poem about the sea",
      "Please write a short story.", "Teach us Latin.", "The queen would eventually gain what throne",
      "Besides the lamp, did Otto sell anything", "In spring, where are the boats kept",
-     "The vaults are an example of what kind of building that nobody lives in"],
+     "The vaults are an example of what kind of building that nobody lives in", "List everything that Beth did.",
+     "Sum up the voyage."],
 )  # fmt: skip
 def test_requests(sentence: str) -> None:
     assert is_task_request(sentence)
@@ -79,7 +80,7 @@ def test_requests(sentence: str) -> None:
     ["Nobody knows what kind of lamp it was", "Otto saw what became of it", "In spring, the boats are kept outside",
      "Birds fly south.", "When it stalls, drain it.", "Where there is smoke, there is fire.", "Do not open the valve.",
      "Don't touch it.", "May 5 was wet.", "Will Smith is an actor.", "Check valves are closed.",
-     "List prices have risen.", "Name: Rex", "Separate the parts.", "Open the valve.",
+     "List prices have risen.", "The sums add up.", "Name: Rex", "Separate the parts.", "Open the valve.",
      "Write the number on the label.", "Call me Sam.", "Draft letters are kept.", "I know what.",
      "We ate what we had, which was little.", "In what became a tradition, they met in May.",
      "Anna, who did the work, was paid.", "The war, in which many died, was long."],

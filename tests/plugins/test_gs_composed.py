@@ -56,6 +56,20 @@ def test_a_summary_has_as_many_sentences_as_asked_for(told: Conversation) -> Non
     assert (told.ask("Give me a summary of the bell in three sentences.") or "").count("[") == 3
 
 
+def test_a_sentence_that_a_pronoun_needs_counts_too(told: Conversation) -> None:
+    """The sentence before "It has a higher note." is told with it where there is room."""
+    for count, request in ((2, "Sum up the story in two sentences."), (8, "Summarise the story.")):
+        said = told.ask(request) or ""
+        assert said.count(".") <= count
+
+
+@pytest.mark.parametrize(
+    "request_", ["Summarize", "Sum up.", "Give me a summary.", "Summarise this in a few sentences."]
+)
+def test_a_summary_of_nothing_named_is_one_of_the_whole(told: Conversation, request_: str) -> None:
+    assert told.ask(request_) == told.ask("Summarise the story.")
+
+
 def test_a_summary_leaves_titles_out() -> None:
     summary = answer(f"The bell of Harrow.\n\n{BELL}", "Summarise the text.")
     assert summary is not None

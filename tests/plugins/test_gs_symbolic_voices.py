@@ -98,7 +98,9 @@ def test_what_is_not_meant(told: str, question: str) -> None:
     assert Conversation(told).ask(question) is None
 
 
-@pytest.mark.parametrize("message", ["Hello", "Thanks a lot!", "Good morning", "ok", "Bye", "How are you?", "Nice!"])
+@pytest.mark.parametrize(
+    "message", ["Hello", "Thanks a lot!", "Good morning", "ok", "Bye", "How are you?", "Nice!", "Maybe"]
+)
 def test_small_talk_gets_a_civil_word(message: str) -> None:
     answer = Conversation().say(message)
     assert answer.status == "no-context"

@@ -13,6 +13,7 @@ from mrpvm.english.requests import Request, request_of
 from mrpvm.english.restating import restated
 from mrpvm.english.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.english.statements import Statement, statements_of
+from mrpvm.english.text import sentences
 from mrpvm.english.voices import voiced
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER, requested_forms
 from mrpvm.plugins.goal_solvers.symbolic.composing import Composed, composed
@@ -131,7 +132,7 @@ class _Answerer:
 
     def _composed(self, request: Request, discourse: Discourse) -> Rendered | None:
         found = composed(request, discourse)
-        told = self._told_together(found) if found else None
+        told = self._told_together(_within(found, request.sentences)) if found else None
         if told:
             self.is_composed = True
             self.reason = f"the cited sentences belong to the {request.kind} that was asked for"
@@ -191,6 +192,21 @@ class _Answerer:
         if "bullet_list" in self.forms or (not is_long and len(unique) > _SENTENCE_LIMIT):
             return bullets_text([(item.text, item) for item in unique])
         return sentences_text(unique[:BRIEF_CLAIMS] if "brief" in self.forms else unique)
+
+
+def _within(answer: Composed, most: int) -> Composed:
+    """Return what was put together, with the sentences that its pronouns need only as far as `most` in all allow."""
+    room = most - sum(map(len, answer.groups.values()))
+    groups: dict[str, list[Statement]] = {}
+    for name, statements in answer.groups.items():
+        shown = {item.text for item in statements}
+        groups[name] = []
+        for item in statements:
+            extra = [text for text in sentences(item.before or "") if text not in shown]
+            fits = len(extra) <= room
+            room -= len(extra) if fits else 0
+            groups[name].append(item if fits else replace(item, before=None))
+    return replace(answer, groups=groups)
 
 
 def _said_by(voice: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
