@@ -349,13 +349,15 @@ class Recall:
     """What the conversation adds to a search: stems with weights up to 1, source ids to prefer.
 
     `texts` are what a search by meaning adds to the question, each with its weight beside the question's 1. `is_needed`
-    is false where the message does not refer to what was said: then nothing is added if a unit holds all its words.
+    is false where the message does not refer to what was said: then nothing is added if a unit holds all its words, and
+    documents are preferred only where `prefers_always`.
     """
 
     terms: Mapping[str, float] = field(default_factory=dict)
     texts: tuple[tuple[float, str], ...] = ()
     documents: tuple[str, ...] = ()
     is_needed: bool = True
+    prefers_always: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -193,7 +193,8 @@ def _context(
     turn_input = state.asked
     if turn_input.history is not None:
         said = without_current(turn_input.history, turn_input.message)
-        window = cut_window(said[::-1], len(said), 2 * turn_input.flags.history_max_turns, turn_input.max_history_chars)
+        cut = beside_summary if turn_input.flags.enable_history_summarization else cut_window
+        window = cut(said[::-1], len(said), 2 * turn_input.flags.history_max_turns, turn_input.max_history_chars)
         context = build_context(
             message=turn_input.message, instructions=instructions, window=window, summary=Summary(), source="request"
         )
@@ -276,8 +277,14 @@ def _recall(
         documents = state.memory.document_ids
     weights = rewriting.weights if rewriting else {}
     texts = meant_texts(rewriting, said) if rewriting and weights else ()
-    is_needed = turn_input.flags.document_bias == "always" or refers_back(turn_input.message)
-    return Recall(terms=weights, texts=texts, documents=documents, is_needed=is_needed), rewriting, warnings
+    recall = Recall(
+        terms=weights,
+        texts=texts,
+        documents=documents,
+        is_needed=refers_back(turn_input.message),
+        prefers_always=turn_input.flags.document_bias == "always",
+    )
+    return recall, rewriting, warnings
 
 
 def meant_texts(rewriting: Rewriting, said: Sequence[HistoryMessage]) -> tuple[tuple[float, str], ...]:

@@ -218,6 +218,13 @@ def test_a_requests_history_loses_the_current_message(editor: Caller) -> None:
     assert not any(item["name"] == "summary" for item in report["sections"])
 
 
+def test_a_long_answer_in_a_requests_history_is_cut_with_a_note(editor: Caller) -> None:
+    history = [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "The quay is long. " * 300}]
+    text = section(ask(editor, begun(editor, 0), conversation_history=history), "conversation")["text"]
+    assert text.endswith("[... cut: the message has 5,400 characters]")
+    assert len(text) < 2_100
+
+
 def test_a_first_message_has_no_conversation(editor: Caller) -> None:
     report = ask(editor, begun(editor, 0))
     assert [item["name"] for item in report["sections"]] == ["message"]

@@ -126,8 +126,11 @@ def test_what_a_question_names_itself_is_not_sought_before(plugin: object) -> No
     alone = find(units, "Which crane was inspected in May?", plugin=plugin)
     after = find(units, "Which crane was inspected in May?", plugin=plugin, recall=before)
     assert after.evidence == alone.evidence
-    assert any("nothing of the conversation was added" in note for note in after.notes)
+    assert any("no term of the conversation was added" in note for note in after.notes)
     needed = find(units, "Which crane was inspected in May?", plugin=plugin, recall=replace(before, is_needed=True))
     assert "chair" in {row.unit_id for row in needed.ledger}
+    preferring = replace(before, documents=("chairs",), prefers_always=True)
+    biased = find(units, "Which crane was inspected in May?", plugin=plugin, recall=preferring)
+    assert set(ids(biased)) == set(ids(alone))
     unnamed = find(units, "When was the gantry painted?", plugin=plugin, recall=before)
     assert ids(unnamed)[0] == "chair"

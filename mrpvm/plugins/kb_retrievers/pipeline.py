@@ -38,7 +38,7 @@ SPARE_CANDIDATES = 6
 _MEASURE = re.compile(r"\bhow (\w+)", re.IGNORECASE)
 MOST_HOLDING_ONE_WORD = 5
 """Units with the only word of a question, up to which it names what it is about."""
-STANDS_ALONE = "nothing of the conversation was added: one unit holds all words of the question"
+STANDS_ALONE = "no term of the conversation was added: one unit holds all words of the question"
 MAX_QUERY_TERMS = 32
 """A whole text as a question is searched by its first terms only."""
 
@@ -117,7 +117,10 @@ def _without_needless(request: RetrieveInput, profile: ContextProfile, context: 
     hits = context.knowledge.search(terms, MOST_HOLDING_ONE_WORD + 1)
     holding = sum(terms.keys() <= hit.term_scores.keys() for hit in hits)
     stands_alone = holding > 0 and (len(terms) > 1 or holding <= MOST_HOLDING_ONE_WORD)
-    return replace(request, recall=None) if stands_alone else request
+    if not stands_alone:
+        return request
+    keeps_documents = request.recall.prefers_always and bool(request.recall.documents)
+    return replace(request, recall=replace(request.recall, terms={}, texts=()) if keeps_documents else None)
 
 
 def _with_surroundings(
