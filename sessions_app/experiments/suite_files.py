@@ -17,8 +17,8 @@ from sessions_app.queries.experiments.suites import suite_named, tests_of
 from sessions_app.queries.knowledge.bases import knowledge_bases
 
 _WHOLE_MAX = 2_000_000_000
-FILE_CHARS = 1_000_000
-"""How large a suite's file may be."""
+FILE_CHARS, FILE_VALUES = 1_000_000, 50_000
+"""How large a suite's file may be, and how many keys, texts, numbers and lists it may hold: reading them takes time."""
 _TEXTS, _TEXT, _TRUTH = "list of texts", "text", "true or false"
 _WHOLE, _NUMBER, _MAPPING, _WHOLES = "whole number", "number", "mapping", "mapping of whole numbers"
 _TEST: Mapping[str, str] = {
@@ -176,7 +176,12 @@ _Dumper.add_representer(str, _Dumper.represent_text)
 class _Loader(yaml.SafeLoader):
     """Without aliases: a small file with them can represent a huge one."""
 
+    value_count = 0
+
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("aliases are not allowed")
+        self.value_count += 1
+        if self.value_count > FILE_VALUES:
+            raise yaml.YAMLError(f"it holds more than {FILE_VALUES} keys and values")
         return super().compose_node(parent, index)

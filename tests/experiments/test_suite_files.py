@@ -68,6 +68,7 @@ def test_a_suite_comes_out_as_it_went_in(talk: Talk, suite: Suite, handbook: Kno
         ("suite: x\ntests: [{name: n, choices: {limits: {max_llm_calls: no}}}]", "limits must be a mapping of whole"),
         ('suite: x\ntests: [{name: "\\0"}]', "NUL"), ("suite: [", "no YAML"), ("x" * 1_000_001, "1000001 characters"),
         ("suite: x\ntests: [{name: n, revision: 99999999999999999999}]", "revision must be a whole number"),
+        ("tests: [" + "a," * 50_000 + "]", "more than 50000 keys and values"),
     ],
     ids=lambda value: value[:30],
 )  # fmt: skip
