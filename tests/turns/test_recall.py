@@ -8,6 +8,7 @@ from mrpvm.contracts import CallContext, Retrieval, RetrieveInput
 from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import Choices, create_session
+from sessions_app.background.precompute import derive_ahead
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import Project
 from sessions_app.turns.call import TurnCall
@@ -23,6 +24,7 @@ def asked(project: Project) -> Callable[..., TurnResult]:
     base = create_base(project, "harbour")
     load_source(base, Upload(name="harbour.txt", data=BASE.encode()))
     base.refresh_from_db()
+    derive_ahead()  # what a sentence model may make of units, as the server does in the background
 
     def ask(*messages: str, **flags: object) -> TurnResult:
         session = create_session(project, Choices(kb="kb-fast"), base=base, flags=flags)
