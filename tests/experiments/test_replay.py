@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from mrpvm import registry
 from mrpvm.contracts import Descriptor
+from mrpvm.knowledge.embedding.encoder import is_encoder_installed
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.mounts import mount_base
@@ -43,6 +44,13 @@ def test_a_replay_is_identical_and_writes_nothing(talk: Talk) -> None:
     before, session = rows(), Session.objects.values().get(pk=turn.session_id)
     assert replay(turn).result == "identical"
     assert (rows(), Session.objects.values().get(pk=turn.session_id)) == (before, session)
+
+
+@pytest.mark.skipif(not is_encoder_installed(), reason="needs the embeddings extra")
+def test_a_replay_is_identical_where_units_got_vectors_meanwhile(talk: Talk) -> None:
+    told = [f"The {place} costs {number} euros." for number, place in enumerate(("museum", "harbour", "castle") * 3)]
+    turn = talk(*told, "What does it cost?")
+    assert replay(turn).result == "identical"
 
 
 @pytest.mark.parametrize("part", ["event", "payload", "answer"])

@@ -26,10 +26,15 @@ class Encoder(Protocol):
         """Return a packed vector for each text, in order."""
 
 
+def is_encoder_installed() -> bool:
+    """Return whether the packages of the embedding extra are there; nothing is loaded."""
+    return all(find_spec(name) for name in _PACKAGES)
+
+
 @cache
 def installed_encoder() -> Encoder | None:
     """Return the encoder if its packages are there and can be read, loaded once for the process."""
-    if not all(find_spec(name) for name in _PACKAGES):
+    if not is_encoder_installed():
         return None
     from mrpvm.knowledge.embedding.minilm import MiniLM
 

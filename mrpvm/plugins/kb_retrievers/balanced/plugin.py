@@ -14,7 +14,7 @@ from mrpvm.contracts import (
     SourceReply,
     SourceText,
 )
-from mrpvm.knowledge.embedding.encoder import Encoder, installed_encoder
+from mrpvm.knowledge.embedding.encoder import Encoder, installed_encoder, is_encoder_installed
 from mrpvm.knowledge.selection import SelectionPolicy
 from mrpvm.plugins.kb_retrievers.balanced.hybrid import find_by_meaning, unit_vectors
 from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_evidence
@@ -53,6 +53,8 @@ class BalancedKBRetriever:
         description="Finds more evidence than the fast search, not all of a kind, and as broad or narrow as asked."
         " Ranks by shared words (BM25), and by likeness of meaning where the embedding extra is installed.",
         cost_class="moderate",
+        # Units that have no vector yet are found by words alone; later the same question finds them by meaning too.
+        is_deterministic=not is_encoder_installed(),
         heeds_events=False,  # nothing is cached, each call reads the view as it is
         tags=("lexical", "diverse", "deterministic"),
         planner_hints=PlannerHints(
