@@ -37,7 +37,7 @@ def test_input_that_nobody_reads_is_no_error() -> None:
 
 
 def test_a_hanging_process_is_killed_with_its_children() -> None:
-    ended = run(FORKS + "time.sleep(600)", timeout_ms=1_000)
+    ended = run(FORKS + "time.sleep(600)", timeout_ms=5_000)
     assert (ended.outcome, ended.exit_code) == ("timed-out", None)
     pids = [int(line) for line in ended.output.split()]
     assert len(pids) == 2
