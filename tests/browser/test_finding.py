@@ -128,8 +128,7 @@ def test_the_palette_does_goes_and_finds(browser: Browser, session: Session) -> 
     expect(page.get_by_role("heading", level=1)).to_have_text("API keys")
     ready(page).keyboard.press("Control+k")
     page.keyboard.type("Pets")
-    expect(palette.get_by_role("option")).to_have_count(1)
-    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # before the server has answered
     expect(page.get_by_role("heading", level=1)).to_have_text("Pets")
     ready(page).keyboard.press("Control+k")
     page.keyboard.type("there is no such thing")

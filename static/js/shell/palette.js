@@ -38,6 +38,7 @@ class Palette extends Combobox {
   }
 
   async list() {
+    this.isEntered = false;
     const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = this.offers.filter(([name]) => words.every((word) => name.toLowerCase().includes(word)));
     this.targets = fits.slice(0, COMMANDS_SHOWN).map(([, , target]) => target);
@@ -53,13 +54,16 @@ class Palette extends Combobox {
     if (asked !== this.field.value.trim()) return;
     this.none.hidden = this.options.length > 0;
     if (!this.active) this.activate(this.options[0] ?? null);
+    if (this.isEntered && this.root.open) this.run(this.active);
   }
 
   onKey(event) {
     if (event.key === "ArrowDown") this.step(1);
     else if (event.key === "ArrowUp") this.step(-1);
-    else if (event.key === "Enter") this.run(this.active);
-    else return;
+    else if (event.key === "Enter") {
+      this.isEntered = !this.active; // the server has not answered yet: its first option is meant
+      this.run(this.active);
+    } else return;
     event.preventDefault();
   }
 
