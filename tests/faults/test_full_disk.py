@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -38,15 +38,23 @@ class SmallDisk:
     def full(self, room_bytes: int) -> Iterator[None]:
         """Leave only so much room in the block."""
         self.fill(room_bytes)
-        yield
-        self._filler.unlink()
+        try:
+            yield
+        finally:
+            self._filler.unlink()
 
     def fill(self, room_bytes: int) -> None:
         """Leave only so much room from now on: what the database gives back meanwhile is taken again."""
-        more_bytes = shutil.disk_usage(self.place).free - room_bytes
-        with self._filler.open("ab") as filler:
-            if more_bytes > 0:
+        for _ in range(100):
+            more_bytes = shutil.disk_usage(self.place).free - room_bytes
+            if more_bytes <= 0:
+                return
+            with (
+                self._filler.open("ab") as filler,
+                suppress(OSError),
+            ):  # a server wrote meanwhile: there is less to take
                 os.posix_fallocate(filler.fileno(), filler.tell(), more_bytes)
+        raise AssertionError("the disk does not get full")
 
     def remove(self) -> None:
         """Take it away."""
