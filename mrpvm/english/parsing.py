@@ -387,7 +387,7 @@ class Parser(Lookahead):
         self.preposition, self.joins, self.forced_verb = "", False, False
 
     def attach(self, phrase: Phrase) -> None:
-        """Give a phrase its role in the clause being built."""
+        """Assign a phrase its role in the clause being built."""
         top = self.top
         if phrase.determiner == "no" and not top.is_negated:
             top.is_negated = True

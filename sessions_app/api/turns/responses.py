@@ -234,21 +234,12 @@ class CompletionExtras(TypedDict, total=False):
     response_markdown: str
 
 
-class ChatCompletion(TypedDict):
+class ChatCompletion(CompletionHead):
     """The answer to a chat request."""
 
     id: str
     object: Annotated[str, OneOf(("chat.completion",))]
     created: int
-    request_id: str
-    session_id: str
-    planner_plugin: str | None
-    seed_detector_plugin: str | None
-    kb_plugin: str | None
-    goal_solver_plugin: str | None
-    deliberation_level: int
-    kb_id: str
-    kb_name: str
     expires_at: datetime | None
     choices: list[CompletionChoice]
     usage: UsageObject
