@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from mrpvm.commands.orchestration import skill_answer, skill_failure
@@ -63,7 +63,6 @@ def report_after(report: ContextReport, outcome: TurnOutcome) -> ContextReport:
     return replace(report, model_call_count=sum(stage.llm_calls for stage in outcome.stages))
 
 
-@transaction.atomic
 def commit_turn(
     prepared: Prepared, outcome: TurnOutcome, report: ContextReport, finish_reason: str, trace: TraceWriter
 ) -> None:
@@ -76,6 +75,20 @@ def commit_turn(
     Effects: messages, promoted units with their index, preferences, system prompt, ledger, trace, memory, the finished
     entry, activity; `turn.committed`, `units.promoted`, `units.evicted`, `preferences.changed`.
     """
+    try:
+        _store_success(prepared, outcome, report, finish_reason, trace)
+    except IntegrityError as error:
+        # PostgreSQL reads a session's row again that it has waited for, but not the turn's: whoever held the row may
+        # have closed the turn and written its last events.
+        if is_running(prepared.turn.pk):
+            raise
+        raise _refusal(prepared.turn) from error
+
+
+@transaction.atomic
+def _store_success(
+    prepared: Prepared, outcome: TurnOutcome, report: ContextReport, finish_reason: str, trace: TraceWriter
+) -> None:
     turn, call = prepared.turn, prepared.call
     session = turn.session
     if outcome.answer is None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 
 from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, Record, UnitsJudged
 from mrpvm.trace.graph import path_key
@@ -26,6 +26,7 @@ class TraceWriter:
         self._turn = turn
         self._flush_seconds = settings.MRPVM_TRACE_FLUSH_MS / 1000
         self._written_count = 0
+        self._is_uncertain = False
         self._flushed_at = time.monotonic()
         self._partial: dict[str, dict[str, Any]] = {}
         self._writer = WireWriter(brief=KnowledgeUnit)
@@ -57,6 +58,9 @@ class TraceWriter:
                     if not self._written_count:  # of a turn whose process goes away nothing else would be kept
                         self._turn.save(update_fields=["view", "conditions"])
                     self.flush()
+            except OperationalError:
+                self._is_uncertain = True  # the commit may have been carried out, and only its answer lost
+                raise
             except IntegrityError:
                 return  # somebody closed the turn meanwhile and wrote its last events: its commit is refused
             announce_progress(self._turn.session_id, self._turn.request_id, self._written_count)
@@ -74,6 +78,8 @@ class TraceWriter:
         Args:
             with_ledger: write what was judged of units too: the turn succeeded.
         """
+        if self._is_uncertain:
+            self._turn.event_batches.filter(first_sequence__gte=self._written_count).delete()
         ordered = in_frame_order(self.events, lambda event: event.frame_id)
         new = ordered[self._written_count :]
         if ordered[: self._written_count] != self.events[: self._written_count]:

@@ -1,13 +1,14 @@
 """What a failed, stopped or interrupted turn leaves: its entry, its trace, and nothing else."""
 
 import threading
+import time
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from mrpvm.errors import Conflict, Expired, InvalidInput, MRPError, NotFound, TooLarge
+from mrpvm.errors import Conflict, Expired, InvalidInput, MRPError, NotFound, TooLarge, TurnInterrupted
 from mrpvm.values import Selection
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import Choices, delete_session
@@ -16,6 +17,7 @@ from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
 from sessions_app.queries.turns.registry import graph
 from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.close import close_turn
 from sessions_app.turns.pipeline import TurnError, run_turn
 from sessions_app.turns.slots import start_turn
 from tests.kernel.scripted import REJECT, plugin, solution
@@ -263,6 +265,36 @@ def test_a_cancel_that_arrives_just_before_the_commit_still_wins(session, plugin
     monkeypatch.setattr(pipeline, "commit_turn", late)
     turn, _ = fail(session)
     assert turn.status == "cancelled"
+    assert not session.messages.exists()
+
+
+def test_a_turn_that_is_closed_while_its_commit_waits_is_refused(session, plugins, settings):
+    """The commit waits for the session's row, which whoever closes the turn holds."""
+    settings.MRPVM_TRACE_FLUSH_MS = 60_000
+    working, closing = threading.Event(), threading.Event()
+
+    def answer(request, context):
+        working.set()
+        closing.wait(20)
+        return solution("Because.")(request, context)
+
+    plugins(plugin("gs-plugin", "gs-a", answer))
+
+    def close():
+        working.wait(20)
+        try:
+            with transaction.atomic():
+                close_turn(session.turns.get().pk, TurnInterrupted("Closed.").as_record())
+                closing.set()
+                time.sleep(0.3)  # the commit gets as far as it can
+        finally:
+            connection.close()
+
+    closer = threading.Thread(target=close)
+    closer.start()
+    turn, error = fail(session)
+    closer.join()
+    assert (turn.status, error.code) == ("interrupted", "TURN_INTERRUPTED")
     assert not session.messages.exists()
 
 

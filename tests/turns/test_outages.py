@@ -3,16 +3,20 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 
 from mrpvm.trace.events import PluginStarted
+from mrpvm.trace.head import trace_head
 from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn
+from sessions_app.models.named_sql import write_all
+from sessions_app.queries.turns.registry import events as stored_events
 from sessions_app.turns import close, pipeline
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnError
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.recovery import recover_abandoned
+from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned
+from sessions_app.turns.slots import start_turn
 from sessions_app.turns.trace_writer import TraceWriter
 from sessions_app.turns.unclosed import TurnEnd, unclosed
 from tests.kernel.scripted import detection, plugin, retrieval
@@ -131,6 +135,33 @@ def test_a_turn_whose_begin_was_stored_unheard_is_closed(session, plugins, monke
     assert run_turn(session, ASKED).turn.status == "succeeded"
     turn.refresh_from_db()
     assert turn.status == "interrupted"
+
+
+def test_events_whose_commit_was_not_answered_are_stored_once(session, monkeypatch, settings):
+    settings.MRPVM_TRACE_FLUSH_MS = 0
+    turn = start_turn(session, ASKED)
+    writer = TraceWriter(turn)
+    first, *later = trace_head(
+        request_id=turn.request_id, session_id=session.session_id, message="Why?", deliberation_level=0,
+        purpose="chat-turn", label="chat-turn",
+    )  # fmt: skip
+    writer.add(first)
+    commit_transaction = connection.commit
+
+    def commit_and_lose() -> None:
+        commit_transaction()
+        lose_connection()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "commit", commit_and_lose)
+        with pytest.raises(OperationalError):
+            writer.flush_if_due()
+    for event in later:
+        writer.add(event)
+    with transaction.atomic():
+        write_all(writer.finish())
+    assert [event.name for event in stored_events(turn)] == [event.name for event in (first, *later)]
+    close.close_turn(turn.pk, INTERRUPTED)
 
 
 def test_turns_that_the_database_never_heard_of_are_forgotten(session):
