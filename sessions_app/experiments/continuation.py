@@ -7,6 +7,7 @@ from mrpvm.llm.port import Sampling
 from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.session import Choices, choose_guidance, choose_policies, limit_turns
 from sessions_app.actions.settings.model_roles import change_model_config
+from sessions_app.commands.messages import answer_message
 from sessions_app.experiments.changes import Changes, check_changes, check_guidance
 from sessions_app.experiments.recorded import recorded_turn
 from sessions_app.experiments.supposing import SOURCE_NAME
@@ -16,7 +17,6 @@ from sessions_app.models.sessions.session import ForkReason
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import turn_limits
-from sessions_app.turns.pipeline import run_turn
 
 
 def continue_from(turn: ExplainabilityTurn, changes: Changes, *, tells_supposed: bool = False) -> ExplainabilityTurn:
@@ -66,7 +66,7 @@ def continue_from(turn: ExplainabilityTurn, changes: Changes, *, tells_supposed:
         base=base,
         sampling=changes.sampling or Sampling(),
     )
-    return run_turn(fork, call).turn
+    return answer_message(fork, call).turn
 
 
 def _keep_choices(fork: Session, changes: Changes) -> None:

@@ -4,6 +4,7 @@ from mrpvm.errors import MRPError
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.sessions.session import create_session
+from sessions_app.commands.messages import answer_message
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import KnowledgeBase, Project
 from sessions_app.queries.knowledge.bases import knowledge_bases
@@ -17,7 +18,6 @@ from sessions_app.queries.sessions.demo import (
 )
 from sessions_app.queries.sessions.lookups import sessions
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import run_turn
 
 HANDBOOK = """\
 # Ferry handbook
@@ -87,7 +87,7 @@ def _talk(project: Project, title: str, base: KnowledgeBase | None, messages: tu
     session = sessions(project).filter(title=title).first() or create_session(project, base=base, title=title)
     for message in messages[session.turns.exclude(status="interrupted").count() :]:
         try:
-            run_turn(session, TurnCall(message=message))
+            answer_message(session, TurnCall(message=message))
         except MRPError:
             # A turn that fails is part of the demo: its entry shows what a failure looks like.
             continue

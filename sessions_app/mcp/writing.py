@@ -10,11 +10,11 @@ from sessions_app import shutdown
 from sessions_app.actions.sessions.session import Choices, create_session
 from sessions_app.actions.settings.quotas import take_turn
 from sessions_app.call_rates import is_allowed, seconds_to_wait
+from sessions_app.commands.messages import answer_message
 from sessions_app.mcp.caller import Caller
 from sessions_app.mcp.turn_text import outcome_words
 from sessions_app.queries.sessions.lookups import session_reference
 from sessions_app.turns.call import TurnCall, check_call
-from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.running_turns import running_turns
 
 
@@ -35,7 +35,7 @@ def ask(
     running_turns.refuse_if_full(caller.project.pk)
     take_turn(caller.project)
     session = session_reference(caller.project, session_id) if session_id else create_session(caller.project)
-    result = run_turn(session, call)
+    result = answer_message(session, call)
     turn = result.turn
     return (
         f"{result.outcome.answer_text}\n\n[session {turn.session.session_id}, turn {turn.request_id}:"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 from django.conf import settings
 
@@ -14,7 +14,7 @@ from mrpvm.llm.port import Sampling
 from mrpvm.llm.redaction import messages_without_secrets, without_secrets
 from mrpvm.values import HistoryMessage
 from sessions_app.actions.sessions.session import Choices, check_choices
-from sessions_app.models import KnowledgeBase
+from sessions_app.models import KnowledgeBase, Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class TurnCall:
     `is_streamed`: the answer is read while it is written. `typed` is what the user really typed where that was
     a command for a `skill`; the message is then its payload, so that no model ever sees a command. A skill asks a
     model, whatever solver the session prefers.
-    `sent` is the message as the client sent it, where secrets were blacked out in it: it is never stored, and the
+    `sent` is the message as the client sent it, where that is not `message`: it is never stored, and the
     conversation is recognised by it.
     `takes_commands`: a message may be one at all. `history` is what was said before as the request tells
     it; without it the session's own messages are taken. `added` was said since and is stored with the
@@ -67,20 +67,20 @@ class TurnCall:
         """Return the skill that the user asked for by a command, None where a model chose it."""
         return self.skill if self.typed is not None else None
 
-    def without_secrets(self) -> Self:
-        """Return the call with secrets blacked out in all that is said in it."""
-        return replace(
-            self,
-            message=without_secrets(self.message),
-            sent=self.message,
-            system_prompt=None if self.system_prompt is None else without_secrets(self.system_prompt),
-            history=None if self.history is None else messages_without_secrets(self.history),
-            added=messages_without_secrets(self.added),
-        )
+
+def admitted(call: TurnCall, session: Session) -> TurnCall:
+    """Return the call as a turn of the session takes it: checked, within its limits, without secrets if those go.
+
+    Raises:
+        InvalidInput, TooLarge: as `check_call`.
+    """
+    check_call(call)
+    call = _limited(call, session.turn_limits)
+    return _without_secrets(call) if session.project.redacts_conversations else call
 
 
-def limited(call: TurnCall, limits: Mapping[str, int]) -> TurnCall:
-    """Return the call within its session's `turn_limits`, as far as its own are not lower."""
+def _limited(call: TurnCall, limits: Mapping[str, int]) -> TurnCall:
+    """Return the call within its session's limits, as far as its own are not lower."""
     if not limits:
         return call
     both = {name: min(value, call.limits.get(name, value)) for name, value in limits.items() if name != "max_tokens"}
@@ -89,14 +89,17 @@ def limited(call: TurnCall, limits: Mapping[str, int]) -> TurnCall:
     return replace(call, limits={**call.limits, **both}, sampling=sampling)
 
 
-def admitted(call: TurnCall, *, is_redacted: bool) -> TurnCall:
-    """Return the call as its turn takes it, without secrets where the project blacks them out.
-
-    Raises:
-        InvalidInput, TooLarge: as `check_call`.
-    """
-    check_call(call)
-    return call.without_secrets() if is_redacted else call
+def _without_secrets(call: TurnCall) -> TurnCall:
+    """Return the call with secrets blacked out in all that is said in it."""
+    return replace(
+        call,
+        message=without_secrets(call.message),
+        typed=None if call.typed is None else without_secrets(call.typed),
+        sent=call.sent or call.message,
+        system_prompt=None if call.system_prompt is None else without_secrets(call.system_prompt),
+        history=None if call.history is None else messages_without_secrets(call.history),
+        added=messages_without_secrets(call.added),
+    )
 
 
 def check_call(call: TurnCall) -> None:

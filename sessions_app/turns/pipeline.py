@@ -7,7 +7,6 @@ from typing import Any
 
 from django.conf import settings
 
-from mrpvm.commands import is_command
 from mrpvm.commands.orchestration import skill_failure
 from mrpvm.conversation.answers import cut_answer
 from mrpvm.conversation.context import ContextReport
@@ -17,17 +16,15 @@ from mrpvm.llm.redaction import secrets_remembered
 from mrpvm.llm.trace_context import current_trace
 from mrpvm.trace.events import AnswerDelta, Event, PluginFinished, UnitsStaged, said
 from mrpvm.values import TurnOutcome
-from sessions_app import shutdown
 from sessions_app.actions.sessions.context_units import stage_units
 from sessions_app.actions.settings.statistics_buffer import statistics_buffer
-from sessions_app.commands.answer import CommandTurn, answer_command
 from sessions_app.database import as_unavailable, give_up_dead_connections, outages_told
 from sessions_app.fair_share import fair_share
 from sessions_app.logs import logging_with
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.pacing import turn_running
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests
-from sessions_app.turns.call import TurnCall, admitted, limited
+from sessions_app.turns.call import TurnCall, admitted
 from sessions_app.turns.cancel import CancelWatch
 from sessions_app.turns.chains import as_sent, keep_chain
 from sessions_app.turns.close import TurnError, end_on_defect, end_turn
@@ -38,7 +35,7 @@ from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, prepare
 from sessions_app.turns.progress import progress_of
 from sessions_app.turns.running_turns import running_turns
-from sessions_app.turns.slots import in_slot, start_turn
+from sessions_app.turns.slots import start_turn
 from sessions_app.turns.trace_writer import TraceWriter
 from sessions_app.turns.tracing import traced_turn
 
@@ -75,7 +72,7 @@ def run_turn(
 ) -> TurnResult:
     """Answer one message in a session.
 
-    1. refuse what needs no turn to be refused; answer a command and be done
+    1. refuse what needs no turn to be refused
     2. take the session's slot
     3. read the session once and freeze what the turn may look at
     4. run the machine; units it finds are stored as pending and announced before retrieval
@@ -86,17 +83,7 @@ def run_turn(
         MRPError: before the turn existed; no entry is left.
         TurnError: the turn failed, was cancelled or interrupted; its entry is stored.
     """
-    shutdown.refuse_new_turns()
-    call = admitted(call, is_redacted=session.project.redacts_conversations)
-    if call.takes_commands and is_command(call.message):
-        typed = call
-        answered = in_slot(
-            wait_ms,
-            lambda: answer_command(session, typed.message, typed.chain, typed.client_request, sent=typed.sent),
-        )
-        if isinstance(answered, CommandTurn):
-            return TurnResult(turn=answered.turn, outcome=answered.outcome, events=answered.events)
-        call = replace(call, skill=answered, message=answered.message, typed=call.message)
+    call = admitted(call, session)
     with running_turns.place(session.project_id) as take_place, fair_share.turn(session.project_id):
         if not wait_ms:  # whoever may wait for the session has no place before it is free
             take_place()
@@ -104,7 +91,7 @@ def run_turn(
         turn = start_turn(session, call, take_place, wait_ms)
         fair_share.step()
         with logging_with(session_id=turn.session.session_id, turn_id=turn.request_id), traced_turn(turn):
-            prepared = prepare(turn, limited(call, turn.session.turn_limits))
+            prepared = prepare(turn, call)
             return _run(prepared, listen, read)
 
 

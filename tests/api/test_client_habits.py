@@ -90,14 +90,14 @@ def test_a_key_in_use_is_told_to_wait(editor: Caller, project: Project, monkeypa
     begun, goes_on = threading.Event(), threading.Event()
     from sessions_app.api.turns import chat
 
-    run = chat.run_turn
+    run = chat.answer_message
 
     def slow(*arguments: Any, **options: Any) -> Any:
         begun.set()
         goes_on.wait(20)
         return run(*arguments, **options)
 
-    monkeypatch.setattr(chat, "run_turn", slow)
+    monkeypatch.setattr(chat, "answer_message", slow)
     answers: list[Any] = []
     other = Caller(dict(editor.headers))
     thread = threading.Thread(target=lambda: answers.append(other.post("/api/chat/completions", TOLD, **KEY)))

@@ -142,7 +142,7 @@ def test_a_concurrent_turn_is_not_continued_from(
         run_turn(session, TurnCall(message="My cat is called Tom."))
         return run_turn(session, call, **options)
 
-    monkeypatch.setattr(turn_stream if streams else chat, "run_turn", overtaken)
+    monkeypatch.setattr(turn_stream if streams else chat, "answer_message", overtaken)
     named = {"previous_response_id": first["response_id"]}
     if streams:
         *_, (_, answer) = Streamed(live_asgi, editor, message="What is my cat called?", **named).events()

@@ -7,6 +7,7 @@ import pytest
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import ensure_default_project
+from sessions_app.commands.messages import answer_message
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.experiments import start_diagnosis, start_trials
 from sessions_app.experiments.search import USUAL_BOUNDS, Bounds, Expectation
@@ -14,7 +15,6 @@ from sessions_app.models import Experiment, ExplainabilityTurn, Project, Session
 from sessions_app.plugin_threads import workers
 from sessions_app.queries.experiments.experiments import trials
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import run_turn
 
 NOTHING_EXPECTED = Expectation()
 
@@ -34,9 +34,9 @@ def talk(project: Project) -> Talk:
     def say(*messages: str, **call: object) -> ExplainabilityTurn:
         session = create_session(project)
         for message in messages[:-1]:
-            run_turn(Session.objects.get(pk=session.pk), TurnCall(message=message))
+            answer_message(Session.objects.get(pk=session.pk), TurnCall(message=message))
         last = TurnCall(message=messages[-1], **call)  # type: ignore[arg-type]
-        return stored(run_turn(Session.objects.get(pk=session.pk), last).turn)
+        return stored(answer_message(Session.objects.get(pk=session.pk), last).turn)
 
     return say
 

@@ -18,6 +18,7 @@ from sessions_app.actions.settings.projects import create_project
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.actions.upkeep.copies import make_daily_copy
+from sessions_app.commands.messages import answer_message
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.forgetting import work
 from sessions_app.experiments.forgetting.acts import name_of, start_plan, start_removal
@@ -39,7 +40,6 @@ from sessions_app.models.turns.compression import decompress
 from sessions_app.queries.experiments.forgetting.origins import Subject
 from sessions_app.queries.experiments.forgetting.phrases import Phrases, words_of
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import run_turn
 from tests.actions.test_own_units import fresh, load, now, source
 from tests.experiments.conftest import ANNA, stored, tried
 from tests.experiments.walks import Walk, broken_solver_installed
@@ -49,7 +49,7 @@ _FRAME = b"\x28\xb5\x2f\xfd"
 
 
 def say(session: Session, message: str) -> ExplainabilityTurn:
-    return stored(run_turn(fresh(session), TurnCall(message=message)).turn)
+    return stored(answer_message(fresh(session), TurnCall(message=message)).turn)
 
 
 def add(base: KnowledgeBase, new: NewSource) -> KnowledgeSource:

@@ -14,6 +14,7 @@ from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.background.doctor import findings
+from sessions_app.commands.messages import answer_message
 from sessions_app.experiments.recorded import NotReplayable
 from sessions_app.experiments.replay import replay
 from sessions_app.models import (
@@ -27,7 +28,6 @@ from sessions_app.models import (
     TurnEvents,
 )
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import run_turn
 from tests.actions.test_own_units import source
 from tests.experiments.conftest import Talk, stored
 
@@ -113,10 +113,10 @@ def test_what_was_removed_since_is_whole_to_the_doctor(talk: Talk) -> None:
 def remembering(project: Project) -> Callable[[str], ExplainabilityTurn]:
     """Return a function that answers a command in one session that remembers something, and gives its turn."""
     session = create_session(project)
-    run_turn(session, TurnCall(message="My name is Ada."))
+    answer_message(session, TurnCall(message="My name is Ada."))
 
     def answered(text: str) -> ExplainabilityTurn:
-        return stored(run_turn(Session.objects.get(pk=session.pk), TurnCall(message=text)).turn)
+        return stored(answer_message(Session.objects.get(pk=session.pk), TurnCall(message=text)).turn)
 
     answered("/remember The boat leaves at 9.")
     return answered

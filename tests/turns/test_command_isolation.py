@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from sessions_app.actions.sessions.session import create_session
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import Project, Session
 from sessions_app.queries.sessions import frozen_content
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import TurnResult, run_turn
+from sessions_app.turns.pipeline import TurnResult
 from tests.assistants.skill_files import front, write_skill
 
 FROZEN = (
@@ -60,7 +61,7 @@ def own_files(tmp_path: Path, settings: Settings) -> None:
 
 def give(session: Session, text: str) -> TurnResult:
     """Run a command in a session that is known by its key alone, as any process knows it."""
-    return run_turn(Session.objects.only("pk").get(pk=session.pk), TurnCall(message=text))
+    return answer_message(Session.objects.only("pk").get(pk=session.pk), TurnCall(message=text))
 
 
 def held(session: Session) -> dict[str, object]:

@@ -13,9 +13,9 @@ from pytest_django import Settings
 
 from mrpvm.commands import BUILTINS
 from sessions_app.actions.sessions.session import create_session
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import run_turn
 
 _watching: list[list[str]] = []
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
@@ -83,9 +83,9 @@ TEXTS = st.one_of(
 @examples(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_command_writes_a_file(project: Project, own_files: Path, changed: list[str], texts: list[str]) -> None:
     session = create_session(project)
-    run_turn(session, TurnCall(message="/skills"))
+    answer_message(session, TurnCall(message="/skills"))
     changed.clear()
     for text in texts:
-        run_turn(Session.objects.get(pk=session.pk), TurnCall(message=text))
+        answer_message(Session.objects.get(pk=session.pk), TurnCall(message=text))
     assert [path for path in changed if not Path(path).is_relative_to(own_files)] == []
     assert {Path(path).name for path in changed} <= {"skills"}, "the project's own folder, if it is not there yet"

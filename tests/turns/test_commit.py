@@ -8,10 +8,10 @@ import pytest
 from mrpvm import registry
 from mrpvm.conversation.chain import chain_start
 from sessions_app.actions.sessions.session import Choices
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, LayerUnit, SessionEvent
 from sessions_app.queries.turns.registry import unit_events
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import run_turn
 from tests.kernel.scripted import detection, plugin, retrieval, solution
 from tests.payloads import stored_payloads
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def say(session, message="Why is Rex here?", **choices):
-    return run_turn(session, TurnCall(message=message, choices=Choices(**choices)))
+    return answer_message(session, TurnCall(message=message, choices=Choices(**choices)))
 
 
 @pytest.mark.rule("TURN-20")
@@ -194,8 +194,8 @@ def test_a_command_is_a_point_of_recognition(session, monkeypatch):
     call = TurnCall(message="/style focus", chain=chain_start("project", "key", ""))
     monkeypatch.setattr(ConversationPoint, "__init__", Mock(side_effect=RuntimeError("the server stops here")))
     with pytest.raises(RuntimeError, match="stops here"):
-        run_turn(session, call)
+        answer_message(session, call)
     assert not session.turns.exists()
     monkeypatch.undo()
-    run_turn(session, call)
+    answer_message(session, call)
     assert session.conversation_points.get().sequence == 0

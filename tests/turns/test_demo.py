@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 from pytest_django import Settings
 
+from sessions_app.commands.messages import answer_message
 from sessions_app.management import demo
 from sessions_app.management.bootstrap import bootstrap
 from sessions_app.management.demo import load_demo
@@ -15,7 +16,6 @@ from sessions_app.queries.turns.registry import events
 from sessions_app.queries.turns.verdicts import verdict
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
-from sessions_app.turns.pipeline import run_turn
 from tests.web.page_scene import member_client
 
 
@@ -57,10 +57,10 @@ def test_a_first_start_that_was_broken_off_is_gone_on_with(
     def broken_off(session: Session, call: TurnCall) -> None:
         if next(messages, None) is None:
             raise KeyboardInterrupt
-        run_turn(session, call)
+        answer_message(session, call)
 
     with monkeypatch.context() as patch:
-        patch.setattr(demo, "run_turn", broken_off)
+        patch.setattr(demo, "answer_message", broken_off)
         with pytest.raises(KeyboardInterrupt):
             bootstrap(None, True, alone=True)
     assert not ApiKey.objects.exists()

@@ -10,10 +10,10 @@ from pytest_django import Settings
 
 from mrpvm.commands.remembered import recalled
 from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import Message, RememberedText, Session
 from sessions_app.queries.sessions.remembered import remembered_texts
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import run_turn
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def own_files(tmp_path: Path, settings: Settings) -> None:
 
 def give(session: Session, text: str) -> str:
     """Return what a command says."""
-    result = run_turn(session, TurnCall(message=text)).turn.command_result
+    result = answer_message(session, TurnCall(message=text)).turn.command_result
     assert result is not None
     return str(result["message"])
 
@@ -77,7 +77,7 @@ def test_what_is_verified_is_what_holds(session: Session) -> None:
 
 
 def test_nothing_is_consolidated_unasked(session: Session) -> None:
-    run_turn(session, TurnCall(message="My name is Ann."))
+    answer_message(session, TurnCall(message="My name is Ann."))
     assert standing(session) == {}
 
 

@@ -11,10 +11,10 @@ from pytest_django import Settings
 
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.model_roles import set_model_roles
+from sessions_app.commands.messages import answer_message
 from sessions_app.events import EVENT_KINDS
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import run_turn
 from tests.assistants.skill_files import front, write_skill
 from tests.house.test_scripts import NODE
 from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client
@@ -133,7 +133,7 @@ def test_the_skills_page_costs_the_same_for_many_skills(project: Project, files:
 
 def test_a_command_leaves_the_page_of_turns_and_exports_whole(live_project: Project) -> None:
     session = create_session(live_project)
-    run_turn(session, TurnCall(message="/style focus"))
+    answer_message(session, TurnCall(message="/style focus"))
     client = member_client(live_project)
     assert "Command" in shown(client, f"/sessions/{session.session_id}")
     exported = client.get(f"/api/sessions/{session.session_id}/export?format=json").json()
@@ -144,12 +144,12 @@ def test_a_command_leaves_the_page_of_turns_and_exports_whole(live_project: Proj
 def test_the_choice_of_a_turn_tells_its_command_and_its_skill(live_project: Project) -> None:
     """What a command meant, which skill ran, and why."""
     session = create_session(live_project)
-    turn = run_turn(session, TurnCall(message="/calc 6*7")).turn
+    turn = answer_message(session, TurnCall(message="/calc 6*7")).turn
     html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}/choice")
     assert "&#x27;calc&#x27; is the alias of the skill &#x27;arithmetic&#x27; from bundled." in html
     assert "Resolved with snapshot 1" in html
     assert "builtin:calculate" in html
-    unknown = run_turn(session, TurnCall(message="/nothing")).turn
+    unknown = answer_message(session, TurnCall(message="/nothing")).turn
     html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{unknown.request_id}/choice")
     assert "is neither a built-in command nor an alias" in html
     assert "<dd>none</dd>" in html
@@ -157,7 +157,7 @@ def test_the_choice_of_a_turn_tells_its_command_and_its_skill(live_project: Proj
 
 def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Project) -> None:
     session = create_session(live_project)
-    turn = run_turn(session, TurnCall(message="My dog is called Rex.")).turn
+    turn = answer_message(session, TurnCall(message="My dog is called Rex.")).turn
     address = f"/sessions/{session.session_id}/turns/{turn.request_id}/choice"
     assert "choice-skill" not in shown(member_client(live_project), address)
     batch = turn.event_batches.get(first_sequence=0)
@@ -175,7 +175,7 @@ def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Pr
 def test_the_page_of_a_command_claims_no_plugin(live_project: Project) -> None:
     """Nothing was planned, so nothing is said to have been skipped."""
     session = create_session(live_project)
-    turn = run_turn(session, TurnCall(message="/calc 6*7")).turn
+    turn = answer_message(session, TurnCall(message="/calc 6*7")).turn
     client, address = member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}"
     choice = shown(client, f"{address}/choice")
     assert "skipped" not in choice
@@ -236,7 +236,7 @@ def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project)
 
 def test_an_answer_names_the_skill_that_guided_it(live_project: Project) -> None:
     session = create_session(live_project)
-    run_turn(session, TurnCall(message="My dog is called Rex."))
+    answer_message(session, TurnCall(message="My dog is called Rex."))
     client = member_client(live_project)
     assert "Guided by" not in shown(client, f"/sessions/{session.session_id}")
     session.turns.update(command_result={"status": "ok", "code": "llm_ok", "message": "x", "data": {"skill": HOSTILE}})

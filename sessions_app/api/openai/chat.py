@@ -23,8 +23,9 @@ from sessions_app.api.turns.completion import unsent
 from sessions_app.api.turns.live_answer import voided
 from sessions_app.api.turns.sse import Feed, StreamEvent
 from sessions_app.api.turns.turn_stream import TurnStream
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.turns.pipeline import TurnResult, run_turn
+from sessions_app.turns.pipeline import TurnResult
 
 
 class OpenAIChatCompletions(OpenAIView):
@@ -38,7 +39,7 @@ class OpenAIChatCompletions(OpenAIView):
         checked = asked_in(self, body, said_in(body.get("messages"), "messages"), "chat.completions")
         if flag_of(body, "stream"):
             return self._stream(checked, with_usage=_wants_usage(body))
-        result = run_turn(self._session(checked), checked.call, wait_ms=checked.wait_ms)
+        result = answer_message(self._session(checked), checked.call, wait_ms=checked.wait_ms)
         self.request_id = result.turn.request_id
         return Response(_completion(result, checked), headers={SESSION_HEADER: result.turn.session.session_id})
 

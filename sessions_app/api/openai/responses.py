@@ -22,10 +22,10 @@ from sessions_app.api.turns.chat_sessions import SESSION_HEADER
 from sessions_app.api.turns.response_ids import request_id_of
 from sessions_app.api.turns.sse import Feed
 from sessions_app.api.turns.turn_stream import TurnStream
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.sessions.conversations import response_turn, turn_of_request
 from sessions_app.queries.turns.registry import answer_of, events
-from sessions_app.turns.pipeline import run_turn
 
 type Find = Callable[[], tuple[Session, Any]]
 
@@ -54,7 +54,7 @@ class Responses(OpenAIView):
         if flag_of(body, "background") or flag_of(body, "stream"):
             return self._begin(find, checked, body)
         session, call = find()
-        result = run_turn(session, call, wait_ms=checked.wait_ms)
+        result = answer_message(session, call, wait_ms=checked.wait_ms)
         self.request_id = result.turn.request_id
         return self._told(response_of(result.turn, result.outcome.answer_text, list(result.events)))
 

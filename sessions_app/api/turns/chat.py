@@ -20,10 +20,10 @@ from sessions_app.api.turns.completion import completion
 from sessions_app.api.turns.live_answer import LiveAnswer
 from sessions_app.api.turns.sse import Feed
 from sessions_app.api.turns.turn_stream import TurnStream
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import Session
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.turns.call import TurnCall, check_call
-from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.running_turns import running_turns
 
 
@@ -44,7 +44,7 @@ class ChatCompletions(ApiView):
         if body["stream"]:
             return self._stream(body, call)
         session, placed = self._placed(body, call)
-        result = run_turn(session, placed, wait_ms=body["wait_ms"])
+        result = answer_message(session, placed, wait_ms=body["wait_ms"])
         self.request_id = result.turn.request_id
         return Response(completion(result, body.get("include", ())))
 

@@ -12,9 +12,10 @@ from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.sse import Encode, Ending, EventStream, Feed, StreamEvent, frame
 from sessions_app.api.turns.stream_threads import StreamThreads
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import TurnResult, run_turn
+from sessions_app.turns.pipeline import TurnResult
 
 _threads = StreamThreads("turn", 4 * settings.MRPVM_MAX_RUNNING_TURNS)
 """More than may run, because some wait for their session."""
@@ -66,7 +67,7 @@ class TurnStream:
     def _run(self, session: Session, call: TurnCall, wait_ms: int) -> None:
         """Put the turn's events into the feed, on the turn's thread; an error is the last of them."""
         try:
-            result = run_turn(session, call, wait_ms=wait_ms, listen=self._answer.listen, read=self._answer.read)
+            result = answer_message(session, call, wait_ms=wait_ms, listen=self._answer.listen, read=self._answer.read)
             for event in self._answer.rest(result):
                 self.feed.put(*event)
         except Exception as error:

@@ -18,13 +18,13 @@ from sessions_app.actions.sessions.session import (
 from sessions_app.actions.settings.model_roles import change_model_config
 from sessions_app.actions.settings.quotas import take_turn
 from sessions_app.call_rates import is_allowed, seconds_to_wait
+from sessions_app.commands.messages import answer_message
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.queries.sessions.pages import deleted_session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import drop_chain
-from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.sessions.composer import composer_context
 from sessions_app.web.sessions.conversation import exchanges_context
 from sessions_app.web.sessions.diagnostics import diagnostics_context
@@ -120,7 +120,7 @@ def ask(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
         if not is_allowed(f"chats:user-{member.user.pk}", settings.MRPVM_CHATS_PER_MINUTE):
             raise Unavailable(f"Too many messages. Try again in {seconds_to_wait()} s.", code="RATE_LIMITED")
         take_turn(member.project)
-        run_turn(session, _call(request, member))
+        answer_message(session, _call(request, member))
     except MRPError as error:
         tell_error(request, error)
         keep_written(request, session_id)

@@ -14,6 +14,9 @@ from sessions_app.actions.sessions.session import delete_session
 from sessions_app.models import ApiKey, ContextUnit, ConversationPoint, ExplainabilityTurn, Session
 from tests.api.conftest import Caller
 from tests.api.openai.conftest import key_of
+from tests.api.test_models import acting
+from tests.llm.provider import Provider
+from tests.llm.provider import say as speak
 
 Say = Callable[..., str]
 Conversation = list[dict[str, str]]
@@ -225,3 +228,13 @@ def test_a_slash_is_a_command_only_where_the_client_says_so(say: Say) -> None:
     last = ExplainabilityTurn.objects.latest("pk")
     assert last.client_request["session"] == "recognised"
     assert "/style focus" not in [message.content for message in last.session.messages.all()]
+
+
+def test_a_conversation_is_found_again_after_a_skill(provider: Provider, say: Say) -> None:
+    """The client sends the command that it typed; the conversation holds what came after it."""
+    provider.otherwise = acting(speak("The ferry leaves at nine."))
+    headers = {"X-Commands": "on"}
+    conversation: Conversation = []
+    say(conversation, "/summarise The ferry leaves at nine.", extra_headers=headers)
+    say(conversation, "My dog is called Rex.", extra_headers=headers)
+    assert how() == ["new", "recognised"]
