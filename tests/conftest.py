@@ -2,13 +2,15 @@
 
 import os
 import secrets
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import time
 from urllib.parse import urlsplit
 
 import hypothesis
+import psycopg
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -26,6 +28,7 @@ from tests.actions.knowledge_scene import ListeningRetriever
 from tests.configured_model import acting
 from tests.live import LiveServer
 from tests.llm.provider import KEY, Provider, say
+from tests.migrated import drop_template, migrated_file, migrated_template
 
 hypothesis.settings.register_profile("default", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
@@ -49,21 +52,44 @@ def data_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return settings.MRPVM_DATA_DIR
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Drop what the workers of the run copied their PostgreSQL databases from."""
+    if "DATABASE_URL" in os.environ and not hasattr(session.config, "workerinput"):
+        drop_template(os.environ["DATABASE_URL"])
+
+
+@pytest.fixture(scope="session")
+def shared_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the directory that all workers of the run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Let SQLite use the file that is there, a migrated one."""
+    return connection.vendor == "sqlite"
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
-    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
+    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory, shared_directory: Path
 ) -> None:
-    """Give each worker a database file of its own.
+    """Give each worker a migrated database of its own.
 
-    A file, because an in-memory database shared by threads answers "table is locked" where a file waits. It need
-    not survive power loss.
+    A file on SQLite, because an in-memory database shared by threads answers "table is locked" where a file waits.
+    It need not survive power loss.
     """
     database = settings.DATABASES["default"]
-    if database["ENGINE"] == "django.db.backends.sqlite3":
-        database["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+    if connection.vendor == "sqlite":
+        own = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        database["TEST"]["NAME"] = str(shutil.copyfile(migrated_file(shared_directory), own))
         database["OPTIONS"]["init_command"] = database["OPTIONS"]["init_command"].replace(
             "synchronous=FULL", "synchronous=OFF"
         )
+    else:
+        database["TEST"]["TEMPLATE"] = migrated_template(shared_directory, os.environ["DATABASE_URL"])
 
 
 @pytest.fixture(scope="session")
@@ -150,20 +176,32 @@ def fresh_counters(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def own_services() -> Iterator[dict[str, str]]:
-    """Return the variables for server processes of the test's own: a new database where the run has PostgreSQL.
+def migrated_data(tmp_path: Path, shared_directory: Path) -> Callable[..., Path]:
+    """Return a function that makes data directories under `tmp_path` whose SQLite databases are migrated."""
 
-    Empty on SQLite, where the database lies in the data directory.
+    def make(name: str = "") -> Path:
+        data = tmp_path / name
+        data.mkdir(exist_ok=True)
+        shutil.copyfile(migrated_file(shared_directory), data / "db.sqlite3")
+        return data
+
+    return make
+
+
+@pytest.fixture
+def own_services(migrated_data: Callable[..., Path], shared_directory: Path) -> Iterator[dict[str, str]]:
+    """Return the variables for server processes of the test's own: a migrated database where the run has PostgreSQL.
+
+    Empty on SQLite, where the database lies in the data directory: a migrated one in `tmp_path`.
     """
     address = os.environ.get("DATABASE_URL")
     if not address:
+        migrated_data()
         yield {}
         return
-    import psycopg
-
-    name = f"own_{secrets.token_hex(8)}"
+    name, template = f"own_{secrets.token_hex(8)}", migrated_template(shared_directory, address)
     with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         redis = {"REDIS_URL": os.environ["REDIS_URL"]} if "REDIS_URL" in os.environ else {}
         yield {"DATABASE_URL": urlsplit(address)._replace(path=f"/{name}").geturl(), **redis}
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

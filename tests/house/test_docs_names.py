@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +88,8 @@ def run_example(command: list[str], environment: dict[str, str]) -> str:
     return done.stdout
 
 
-def test_the_calls_of_the_pages_work_as_they_stand(tmp_path: Path) -> None:
-    with ServerProcess(tmp_path, MRPVM_API_KEY=KEY) as server:
+def test_the_calls_of_the_pages_work_as_they_stand(migrated_data: Callable[..., Path]) -> None:
+    with ServerProcess(migrated_data(), MRPVM_API_KEY=KEY) as server:
         environment = {"PATH": os.environ["PATH"], "MRPVM_API_KEY": KEY}
         for name in ("README.md", "docs/api.md"):
             for example in blocks(name, "python"):

@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -89,8 +90,8 @@ def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("DECISION-26")
-def test_a_given_key_and_the_login_link_are_not_logged(tmp_path: Path) -> None:
-    with ServerProcess(tmp_path, MRPVM_API_KEY=GIVEN_KEY) as server:
+def test_a_given_key_and_the_login_link_are_not_logged(migrated_data: Callable[..., Path]) -> None:
+    with ServerProcess(migrated_data(), MRPVM_API_KEY=GIVEN_KEY) as server:
         assert sessions(server.url, GIVEN_KEY) == []
         assert status_of(f"{server.url}/api/sessions", Authorization="Bearer mrp_" + "x" * 40) == 401
         first, second = status_of(server.login_link), status_of(server.login_link)
@@ -172,7 +173,7 @@ def test_a_second_process_on_the_same_database_needs_redis(tmp_path: Path, own_s
     """Whatever its data directory: it would close the turns of the first."""
     first, second = tmp_path / "first", tmp_path / "second"
     own_services.pop("REDIS_URL", None)
-    database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'shared.sqlite3'}"} | own_services
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}"} | own_services
     with ServerProcess(first, **database) as server:
         code, output = ServerProcess(second, **database).refused()
         assert code == 1
@@ -184,11 +185,12 @@ def test_a_second_process_on_the_same_database_needs_redis(tmp_path: Path, own_s
         assert server.stop()[0] == 0
 
 
-def test_a_second_process_on_a_data_directory_is_refused(tmp_path: Path) -> None:
-    with ServerProcess(tmp_path) as server:
-        code, output = ServerProcess(tmp_path, "--no-bootstrap").refused()
+def test_a_second_process_on_a_data_directory_is_refused(migrated_data: Callable[..., Path]) -> None:
+    data = migrated_data()
+    with ServerProcess(data) as server:
+        code, output = ServerProcess(data, "--no-bootstrap").refused()
     assert code == 1
-    assert output.startswith(f"MRPVM_DATA_DIR is {str(tmp_path)!r}: process {server.process.pid} serves it already")
+    assert output.startswith(f"MRPVM_DATA_DIR is {str(data)!r}: process {server.process.pid} serves it already")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,7 +1,7 @@
 """One mrpvm sends its turns to another over HTTP, both as processes of their own."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,17 +16,17 @@ MESSAGES = ("My dog is called Rex. My cat is called Tom.", "What is my dog calle
 
 
 @pytest.fixture
-def receiver(tmp_path: Path) -> Iterator[ServerProcess]:
+def receiver(migrated_data: Callable[..., Path]) -> Iterator[ServerProcess]:
     """Return the server that takes traces."""
-    with ServerProcess(tmp_path / "receiver") as server:
+    with ServerProcess(migrated_data("receiver")) as server:
         yield server
 
 
 @pytest.fixture
-def sender(tmp_path: Path, receiver: ServerProcess) -> Iterator[ServerProcess]:
+def sender(migrated_data: Callable[..., Path], receiver: ServerProcess) -> Iterator[ServerProcess]:
     """Return the server that sends its turns there, with their content."""
     with ServerProcess(
-        tmp_path / "sender",
+        migrated_data("sender"),
         OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url,
         OTEL_EXPORTER_OTLP_HEADERS=f"Authorization={quote(f'Bearer {receiver.api_key}')}",
         OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT="true",

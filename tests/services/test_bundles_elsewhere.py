@@ -1,5 +1,6 @@
 """A session that goes from one kind of database to the other and back stays the same to the byte."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx2 as httpx
@@ -44,12 +45,14 @@ def bundle_of(api: httpx.Client, session_id: str) -> bytes:
 
 
 @pytest.mark.rule("BUNDLE-4")
-def test_a_bundle_is_the_same_on_either_database_and_back(tmp_path: Path, own_services: dict[str, str]) -> None:
+def test_a_bundle_is_the_same_on_either_database_and_back(
+    migrated_data: Callable[..., Path], own_services: dict[str, str]
+) -> None:
     key = {"MRPVM_API_KEY": KEY}
     bundles: list[bytes] = []
     # SQLite, then the run's own database, then SQLite again: three servers that share nothing.
     for number, services in enumerate(({}, own_services, {})):
-        with ServerProcess(tmp_path / str(number), **key, **services) as process:
+        with ServerProcess(migrated_data(str(number)), **key, **services) as process:
             api = httpx.Client(base_url=process.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=60)
             if bundles:
                 files = {"file": ("session.zip", bundles[-1], "application/zip")}

@@ -1,0 +1,60 @@
+"""Databases with every table and no row of the product's: a run migrates one of each kind, all others are copies."""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+
+from tests.server import ServerProcess
+
+# Set before worker processes start, so that all of them share it.
+RUN = os.environ.setdefault("MRPVM_TEST_RUN", secrets.token_hex(8))
+TEMPLATE = f"migrated_{RUN}"
+
+
+def migrated_file(shared: Path) -> Path:
+    """Return an SQLite file, made by the first process that asks for it in the directory `shared`."""
+    made = shared / "migrated.sqlite3"
+
+    def make() -> None:
+        _migrate(shared / "migrating")
+        (shared / "migrating" / "db.sqlite3").rename(made)
+
+    _make_once(shared / "migrated-file", make)
+    return made
+
+
+def migrated_template(shared: Path, address: str) -> str:
+    """Return the name of a PostgreSQL database to be copied, made by the first process that asks for it."""
+
+    def make() -> None:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{TEMPLATE}"')
+        _migrate(shared / "migrating", DATABASE_URL=urlsplit(address)._replace(path=f"/{TEMPLATE}").geturl())
+
+    _make_once(shared / "migrated-template", make)
+    return TEMPLATE
+
+
+def drop_template(address: str) -> None:
+    """Drop the run's PostgreSQL template, if it made one."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{TEMPLATE}" WITH (FORCE)')
+
+
+def _make_once(mark: Path, make: Callable[[], None]) -> None:
+    with mark.open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if file.tell() == 0:
+            make()
+            file.write("made")
+
+
+def _migrate(data: Path, **variables: str) -> None:
+    data.mkdir(exist_ok=True)
+    code, output = ServerProcess(data, **variables).manage("migrate", "--verbosity", "0")
+    assert code == 0, output
