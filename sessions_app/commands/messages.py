@@ -37,7 +37,7 @@ def answer_message(
 @turn_running()
 @secrets_remembered()
 def _answer_command(session: Session, call: TurnCall, wait_ms: int) -> CommandTurn | Orchestration:
-    typed = admitted(call, session)
+    typed = admitted(call, session.project)
     return in_slot(
         wait_ms,
         lambda: answer_command(session, typed.message, typed.chain, typed.client_request, sent=typed.sent),

@@ -8,7 +8,7 @@ from sessions_app.layers.retrieval.port import EffectiveView
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.experiments.rerun import session_now
 from sessions_app.queries.sessions.flags import flags_of
-from sessions_app.turns.call import TurnCall, admitted
+from sessions_app.turns.call import TurnCall, check_call, limited
 from sessions_app.turns.state import read_state
 from sessions_app.turns.view import TurnView, conditions_of
 
@@ -21,7 +21,9 @@ def unsent_turn(session: Session, message: str) -> SupposedTurn:
     """
     # Nobody holds the slot: others save and mount meanwhile.
     session = session_now(session)
-    call = admitted(TurnCall(message=message, takes_commands=False), session)
+    call = TurnCall(message=message, takes_commands=False)
+    check_call(call)
+    call = limited(call, session.turn_limits)
     turn = ExplainabilityTurn(
         session=session,
         turn_index=session.turn_sequence + 1,

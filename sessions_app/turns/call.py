@@ -14,7 +14,7 @@ from mrpvm.llm.port import Sampling
 from mrpvm.llm.redaction import messages_without_secrets, without_secrets
 from mrpvm.values import HistoryMessage
 from sessions_app.actions.sessions.session import Choices, check_choices
-from sessions_app.models import KnowledgeBase, Session
+from sessions_app.models import KnowledgeBase, Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,19 +68,18 @@ class TurnCall:
         return self.skill if self.typed is not None else None
 
 
-def admitted(call: TurnCall, session: Session) -> TurnCall:
-    """Return the call as a turn of the session takes it: checked, within its limits, without secrets if those go.
+def admitted(call: TurnCall, project: Project) -> TurnCall:
+    """Return the call as its turn takes it, without secrets where the project blacks them out.
 
     Raises:
         InvalidInput, TooLarge: as `check_call`.
     """
     check_call(call)
-    call = _limited(call, session.turn_limits)
-    return _without_secrets(call) if session.project.redacts_conversations else call
+    return _without_secrets(call) if project.redacts_conversations else call
 
 
-def _limited(call: TurnCall, limits: Mapping[str, int]) -> TurnCall:
-    """Return the call within its session's limits, as far as its own are not lower."""
+def limited(call: TurnCall, limits: Mapping[str, int]) -> TurnCall:
+    """Return the call within its session's `turn_limits`, as far as its own are not lower."""
     if not limits:
         return call
     both = {name: min(value, call.limits.get(name, value)) for name, value in limits.items() if name != "max_tokens"}

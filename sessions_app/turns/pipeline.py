@@ -24,7 +24,7 @@ from sessions_app.logs import logging_with
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.pacing import turn_running
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests
-from sessions_app.turns.call import TurnCall, admitted
+from sessions_app.turns.call import TurnCall, admitted, limited
 from sessions_app.turns.cancel import CancelWatch
 from sessions_app.turns.chains import as_sent, keep_chain
 from sessions_app.turns.close import TurnError, end_on_defect, end_turn
@@ -83,7 +83,7 @@ def run_turn(
         MRPError: before the turn existed; no entry is left.
         TurnError: the turn failed, was cancelled or interrupted; its entry is stored.
     """
-    call = admitted(call, session)
+    call = admitted(call, session.project)
     with running_turns.place(session.project_id) as take_place, fair_share.turn(session.project_id):
         if not wait_ms:  # whoever may wait for the session has no place before it is free
             take_place()
@@ -91,7 +91,7 @@ def run_turn(
         turn = start_turn(session, call, take_place, wait_ms)
         fair_share.step()
         with logging_with(session_id=turn.session.session_id, turn_id=turn.request_id), traced_turn(turn):
-            prepared = prepare(turn, call)
+            prepared = prepare(turn, limited(call, turn.session.turn_limits))
             return _run(prepared, listen, read)
 
 
