@@ -65,7 +65,9 @@ def conversation(session: Session, before: int | None = None, count: int | None 
     newest = list(turns.prefetch_related(said, "scores")[: limit + 1])
     shown = newest[:limit][::-1]
     has_older = len(newest) > limit
-    imported = _without_turn(session, shown if has_older else None, before)
+    bounds = shown if has_older else None
+    has_others = before is not None or _last_place(bounds, shown) != session.message_sequence
+    imported = _without_turn(session, bounds, before) if has_others else []
     return Conversation(
         entries=_in_order(shown, imported[:IMPORTED_SHOWN][::-1]),
         unanswered=_unanswered(shown),
@@ -114,6 +116,16 @@ def _without_turn(session: Session, after: list[ExplainabilityTurn] | None, befo
         later = session.messages.filter(turn__turn_index__gte=before).order_by("turn__turn_index", "sequence").first()
         messages = messages if later is None else messages.filter(sequence__lt=later.sequence)
     return list(messages[: IMPORTED_SHOWN + 1])
+
+
+def _last_place(after: list[ExplainabilityTurn] | None, turns: list[ExplainabilityTurn]) -> int:
+    """Return the sequence of the last message of these turns, if no message without a turn is among theirs.
+
+    Args:
+        after: as `_without_turn`.
+    """
+    first = next((place for turn in after or () if (place := _place(turn)) is not None), 1)
+    return first - 1 + sum(len(turn.messages.all()) for turn in turns)
 
 
 def _place(turn: ExplainabilityTurn) -> int | None:
