@@ -450,13 +450,19 @@ LOGGING = {
     },
     "filters": {
         "not_cut_off": {"()": "sessions_app.logs.NotCutOff"},
-        "unavailable": {"()": "sessions_app.logs.Unavailable"},
+        "outages": {"()": "sessions_app.logs.Outages"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": _LOG_FORMAT, "filters": ["not_cut_off"]}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": _LOG_FORMAT,
+            "filters": ["not_cut_off", "outages"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "django": {"handlers": [], "level": "WARNING", "propagate": True},
-        "django.request": {"level": "ERROR", "filters": ["unavailable"]},  # a client's 4xx is its own to read
+        "django.request": {"level": "ERROR"},  # a client's 4xx is its own to read
         "django.security.DisallowedHost": {"level": "CRITICAL"},  # answered with 400
         "mrpvm": {"level": "INFO"},
         "sessions_app": {"level": "INFO"},

@@ -1,12 +1,13 @@
 """Failures of the database: dead connections are closed, and callers get an error that says what it cannot do.
 
 What the database cannot do now is no defect and no failure of a plugin. One function says what an error of it means,
-for SQLite and PostgreSQL alike.
+for SQLite, PostgreSQL and Redis alike.
 """
 
 import errno
 import logging
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -30,6 +31,7 @@ _AWAY_CLASSES = ("08", "53", "57")  # connection, resources, an operator who sto
 
 _BUSY = "The database was busy with something else for too long. Try again in a moment."
 _AWAY = "The database cannot be reached now. Try again in a moment."
+_SHARED_AWAY = "Redis, which the server's processes share, cannot be reached now. Try again in a moment."
 _FULL = (
     "The disk that holds the database is full, so this was not stored. Make room on it; until then what is stored can"
     " be read."
@@ -38,7 +40,7 @@ _NO_ROOM_FOR_FILES = (
     "The server's disk is full, so this was not stored. Make room where it keeps data and temporary files; until"
     " then what is stored can be read."
 )
-_KINDS = {_BUSY: "busy", _AWAY: "away", _FULL: "full", _NO_ROOM_FOR_FILES: "full"}
+_KINDS = {_BUSY: "busy", _AWAY: "away", _SHARED_AWAY: "away", _FULL: "full", _NO_ROOM_FOR_FILES: "full"}
 
 logger = logging.getLogger(__name__)
 
@@ -49,14 +51,10 @@ def as_unavailable(error: Exception) -> Exception:
     Busy is a lock waited for in vain (`lock_timeout`, SQLite's `timeout`); away is a lost or refused connection; full
     is `StorageFull`.
     """
-    if isinstance(error, TransactionManagementError) and isinstance(error.__cause__, Exception):
-        # Somebody continued in a transaction that had failed already.
-        told = as_unavailable(error.__cause__)
-        return error if told is error.__cause__ else told
-    message = _meaning(error)
+    message = outage_of(error)
     if message is None:
         return error
-    logger.warning("%s (%s)", message.partition(".")[0], " ".join(str(error).split()))
+    logger.warning("%s (%s)", message.partition(".")[0], " ".join(str(error.__cause__ or error).split()))
     if (counted := meters()) is not None:
         counted.database_errors.labels(_KINDS[message]).inc()
     if message in (_FULL, _NO_ROOM_FOR_FILES):
@@ -77,9 +75,15 @@ def as_own_error(error: Exception, what: str) -> MRPError:
     return MRPError(f"The server has a defect ({type(error).__name__}); its log says more.")
 
 
-def _meaning(error: Exception) -> str | None:
+def outage_of(error: BaseException | None) -> str | None:
+    """Return what cannot be done now, for whoever asked for it; None for a defect."""
+    if isinstance(error, TransactionManagementError):
+        # Somebody continued in a transaction that had failed already.
+        return outage_of(error.__cause__)
     if isinstance(error, OSError):
         return _NO_ROOM_FOR_FILES if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+    if (redis := sys.modules.get("redis.exceptions")) and isinstance(error, redis.ConnectionError | redis.TimeoutError):
+        return _SHARED_AWAY
     if not isinstance(error, OperationalError | InterfaceError):
         return None
     cause: Any = error.__cause__

@@ -13,7 +13,9 @@ from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
+from mrpvm.errors import StorageUnavailable
 from mrpvm.llm.redaction import without_secrets
+from sessions_app.database import outage_of
 
 
 def configured_secrets() -> list[str]:
@@ -85,14 +87,21 @@ class JSONFormatter(logging.Formatter):
         return json.dumps({name: without_secrets(value) for name, value in entry.items()}, ensure_ascii=False)
 
 
-class Unavailable(logging.Filter):
-    """Lowers a request that was answered with 503 to a warning of one line: the server has no defect."""
+class Outages(logging.Filter):
+    """Lowers what an outage led to, and a request that was answered with 503, to a warning of one line.
+
+    The server has no defect then, whichever of its parts met the outage.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return True: the line is written in any case."""
-        if getattr(record, "status_code", None) == HTTPStatus.SERVICE_UNAVAILABLE:
+        error = record.exc_info[1] if record.exc_info else None
+        outage = error.message if isinstance(error, StorageUnavailable) else outage_of(error)
+        if outage is not None or getattr(record, "status_code", None) == HTTPStatus.SERVICE_UNAVAILABLE:
             record.levelno, record.levelname = logging.WARNING, "WARNING"
             record.exc_info = record.exc_text = None
+        if outage is not None:
+            record.msg, record.args = f"{record.getMessage()}: {outage}", ()
         return True
 
 

@@ -10,7 +10,6 @@ from django.core.checks import run_checks
 from django.db import connection, transaction
 
 from mrpvm import registry
-from mrpvm.errors import StorageUnavailable
 from mrpvm.values import PLUGIN_TYPES
 from sessions_app import events
 from sessions_app.actions.upkeep.probing import try_to_write
@@ -38,8 +37,6 @@ def _passes(name: str, check: Callable[[], bool]) -> bool:
     try:
         with outages_told():
             return check()
-    except StorageUnavailable as error:
-        logger.warning("the readiness check %s failed: %s", name, error)
     except TimeoutError:
         logger.warning("the readiness check %s failed: no answer in time", name)
     except Exception:

@@ -11,6 +11,7 @@ from django.test import Client
 from mrpvm import errors as machine_errors
 from mrpvm.errors import MRPError
 from sessions_app.api.shell import errors
+from sessions_app.logs import Outages
 from tests.api.conftest import Caller
 from tests.busy import database_kept
 
@@ -233,7 +234,7 @@ def test_a_defect_is_500_and_tells_nothing(
 @pytest.mark.django_db(transaction=True)
 def test_a_database_that_others_keep_too_long_is_503(editor: Caller, caplog: pytest.LogCaptureFixture) -> None:
     """The same on SQLite and on PostgreSQL: it is no defect, and helps itself."""
-    with database_kept():
+    with caplog.filtering(Outages()), database_kept():
         answer = editor.post("/api/sessions", b"{}")
     lines = [record for record in caplog.records if record.name == "django.request"]
     assert [(record.levelname, record.exc_info) for record in lines] == [("WARNING", None)]

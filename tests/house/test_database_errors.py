@@ -1,9 +1,12 @@
 """What an error of the database means to whoever asked: it is busy, away or full, or the server has a defect."""
 
 import errno
+import io
+import logging
 import sqlite3
 
 import pytest
+import redis
 from django.db import DataError, InterfaceError, OperationalError, ProgrammingError
 from django.db.transaction import TransactionManagementError
 
@@ -74,6 +77,54 @@ def test_who_goes_on_in_a_failed_transaction_is_told_why() -> None:
     lost = raised(OperationalError("gone"), Postgres(None))
     told = as_unavailable(raised(TransactionManagementError("an error occurred"), lost))
     assert isinstance(told, StorageUnavailable)
+
+
+@pytest.mark.parametrize("kind", [redis.ConnectionError, redis.TimeoutError])
+def test_redis_that_is_away_is_told(kind: type[Exception]) -> None:
+    told = as_unavailable(kind("Error 111 connecting to 127.0.0.1:6379."))
+    assert isinstance(told, StorageUnavailable)
+    assert told.message.startswith("Redis")
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Return what the configured handler writes."""
+    handler = logging.getHandlerByName("stderr")
+    assert isinstance(handler, logging.StreamHandler)
+    written = io.StringIO()
+    monkeypatch.setattr(handler, "stream", written)
+    return written
+
+
+def log_failure(error: Exception) -> None:
+    try:
+        raise error
+    except Exception:
+        logging.getLogger("sessions_app.turns").exception("what turn %s sent could not be read", "req-1")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        raised(OperationalError("server closed the connection\n\tunexpectedly"), Postgres(None)),
+        raised(TransactionManagementError("x"), raised(OperationalError("gone"), Postgres("57P01"))),
+        redis.ConnectionError("Error 111 connecting to 127.0.0.1:6379."),
+        StorageUnavailable("The database cannot be reached now."),
+        OSError(errno.ENOSPC, "no room"),
+    ],
+)
+def test_an_outage_is_one_warning_whoever_logs_it(error: Exception, log: io.StringIO) -> None:
+    log_failure(error)
+    (line,) = log.getvalue().splitlines()
+    assert " WARNING sessions_app.turns: what turn req-1 sent could not be read: " in line
+
+
+@pytest.mark.parametrize("error", DEFECTS)
+def test_a_defect_is_logged_with_its_traceback(error: Exception, log: io.StringIO) -> None:
+    log_failure(error)
+    first, *others = log.getvalue().splitlines()
+    assert " ERROR sessions_app.turns: what turn req-1 sent could not be read" in first
+    assert "Traceback (most recent call last):" in others
 
 
 @pytest.mark.parametrize("error", DEFECTS)

@@ -22,8 +22,8 @@ SETTLE_SECONDS = 120
 """The longest time after the last fault in which turns end and sockets come back and learn of everything."""
 BEGUN_AFTER = 3
 """How many things everybody has done when the first size is taken: the caches of a process are filled by then."""
-GIVEN_UP = {"TimeoutError", "redis.exceptions.TimeoutError", "redis.exceptions.ConnectionError"}
-"""Errors of waiting for no longer than a limit: they tell of a slow machine or a Redis that is away, not of a loss."""
+GIVEN_UP = {"TimeoutError"}
+"""Errors of waiting for no longer than a limit: they tell of a slow machine, not of a loss."""
 MEMORY_GROWTH, DESCRIPTOR_GROWTH = 1.5, 60
 """How much more a process may hold at the end than when everybody had begun."""
 

@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
 from sessions_app import events
-from sessions_app.database import as_unavailable
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
 from sessions_app.web.consumers.shared import AccessWatch, Outgoing, Query, Result, SharedReads, Subscription, Wakeup
 from sessions_app.web.shell.second_factor import is_asked_for
@@ -95,9 +94,8 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             await self.close(FORBIDDEN)
         except OSError:  # the page has gone; its disconnect comes
             return
-        except Exception as error:
-            if as_unavailable(error) is error:
-                logger.exception("could not follow session %s", self._reader.session_id)
+        except Exception:
+            logger.exception("could not follow session %s", self._reader.session_id)
             await self.close(FAILED)  # the page connects again with the number it has seen
 
     async def _send_news(self, progress: Sequence[Outgoing]) -> bool:
