@@ -1,4 +1,4 @@
-"""`python -m tests.soak [--minutes 10] [--on SQLite] [--fault "process killed"]`: mixed work while things go wrong.
+"""`python -m tests.soak [--minutes 10] [--on SQLite] [--fault "process killed"] [--rounds 5]`: work with faults.
 
 Prints a table, and what is broken, if anything is.
 """
@@ -17,9 +17,13 @@ def main() -> int:
     parser.add_argument("--on", choices=list(SITES), action="append", help="one kind of site alone")
     parser.add_argument("--sessions", type=int, default=50)
     parser.add_argument("--fault", action="append", default=[], help="this kind of fault alone; may be repeated")
+    parser.add_argument(
+        "--rounds", type=int, default=1, help="parts of the time after each of which everything is looked for"
+    )
     given = parser.parse_args()
     names = given.on or list(SITES)
-    outcomes = {name: soak(SITES[name], given.minutes * 60 / len(names), given.sessions, given.fault) for name in names}
+    seconds = given.minutes * 60 / len(names)
+    outcomes = {name: soak(SITES[name], seconds, given.sessions, given.fault, given.rounds) for name in names}
     print(table(outcomes))
     broken = [f"{name}: {text}" for name, outcome in outcomes.items() for text in outcome.broken]
     print("\n".join(broken) or "Nothing was broken.")

@@ -46,12 +46,12 @@ class Outcome:
     left_out: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     given_up: Counter[str] = field(default_factory=Counter)
-    first: Size = Size(0, 0)
-    last: Size = Size(0, 0)
+    sizes: list[Size] = field(default_factory=list)
+    """At the beginning and the end of each round."""
 
     def rows(self) -> dict[str, str]:
         """Return the figures by name."""
-        noted = self.noted
+        noted, first, last = self.noted, self.sizes[0], self.sizes[-1]
         return {
             "seconds of work": f"{self.seconds:.0f}",
             "turns acknowledged": str(sum(map(len, noted.messages.values()))),
@@ -61,28 +61,34 @@ class Outcome:
             **{f"put off or cut: {name}": str(count) for name, count in sorted(noted.put_off.items())},
             **{f"fault: {name}": str(count) for name, count in sorted(self.faults.items())},
             **{f"given up and logged: {name}": str(count) for name, count in sorted(self.given_up.items())},
-            "memory of a process, MiB": f"{self.first.memory_kib // 1024} → {self.last.memory_kib // 1024}",
-            "descriptors of a process": f"{self.first.descriptors} → {self.last.descriptors}",
+            "memory of a process, MiB": f"{first.memory_kib // 1024} → {last.memory_kib // 1024}",
+            "descriptors of a process": f"{first.descriptors} → {last.descriptors}",
             "defects and losses": str(len(self.broken)),
         }
 
 
 def soak(
-    open_site: Callable[[], AbstractContextManager[Site]], seconds: float, sessions: int, only: Collection[str] = ()
+    open_site: Callable[[], AbstractContextManager[Site]],
+    seconds: float,
+    sessions: int,
+    only: Collection[str] = (),
+    rounds: int = 1,
 ) -> Outcome:
     """Let people work for some seconds while things go wrong, then look whether everything acknowledged is there.
 
     Args:
         seconds: the shortest time; each fault happens once in any case, however slow the machine is.
         only: the names of the faults, all where it is empty.
+        rounds: into how many parts the time is divided; what was acknowledged is looked for after each.
     """
     noted = Noted()
     with open_site() as site:
         people = [Person(site.url, cookies, noted, number) for cookies in [site.log_in()] for number in range(sessions)]
         outcome = Outcome(noted, left_out=site.left_out)
-        asyncio.run(_work(site, people, outcome, seconds, only))
+        for _ in range(rounds):
+            asyncio.run(_work(site, people, outcome, seconds / rounds, only))
+            outcome.broken += _losses(site, people, noted)
         outcome.broken += noted.defects
-        outcome.broken += _losses(site, people, noted)
         outcome.broken += [f"doctor: {line}" for line in _doctor(site)]
         unexpected: dict[str, str] = {}
         for error, text in (item for server in site.servers for item in _tracebacks(server.output)):
@@ -91,7 +97,7 @@ def soak(
             else:
                 unexpected.setdefault(text.splitlines()[-1], text)
         outcome.broken += [f"traceback: {text}" for text in unexpected.values()]
-        outcome.broken += _growth(outcome.first, outcome.last)
+        outcome.broken += _growth(outcome.sizes[0], outcome.sizes[-1])
     return outcome
 
 
@@ -101,19 +107,19 @@ async def _work(site: Site, people: list[Person], outcome: Outcome, seconds: flo
     following = [asyncio.create_task(person.follow(leave_asked)) for person in people]
     while min(person.done_count for person in people) < BEGUN_AFTER:
         await asyncio.sleep(0.1)
-    outcome.first = _size(site)
+    outcome.sizes.append(_size(site))
     hanging_up = Fault("clients hang up", partial(_hang_up, asyncio.get_running_loop(), people))
     faults = [fault for fault in [*site.faults, hanging_up] if not only or fault.name in only]
     began = time.monotonic()
     await asyncio.to_thread(_go_wrong, site, faults, outcome, began + seconds)
-    outcome.seconds = time.monotonic() - began
+    outcome.seconds += time.monotonic() - began
     stop_asked.set()
     await asyncio.gather(*working)
     await asyncio.to_thread(site.wait_until_ready)
     await _settled(site, people)
     leave_asked.set()
     await asyncio.gather(*following)
-    outcome.last = _size(site)
+    outcome.sizes.append(_size(site))
 
 
 async def _settled(site: Site, people: list[Person]) -> None:
