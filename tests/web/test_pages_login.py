@@ -10,6 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app.actions.settings.projects import create_login_link
+from sessions_app.call_rates import used_in_minute
 from sessions_app.models import LoginLink, Project
 from tests.web.page_scene import check_html, member_client
 
@@ -106,6 +107,24 @@ def test_another_spelling_is_counted_as_the_same_user(
 def test_an_address_cannot_try_ever_more_names(client: Client, project: Project, settings: Settings) -> None:
     settings.MRPVM_LOGINS_PER_MINUTE = 2
     assert [attempt(client, name=f"user {number}") for number in range(12)] == [200] * 10 + [429] * 2
+
+
+def test_whoever_has_a_network_is_one_caller(user: User, project: Project, settings: Settings) -> None:
+    """A subscriber has 2**64 addresses of IPv6."""
+    settings.MRPVM_LOGINS_PER_MINUTE = 2
+    own = [Client(REMOTE_ADDR=f"2001:db8:0:1::{number:x}") for number in range(1, 4)]
+    assert [attempt(client) for client in own] == [200, 200, 429]
+    assert attempt(Client(REMOTE_ADDR="2001:db8:0:2::1")) == 200
+    mapped = [Client(REMOTE_ADDR=f"::ffff:10.0.0.{number}") for number in range(1, 4)]
+    assert [attempt(client) for client in mapped] == [200, 200, 200]
+
+
+def test_a_refused_address_has_no_more_names_counted(client: Client, project: Project, settings: Settings) -> None:
+    """Each counter is an entry of the cache, which holds a bounded number."""
+    settings.MRPVM_LOGINS_PER_MINUTE = 1
+    assert [attempt(client, name=f"user {number}") for number in range(7)] == [200] * 5 + [429] * 2
+    assert used_in_minute("login:127.0.0.1:user 4") == 1
+    assert used_in_minute("login:127.0.0.1:user 6") == 0
 
 
 def test_no_limit_when_it_is_switched_off(user: User, client: Client, settings: Settings) -> None:

@@ -8,7 +8,7 @@ from django.db.models.signals import m2m_changed, post_delete, post_save, pre_sa
 
 from sessions_app.acting import current_actor
 from sessions_app.actions.settings.audit import record, record_of_user
-from sessions_app.call_rates import is_allowed
+from sessions_app.call_rates import is_allowed, network_of
 from sessions_app.models import AuditKind
 
 FAILED_LOGINS_A_MINUTE = 30
@@ -19,9 +19,9 @@ _WATCHED = ("username", "email", "first_name", "last_name", "is_active", "is_sta
 
 def record_failed_login(name: str, reason: str) -> None:
     """Record that somebody could not log in as a user of this name, which may not exist."""
-    address = current_actor().address
-    if not is_allowed(f"failed-logins:{address}", FAILED_LOGINS_A_MINUTE):
-        if not is_allowed(f"failed-logins-left-out:{address}", 1):
+    network = network_of(current_actor().address)
+    if not is_allowed(f"failed-logins:{network}", FAILED_LOGINS_A_MINUTE):
+        if not is_allowed(f"failed-logins-left-out:{network}", 1):
             return
         name, reason = "", "further attempts from this address within the minute are not recorded"
     user = User.objects.filter(username=name).first() if name else None

@@ -19,7 +19,7 @@ from sessions_app.actions.settings.members import (
     join_project,
 )
 from sessions_app.actions.settings.projects import show_project
-from sessions_app.call_rates import is_allowed
+from sessions_app.call_rates import is_allowed, network_of
 from sessions_app.queries.settings import members
 from sessions_app.queries.settings.projects import ROLES
 from sessions_app.queries.settings.second_factor import users_with_second_factor
@@ -103,7 +103,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     if invitation and request.method == "POST":
         context["name"] = request.POST.get("name", "").replace("\0", "")
         try:
-            if not is_allowed(f"join:{request.META.get('REMOTE_ADDR', '')}", JOINS_A_MINUTE):
+            if not is_allowed(f"join:{network_of(request.META.get('REMOTE_ADDR', ''))}", JOINS_A_MINUTE):
                 context["error"], status = "Too many attempts. Try again in a minute.", 429
             else:
                 return _joined(request, secret, invitation.project.slug, str(context["name"]))

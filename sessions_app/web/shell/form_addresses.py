@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 
-from sessions_app.call_rates import is_allowed
+from sessions_app.call_rates import is_allowed, network_of
 from sessions_app.web.shell.pages import leads_back, tell
 
 type FormView[**P] = Callable[Concatenate[HttpRequest, P], HttpResponse]
@@ -64,8 +64,8 @@ def _address(page: str, names: tuple[str, ...], arguments: dict[str, Any]) -> st
 def _keep_of_nobody(request: HttpRequest, session_id: str) -> bool:
     """Keep a message unless it would be refused anyway: what strangers can have stored must stay small."""
     is_short = len(request.POST.get("content", "")) <= settings.MRPVM_MAX_MESSAGE_CHARS
-    address = request.META.get("REMOTE_ADDR", "")
-    if not is_short or not is_allowed(f"written:{address}", settings.MRPVM_LOGINS_PER_MINUTE):
+    network = network_of(request.META.get("REMOTE_ADDR", ""))
+    if not is_short or not is_allowed(f"written:{network}", settings.MRPVM_LOGINS_PER_MINUTE):
         return False
     keep_written(request, session_id)
     return True

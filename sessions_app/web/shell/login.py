@@ -24,15 +24,15 @@ from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.settings.projects import use_login_link
 from sessions_app.actions.settings.second_factor import begin_enrolment, check_code, confirm_enrolment
 from sessions_app.actions.settings.users import record_failed_login
-from sessions_app.call_rates import is_allowed, seconds_to_wait
+from sessions_app.call_rates import is_allowed, network_of, seconds_to_wait
 from sessions_app.queries.settings.members import active_users
 from sessions_app.queries.settings.second_factor import Enrolment, enrolment_of, has_second_factor
 from sessions_app.web.shell.pages import tell
 from sessions_app.web.shell.second_factor import note_passed
 
 TEMPLATE = "shell/login.html"
-NAMES_AN_ADDRESS = 5
-"""How many times the attempts of one user an address has for all: each makes the server hash a password."""
+NAMES_A_NETWORK = 5
+"""How many times the attempts of one user a network has for all: each makes the server hash a password."""
 PATIENCE_SECONDS = 600
 """How long a password counts until the code that belongs to it."""
 _LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -51,18 +51,17 @@ class WaitingLogin:
 
 @method_decorator(login_not_required, name="dispatch")
 class PasswordLogin(LoginView):
-    """The login form; attempts are counted by address and user, and by address."""
+    """The login form; attempts are counted by network and user, and by network."""
 
     template_name = TEMPLATE
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Check the password, unless there were too many attempts in this minute."""
-        address, most = request.META.get("REMOTE_ADDR", ""), settings.MRPVM_LOGINS_PER_MINUTE
+        network, most = network_of(request.META.get("REMOTE_ADDR", "")), settings.MRPVM_LOGINS_PER_MINUTE
         # The name as the form reads it: no blank or other form of a letter makes it somebody else's.
         name = str(UsernameField().to_python(request.POST.get("username", ""))).casefold()[:150]
-        of_user = is_allowed(f"login:{address}:{name}", most)
-        if is_allowed(f"login:{address}", NAMES_AN_ADDRESS * most) and of_user:
+        if is_allowed(f"login:{network}", NAMES_A_NETWORK * most) and is_allowed(f"login:{network}:{name}", most):
             return super().post(request, *args, **kwargs)
         form = self.get_form_class()()
         return _too_often(request, TEMPLATE, self.get_context_data(form=form))
