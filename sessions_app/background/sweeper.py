@@ -35,8 +35,8 @@ from sessions_app.experiments.forgetting.work import take_up_abandoned
 from sessions_app.layers.staging import sweep_staged
 from sessions_app.models.damage import damaged_columns
 from sessions_app.pacing import Pacer
+from sessions_app.turns.close import unclosed
 from sessions_app.turns.recovery import recover_abandoned
-from sessions_app.turns.unclosed import unclosed
 
 SOON_SECONDS = 1.0
 """How long the sweeper waits while something is left to do, or while the database is away."""

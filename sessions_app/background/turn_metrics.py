@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from mrpvm.trace.events import Event, PluginFinished, said
 from sessions_app.metrics import Meters, meters
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.turns.ended import turn_ended
+from sessions_app.turns.pipeline import turn_ended
 from sessions_app.turns.running_turns import running_turns
 
 if TYPE_CHECKING:

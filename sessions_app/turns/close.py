@@ -1,6 +1,8 @@
 """Closing a turn from outside: its process went away, or it failed where the machine could not see it."""
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 from django.db import transaction
@@ -30,7 +32,6 @@ from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.turns.outcomes import listed_outcome
 from sessions_app.queries.turns.registry import events as stored_events
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.unclosed import TurnEnd, unclosed
 
 Status = ExplainabilityTurn.Status
 Outcome = ExplainabilityTurn.Outcome
@@ -101,6 +102,47 @@ def end_on_defect(turn: ExplainabilityTurn, call: TurnCall, defect: Exception, p
     command = skill_failure(call.commanded_skill, error.code)
     end_turn(turn, error.as_record(), command)
     raise TurnError(turn, error.as_record(), command, phase=phase) from defect
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """What a turn's entry will hold: its error and, where a command asked for it, the command's envelope."""
+
+    error: Mapping[str, Any]
+    command: Mapping[str, Any] | None = None
+
+
+class Unclosed:
+    """Ends of turns while the database could not be written to, by request id; they are closed once it can be.
+
+    `noted` is set when one comes in, for the thread that closes them. A key of the database does not name a turn here:
+    whether its row was ever committed is not known.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ends: dict[str, TurnEnd] = {}
+        self.noted = threading.Event()
+
+    def note(self, request_id: str, end: TurnEnd) -> None:
+        """Add a turn."""
+        with self._lock:
+            self._ends[request_id] = end
+        self.noted.set()
+
+    def ends(self) -> Mapping[str, TurnEnd]:
+        """Return all of them as they are now."""
+        with self._lock:
+            return dict(self._ends)
+
+    def forget(self, request_ids: Collection[str]) -> None:
+        """Remove turns that are closed, or that the database has never heard of."""
+        with self._lock:
+            for request_id in request_ids:
+                self._ends.pop(request_id, None)
+
+
+unclosed = Unclosed()
 
 
 def end_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], command: Mapping[str, Any] | None = None) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
+from django.dispatch import Signal
 
 from mrpvm.commands.orchestration import skill_failure
 from mrpvm.conversation.answers import cut_answer
@@ -29,7 +30,6 @@ from sessions_app.turns.cancel import CancelWatch
 from sessions_app.turns.chains import as_sent, keep_chain
 from sessions_app.turns.close import TurnError, end_on_defect, end_turn
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
-from sessions_app.turns.ended import turn_ended
 from sessions_app.turns.live_draft import LiveDraft
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, prepare
@@ -40,6 +40,13 @@ from sessions_app.turns.trace_writer import TraceWriter
 from sessions_app.turns.tracing import traced_turn
 
 logger = logging.getLogger(__name__)
+
+turn_ended = Signal()
+"""Sent on the turn's thread once its end is stored, whatever the end: `turn`, its machine `events`,
+its place in a `trace` or None, and its `answer`, None unless it succeeded.
+
+Receivers connect when the server starts; one that raises is logged, and the turn stays as it is.
+"""
 
 Listener = Callable[[Mapping[str, Any]], None]
 """Takes progress payloads while the turn works, on the turn's thread."""

@@ -4,8 +4,7 @@ from typing import Any
 
 from sessions_app.models import Session
 from sessions_app.queries.turns.running import abandoned_turns, running_turns
-from sessions_app.turns.close import close_turn
-from sessions_app.turns.unclosed import TurnEnd, unclosed
+from sessions_app.turns.close import TurnEnd, close_turn, unclosed
 
 INTERRUPTED: dict[str, Any] = {
     "code": "TURN_INTERRUPTED",

@@ -9,7 +9,7 @@ from pytest_django import Settings
 from sessions_app.background.sweeper import Sweeper
 from sessions_app.background.turn_metrics import count_turns
 from sessions_app.metrics import meters
-from sessions_app.turns.ended import turn_ended
+from sessions_app.turns.pipeline import turn_ended
 from tests.api.conftest import Caller
 
 

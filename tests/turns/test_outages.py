@@ -13,12 +13,11 @@ from sessions_app.models.named_sql import write_all
 from sessions_app.queries.turns.registry import events as stored_events
 from sessions_app.turns import close, pipeline
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.close import TurnError
+from sessions_app.turns.close import TurnEnd, TurnError, unclosed
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned
 from sessions_app.turns.slots import start_turn
 from sessions_app.turns.trace_writer import TraceWriter
-from sessions_app.turns.unclosed import TurnEnd, unclosed
 from tests.kernel.scripted import detection, plugin, retrieval
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from sessions_app.background import sweeper as swept_by
 from sessions_app.background.sweeper import DatabaseAway, Sweeper
-from sessions_app.turns.unclosed import TurnEnd
+from sessions_app.turns.close import TurnEnd
 
 
 class Time:

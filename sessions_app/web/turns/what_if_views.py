@@ -6,9 +6,9 @@ from django.views.decorators.http import require_safe
 from mrpvm.errors import MRPError
 from mrpvm.values import Selection
 from sessions_app.actions.sessions.session import Choices
+from sessions_app.experiments.what_if import Prediction, what_if
 from sessions_app.queries.turns import registry as turns
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.what_if import Prediction, what_if
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.pages import page
 from sessions_app.web.turns.choice import choice_context, matrix_of, stages_of
