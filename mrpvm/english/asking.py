@@ -1,12 +1,13 @@
 """A question as a clause with a gap: what is known of the answer's clause, and what kind of phrase is missing."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from mrpvm.english.lexicon import BE_FORMS, COLOURS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
 from mrpvm.english.parsing import Parser, spelled_out, tokens_of
 from mrpvm.english.pragmatics import expand_is
-from mrpvm.english.reading import sense
+from mrpvm.english.reading import read, sense
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import (
     CONTRACTED,
@@ -62,7 +63,7 @@ class Asked:
     another measure or an attribute. `gap` is where it stands: "subject", "object" or "modifier". `noun` is what is
     counted or chosen among, `preposition` what governs the gap. `conditions` are the clauses beside the main one,
     `manners` adverbs of manner and degree that the answer must have too, `bare` those of place and company.
-    `is_time_limit` marks "by when" and its kind.
+    `is_time_limit` marks "by when" and its kind. `words` are the question's, by their senses.
     """
 
     wants: str
@@ -75,6 +76,7 @@ class Asked:
     manners: frozenset[str] = frozenset()
     is_time_limit: bool = False
     bare: frozenset[str] = frozenset()
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 @TextCache
@@ -86,7 +88,21 @@ def asked_by(text: str, *, skipped_verbs: int = 0) -> Asked | None:
             "does a red light mean" one is, in "does the fee cover damage" none.
     """
     tokens, surfaces = tokens_of(bare_question(text))
-    return _Asker(tokens, surfaces, skipped_verbs).run() if tokens else None
+    asked = _Asker(tokens, surfaces, skipped_verbs).run() if tokens else None
+    return replace(asked, words=words_asked(text)) if asked else None
+
+
+def words_asked(text: str) -> dict[str, str]:
+    """Return the words that an answer to a question has to name, by their senses.
+
+    With "how" a word only says what is measured: "how many", "how long".
+    """
+    asked = read(text)
+    return {
+        word.sense: word.text
+        for word in asked.words
+        if not word.is_pronoun and not (word.place and asked.tokens[word.place - 1] == "how")
+    }
 
 
 def bare_question(text: str) -> str:

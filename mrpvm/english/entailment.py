@@ -1,6 +1,6 @@
 """Whether a statement answers a question: yes or no, or with the values that fill the question's gap."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ from mrpvm.english.lexicon import (
     word_class,
 )
 from mrpvm.english.lookahead import LIMITS
-from mrpvm.english.matching import PARTNERS, Pair, numbers_in
+from mrpvm.english.matching import PARTNERS, ROLES, Pair, numbers_in
 from mrpvm.english.reading import sense, sense_class
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import PRONOUNS, bare_adverbs, is_number
@@ -68,6 +68,8 @@ _TOLD_BY = {
 _PAYING = sense_class("cost pay owe earn")
 _ONLY_MEANT = frozenset(map(sense, ATTITUDE_VERBS)) | sense_class("reject decline discuss request demand")
 """What somebody wants or rejects is not there to be measured."""
+LACKING = "refused: the closest sentence does not name"
+"""How the reason begins of a statement that lacks words of the question."""
 _HAPPENS = sense_class("hold happen occur start open begin arrive leave take") | {_BE}
 
 
@@ -80,16 +82,18 @@ class Match:
     verdict: bool | None = None
 
 
-def matches(asked: Asked, discourse: Discourse) -> list[Match]:
-    """Return how statements answer a question, in the order of the source."""
-    found = (entails(asked, told, discourse) for told in discourse.told)
-    return [match for match in found if match is not None]
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a statement does not answer a question, and how many of the question's words it has."""
+
+    reason: str
+    shared: int = 0
 
 
-def entails(asked: Asked, told: Told, discourse: Discourse) -> Match | None:
-    """Return how a statement answers a question by the first of its clauses that does, None where it does not."""
-    for clause in told.parsed.clauses:
-        pair = Pair(asked, asked.clause, clause, told, discourse)
+def entails(asked: Asked, told: Told, discourse: Discourse) -> Match | Refusal:
+    """Return how a statement answers a question by the first of its clauses that does, or why none does."""
+    pairs = [Pair(asked, asked.clause, clause, told, discourse) for clause in told.parsed.clauses]
+    for pair in pairs:
         if asked.wants == "verdict":
             verdict = _verdict(pair) if pair.is_stated() else None
             if verdict is not None:
@@ -99,7 +103,25 @@ def entails(asked: Asked, told: Told, discourse: Discourse) -> Match | None:
                 return Match(told)
         elif pair.is_stated() and not _is_ahead(pair) and (values := _values(pair)):
             return Match(told, tuple(values))
-    return None
+    return refused(asked.words, told.statement.reading.senses, (pair.differs() for pair in pairs))
+
+
+def refused(words: Mapping[str, str], senses: frozenset[str], differing: Iterable[str] = ()) -> Refusal:
+    """Return why nothing of the given senses answers: the words of the question it lacks, or the role that differs.
+
+    Args:
+        words: the question's, by their senses.
+        differing: the first role of each clause that is not the question's.
+    """
+    lacking = [text for sense_, text in words.items() if sense_ not in senses]
+    shared = len(words) - len(lacking)
+    if not shared:
+        return Refusal("refused: no sentence names what is asked")
+    if lacking:
+        return Refusal(f"{LACKING} {', '.join(lacking[:3])}", shared)
+    role = max(differing, key=(*ROLES, "").index, default="")
+    reason = f"it has another {role}" if role else "no rule fits"
+    return Refusal(f"refused: a sentence names all that is asked, {reason}", shared)
 
 
 def _is_ahead(pair: Pair) -> bool:

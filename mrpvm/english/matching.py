@@ -19,6 +19,7 @@ _TITLES = sense_class("mr mrs ms miss dr")
 _PERIOD = sense("period")
 _SAYING_NOTHING = sense_class("own whole entire actual same")
 _OTHERWISE = frozenset(map(sense, ALTERING))
+ROLES = ("verb", "subject", "object", "circumstance")
 _NUMBERS = frozenset(map(sense, NUMBER_WORDS))
 PARTNERS = frozenset(("my", "your", "our"))
 _FACTIVE = sense_class("report find show confirm agree discover notice point know mean learn see prove")
@@ -199,7 +200,12 @@ class Pair:
 
     def says_same(self) -> bool:
         """Return whether the clause says the deed of the question, in the circumstances that it names."""
-        return self.same_verb() and self.same_agent() and self.same_patients() and self.same_modifiers()
+        return not self.differs()
+
+    def differs(self) -> str:
+        """Return the first of the roles in which the clause says something else than the question."""
+        same = (self.same_verb, self.same_agent, self.same_patients, self.same_modifiers)
+        return next((role for role, is_same in zip(ROLES, same, strict=True) if not is_same()), "")
 
     def same_verb(self) -> bool:
         """Return whether the clauses have verbs of one meaning; a particle must not differ."""

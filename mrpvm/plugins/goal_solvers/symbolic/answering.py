@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
-from mrpvm.english.answers import Framed, framed_answer, refusal, replied
+from mrpvm.english.answers import Framed, framed_answer, replied
 from mrpvm.english.coreference import has_open_pronoun, with_meant
 from mrpvm.english.corrections import asks_of_before, taken_back, without_corrected
 from mrpvm.english.discourse import Discourse
+from mrpvm.english.entailment import Refusal
 from mrpvm.english.reading import read
 from mrpvm.english.requests import Request, request_of
 from mrpvm.english.restating import restated
@@ -114,7 +115,6 @@ class _Answerer:
             return None
         discourse = Discourse(self.statements)
         meant = with_meant(self.asked, self.context) if self.context else self.asked
-        self.reason = refusal(meant, [told.statement.reading.senses for told in discourse.told])
         if has_open_pronoun(self.asked) and meant == self.asked:
             return self._framed(replied(self.asked, discourse))
         wordings = dict.fromkeys([meant] if has_open_pronoun(self.asked) else [self.asked, meant])
@@ -124,9 +124,7 @@ class _Answerer:
         request = request_of(wording)
         if request is not None and request.is_ordered and (told := self._composed(request, discourse)):
             return told
-        found = self._framed(framed_answer(wording, discourse))
-        if found:
-            self.reason = "a clause of the cited sentence says what is asked"
+        if found := self._framed(framed_answer(wording, discourse)):
             return found
         return self._composed(request, discourse) if request is not None and not request.is_ordered else None
 
@@ -150,10 +148,12 @@ class _Answerer:
             return json_text(" ".join(item.text for item in found.statements), found.statements)
         return comparison_text(found.groups)
 
-    def _framed(self, found: Framed | None) -> Rendered | None:
-        """Return the answer that the roles of clauses tell."""
-        if found is None:
+    def _framed(self, found: Framed | Refusal) -> Rendered | None:
+        """Return the answer that the roles of clauses tell, and note what decided."""
+        if isinstance(found, Refusal):
+            self.reason = found.reason
             return None
+        self.reason = "a clause of the cited sentence says what is asked"
         if found.is_undecided:
             marks = sentences_text(found.statements)
             return Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
-from mrpvm.english.answers import refusal
+from mrpvm.english.asking import words_asked
 from mrpvm.english.coreference import with_meant
 from mrpvm.english.corrections import taken_back, takes_back
 from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.entailment import LACKING, refused
 from mrpvm.english.reading import read
 from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
 from mrpvm.english.text import QUESTION_MARKS, sentences
@@ -79,7 +80,10 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
     said = frozenset[str]().union(*(read(item.passage.text).senses for item in shown))
     asked, context = evidence.intent.target, evidence.intent.context
     meant = with_meant(asked, context) if context else asked
-    return _quoted(group, shown, sure, _joined(refusal(meant, [said]), doubt))
+    words = words_asked(meant)
+    about_shown = refused(words, said)
+    is_lacking = about_shown.shared < len(words) or group.reason.startswith(LACKING)
+    return _quoted(group, shown, sure, _joined(about_shown.reason if is_lacking else group.reason, doubt))
 
 
 def _joined(refused: str, doubt: str) -> str:
