@@ -16,9 +16,13 @@ from bench.copied_rows import analyze, copy_rows
 from bench.databases import new_database
 
 if TYPE_CHECKING:
-    from sessions_app.models import Project
+    from datetime import timedelta
+
+    from sessions_app.models import ExplainabilityTurn, Project
 
 TURNS, TURNS_A_SESSION = 1_000_000, 100
+TRIALS_AN_EXPERIMENT, SPANS_A_TRACE = 100, 2_000
+KINDS = ("trials", "imported-traces", "model-exchanges", "payloads", "audit", "traces", "messages")
 SECONDS_A_KIND = 15.0
 """So long each kind is removed: every batch does the same work, so that the first thousand tell of all."""
 AIM_MS = 200
@@ -50,12 +54,11 @@ def _report(turn_count: int) -> Iterator[str]:
     began = time.perf_counter()
     _fill(project, turn_count)
     yield f"{'s to make the rows':44}{time.perf_counter() - began:10.0f}"
-    days = {"traces": 1, "payloads": 1, "model-exchanges": 1, "messages": 1, "audit": 1}
     began = time.perf_counter()
-    preview(project, days)
+    preview(project, dict.fromkeys(KINDS, 1))
     yield f"{'ms for a preview of all kinds':44}{(time.perf_counter() - began) * 1000:10.0f}"
     yield f"\n{'ms of a transaction':44}{'count':>10}{'p50':>10}{'longest':>10}"
-    for kind in ("model-exchanges", "payloads", "audit", "traces", "messages"):
+    for kind in KINDS:
         with _timed_transactions() as times:
             _carry_out(project, kind)
         longest = max(times)
@@ -167,7 +170,44 @@ def _fill(project: "Project", turn_count: int) -> None:
         at=session.created_at - by,
     )  # fmt: skip
     copy_rows(models.AuditEntry, f"id = {entry.pk}", turn_count, {"id": "1000 + n.i"})
+    _fill_others(turn, by, turn_count)
     analyze()
+
+
+def _fill_others(turn: "ExplainabilityTurn", by: "timedelta", count: int) -> None:
+    """Store a tenth as many trials with their traces, as many spans that are drawn, and as many that are not."""
+    from sessions_app import models
+    from sessions_app.actions.sessions.session import create_session
+
+    # Both belong to sessions of today, so that no conversation is removed before they are.
+    project, aged = turn.session.project, turn.created_at - by
+    session, first = create_session(project), 10 * count
+    experiment = models.Experiment.objects.create(
+        project=project, session=session, kind="trials", status="finished", created_at=aged
+    )
+    numbered = {"id": f"{first} + n.i", "experiment_id": "'e-' || n.i"}
+    copy_rows(models.Experiment, f"id = {experiment.pk}", count // 10 // TRIALS_AN_EXPERIMENT, numbered)
+    own = {"id": f"{first} + n.i", "session_id": str(session.pk)}
+    numbered = {"request_id": "'t-' || n.i", "trial_number": f"{first} + n.i"}
+    copy_rows(models.ExplainabilityTurn, f"id = {turn.pk}", count // 10, {**own, **numbered})
+    of_turn = {"id": f"{first} + n.i", "turn_id": f"{first} + n.i"}
+    copy_rows(models.TurnEvents, f"turn_id = {turn.pk}", count // 10, of_turn)
+    trial = models.Trial.objects.create(experiment=experiment, position=0)
+    place = {"experiment_id": f"{first} + (n.i / {TRIALS_AN_EXPERIMENT})", "position": f"n.i % {TRIALS_AN_EXPERIMENT}"}
+    copy_rows(models.Trial, f"id = {trial.pk}", count // 10, {**place, "id": own["id"], "trace_id": own["id"]})
+
+    session, first = create_session(project), 20 * count
+    own = {"id": f"{first} + n.i", "session_id": str(session.pk), "request_id": "'i-' || n.i"}
+    drawn = {**own, "turn_index": "n.i + 1", "kind": "'imported'"}
+    copy_rows(models.ExplainabilityTurn, f"id = {turn.pk}", count // SPANS_A_TRACE, drawn)
+    content = {"name": "chat", "attributes": {"gen_ai.input.messages": "My dog is called Rex. " * 20}}
+    span = models.ImportedSpan.objects.create(
+        project=project, trace_id="x", span_id="x", span=content, received_at=aged
+    )
+    named = {"id": "1000 + n.i", "span_id": "'s-' || n.i"}
+    copy_rows(models.ImportedSpan, f"id = {span.pk}", count, named)
+    drawn = {"id": f"{first} + n.i", "span_id": "'d-' || n.i", "turn_id": f"{first} + (n.i / {SPANS_A_TRACE})"}
+    copy_rows(models.ImportedSpan, f"id = {span.pk}", count, drawn)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from sessions_app.actions.experiments.experiments import delete_experiment, remove_traces_of
-from sessions_app.actions.sessions.session import TURNS_A_TRANSACTION, delete_session
+from sessions_app.actions.sessions.session import ROWS_A_TRANSACTION, TURNS_A_TRANSACTION, delete_session
 from sessions_app.actions.settings.audit import record, remove_entries
 from sessions_app.actions.turns.payloads import remove_exchanges, remove_payloads
 from sessions_app.actions.upkeep.exclusive import alone_at
@@ -31,7 +31,10 @@ SECONDS_AT_ONCE = 20.0
 """Time limit of a sweep, which leaves the rest of a run for the next one."""
 _KEYS_A_QUERY = 10_000
 """The query has to go through all that is old, so that it is asked seldom; it locks nothing."""
-_ROWS_A_TRANSACTION: Mapping[RetentionKind, int] = {RetentionKind.TRIALS: 1, RetentionKind.AUDIT: 500}
+_ROWS_A_TRANSACTION: Mapping[RetentionKind, int] = {
+    RetentionKind.TRIALS: 1, RetentionKind.IMPORTED_TRACES: 1, RetentionKind.AUDIT: ROWS_A_TRANSACTION,
+}  # fmt: skip
+"""What stands for many rows itself goes alone: an experiment has up to 200 trials, a trace 2,000 spans."""
 
 
 class _Ended(Exception):
@@ -101,7 +104,7 @@ def _without_undrawn(run: Retention, before: datetime) -> Iterator[int]:
     spans = undrawn_spans(run.project, before).order_by("pk")
     while True:
         with transaction.atomic():
-            keys = list(spans.values_list("pk", flat=True)[:_KEYS_A_QUERY])
+            keys = list(spans.values_list("pk", flat=True)[:ROWS_A_TRANSACTION])
             if not keys:
                 return
             ImportedSpan.objects.filter(pk__in=keys).delete()
