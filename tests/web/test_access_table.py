@@ -168,6 +168,20 @@ def test_every_form_needs_the_token_of_its_page(scene: Scene) -> None:
             assert ask(strict, call).status_code == 403, call
 
 
+@pytest.mark.parametrize("written", ["a" * 60_000, "9" * 30, "%\\\0\u202e(*:"])
+def test_no_page_fails_on_what_stands_in_its_address(scene: Scene, written: str) -> None:
+    client = member_client(scene.project)
+    for call in calls(scene):
+        if call.method == "get":
+            assert client.get(call.path, dict.fromkeys(PARAMETERS, written)).status_code < 500, call
+
+
+PARAMETERS = (
+    "after", "back", "before", "by", "cursor", "experiment", "from", "id", "kb_id", "kind", "older", "open", "part",
+    "q", "rows", "run", "shut", "side", "turn", "unit", "with", "written",
+)  # fmt: skip
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.asyncio
 async def test_a_socket_is_for_readers_of_its_session_alone() -> None:

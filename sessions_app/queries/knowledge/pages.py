@@ -21,6 +21,7 @@ from sessions_app.models import (
     Session,
     UnitEvent,
 )
+from sessions_app.models.knowledge.bases import MAX_NAME_CHARS
 from sessions_app.queries.knowledge.bases import knowledge_bases, newest_sources, sources
 from sessions_app.queries.turns.registry import judged_units
 
@@ -94,8 +95,10 @@ def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
 
 
 def listed_bases(project: Project, words: str, limit: int) -> list[KnowledgeBase]:
-    """Return the first of the project's bases with `asked` in their name or as their id, each with `session_count`: how
+    """Return the first of the project's bases with `words` in their name or as their id, each with `session_count`: how
     many living sessions have it mounted."""
+    if len(words) > MAX_NAME_CHARS:  # no name is as long, and SQLite takes no pattern of more than 50,000 bytes
+        return []
     living = Session.objects.filter(mounted_kb=OuterRef("pk"), deleted_at=None).order_by().values("mounted_kb")
     counted = Coalesce(Subquery(living.annotate(number=Count("pk")).values("number")), 0)
     fitting = Q(name__icontains=words) | Q(kb_id=words)
