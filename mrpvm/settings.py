@@ -463,7 +463,9 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "WARNING", "propagate": True},
         "django.request": {"level": "ERROR"},  # a client's 4xx is its own to read
-        "django.security.DisallowedHost": {"level": "CRITICAL"},  # answered with 400
+        # Answered with 400, and with a traceback each: a stranger filled the log. Refused forms are a line each.
+        "django.security": {"level": "CRITICAL"},
+        "django.security.csrf": {"level": "WARNING"},
         "mrpvm": {"level": "INFO"},
         "sessions_app": {"level": "INFO"},
     },

@@ -1,6 +1,7 @@
 """Logging in by password and by the printed link, and logging out."""
 
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import User
@@ -125,6 +126,17 @@ def test_a_refused_address_has_no_more_names_counted(client: Client, project: Pr
     assert [attempt(client, name=f"user {number}") for number in range(7)] == [200] * 5 + [429] * 2
     assert used_in_minute("login:127.0.0.1:user 4") == 1
     assert used_in_minute("login:127.0.0.1:user 6") == 0
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{f"field{number}": "" for number in range(1_001)}, {"username": "a" * 2_700_000}],
+    ids=["too many fields", "too long"],
+)
+def test_a_stranger_fills_no_log(client: Client, form: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
+    client.raise_request_exception = False
+    assert client.post(reverse("login"), urlencode(form), "application/x-www-form-urlencoded").status_code == 400
+    assert caplog.text == ""
 
 
 def test_no_limit_when_it_is_switched_off(user: User, client: Client, settings: Settings) -> None:
