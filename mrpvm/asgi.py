@@ -12,15 +12,16 @@ django.setup(set_prefix=False)
 # What follows may only be imported once Django is set up.
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+from channels.security.websocket import AllowedHostsOriginValidator, WebsocketDenier  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.core.exceptions import ImproperlyConfigured  # noqa: E402
+from django.urls import re_path  # noqa: E402
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware  # noqa: E402
 
 from sessions_app.api.shell.body_limit import BodyLimit  # noqa: E402
 from sessions_app.mcp.endpoint import PATH as MCP_PATH  # noqa: E402
 from sessions_app.mcp.endpoint import MCPEndpoint  # noqa: E402
-from sessions_app.web.consumers.outages import OutagesTold  # noqa: E402
+from sessions_app.web.consumers.refusals import OutagesTold, ReadableOrigins  # noqa: E402
 from sessions_app.web.routing import websocket_urlpatterns  # noqa: E402
 from sessions_app.web.shell.proxy_login import KnownPeer  # noqa: E402
 from sessions_app.web.shell.warm_threads import ThreadHandler, WarmThreads  # noqa: E402
@@ -37,6 +38,8 @@ async def serve_http(scope: dict[str, Any], receive: Callable[..., Any], send: C
     await (mcp if scope["path"] == MCP_PATH else pages)(scope, receive, send)
 
 
+# Without the last route a socket to an unknown address would be a defect of the server.
+sockets = URLRouter([*websocket_urlpatterns, re_path("", WebsocketDenier.as_asgi())])
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(
@@ -44,7 +47,7 @@ application = ProtocolTypeRouter(
             max_bytes=settings.MRPVM_MAX_BODY_BYTES,
             max_upload_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
         ),
-        "websocket": AllowedHostsOriginValidator(OutagesTold(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
+        "websocket": ReadableOrigins(AllowedHostsOriginValidator(OutagesTold(AuthMiddlewareStack(sockets)))),
     }
 )
 # What `manage.py serve` runs: it notes who connects, then believes the proxy's word on who that was for.

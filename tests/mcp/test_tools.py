@@ -156,6 +156,7 @@ def test_a_body_that_is_no_request_is_refused(agent: Callable[..., Agent], body:
         ("POST", {}, 401),
         ("POST", {"Authorization": "Bearer mrp_wrong"}, 401),
         ("POST", {"Origin": "https://evil.example"}, 403),
+        ("POST", {"Origin": "http://["}, 403),
         ("POST", {"Host": "evil.example"}, 403),
         ("GET", {}, 401),
     ],

@@ -24,7 +24,7 @@ from sessions_app.actions.upkeep.events import EventCompaction
 from sessions_app.models import KnowledgeBase, Membership, Project, Role, Session
 from sessions_app.web import consumers
 from sessions_app.web.consumers import shared
-from sessions_app.web.consumers.outages import TRY_AGAIN_LATER
+from sessions_app.web.consumers.refusals import TRY_AGAIN_LATER
 from tests.busy import wait_in_vain
 from tests.layers.units import make_unit
 
@@ -66,6 +66,24 @@ def socket(session: Session, cookie: str | None, since: int | str = 0) -> Websoc
 def rename(session: Session, count: int = 1) -> None:
     for place in range(count):
         rename_session(session, f"name {place}")
+
+
+@pytest.mark.parametrize(
+    ("path", "origin"),
+    [
+        ("/nothing", b"http://127.0.0.1"),
+        ("/mcp", b"http://127.0.0.1"),
+        ("/live/sessions/x", b"http://["),
+        ("/live/sessions/x", b"http://127.0.0.1:99999"),
+        ("/live/sessions/x", b"http://evil.example"),
+    ],
+)
+async def test_a_socket_that_cannot_be_is_refused(path: str, origin: bytes) -> None:
+    """Before it is accepted, and without a defect: whoever asks is a stranger."""
+    from mrpvm.asgi import application
+
+    asking = WebsocketCommunicator(application, path, [(b"origin", origin), (b"host", b"127.0.0.1")])
+    assert not (await asking.connect())[0]
 
 
 async def received(communicator: WebsocketCommunicator, count: int) -> list[Any]:

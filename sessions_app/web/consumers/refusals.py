@@ -1,0 +1,50 @@
+"""ASGI wrappers around sockets: what is refused before a consumer is asked."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from channels.security.websocket import WebsocketDenier
+
+from sessions_app.database import as_unavailable
+
+TRY_AGAIN_LATER = 1013
+
+type Application = Callable[[Any, Any, Any], Awaitable[Any]]
+
+
+class ReadableOrigins:
+    """Refuses a socket whose Origin header is no address, which the validator of Channels fails on."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Callable[..., Any]) -> None:
+        """Serve one socket."""
+        origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
+        application = self._application if all(map(_is_address, origins)) else WebsocketDenier()
+        await application(scope, receive, send)
+
+
+def _is_address(origin: str) -> bool:
+    try:
+        urlsplit(origin).port  # noqa: B018 (raises for what is no number of a port)
+    except ValueError:
+        return False
+    return True
+
+
+class OutagesTold:
+    """Closes a socket of which the reader cannot be looked up now; a defect is raised as it is."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Callable[..., Any]) -> None:
+        """Serve one socket."""
+        try:
+            await self._application(scope, receive, send)
+        except Exception as error:
+            if as_unavailable(error) is error:
+                raise
+            await send({"type": "websocket.close", "code": TRY_AGAIN_LATER})
