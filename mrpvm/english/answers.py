@@ -6,7 +6,6 @@ from mrpvm.english.asking import Asked, asked_by
 from mrpvm.english.discourse import Discourse
 from mrpvm.english.entailment import Match, Refusal, entails
 from mrpvm.english.exchanges import replies
-from mrpvm.english.orders import neighbours, ways
 from mrpvm.english.statements import Statement
 from mrpvm.english.values import asked_with_how
 
@@ -22,7 +21,6 @@ class Framed:
     values: tuple[str, ...] = ()
     is_undecided: bool = False
     verdict: bool | None = None
-    is_steps: bool = False
 
 
 def framed_answer(text: str, discourse: Discourse) -> Framed | Refusal:
@@ -45,16 +43,10 @@ def _unique(readings: list[Asked]) -> list[Asked]:
 
 
 def _answer(asked: Asked, discourse: Discourse) -> Framed | Refusal:
-    if asked.wants not in ("verdict", "reason"):
-        if sequence := neighbours(asked, discourse):
-            return Framed((sequence[0].statement,))
-        steps = (ways(asked, discourse) or replies(asked, discourse)) if asked.wants == "manner" else []
-        if steps:
-            return Framed(tuple(item.statement for item in steps), is_steps=True)
     judged = [entails(asked, told, discourse) for told in discourse.told]
     found = [item for item in judged if isinstance(item, Match)]
     if not found:
-        told = None if asked.wants in ("verdict", "manner") else _reply(asked, discourse)
+        told = None if asked.wants == "verdict" else _reply(asked, discourse)
         refusals = (item for item in judged if isinstance(item, Refusal))
         return told or max(refusals, key=lambda item: item.shared, default=Refusal("refused: no sentence was given"))
     first = found[0]

@@ -101,6 +101,8 @@ def entails(asked: Asked, told: Told, discourse: Discourse) -> Match | Refusal:
         elif asked.wants == "reason":
             if is_cause(pair):
                 return Match(told)
+        elif asked.wants == "manner" and _is_purpose(pair):
+            return Match(told)
         elif pair.is_stated() and not _is_ahead(pair) and (values := _values(pair)):
             return Match(told, tuple(values))
     return refused(asked.words, told.statement.reading.senses, (pair.differs() for pair in pairs))
@@ -122,6 +124,13 @@ def refused(words: Mapping[str, str], senses: frozenset[str], differing: Iterabl
     role = max(differing, key=(*ROLES, "").index, default="")
     reason = f"it has another {role}" if role else "no rule fits"
     return Refusal(f"refused: a sentence names all that is asked, {reason}", shared)
+
+
+def _is_purpose(pair: Pair) -> bool:
+    """Return whether a clause says what for something is to be done: "To reset the router, hold the button"."""
+    clause = pair.clause
+    is_of_order = clause.link == "to" and clause.outer is not None and clause.outer.is_order
+    return is_of_order and pair.same_verb() and pair.same_patients() and pair.same_modifiers()
 
 
 def _is_ahead(pair: Pair) -> bool:

@@ -178,7 +178,7 @@ def _request(asked: str) -> Request | None:
     if found := _REASON.match(asked):
         return Request(kind="reason", wanted=senses_of(found["topic"]))
     if found := _STEPS.match(asked):
-        return Request(kind="steps", wanted=senses_of(found["task"] or found["how"]), is_ordered=False)
+        return Request(kind="steps", wanted=senses_of(found["task"] or found["how"]))
     if found := _MANNER.match(asked):
         # "how the well was found" asks what led to it, "how the well works" what goes on around it
         is_event = found["how"] and any(map(is_past, found["topic"].lower().split()))

@@ -198,7 +198,6 @@ MANUAL = (
         ("How do I install the app on Linux?", "Open the terminal. Run the script."),
         ("How do I install the app?", "Open the terminal. Run the script."),
         ("How do I install the app on Windows?", None),
-        ("How do I reset the router in the kitchen?", "Press the button. Wait ten seconds."),
         ("How do I print a label on Linux?", "To print a label on Linux, open the queue."),
         ("How do I print a label on Windows?", None),
     ],

@@ -159,8 +159,6 @@ class _Answerer:
             return Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
         if found.verdict is not None:
             return self._rendered_verdict(is_yes=found.verdict, statement=found.statements[0])
-        if found.is_steps and len(found.statements) > _SENTENCE_LIMIT and not self.forms:
-            return steps_text(found.statements)
         if "one_word" in self.forms and found.values:
             return value_text(_last_word(found.values[0]), found.statements)
         return self._told(found.statements, values=found.values)

@@ -382,12 +382,14 @@ def _history(request: Request, text: _Text) -> list[Statement]:
 
 
 def _steps(wanted: frozenset[str], text: _Text) -> list[Statement]:
-    """Return the steps of the procedure whose heading or introduction names what is asked."""
+    """Return the steps of the procedure whose heading or introduction names what is asked, its steps the rest."""
     for items in _by_unit(item for item in text.items if item.entry.unit.procedure):
         unit = items[0].entry.unit
         lead, colon, _ = unit.text.partition(":")
         introduced = lead if colon and not lead[:1].isdigit() else ""
-        if wanted and wanted <= read(f"{unit.topic}. {unit.title or ''}. {introduced}").senses:
+        named = read(f"{unit.topic}. {unit.title or ''}. {introduced}").senses
+        spoken = named.union(*(item.reading.senses for item in items))
+        if wanted <= named or (wanted & named and named <= wanted <= spoken):
             return [item for item in items if not item.text.endswith(":")]
     return []
 
