@@ -134,6 +134,8 @@ class _Asker:
         is_time_limit = bool(self.preposition) and first == "when"
         if is_auxiliary(first) and not self.preposition:
             self.wants = "verdict"
+        elif first == "whether":
+            self.wants, self.place = "verdict", 1
         elif first not in _WH or not self._open(first):
             return None
         gap = self._body()
@@ -227,8 +229,11 @@ class _Asker:
     def _take_noun(self) -> None:
         def is_verb(place: int, start: int, kept: list[int]) -> bool:
             forms = verb_forms(self.tokens[place])
-            plain = self.surfaces[place].islower() and bool(kept)
-            return plain and bool(forms & {"past", "s"} or ("base" in forms and self.tokens[place - 1].endswith("s")))
+            if kept and not self.surfaces[place].islower():
+                return self.surfaces[place - 1].islower()  # "how many cats Ida has"
+            return bool(kept) and bool(
+                forms & {"past", "s"} or ("base" in forms and self.tokens[place - 1].endswith("s"))
+            )
 
         if not self.parser.phrases.opens(self.place):
             return
@@ -253,7 +258,16 @@ class _Asker:
             self.clause.verb, self.clause.verb_text, self.clause.verb_place = sense(word), word, self.place
             self._rest(self.place + 1)
             return "subject"
-        return None
+        return self._in_plain_order()
+
+    def _in_plain_order(self) -> str | None:
+        """Take a clause that stands as in a statement: "where Ida works", "whether the shop is open"."""
+        if not self.parser.phrases.opens(self.place):
+            return None
+        self._rest(self.place)
+        if self.wants == "verdict":
+            return "predicate"
+        return "object" if self.wants in ("thing", "person", "chosen", "kind", "count", "owner") else "modifier"
 
     def _behind_auxiliary(self, word: str, *, may_be_subject: bool) -> str | None:
         plain, negated = CONTRACTED.get(word, (word, False))

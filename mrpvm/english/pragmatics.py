@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from mrpvm.english.lexicon import (
     AUXILIARIES,
-    BASE_FORMS,
     BE_FORMS,
     DETERMINERS,
     HAVE_FORMS,
@@ -15,7 +14,6 @@ from mrpvm.english.lexicon import (
     listed,
     word_class,
 )
-from mrpvm.english.tagging import COMMON_VERBS, S_FORMS, verb_forms
 from mrpvm.english.text import QUESTION_MARKS, words
 
 ACT_VERBS: dict[str, tuple[str, ...]] = {
@@ -80,52 +78,12 @@ _INDIRECT = re.compile(
 
 
 def direct_question(sentence: str) -> str | None:
-    """Return what a sentence asks indirectly as a question: "I wonder where Ida works" as "where does Ida work?".
-
-    None for other sentences. The order stays where the question word is the subject, or no verb is known.
-    """
+    """Return what a sentence asks indirectly: "where Ida works?" of "I wonder where Ida works"; None for others."""
     found = _INDIRECT.match(sentence.strip())
-    if found is None:
-        return None
-    said = found["asked"].split()
-    is_yes_no_question = said[0].lower() in ("if", "whether")
-    start = 1 if is_yes_no_question else _subject_place(said)
-    inverted = _inverted(said[start:]) if start else None
-    if inverted is None:
-        return f"{' '.join(said)}?"
-    return f"{' '.join([*([] if is_yes_no_question else said[:start]), *inverted])}?"
+    return f"{_IF.sub('whether', found['asked'])}?" if found else None
 
 
-def _subject_place(said: list[str]) -> int:
-    """Return where the subject begins behind the question word, 0 where that is the subject itself."""
-    for place, word in enumerate(said[1:], 1):
-        if word.lower() in DETERMINERS | SPEAKERS | _SUBJECT_WORDS or word[0].isupper():
-            return place
-        if word in AUXILIARIES | BE_FORMS | HAVE_FORMS or verb_forms(word) & {"s", "past"}:
-            return 0
-    return 0
-
-
-def _inverted(clause: list[str]) -> list[str] | None:
-    """Return the words of a clause with the auxiliary in front of its subject, None where no verb is known."""
-    for place, word in enumerate(clause[1:], 1):
-        before, behind = clause[:place], clause[place + 1 :]
-        is_full = word in HAVE_FORMS and not (behind and "past" in verb_forms(behind[0]))
-        if is_full:
-            return ["did" if word == "had" else "does" if word == "has" else "do", *before, "have", *behind]
-        if word in AUXILIARIES | BE_FORMS | HAVE_FORMS:
-            return [word, *before, *behind]
-        forms = verb_forms(word)
-        if forms & {"s", "past"}:
-            endless = (word[: len(word) - count] for count in (1, 2, 3))
-            base = S_FORMS.get(word) or BASE_FORMS.get(word) or next((b for b in endless if b in COMMON_VERBS), None)
-            return ["does" if "s" in forms else "did", *before, base, *behind] if base else None
-        if "base" in forms and clause[0].lower() in _SUBJECT_WORDS | SPEAKERS:
-            return ["do", *before, word, *behind]
-    return None
-
-
-_SUBJECT_WORDS = word_class("he she it they my your his her its our their")
+_IF = re.compile(r"^if\b", re.IGNORECASE)
 
 
 def expand_is(sentence: str) -> str:
@@ -199,8 +157,8 @@ sentence, before "did", in the main clause behind a comma, or with nothing but a
 
 
 def is_yes_no(sentence: str) -> bool:
-    """Return whether the sentence asks for yes or no: it begins with an auxiliary verb."""
-    return _opening(sentence).first in AUXILIARIES and is_task_request(sentence)
+    """Return whether the sentence asks for yes or no: it begins with an auxiliary verb or "whether"."""
+    return _opening(sentence).first in AUXILIARIES | {"whether"} and is_task_request(sentence)
 
 
 def is_task_request(sentence: str) -> bool:
