@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from itertools import product
 
 from mrpvm.english.lexicon import COLOURS, MONTHS, NOW_WORDS, NUMBER_WORDS
 from mrpvm.english.parsing import parse
-from mrpvm.english.reading import Reading, Word, is_past, read, sense_class
+from mrpvm.english.reading import Reading, Word, is_past, read
 from mrpvm.english.restating import is_value
 from mrpvm.english.statements import Statement
+from mrpvm.english.structure import Clause
 
 _ENDED = re.compile(r"\b(?:no longer|not any ?more|anymore|any longer)\b", re.IGNORECASE)
 _INSTEAD = re.compile(r"\binstead[.!]?$", re.IGNORECASE)
@@ -19,9 +21,6 @@ _FORGET = re.compile(
     r"^(?:(?:please|ok|okay|now)[\s,]+)*forget (?:that|about|what i (?:said|told you) about)\s+(?P<what>\S.*?)[.!]*$",
     re.IGNORECASE,
 )
-_LASTING = sense_class("live work weigh study cost earn drive be call")
-"""What somebody does in one way at a time: who now lives in Rome no longer lives in Vienna."""
-_IS = frozenset(("is", "are", "am"))
 _THING, _PARTS_OF_SPEECH = "thing", frozenset(("number", "colour", "name", "thing"))
 _SINCE_WHEN = frozenset(("since", "from", "as"))
 CORRECTED_REACH = 200
@@ -91,11 +90,7 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
     shared, new = said & before, said - before
     if later.voiced.denied:
         return later.voiced.denied <= before and bool(shared) and len(new) <= _NEW_WORDS_MAX
-    if is_value(later.voiced.said):
-        return later.replaces == earlier.text
-    if later.is_of_document:
-        return 0 < len(new) <= _NEW_WORDS_MAX and len(shared) >= _SHARED_WORDS_MIN
-    return _has_other_value(later, earlier)
+    return later.is_of_document and 0 < len(new) <= _NEW_WORDS_MAX and len(shared) >= _SHARED_WORDS_MIN
 
 
 def _same_voice(later: Statement, earlier: Statement) -> bool:
@@ -124,63 +119,54 @@ def _is_now(statement: Statement) -> bool:
 
 
 def _is_outdated(later: Statement, earlier: Statement) -> bool:
-    """Return whether a later statement of a conversation says how what an earlier one says is now."""
+    """Return whether a later statement of a conversation says how what an earlier one says is now, or really was."""
     if later.is_of_document or earlier.is_of_document or later.speaker:
         return False
     if later.replaces == earlier.text:
         return True
-    if not _is_now(later):
+    is_marked = later.voiced.is_marked
+    if is_marked and is_value(later.voiced.said):
         return False
-    if not _IS.isdisjoint(earlier.reading.tokens) and _has_other_value(later, earlier):
-        return bool(_new_kinds(later.reading, earlier.reading) & _new_kinds(earlier.reading, later.reading) - {_THING})
-    verb = next(
-        (word.sense for word in earlier.reading.words if word.sense in _LASTING and not is_past(word.text)), None
-    )
-    return verb is not None and any(
-        {verb, _who(earlier.reading)} <= {_as_one(word) for word in part.senses}
-        and _differs_alike(part, earlier.reading)
-        for part in later.readings
-    )
+    is_other = is_marked or _is_now(later)
+    pairs = product(later.readings, earlier.readings) if is_other else ()
+    return any(_has_other_value(said, before, is_marked=is_marked) for said, before in pairs)
 
 
-def _has_other_value(later: Statement, earlier: Statement) -> bool:
-    """Return whether two statements of a conversation say the same of one thing but for one value."""
-    said, before = later.reading.senses, earlier.reading.senses
-    one, other = _subject(later), _subject(earlier)
-    is_same = bool(one and other) and (one <= other or other <= one) and not said.isdisjoint(before)
-    return is_same and 0 < len(said - before) <= _VALUE_WORDS_MAX and len(before - said) <= _VALUE_WORDS_MAX
+def _has_other_value(later: Reading, earlier: Reading, *, is_marked: bool) -> bool:
+    """Return whether two sentences say the same of one thing but for one value.
+
+    Where the later one does not call itself a correction, what is new has to stand in the place of what was said:
+    another town, not another circumstance.
+    """
+    left, right = (next(iter(parse(part.text).clauses), None) for part in (later, earlier))
+    if left is None or right is None or left.verb != right.verb:
+        return False
+    one, other = _subject(left), _subject(right)
+    new, old = _new_words(later, earlier), _new_words(earlier, later)
+    is_same = bool(one and other) and (one <= other or other <= one) and not later.senses.isdisjoint(earlier.senses)
+    if not is_same or not 0 < len(new) <= _VALUE_WORDS_MAX or len(old) > _VALUE_WORDS_MAX:
+        return False
+    if is_marked:
+        return True
+    kinds, before = set(map(_kind, new)), set(map(_kind, old))
+    is_alike = bool(kinds & before - {_THING}) and kinds - _SINCE_WHEN - _PARTS_OF_SPEECH <= before
+    return is_alike and not is_past(right.verb_text)
 
 
-def _subject(statement: Statement) -> frozenset[str]:
-    subject = next((clause.subject for clause in parse(statement.reading.text).clauses if clause.subject), None)
-    if subject is None:
-        return frozenset()
-    return frozenset((_as_one(subject.pronoun),)) if subject.pronoun else subject.senses
+def _subject(clause: Clause) -> frozenset[str]:
+    if clause.subject is None or not clause.subject.pronoun:
+        return clause.subject.senses if clause.subject else frozenset()
+    return frozenset(("i" if clause.subject.pronoun == "we" else clause.subject.pronoun,))
 
 
-def _who(reading: Reading) -> str | None:
-    return next((_as_one(word.sense) for word in reading.words if word.is_core), None)
-
-
-def _as_one(word: str) -> str:
-    """Return "i" for "we", which is as good for whoever says it."""
-    return "i" if word == "we" else word
-
-
-def _differs_alike(later: Reading, earlier: Reading) -> bool:
-    """Return whether what is new stands in the places of what was said: another town, not another circumstance."""
-    new, old = _new_kinds(later, earlier), _new_kinds(earlier, later)
-    return bool(new & old) and new - _SINCE_WHEN - _PARTS_OF_SPEECH <= old
-
-
-def _new_kinds(reading: Reading, other: Reading) -> set[str]:
-    """Return what the words may be exchanged with that another reading has not."""
+def _new_words(reading: Reading, other: Reading) -> list[Word]:
+    """Return the words that another reading has not, but for those that only say when."""
     left_out = NOW_WORDS | MONTHS
-    return {
-        _kind(word)
+    return [
+        word
         for word in reading.words
         if word.sense not in other.senses and not word.is_pronoun and word.text not in left_out
-    }
+    ]
 
 
 def _kind(word: Word) -> str:
