@@ -17,12 +17,16 @@ _ALTERING = frozenset(sense(word) for word in ALTERING)
 
 @dataclass(slots=True, kw_only=True)
 class Told:
-    """A statement with its clauses, what its pronouns mean (by place), and the senses of what stands around it."""
+    """A statement with its clauses, what its pronouns mean (by place), and the senses of what stands around it.
+
+    `before` has them apart for each of the sentences that stand before it.
+    """
 
     statement: Statement
     parsed: Parsed
     meant: dict[int, Phrase] = field(default_factory=dict)
     around: frozenset[str] = frozenset()
+    before: tuple[frozenset[str], ...] = ()
 
     def resolved(self, phrase: Phrase) -> Phrase:
         """Return what a phrase names: a pronoun's antecedent where it is known, else the phrase."""
@@ -51,7 +55,8 @@ class Discourse:
             if statement.asked and (before is None or before.statement.unit_id != statement.unit_id):
                 antecedents.add(asked_mentions(statement.asked))
             deeds = (clause.verb for clause in before.parsed.clauses if antecedents.has_several) if before else ()
-            told.around = senses_of(antecedents.recent).union(deeds)
+            told.before = tuple(senses_of([named]) for named in antecedents.recent)
+            told.around = frozenset().union(*told.before, deeds)
             told.meant = {place: item.phrase for place, item in antecedents.resolve(told.parsed).items()}
             self._name(told)
             self.told.append(told)

@@ -290,9 +290,21 @@ class Pair:
             return False  # the time of the sentence before does not hold beside its own
         if any(other == word for other, _ in said.modifiers):
             return False
+        if self._is_another(wanted):
+            return False
         return (
             bool(wanted.senses) and wanted.senses <= told.around and word in ("in", "at", "during", "of", "on", "for")
         )
+
+    def _is_another(self, wanted: Phrase) -> bool:
+        """Return whether the clause may speak of another one of a kind than what was said of the place before."""
+        agent, said = self.question.agent, self.clause.agent
+        if agent is None or said is None or agent.is_name or agent.head != said.head:
+            return False
+        if said.senses - agent.senses - wanted.senses:
+            return True  # "the Alnwick shop" is no shop in Gateshead
+        near = [named for named in self.told.before if wanted.senses <= named]
+        return wanted.is_name and not any(agent.head in named or named == wanted.senses for named in near)
 
     def _is_condition(self) -> bool:
         asked, said = self.question, self.clause

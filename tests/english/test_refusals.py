@@ -52,3 +52,19 @@ def test_what_a_refusal_misses_is_missing_in_the_passage_that_is_shown(question:
         words = missed[1].split(", ")
         assert not [word for word in words if word in group.answer_markdown.lower()]
         assert not {"many", "much", "long"} & set(words)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "We have a shop in Gateshead. The Alnwick shop opens at nine.",
+        "The firm also has a warehouse in Gateshead. The shop opens at nine.",
+    ],
+)
+def test_what_is_said_of_another_one_of_a_kind_is_not_stated(told: str) -> None:
+    assert _answered(told, "When does the shop in Gateshead open?").basis == "quoted"
+
+
+def test_a_place_that_was_named_with_the_thing_before_holds_for_it() -> None:
+    group = _answered("We have a shop in Gateshead. The shop opens at nine.", "When does the shop in Gateshead open?")
+    assert (group.basis, group.answer_markdown) == ("stated", "The shop opens at nine. [1]")
