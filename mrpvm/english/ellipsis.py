@@ -14,6 +14,7 @@ from mrpvm.english.lexicon import (
     STOP_WORDS,
 )
 from mrpvm.english.parsing import parse, tokens_of
+from mrpvm.english.requests import request_of
 from mrpvm.english.structure import Phrase
 from mrpvm.english.tagging import is_adverb, is_auxiliary
 from mrpvm.english.text import collapse, sentences
@@ -33,7 +34,10 @@ _WANTED = re.compile(
     re.IGNORECASE,
 )
 """A circumstance that is asked for, with no verb. "Who?" and "which ones?" mostly ask of the answer instead."""
+_SEVERAL = re.compile(r"them|they|these|those|both|(?:the|these|those) (?:two|three|four)|both of them", re.IGNORECASE)
 _ONE = re.compile(r"^(?:the |that |this )?(?P<kind>.+?) ones?$", re.IGNORECASE)
+_MEANT = frozenset(("he", "him", "she", "her", "it", "they", "them"))
+"""Pronouns of who or what was named before, in whose place somebody or something else may be asked about."""
 _PRONOUNS = STOP_WORDS - DETERMINERS - PREPOSITIONS - {"and", "or"}
 
 
@@ -54,6 +58,34 @@ def asked_again(message: str, history: Sequence[HistoryMessage]) -> str | None:
         return None
     bare = bare_question(question)
     return _of_the_same(bare, wanted["wanted"]) if wanted else _with(bare, asked, new or "")
+
+
+def compared_with_names(request: str, said: Sequence[str]) -> str:
+    """Return a request to compare "them" or "the two" with the names of what was named together last.
+
+    Args:
+        said: what was said before, the oldest first.
+    """
+    asked = request_of(request)
+    meant = asked.things[0] if asked and asked.kind == "comparison" and len(asked.things) == 1 else ""
+    if not _SEVERAL.fullmatch(meant):
+        return request
+    for sentence in (sentence for text in reversed(said) for sentence in reversed(sentences(collapse(text)))):
+        if names := _named_together(sentence):
+            return re.sub(rf"\b{meant}\b", f"{', '.join(names[:-1])} and {names[-1]}", request, count=1)
+    return request
+
+
+def _named_together(sentence: str) -> list[str]:
+    """Return the members of the first enumeration of a sentence, as they are written."""
+    asked = asked_by(sentence)
+    text = bare_question(sentence) if asked else sentence
+    surfaces = tokens_of(text)[1]
+    for clause in (asked.clause,) if asked else parse(text).clauses:
+        for phrase in clause.phrases:
+            if phrase.others and not any(item.pronoun for item in phrase.members):
+                return [" ".join(surfaces[item.start : item.end + 1]) for item in phrase.members]
+    return []
 
 
 def _of_the_same(question: str, wanted: str) -> str | None:
@@ -117,7 +149,10 @@ def _alike(phrases: Sequence[Phrase], new: str) -> Iterator[Phrase]:
     head = new.lower().split()[-1]
     yield from (phrase for phrase in phrases if phrase.head_text == head)
     yield from (phrase for phrase in phrases if _is_like(phrase, new))
-    if len(phrases) == 1 and not phrases[0].pronoun and not names_time(head):
+    if names_time(head):
+        return
+    yield from (phrase for phrase in phrases if phrase.pronoun in _MEANT)
+    if len(phrases) == 1 and not phrases[0].pronoun:
         yield phrases[0]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mrpvm.english.ellipsis import asked_again
+from mrpvm.english.ellipsis import asked_again, compared_with_names
 from mrpvm.values import HistoryMessage
 
 
@@ -21,6 +21,9 @@ def after(message: str, *said: str) -> str | None:
         ("Where does my sister live?", "And my brother?", "Where does my brother live?"),
         ("When is the market open on Sunday?", "And on Monday?", "When is the market open on Monday?"),
         ("Does Anna like tea?", "How about coffee?", "Does Anna like coffee?"),
+        ("When does it meet?", "And the red team?", "When does the red team meet?"),
+        ("Where does she live?", "And Ben?", "Where does Ben live?"),
+        ("Who helps him on Monday?", "And on Friday?", "Who helps him on Friday?"),
         ("What is the population of Leeds?", "What about in 1990?", "What is the population of Leeds in 1990?"),
     ],
 )
@@ -68,3 +71,21 @@ def test_what_asks_by_itself_or_nothing_stays(message: str) -> None:
 def test_after_a_statement_nothing_is_asked_again() -> None:
     assert after("And Maria?", "Anna works in Leeds.") is None
     assert after("And Maria?") is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "said", "asked"),
+    [
+        ("Compare them.", ["Who are Ada and Bob?"], "Compare Ada and Bob."),
+        ("Compare them.", ["Tell me about the old boat and the new boat.", "Thanks."],
+         "Compare the old boat and the new boat."),
+        ("How do they differ?", ["What do the red team and the green team do?"], "How do the red team and the green team differ?"),
+        ("What is the difference between the two?", ["I met Ada and Bob."],
+         "What is the difference between Ada and Bob?"),
+        ("Compare them.", ["Who is Ada?"], "Compare them."),
+        ("Compare Ada and Cem.", ["Who are Ada and Bob?"], "Compare Ada and Cem."),
+        ("Tell me about them.", ["Who are Ada and Bob?"], "Tell me about them."),
+    ],
+)  # fmt: skip
+def test_what_is_compared_is_what_was_named_together_last(request_: str, said: list[str], asked: str) -> None:
+    assert compared_with_names(request_, said) == asked

@@ -130,3 +130,32 @@ def test_nothing_told_sums_up_to_no_answer() -> None:
         answer = session.say("What do you know about me?").answer
     assert answer is not None
     assert [group.status for group in answer.groups] == ["no-context"]
+
+
+def test_a_trace_goes_on_to_what_hangs_together_with_the_last_sentence_that_names_the_thing() -> None:
+    told = Conversation(
+        "Chen dug a pond and put four goldfish in it. In June a goat ate the tulips. In August a heron took three of "
+        "the goldfish. Chen stretched a net over the pond. Rain fell all autumn. The mill closed in May. A fair came."
+    )
+    said = told.ask("Trace what happened to the goldfish.") or ""
+    assert "Chen stretched a net over the pond" in said
+    assert "A fair came" not in said
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What do you know about Ada and Bob? How do they differ?",
+        "Tell me about Ada and Bob. What is the difference between the two?",
+    ],
+)
+def test_what_was_named_together_last_is_compared(message: str) -> None:
+    told = Conversation("Ada plays the flute. Bob plays the drums. Ada lives in Leeds. Bob lives in York.")
+    said = told.ask(message) or ""
+    assert "- **Ada**: Ada plays the flute" in said
+    assert "- **Bob**: Bob plays the drums" in said
+
+
+def test_nothing_is_compared_where_nothing_was_named_together() -> None:
+    told = Conversation("Ada plays the flute. Bob plays the drums.")
+    assert "**Ada**" not in (told.ask("Compare them.") or "")

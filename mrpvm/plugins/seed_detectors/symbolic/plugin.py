@@ -13,7 +13,7 @@ from mrpvm.contracts import (
     PluginError,
 )
 from mrpvm.english.coreference import context_before, topic_before
-from mrpvm.english.ellipsis import asked_again
+from mrpvm.english.ellipsis import asked_again, compared_with_names
 from mrpvm.plugins.seed_detectors.symbolic.documents import (
     acknowledgement_document,
     context_document,
@@ -76,8 +76,14 @@ class SymbolicSeedDetector:
         if meant:
             drafts[0] = replace(drafts[0], topic=meant)
         drafts += guidance_drafts(parts)
+        said = [item.content for item in request.history if item.role == "user"]
         requests = [
-            replace(item, context=item.context or context_before(item.text, request.history)) for item in parts.requests
+            replace(
+                item,
+                text=compared_with_names(item.text, [*said, *(before.text for before in parts.requests[:number])]),
+                context=item.context or context_before(item.text, request.history),
+            )
+            for number, item in enumerate(parts.requests)
         ]
         chunk_id = f"session::{context.request_id}"
         return Detection(
