@@ -368,7 +368,7 @@ def _chain(request: Request, text: _Text) -> list[Statement]:
 
 
 def _history(request: Request, text: _Text) -> list[Statement]:
-    """Return what is told from the first statement that names a thing to the last one that speaks of it."""
+    """Return what is told from the first statement that names a thing to what hangs together with the last one."""
     if not request.wanted:
         return _summary(request, text)
     naming = text.naming(request.wanted)
@@ -377,7 +377,8 @@ def _history(request: Request, text: _Text) -> list[Statement]:
     first = naming[0]
     own = [place for place in range(first, len(text.items)) if _is_one_source(text.items[first], text.items[place])]
     last = max((place for place in own if request.wanted & text.said[place]), default=first)
-    sentences = [place for place in own if place <= last and not text.is_title(place)]
+    end = max(_connected(last, text, request.sentences, back=0.0, ahead=_LOOKING_AHEAD))
+    sentences = [place for place in own if place <= end and not text.is_title(place)]
     return text.told(_digest(sentences or [first], request, text))
 
 
