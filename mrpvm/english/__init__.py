@@ -9,6 +9,6 @@ From text to an answer, in this order:
     asking          a question as a clause with a gap
     discourse       all clauses in order, with what names the same thing
     entailment      whether a statement answers, and with which value (matching: role by role; causes)
-    answers         the statements that answer, of several that differ none, or why none does (exchanges)
+    answers         the statements that answer, of several that differ none, or why none does
     values          places, times, counts and measures among the phrases of a clause (times)
 """

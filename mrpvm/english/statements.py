@@ -29,8 +29,8 @@ class Statement:
     """One sentence of a unit.
 
     `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
-    pronouns put in. `before` is the sentence that has to be told with it, `lead` introduces its list, `asked` is the
-    question it replies to. `replaces` is the earlier statement that this one puts in other words, with a new value.
+    pronouns put in. `before` is the sentence that has to be told with it, `lead` introduces its list. `replaces` is
+    the earlier statement that this one puts in other words, with a new value.
     """
 
     text: str
@@ -42,7 +42,6 @@ class Statement:
     before: str | None = None
     speaker: str | None = None
     lead: str | None = None
-    asked: str | None = None
     replaces: str | None = None
 
     @property
@@ -81,7 +80,6 @@ class _Part:
 
     text: str
     speaker: str | None = None
-    asked: str | None = None
     lead: str | None = None
 
 
@@ -101,7 +99,7 @@ def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
 def _identity(statement: Statement) -> tuple[str, ...]:
     """Return what makes a statement another one: its words, whom its pronouns mean, and what stands above it."""
     unit = statement.entry.unit
-    above = (unit.section_title or unit.title or "", statement.lead or "", statement.asked or "")
+    above = (unit.section_title or unit.title or "", statement.lead or "")
     said = (text.lower().rstrip(".! ") for text in (statement.text, statement.reading.text))
     return (*said, *above)
 
@@ -121,7 +119,6 @@ class _Said(TypedDict):
     before: str | None
     speaker: str | None
     lead: str | None
-    asked: str | None
 
 
 def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
@@ -154,7 +151,6 @@ def _said_in(
                 before=_told_before(_named_before(meant, _quoted(part)), parts[: position + 1]),
                 speaker=part.speaker,
                 lead=part.lead,
-                asked=_question_of(part, title),
             )
         )
     return tuple(found)
@@ -186,14 +182,6 @@ def _naming_person(parts: Sequence[_Part]) -> str | None:
     return None
 
 
-def _question_of(part: _Part, title: str | None) -> str | None:
-    """Return the question a statement replies to, told in the third person: a speaker's, or the heading above it."""
-    utterance = quoted_utterance(part.asked) if part.asked else None
-    if utterance is not None:
-        return in_third_person(utterance.said, utterance.speaker)
-    return title if (title or "").endswith(QUESTION_MARKS) else None
-
-
 def _quoted(part: _Part) -> str:
     return f"{part.speaker}: {part.text}" if part.speaker else part.text
 
@@ -208,18 +196,11 @@ def _parts(text: str, unit_type: str | None) -> Iterable[_Part]:
 
 
 def _utterances(text: str) -> Iterable[_Part]:
-    """Return what is stated in a reply; the question in front of it goes with the reply's first sentence."""
-    asked: str | None = None
-    for line in text.split("\n"):
-        utterance = quoted_utterance(line)
-        if utterance is None:
-            continue
+    """Return what the speakers state; their questions state nothing."""
+    for utterance in filter(None, map(quoted_utterance, text.split("\n"))):
         for sentence in sentences(utterance.said):
-            if sentence.endswith(QUESTION_MARKS):
-                asked = line
-                continue
-            yield _Part(text=sentence, speaker=utterance.speaker, asked=asked)
-            asked = None
+            if not sentence.endswith(QUESTION_MARKS):
+                yield _Part(text=sentence, speaker=utterance.speaker)
 
 
 def _items(lines: Sequence[str]) -> Iterable[_Part]:
