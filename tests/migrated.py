@@ -14,6 +14,7 @@ from tests.server import ServerProcess
 # Set before worker processes start, so that all of them share it.
 RUN = os.environ.setdefault("MRPVM_TEST_RUN", secrets.token_hex(8))
 TEMPLATE = f"migrated_{RUN}"
+MIGRATION_SECONDS = 300  # every test of a run would fail on a machine that is too busy for less
 
 
 def migrated_file(shared: Path) -> Path:
@@ -56,5 +57,5 @@ def _make_once(mark: Path, make: Callable[[], None]) -> None:
 
 def _migrate(data: Path, **variables: str) -> None:
     data.mkdir(exist_ok=True)
-    code, output = ServerProcess(data, **variables).manage("migrate", "--verbosity", "0")
+    code, output = ServerProcess(data, **variables).manage("migrate", "--verbosity", "0", seconds=MIGRATION_SECONDS)
     assert code == 0, output
