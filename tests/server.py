@@ -28,6 +28,7 @@ class ServerProcess:
         self.command = [sys.executable, "manage.py", "serve", *arguments]
         self.cwd = ROOT
         self.output = ""
+        self.start_seconds = START_SECONDS
         self._is_ready = threading.Event()
 
     def __enter__(self) -> Self:
@@ -43,7 +44,7 @@ class ServerProcess:
         # Read until its end: a server whose output nobody reads stands still once the pipe is full.
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        if not self._is_ready.wait(START_SECONDS):
+        if not self._is_ready.wait(self.start_seconds):
             self.process.kill()
         address = re.search(r"127\.0\.0\.1:\d+", self.output)
         if not address:
