@@ -14,11 +14,11 @@ from typing import Any
 import httpx2 as httpx
 
 from tests.soak.load import KEY, Noted, Person
-from tests.soak.sites import Fault, Site
+from tests.soak.sites import START_SECONDS, Fault, Site
 
 QUIET_SECONDS = 2.0
 """The longest time between two faults."""
-SETTLE_SECONDS = 120
+SETTLE_SECONDS = 300
 """The longest time after the last fault in which turns end and sockets come back and learn of everything."""
 BEGUN_AFTER = 3
 """How many things everybody has done when the first size is taken: the caches of a process are filled by then."""
@@ -173,7 +173,7 @@ def _growth(first: Size, last: Size) -> list[str]:
 def _losses(site: Site, people: list[Person], noted: Noted) -> list[str]:
     """Return what was acknowledged and is not there, what is there twice, and what a page was not told in order."""
     found: list[str] = []
-    with httpx.Client(base_url=site.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=60) as client:
+    with httpx.Client(base_url=site.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=START_SECONDS) as client:
         for person in people:
             root = f"/api/sessions/{person.session_id}"
             stored = Counter(_messages(client, root))

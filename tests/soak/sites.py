@@ -93,7 +93,7 @@ class Site:
 
     def log_in(self) -> dict[str, str]:
         """Return the cookies of the printed login link's user."""
-        with httpx.Client(follow_redirects=True, timeout=30) as browser:
+        with httpx.Client(follow_redirects=True, timeout=START_SECONDS) as browser:
             browser.get(self.servers[0].login_link).raise_for_status()
             return dict(browser.cookies)
 
