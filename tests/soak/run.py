@@ -105,8 +105,9 @@ async def _work(site: Site, people: list[Person], outcome: Outcome, seconds: flo
     stop_asked, leave_asked = asyncio.Event(), asyncio.Event()
     working = [asyncio.create_task(person.work(stop_asked)) for person in people]
     following = [asyncio.create_task(person.follow(leave_asked)) for person in people]
-    while min(person.done_count for person in people) < BEGUN_AFTER:
-        await asyncio.sleep(0.1)
+    async with asyncio.timeout(START_SECONDS):
+        while min(person.done_count for person in people) < BEGUN_AFTER:
+            await asyncio.sleep(0.1)
     outcome.sizes.append(_size(site))
     hanging_up = Fault("clients hang up", partial(_hang_up, asyncio.get_running_loop(), people))
     faults = [fault for fault in [*site.faults, hanging_up] if not only or fault.name in only]

@@ -139,6 +139,22 @@ def test_a_stranger_fills_no_log(client: Client, form: dict[str, str], caplog: p
     assert caplog.text == ""
 
 
+@pytest.mark.parametrize("door", ["password", "link"])
+def test_a_login_goes_on_in_no_session_that_somebody_prepared(user: User, client: Client, door: str) -> None:
+    prepared = client.session
+    prepared["left"] = "by a stranger"
+    prepared.save()
+    if door == "password":
+        assert attempt(client, "correct horse") == 302
+    else:
+        client.get(reverse("login-link", args=[create_login_link(user)]))
+    assert client.get("/").status_code == 200
+    assert client.cookies["mrpvm_session"].value != prepared.session_key
+    stranger = Client()
+    stranger.cookies["mrpvm_session"] = prepared.session_key
+    assert stranger.get("/").status_code == 302
+
+
 def test_no_limit_when_it_is_switched_off(user: User, client: Client, settings: Settings) -> None:
     settings.MRPVM_LOGINS_PER_MINUTE = 0
     assert {attempt(client) for _ in range(15)} == {200}
