@@ -18,8 +18,6 @@ from mrpvm.values import CHAT_TURN, EvidenceEntry, KnowledgeUnit
 
 _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
-_REACH = 3
-"""How many sentences back a person may be named."""
 _BREAK = re.compile(r";\s|,?\s(?:but|and|so)\s", re.IGNORECASE)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
 
@@ -135,7 +133,7 @@ def _said_in(
     asks = is_task_request if unit_type == UTTERANCE else asks_reader
     parts = [part for part in _parts(text, unit_type) if is_procedure or not asks(part.text)]
     parts = [part for part in parts if part.text.rstrip(".") != title]
-    found = []
+    found: list[_Said] = []
     for position, part in enumerate(parts):
         said = voiced(part.text)
         plain = in_third_person(said.said, part.speaker) if part.speaker else said.said
@@ -148,7 +146,7 @@ def _said_in(
                 reading=read(in_full(plain, parsed, meant) if not said.is_claim else part.text),
                 position=position,
                 voiced=said,
-                before=_told_before(_named_before(meant, _quoted(part)), parts[: position + 1]),
+                before=_told_before(meant, _quoted(part), found),
                 speaker=part.speaker,
                 lead=part.lead,
             )
@@ -156,30 +154,16 @@ def _said_in(
     return tuple(found)
 
 
-def _named_before(meant: Mapping[int, Mention], sentence: str) -> str | None:
-    """Return the sentence before that names what the first pronoun means."""
-    return next((item.sentence for _, item in sorted(meant.items()) if item.sentence not in ("", sentence)), None)
-
-
-def _told_before(named_in: str | None, parts: Sequence[_Part]) -> str | None:
-    """Return what has to be told before the last sentence, so that it is clear whom it means."""
-    if named_in and not _BY_PRONOUN.match(named_in):
+def _told_before(meant: Mapping[int, Mention], text: str, found: Sequence[_Said]) -> str | None:
+    """Return what has to be told before a sentence, so that it is clear whom it means: what names its first pronoun,
+    behind what that needs itself.
+    """
+    named_in = next((item.sentence for _, item in sorted(meant.items()) if item.sentence not in ("", text)), None)
+    if not found or not _BY_PRONOUN.match(text):
         return named_in
-    return _naming_person(parts) or named_in
-
-
-def _naming_person(parts: Sequence[_Part]) -> str | None:
-    """Return the sentences back to the one that names whom the last one begins with: "He has run it since then"."""
-    if not _BY_PRONOUN.match(parts[-1].text):
-        return None
-    told: list[str] = []
-    for part in reversed(parts[-_REACH - 1 : -1]):
-        if part.speaker is not None:
-            return None
-        told.insert(0, part.text)
-        if not _BY_PRONOUN.match(part.text):
-            return " ".join(told)
-    return None
+    named_in = named_in or found[-1]["text"]
+    before = next((item["before"] for item in found if item["text"] == named_in), None)
+    return f"{before} {named_in}" if before and _BY_PRONOUN.match(named_in) else named_in
 
 
 def _quoted(part: _Part) -> str:
