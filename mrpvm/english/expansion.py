@@ -1,9 +1,9 @@
-"""Words by which a statement is found that says what is asked in other words: measures, opening hours, spellings."""
+"""Words by which a statement is found that says what is asked in other words: measures, spellings."""
 
 import re
 from collections.abc import Mapping
 
-from mrpvm.english.lexicon import SPELLINGS, WEEKDAYS, word_class
+from mrpvm.english.lexicon import SPELLINGS, word_class
 from mrpvm.english.text import stem, unique_terms, words
 
 MEASURES: Mapping[str, tuple[str, ...]] = {
@@ -39,27 +39,6 @@ def measure_terms(question: str) -> tuple[str, ...]:
     asked = {(match["how"] or match["noun"]).lower() for match in _MEASURE_ASKED.finditer(question)}
     found = [word for noun, others in MEASURES.items() if asked & {noun, *others} for word in (noun, *others)]
     return unique_terms(" ".join(found))
-
-
-_HOURS_ASKED = re.compile(
-    r"^(?:(?:at )?what time|when|until when|from when|how long|are|is)\b.{0,60}"
-    r"\b(?:open|opens|close|closes|closed|shut)\b",
-    re.IGNORECASE,
-)
-_DAY = re.compile(rf"\b(?:{'|'.join(sorted(WEEKDAYS))}|weekend|weekday)s?\b", re.IGNORECASE)
-_HOURS_WORDS = "open closed close hours"
-_DAY_SPANS = "weekdays weekends daily"
-
-
-def hours_terms(question: str) -> tuple[str, ...]:
-    """Return the stemmed words by which opening hours are found for who asks when a house is open; else none.
-
-    Who names a day may find it within a span that names others: Wednesday in "Monday to Friday".
-    """
-    if not _HOURS_ASKED.search(question):
-        return ()
-    days = f"{' '.join(sorted(WEEKDAYS))} {_DAY_SPANS}" if _DAY.search(question) else ""
-    return unique_terms(f"{_HOURS_WORDS} {days}")
 
 
 _OTHER_SPELLING: Mapping[str, str] = {one: other for pair in SPELLINGS for one, other in (pair, pair[::-1])}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
-from mrpvm.english.expansion import hours_terms, measure_terms, spelling_terms
+from mrpvm.english.expansion import measure_terms, spelling_terms
 from mrpvm.english.requests import request_of
 from mrpvm.english.text import terms as text_terms
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
@@ -187,14 +187,14 @@ def lexical_hits(
 ) -> Sequence[ScoredUnit]:
     """Return the units that share a term with the intent, or with what it means besides, best first.
 
-    Whoever asks how heavy a thing is may find its weight, who asks when a house closes its opening hours.
+    Whoever asks how heavy a thing is may find its weight.
     A term counts as often as the question says it. Unless `limit` says otherwise, they are a few more than the intent
     asks for.
     """
     said = Counter(text_terms(profile.query_text))
     terms = {term: float(max(1, said[term])) for term in profile.query_terms[:MAX_QUERY_TERMS]}
     if terms:
-        related = (*measure_terms(profile.query_text), *hours_terms(profile.query_text))
+        related = measure_terms(profile.query_text)
         terms = dict.fromkeys(related, _RELATED_WEIGHT) | dict.fromkeys(spelling_terms(profile.query_text), 1.0) | terms
     if recall is not None:
         terms = {**recall.terms, **terms}
