@@ -4,12 +4,15 @@ import re
 from collections.abc import Sequence
 from itertools import product
 
-from mrpvm.english.lexicon import COLOURS, MONTHS, NOW_WORDS, NUMBER_WORDS
+from mrpvm.english.lexicon import COLOURS, NOW_WORDS
+from mrpvm.english.matching import numbers_in
 from mrpvm.english.parsing import parse
-from mrpvm.english.reading import Reading, Word, is_past, read
+from mrpvm.english.reading import is_past, read
 from mrpvm.english.restating import is_value
 from mrpvm.english.statements import Statement
-from mrpvm.english.structure import Clause
+from mrpvm.english.structure import Clause, Phrase
+from mrpvm.english.times import names_time
+from mrpvm.english.values import PLACE_PREPOSITIONS
 
 _ENDED = re.compile(r"\b(?:no longer|not any ?more|anymore|any longer)\b", re.IGNORECASE)
 _INSTEAD = re.compile(r"\binstead[.!]?$", re.IGNORECASE)
@@ -21,13 +24,13 @@ _FORGET = re.compile(
     r"^(?:(?:please|ok|okay|now)[\s,]+)*forget (?:that|about|what i (?:said|told you) about)\s+(?P<what>\S.*?)[.!]*$",
     re.IGNORECASE,
 )
-_THING, _PARTS_OF_SPEECH = "thing", frozenset(("number", "colour", "name", "thing"))
+_THING = "thing"
+_PLACE = dict.fromkeys(PLACE_PREPOSITIONS, "place")
 _SINCE_WHEN = frozenset(("since", "from", "as"))
 CORRECTED_REACH = 200
 """So many statements back a correction looks for what it sets right: the cost stays linear."""
 _NEW_WORDS_MAX = 2
 """How much a correction may say that what it corrects does not: more makes it a statement of its own."""
-_VALUE_WORDS_MAX = 3
 _SHARED_WORDS_MIN = 2
 
 
@@ -111,7 +114,7 @@ def _is_replaced(later: Statement, earlier: Statement) -> bool:
 
 def _is_over(later: Statement, earlier: Statement) -> bool:
     """Return whether the later statement says that what the earlier one says holds no longer."""
-    return any(_ENDED.search(part.text) and earlier.reading.senses <= part.senses for part in later.readings)
+    return _ENDED.search(later.text) is not None and earlier.reading.senses <= later.reading.senses
 
 
 def _is_now(statement: Statement) -> bool:
@@ -127,30 +130,25 @@ def _is_outdated(later: Statement, earlier: Statement) -> bool:
     is_marked = later.voiced.is_marked
     if is_marked and is_value(later.voiced.said):
         return False
-    is_other = is_marked or _is_now(later)
-    pairs = product(later.readings, earlier.readings) if is_other else ()
+    if not (is_marked or _is_now(later)):
+        return False
+    pairs = product(parse(later.reading.text).clauses, parse(earlier.reading.text).clauses)
     return any(_has_other_value(said, before, is_marked=is_marked) for said, before in pairs)
 
 
-def _has_other_value(later: Reading, earlier: Reading, *, is_marked: bool) -> bool:
-    """Return whether two sentences say the same of one thing but for one value.
+def _has_other_value(later: Clause, earlier: Clause, *, is_marked: bool) -> bool:
+    """Return whether two clauses say the same of one thing but for one value: another town, not another circumstance.
 
-    Where the later one does not call itself a correction, what is new has to stand in the place of what was said:
-    another town, not another circumstance.
+    Args:
+        is_marked: whether the later one calls itself a correction, which may say anything else of the thing.
     """
-    left, right = (next(iter(parse(part.text).clauses), None) for part in (later, earlier))
-    if left is None or right is None or left.verb != right.verb:
+    one, other = _subject(later), _subject(earlier)
+    is_same = bool(one and other) and (one <= other or other <= one) and later.verb == earlier.verb
+    if not is_same or (is_past(earlier.verb_text) and not is_marked):
         return False
-    one, other = _subject(left), _subject(right)
-    new, old = _new_words(later, earlier), _new_words(earlier, later)
-    is_same = bool(one and other) and (one <= other or other <= one) and not later.senses.isdisjoint(earlier.senses)
-    if not is_same or not 0 < len(new) <= _VALUE_WORDS_MAX or len(old) > _VALUE_WORDS_MAX:
-        return False
-    if is_marked:
-        return True
-    kinds, before = set(map(_kind, new)), set(map(_kind, old))
-    is_alike = bool(kinds & before - {_THING}) and kinds - _SINCE_WHEN - _PARTS_OF_SPEECH <= before
-    return is_alike and not is_past(right.verb_text)
+    said, before = _values(later), _values(earlier)
+    changed = [kind for kind in said.keys() & before.keys() if said[kind] != before[kind]]
+    return bool(changed) and (is_marked or (len(changed) == 1 and changed != [_THING] and said.keys() <= before.keys()))
 
 
 def _subject(clause: Clause) -> frozenset[str]:
@@ -159,20 +157,17 @@ def _subject(clause: Clause) -> frozenset[str]:
     return frozenset(("i" if clause.subject.pronoun == "we" else clause.subject.pronoun,))
 
 
-def _new_words(reading: Reading, other: Reading) -> list[Word]:
-    """Return the words that another reading has not, but for those that only say when."""
-    left_out = NOW_WORDS | MONTHS
-    return [
-        word
-        for word in reading.words
-        if word.sense not in other.senses and not word.is_pronoun and word.text not in left_out
-    ]
+def _values(clause: Clause) -> dict[str, frozenset[str]]:
+    """Return what a clause says of its subject, by what it may be exchanged with."""
+    objects = {_kind(phrase): phrase.senses for phrase in clause.objects}
+    return objects | {
+        f"time {word}" if names_time(phrase.head_text) or numbers_in(phrase) else _PLACE.get(word, word): phrase.senses
+        for word, phrase in clause.modifiers
+        if word not in _SINCE_WHEN and NOW_WORDS.isdisjoint(phrase.senses)
+    }
 
 
-def _kind(word: Word) -> str:
-    """Return what a word may be exchanged with: its preposition, or that it is a number, a colour, a name, a thing."""
-    if word.preposition is not None:
-        return word.preposition
-    if word.text[0].isdigit() or word.text in NUMBER_WORDS:
-        return "number"
-    return "colour" if word.text in COLOURS else "name" if word.is_name else _THING
+def _kind(phrase: Phrase) -> str:
+    if numbers := numbers_in(phrase):
+        return f"number of {sorted(phrase.senses - numbers)}"
+    return "colour" if phrase.head_text in COLOURS else "name" if phrase.is_name else _THING

@@ -18,7 +18,6 @@ from mrpvm.values import CHAT_TURN, EvidenceEntry, KnowledgeUnit
 
 _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
-_BREAK = re.compile(r";\s|,?\s(?:but|and|so)\s", re.IGNORECASE)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
 
 
@@ -41,11 +40,6 @@ class Statement:
     speaker: str | None = None
     lead: str | None = None
     replaces: str | None = None
-
-    @property
-    def readings(self) -> tuple[Reading, ...]:
-        """Return what is said one after the other, each part read on its own."""
-        return tuple(read(part) for part in _BREAK.split(self.reading.text) if part)
 
     @property
     def unit_id(self) -> str:
