@@ -48,6 +48,8 @@ def test_a_correction_is_told_with_what_it_sets_right(told: str, correction: str
         ("I live in Vienna.", "We moved to Rome.", "Where do I live?"),
         ("I weigh 82 kilos.", "I now weigh 79 kilos.", "How much do I weigh?"),
         ("Nora works in Hamburg.", "Since March Nora works in Kiel.", "Where does Nora work?"),
+        ("I have two cats.", "I now have three cats.", "How many cats do I have?"),
+        ("The train leaves at 9.", "The train now leaves at 10.", "When does the train leave?"),
     ],
 )
 def test_the_newer_of_two_answers_is_given(told: str, correction: str, question: str) -> None:
@@ -67,6 +69,12 @@ def test_past_facts_answer_only_questions_of_the_past() -> None:
         ("Tom works in Bern.", "Since March Nora works in Kiel.", "Where does Tom work?"),
         ("I live in Vienna.", "My sister now lives in Rome.", "Where do I live?"),
         ("The shop opens at 9.", "The bank was moved to Friday.", "When does the shop open?"),
+        ("The party is at Tom's house.", "Actually the party is at 8.", "Where is the party?"),
+        (
+            "The shop opens at 9 on weekdays.",
+            "The shop now opens at 10 on Sundays.",
+            "When does the shop open on weekdays?",
+        ),
     ],
 )
 def test_a_change_of_one_thing_leaves_the_other(told: str, other: str, question: str) -> None:
