@@ -28,7 +28,15 @@ Codes are stable strings; which HTTP status belongs to a code is the API's table
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
+
+
+class ErrorRecord(TypedDict):
+    """An error as stored data."""
+
+    code: str
+    message: str
+    details: Mapping[str, Any]
 
 
 class MRPError(Exception):
@@ -43,8 +51,8 @@ class MRPError(Exception):
         self.message = message
         self.details = dict(details or {})
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the error as stored data: `{code, message, details}`."""
+    def as_record(self) -> ErrorRecord:
+        """Return the error as stored data."""
         return {"code": self.code, "message": self.message, "details": self.details}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from mrpvm.errors import ErrorRecord
 from mrpvm.wire import OPTIONAL, on_wire
 
 ACTS = (
@@ -474,5 +475,5 @@ class TurnOutcome:
     staged_units: tuple[KnowledgeUnit, ...]
     used: Selection
     stages: tuple[StageRecord, ...]
-    error: Mapping[str, Any] | None = None
+    error: ErrorRecord | None = None
     read_as: tuple[str, ...] = ()

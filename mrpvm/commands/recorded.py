@@ -10,7 +10,7 @@ from mrpvm.assistants.skills import SkillSnapshot
 from mrpvm.assistants.tools import Tools
 from mrpvm.commands.facts import MemoryQuery, MemoryRecord, Ports, SessionFacts
 from mrpvm.commands.remembered import UserFact
-from mrpvm.errors import MRPError
+from mrpvm.errors import ErrorRecord, MRPError
 from mrpvm.wire import from_wire, to_wire
 
 
@@ -75,7 +75,7 @@ class PortCall:
     port: str
     arguments: Sequence[Any]
     returned: Any = None
-    error: Mapping[str, Any] | None = None
+    error: ErrorRecord | None = None
 
 
 class CallNotRecorded(Exception):  # no MRPError: commands answer those

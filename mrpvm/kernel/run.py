@@ -6,6 +6,7 @@ from threading import Event as StopFlag
 from typing import Any
 
 from mrpvm.contracts import CallContext, CallMetadata, Descriptor
+from mrpvm.errors import ErrorRecord
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.frame import Frame
 from mrpvm.knowledge.port import TurnKnowledge
@@ -136,7 +137,7 @@ class TurnRun:
             },
         )
 
-    def fail_frame(self, frame: Frame, reason: str, error: Mapping[str, Any]) -> None:
+    def fail_frame(self, frame: Frame, reason: str, error: ErrorRecord) -> None:
         """Record that a frame ends without a result; its error is the question that stays open."""
         self.close_frame(frame, "failed", reason, {"error": error}, FrameState(open_questions=(error["message"],)))
 
@@ -178,7 +179,7 @@ class TurnRun:
         )
         self.emit(finished, execution_id, {**payload, "error": error, "meta": meta})
 
-    def abandon(self, error: Mapping[str, Any], reason: str) -> None:
+    def abandon(self, error: ErrorRecord, reason: str) -> None:
         """Close what is still open when the turn ends early, innermost first, so that no node stays running."""
         self.stop.set()
         for started in list(self._open_executions.values()):

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from mrpvm.values import KnowledgeUnit, LedgerEntry, Plan, Selection, Usage
+from mrpvm.errors import ErrorRecord
+from mrpvm.values import AnswerStatus, Basis, KnowledgeUnit, LedgerEntry, Plan, Selection, Usage
 from mrpvm.wire import OPTIONAL, from_wire, on_wire, to_wire
-
-type ErrorRecord = Mapping[str, Any]
-"""An error as stored: `{code, message, details}`."""
 
 ROOT_FRAME_ID = "frame-0"
 
@@ -68,7 +66,7 @@ class CommandResolved:
     name: str
     route: str
     reason: str
-    snapshot_version: int | str | None = None
+    snapshot_version: int | None = None
     snapshot_hash: str | None = None
 
 
@@ -328,8 +326,8 @@ class TurnFinished:
     """The end of the turn, with the error if there is one."""
 
     status: str
-    answer_status: str | None
-    answer_basis: str | None = field(default=None, metadata=OPTIONAL)
+    answer_status: AnswerStatus | None
+    answer_basis: Basis | None = field(default=None, metadata=OPTIONAL)
     error: ErrorRecord | None = None
 
 

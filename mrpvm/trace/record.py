@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
+from mrpvm.errors import ErrorRecord
 from mrpvm.trace.events import (
     BranchFailed,
     BranchFinished,
     BranchStarted,
     CommandResolved,
-    ErrorRecord,
     Event,
     FrameClosed,
     FrameOpened,
@@ -26,7 +26,7 @@ from mrpvm.trace.events import (
     TurnStarted,
 )
 from mrpvm.trace.graph import Graph, GraphFrame, fold_graph, path_key
-from mrpvm.values import Usage
+from mrpvm.values import AnswerStatus, Basis, Usage
 from mrpvm.wire import OPTIONAL
 
 
@@ -95,9 +95,9 @@ class ExecutionTrace:
     results: tuple[ResultRecorded, ...]
     failures: tuple[BranchFailed, ...]
     graph: DetailedGraph
-    final_status: str | None
-    final_answer_status: str | None
-    final_answer_basis: str | None
+    final_status: Literal["success", "failure"] | None
+    final_answer_status: AnswerStatus | None
+    final_answer_basis: Basis | None
     frame_transitions: int
     error: ErrorRecord | None
 

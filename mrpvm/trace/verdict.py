@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from mrpvm.english.text import stem
+from mrpvm.errors import ErrorRecord, MRPError
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, said
 from mrpvm.values import Selection
 
@@ -57,7 +58,7 @@ class VerdictInput:
     outcome: str | None
     basis: str
     message: str
-    error: Mapping[str, Any] = field(default_factory=dict)
+    error: ErrorRecord | None = None
     groups: Sequence[Mapping[str, Any]] = ()
     report: Mapping[str, Any] = field(default_factory=dict)
     events: Sequence[Event] = ()
@@ -178,11 +179,12 @@ def _running(turn: VerdictInput) -> Iterable[VerdictReason]:
 
 
 def _failed(turn: VerdictInput) -> Iterable[VerdictReason]:
-    details = turn.error.get("details") or {}
+    error = turn.error or MRPError("").as_record()
+    details = error["details"]
     diagnostics = details.get("diagnostics") or ()
     culprit: Mapping[str, Any] = next((each for each in reversed(diagnostics) if each.get("message")), {})
     plugin_id = culprit.get("pluginId", "")
-    message = culprit.get("message") or turn.error.get("message") or turn.error.get("code", "")
+    message = culprit.get("message") or error["message"]
     yield VerdictReason(text=_inside(message), execution_id=_failed_execution(turn.events, plugin_id))
     tried = (plugin_id, *details.get("pluginsTried", ()))
     for stage, plugin in pins_of(turn.events).items():

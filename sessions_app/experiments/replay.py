@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from mrpvm import registry
 from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validation
-from mrpvm.errors import TurnCancelled, TurnInterrupted
+from mrpvm.errors import ErrorRecord, TurnCancelled, TurnInterrupted
 from mrpvm.kernel.calls import CallReturn, PluginCall
 from mrpvm.llm.redaction import REDACTED
 from mrpvm.trace.events import Event, UnitsJudged, record_of
@@ -202,7 +202,7 @@ class _Course:
         return CallReturn(value=_returned(self._recorded, call.execution_id))
 
 
-def _plugin_error(error: Mapping[str, Any]) -> PluginError:
+def _plugin_error(error: ErrorRecord) -> PluginError:
     return PluginError(code=error["code"], message=error["message"], details=error.get("details") or {})
 
 

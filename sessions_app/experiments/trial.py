@@ -8,6 +8,7 @@ from typing import Any
 
 from mrpvm.conversation.answers import cited_units
 from mrpvm.conversation.context import ContextReport
+from mrpvm.errors import ErrorRecord
 from mrpvm.trace.events import Event
 from mrpvm.values import Answer, Selection
 from sessions_app.experiments.changes import (
@@ -55,7 +56,7 @@ class TrialOutcome:
     document: Answer | None = None
     token_count: int | None = None
     cost: Decimal | None = None
-    error: Mapping[str, Any] | None = None
+    error: ErrorRecord | None = None
     missing_request: Mapping[str, Any] | None = None
     has_effect: bool = True
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mrpvm.errors import ErrorRecord
 from mrpvm.trace.events import (
     Cause,
     Event,
@@ -39,6 +40,11 @@ _MODELS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "e
 _INPUT_TOKENS = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
 _OUTPUT_TOKENS = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
 _CONVERSATIONS = ("gen_ai.conversation.id", "session.id", "conversation.id")
+
+
+def imported_error(message: str | None) -> ErrorRecord | None:
+    """Return the error that a span tells, None for no message."""
+    return {"code": "IMPORTED_ERROR", "message": message, "details": {}} if message else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,11 +155,12 @@ def _events(
         yield _event(at(ended), FrameClosed(frame_id="frame-0", status=status, closure_reason="imported"))
     else:
         yield from _drawn(root, None, 0, at, by_span)
-    record = {"code": "IMPORTED_ERROR", "message": error, "details": {}} if error else None
     yield _event(
         at(ended),
         TurnFinished(
-            status="failed" if error else "succeeded", answer_status="failed" if error else "answered", error=record
+            status="failed" if error else "succeeded",
+            answer_status="failed" if error else "answered",
+            error=imported_error(error),
         ),
     )
 
@@ -238,7 +245,7 @@ def _execution(node: _Node, frame_id: str, at: Any, by_span: Mapping[str, str]) 
     yield _event(at(span.start_ns), began)
     calls = [node.span, *(child.span for child in node.children)]
     usage = [used for call in calls if (used := _usage(call))]
-    error = {"code": "IMPORTED_ERROR", "message": span.error, "details": {}} if span.error else None
+    error = imported_error(span.error)
     model = next((str(value) for call in calls if (value := _first(call, _MODELS))), None)
     finished = PluginFinished(
         execution_id=node.id,

@@ -19,7 +19,7 @@ from sessions_app.actions.sessions.slots import lock_session
 from sessions_app.actions.turns.imported import conversation_session, lock_trace, store_spans
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.identifiers import new_request_id
-from sessions_app.interchange.drawing import DrawnTrace, draw
+from sessions_app.interchange.drawing import DrawnTrace, draw, imported_error
 from sessions_app.interchange.received import ReceivedSpan
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.models.named_sql import insert_rows
@@ -131,7 +131,7 @@ def _fill(turn: ExplainabilityTurn, trace_id: str, drawing: DrawnTrace) -> None:
     turn.assistant_preview = preview(drawing.answer)
     turn.model = drawing.model[:200] if drawing.model else None
     turn.outcome = listed_outcome(turn)
-    turn.error = {"code": "IMPORTED_ERROR", "message": drawing.error, "details": {}} if drawing.error else None
+    turn.error = imported_error(drawing.error)
     turn.client_request = {"service": drawing.service, "trace_id": trace_id}
 
 

@@ -16,6 +16,7 @@ from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, SpanFlags, Status
 
+from mrpvm.errors import ErrorRecord
 from mrpvm.llm.redaction import without_secrets
 from mrpvm.llm.trace_context import TraceContext
 from mrpvm.trace.details import CallMeta
@@ -57,7 +58,7 @@ class EndedTurn:
     answer_basis: str
     question: str
     answer: str | None
-    error: Mapping[str, Any] | None
+    error: ErrorRecord | None
     started_ns: int
     ended_ns: int
     trace: TraceContext
@@ -235,7 +236,7 @@ class _Spans:
         parent: bytes,
         flags: int = _LOCAL_PARENT,
         links: Sequence[Edge] = (),
-        error: Mapping[str, Any] | None = None,
+        error: ErrorRecord | None = None,
     ) -> Span:
         span = Span(
             name=name, trace_id=self._trace_id, span_id=span_id, parent_span_id=parent, flags=flags, kind=kind,

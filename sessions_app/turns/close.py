@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from mrpvm.commands.orchestration import skill_failure
 from mrpvm.conversation.context import SUMMARISED
-from mrpvm.errors import MRPError, StorageUnavailable
+from mrpvm.errors import ErrorRecord, MRPError, StorageUnavailable
 from mrpvm.trace.events import (
     ROOT_FRAME_ID,
     Event,
@@ -46,7 +46,7 @@ EVENT_OF_ENDING: dict[str, Literal["turn.failed", "turn.cancelled", "turn.interr
 NOTHING_USED = Selection()
 
 
-def ending(error: Mapping[str, Any]) -> ExplainabilityTurn.Status:
+def ending(error: ErrorRecord) -> ExplainabilityTurn.Status:
     """Return the status that a turn with this error ends in."""
     return _ENDINGS.get(error["code"], Status.FAILED)
 
@@ -61,7 +61,7 @@ class TurnError(MRPError):
     def __init__(
         self,
         turn: ExplainabilityTurn,
-        error: Mapping[str, Any],
+        error: ErrorRecord,
         command: Mapping[str, Any] | None = None,
         *,
         phase: str | None = None,
@@ -108,7 +108,7 @@ def end_on_defect(turn: ExplainabilityTurn, call: TurnCall, defect: Exception, p
 class TurnEnd:
     """What a turn's entry will hold: its error and, where a command asked for it, the command's envelope."""
 
-    error: Mapping[str, Any]
+    error: ErrorRecord
     command: Mapping[str, Any] | None = None
 
 
@@ -145,7 +145,7 @@ class Unclosed:
 unclosed = Unclosed()
 
 
-def end_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], command: Mapping[str, Any] | None = None) -> None:
+def end_turn(turn: ExplainabilityTurn, error: ErrorRecord, command: Mapping[str, Any] | None = None) -> None:
     """Close a turn of this process that failed.
 
     Effects: those of `close_turn`, on a new connection where that was what failed; later and on another thread if the
@@ -161,7 +161,7 @@ def end_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], command: Mappin
 
 
 @transaction.atomic
-def close_turn(turn_pk: int, error: Mapping[str, Any], command: Mapping[str, Any] | None = None) -> bool:
+def close_turn(turn_pk: int, error: ErrorRecord, command: Mapping[str, Any] | None = None) -> bool:
     """End a running turn with what its stored trace holds; False if it is not running any more.
 
     Args:
@@ -180,7 +180,7 @@ def close_turn(turn_pk: int, error: Mapping[str, Any], command: Mapping[str, Any
 def end_failed(
     turn: ExplainabilityTurn,
     session: Session,
-    error: Mapping[str, Any],
+    error: ErrorRecord,
     used: Selection = NOTHING_USED,
     command: Mapping[str, Any] | None = None,
 ) -> None:
@@ -248,7 +248,7 @@ def _usage_by_model(events: Sequence[Event]) -> dict[str, tuple[int, int]]:
     return used
 
 
-def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
+def close_trace(turn: ExplainabilityTurn, error: ErrorRecord) -> None:
     """End the stored trace of a turn that could not do so itself: open nodes fail, a root frame always exists."""
     stored = stored_events(turn)
     graph = fold_graph(stored)
@@ -287,6 +287,6 @@ def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
     batch(turn, len(stored), [record_of(event) for event in closing], ()).save()
 
 
-def _closed(frame_id: str, error: Mapping[str, Any]) -> FrameClosed:
+def _closed(frame_id: str, error: ErrorRecord) -> FrameClosed:
     reason = "frontier_exhausted" if ending(error) == Status.FAILED else "budget_exhausted"
     return FrameClosed(frame_id=frame_id, status="failed", closure_reason=reason)

@@ -1,7 +1,6 @@
 """How a turn ends: committed as a whole, or failed with nothing kept but its entry."""
 
 import logging
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from mrpvm.conversation.answers import cited_sources, response_document
 from mrpvm.conversation.context import ContextReport, MemoryReport
 from mrpvm.conversation.rewriting import term_of
 from mrpvm.conversation.session_memory import Memory, ResolvedTerm, after_turn
-from mrpvm.errors import MRPError, TurnCancelled, TurnInterrupted
+from mrpvm.errors import ErrorRecord, MRPError, TurnCancelled, TurnInterrupted
 from mrpvm.llm.redaction import without_secrets
 from mrpvm.preview import preview
 from mrpvm.values import Answer, Selection, TurnOutcome
@@ -197,7 +196,7 @@ def _news_of_success(
 def fail_turn(
     turn: ExplainabilityTurn,
     call: TurnCall,
-    error: Mapping[str, Any],
+    error: ErrorRecord,
     used: Selection,
     report: ContextReport,
     trace: TraceWriter,

@@ -11,7 +11,7 @@ from django.dispatch import Signal
 from mrpvm.commands.orchestration import skill_failure
 from mrpvm.conversation.answers import cut_answer
 from mrpvm.conversation.context import ContextReport
-from mrpvm.errors import MRPError, StorageUnavailable
+from mrpvm.errors import ErrorRecord, MRPError, StorageUnavailable
 from mrpvm.llm.port import Sampling
 from mrpvm.llm.redaction import secrets_remembered
 from mrpvm.llm.trace_context import current_trace
@@ -184,7 +184,7 @@ def _bounded(outcome: TurnOutcome, sampling: Sampling, trace: TraceWriter) -> tu
 
 def _commit(
     prepared: Prepared, outcome: TurnOutcome, report: ContextReport, finish_reason: str, trace: TraceWriter
-) -> Mapping[str, Any] | None:
+) -> ErrorRecord | None:
     """Commit; return the error if that fails, so that every failure ends in the same place."""
     try:
         with outages_told():
@@ -198,7 +198,7 @@ def _commit(
 
 
 def _fail(
-    prepared: Prepared, error: Mapping[str, Any], outcome: TurnOutcome, report: ContextReport, trace: TraceWriter
+    prepared: Prepared, error: ErrorRecord, outcome: TurnOutcome, report: ContextReport, trace: TraceWriter
 ) -> None:
     """Store the failure; with what the trace holds already if the rest cannot be written."""
     turn, call = prepared.turn, prepared.call
@@ -222,7 +222,7 @@ def _tell(turn: ExplainabilityTurn, trace: TraceWriter, answer: str | None) -> N
 _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")
 
 
-def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: Mapping[str, Any] | None) -> None:
+def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: ErrorRecord | None) -> None:
     """Count how the plugins did, unless somebody stopped them, or the session's statistics are frozen."""
     is_frozen = not settings.MRPVM_LEARN or turn.session.planner_statistics is not None
     if not is_frozen and (error is None or error["code"] not in _TELLS_NOTHING):

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.utils import timezone
 
+from mrpvm.errors import ErrorRecord
 from mrpvm.trace.events import (
     AnswerDelta,
     BacktrackTaken,
     BranchFailed,
     BranchStarted,
-    ErrorRecord,
     Event,
     FrameClosed,
     FrameOpened,

@@ -1,12 +1,11 @@
 """Recovery of turns whose process went away, or that ended without being able to store it; each is closed once."""
 
-from typing import Any
-
+from mrpvm.errors import ErrorRecord
 from sessions_app.models import Session
 from sessions_app.queries.turns.running import abandoned_turns, running_turns
 from sessions_app.turns.close import TurnEnd, close_turn, unclosed
 
-INTERRUPTED: dict[str, Any] = {
+INTERRUPTED: ErrorRecord = {
     "code": "TURN_INTERRUPTED",
     "message": "The server process ended while this turn was running; nothing of it was kept.",
     "details": {},

@@ -37,7 +37,7 @@ def ran(plugin_id: str, status: str, *, stage: str = "goal-solver", llm_calls: i
         execution_id="exec-0.5~1", frame_id="frame-0", stage=stage, plugin_id=plugin_id, plugin_name=plugin_id,
         plugin_type="gs-plugin",
     )  # fmt: skip
-    error = {"code": "X", "message": "x"} if status == "error" else None
+    error = {"code": "X", "message": "x", "details": {}} if status == "error" else None
     ended = PluginFinished(
         execution_id="exec-0.5~1", frame_id="frame-0", status=status, duration_ms=1, llm_calls=llm_calls, error=error,
         model="m-1" if llm_calls else None,
@@ -48,6 +48,7 @@ def ran(plugin_id: str, status: str, *, stage: str = "goal-solver", llm_calls: i
 TOLD = unit("u1", "Cars board at gate C.")
 WRITTEN = unit("u2", "Vehicles board at gate B, because the quay is there.", "handbook.md")
 NO_MODEL = {
+    "code": "PLUGIN_STAGE_EXHAUSTED",
     "message": "No plugin delivered.",
     "details": {"pluginsTried": ["gs-x"], "diagnostics": [{"pluginId": "gs-x", "message": "No model is configured."}]},
 }

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from mrpvm.errors import Conflict
+from mrpvm.errors import Conflict, ErrorRecord
 from sessions_app.actions.settings.audit import record
 from sessions_app.events import announce_experiment
 from sessions_app.models import AuditKind, Experiment, ExplainabilityTurn, Session, Trial
@@ -21,7 +21,7 @@ LEASE = timedelta(seconds=30)
 MOST_TRIALS = 200
 """Trials of one experiment."""
 _ROWS_A_TRANSACTION = 50
-INTERRUPTED: Mapping[str, Any] = {
+INTERRUPTED: ErrorRecord = {
     "code": "TURN_INTERRUPTED",
     "message": "The server process ended while this ran. What had been tried is kept.",
     "details": {},
@@ -124,7 +124,7 @@ def end_experiment(
     *,
     tried_count: int | None = None,
     result: Mapping[str, Any] | None = None,
-    error: Mapping[str, Any] | None = None,
+    error: ErrorRecord | None = None,
 ) -> None:
     """Close a running experiment; trials that still wait end with it. One that was closed meanwhile stays as it is."""
     running = Experiment.objects.filter(pk=experiment.pk, status=Status.RUNNING)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
+from mrpvm.errors import ErrorRecord
 from sessions_app.api.shell.shapes import OneOf
 
 _REASONS = (
@@ -70,7 +71,7 @@ class TrialObject(TypedDict):
     tokens: int | None
     cost: float | None
     has_effect: Annotated[bool, "Whether the machine was given anything else than in the recorded turn."]
-    error: Mapping[str, Any] | None
+    error: ErrorRecord | None
     missing_request: Annotated[Mapping[str, Any] | None, "What a model would have been asked."]
     duration_ms: int | None
 
@@ -88,7 +89,7 @@ class ListedExperiment(TypedDict):
     created_at: datetime
     finished_at: datetime | None
     tried: Annotated[int, "How many trials have ended."]
-    error: Mapping[str, Any] | None
+    error: ErrorRecord | None
 
 
 class ExperimentObject(ListedExperiment):
@@ -126,7 +127,7 @@ class ListedForgetting(TypedDict):
     finished_at: datetime | None
     stage: Annotated[str, "What is being done."]
     row_count: Annotated[int, "How many rows were looked at."]
-    error: Mapping[str, Any] | None
+    error: ErrorRecord | None
 
 
 class PlaceObject(TypedDict):
@@ -194,7 +195,7 @@ class DiagnosisObject(TypedDict):
     not_tried: Annotated[list[str], "What the bounds left out."]
     needs_model: Annotated[RestObject | None, "What `allow_model` would have tried further; null for nothing."]
     divergence: DivergenceObject | None
-    error: Mapping[str, Any] | None
+    error: ErrorRecord | None
     duration_ms: int | None
 
 
@@ -221,4 +222,4 @@ class BisectObject(TypedDict):
     status: Annotated[str, OneOf(STATUSES)]
     found: BisectionObject | None
     tried: int
-    error: Mapping[str, Any] | None
+    error: ErrorRecord | None

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
+from mrpvm.errors import ErrorRecord
 from sessions_app.api.experiments.responses import STATUSES, TrialObject
 from sessions_app.api.shell.responses import PageObject
 from sessions_app.api.shell.shapes import OneOf
@@ -57,7 +58,7 @@ class ListedRun(TypedDict):
     created_by: str
     created_at: datetime
     finished_at: datetime | None
-    error: Mapping[str, Any] | None
+    error: ErrorRecord | None
 
 
 class ListedSuiteObject(TypedDict):

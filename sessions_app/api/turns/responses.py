@@ -4,58 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
+from mrpvm.errors import ErrorRecord
+from mrpvm.trace.record import ExecutionTrace
 from mrpvm.trace.verdict import LEADS
 from mrpvm.values import BASES
 from sessions_app.api.shell.responses import PageObject, UnitValue
 from sessions_app.api.shell.shapes import Between, OneOf
-
-
-class GraphEdge(TypedDict):
-    """A recorded edge; its start is the key `from`."""
-
-    to: str
-    kind: str
-
-
-class GraphObject(TypedDict):
-    """The turn's graph; `details` are empty unless they were asked for."""
-
-    rootFrameId: str | None
-    frames: list[Mapping[str, Any]]
-    pluginExecutions: list[Mapping[str, Any]]
-    edges: list[GraphEdge]
-    controlNodes: list[Mapping[str, Any]]
-    controlEdges: list[GraphEdge]
-    details: Mapping[str, Any]
-
-
-class ExecutionTraceObject(TypedDict):
-    """The record of a turn."""
-
-    requestId: str | None
-    sessionId: str | None
-    rootFrameId: str | None
-    inputMessage: str | None
-    deliberationLevel: int | None
-    plannerPluginId: str | None
-    plannerAttempts: list[str]
-    plannerCandidates: list[str]
-    seedDetectorCandidates: list[str]
-    plans: list[Mapping[str, Any]]
-    stages: list[Mapping[str, Any]]
-    command: Annotated[Mapping[str, Any] | None, "What a typed command meant, and why."]
-    skillChoice: Annotated[Mapping[str, Any] | None, "What a model was offered of the skills, and what it chose."]
-    skill: Annotated[Mapping[str, Any] | None, "The turn's one skill, and why it was chosen."]
-    frames: list[Mapping[str, Any]]
-    branches: list[Mapping[str, Any]]
-    results: list[Mapping[str, Any]]
-    failures: list[Mapping[str, Any]]
-    graph: GraphObject
-    finalStatus: Annotated[str | None, OneOf(("success", "failure"))]
-    finalAnswerStatus: Annotated[str | None, OneOf(("answered", "no-context"))]
-    finalAnswerBasis: Annotated[str | None, OneOf(BASES)]
-    frameTransitions: int
-    error: Mapping[str, Any] | None
 
 
 class UsedSource(TypedDict):
@@ -246,7 +200,7 @@ class ChatCompletion(CompletionHead):
     answer_basis: Annotated[str | None, OneOf(BASES)]
     response_document: ResponseDocument | None
     command: CommandEnvelope | None
-    execution_trace: ExecutionTraceObject
+    execution_trace: ExecutionTrace
     workspace_dirty: bool
     warnings: list[str]
     response_id: str | None
@@ -298,8 +252,8 @@ class TurnEntry(TypedDict):
     responseDocument: ResponseDocument | None
     commandResult: CommandEnvelope | None
     unitChanges: Mapping[str, Any]
-    executionTrace: ExecutionTraceObject
-    error: Mapping[str, Any] | None
+    executionTrace: ExecutionTrace
+    error: ErrorRecord | None
     verdict: VerdictObject
 
 
@@ -331,7 +285,7 @@ class ListedTurn(TypedDict):
     is_rewritten: Annotated[bool, "Whether a follow-up was searched for in other words."]
     left_out_count: Annotated[int, "How many messages and texts its context left out."]
     rating: Annotated[str | None, OneOf(("up", "down"))]
-    error: Mapping[str, Any] | None
+    error: ErrorRecord | None
 
 
 class TurnPageObject(PageObject):

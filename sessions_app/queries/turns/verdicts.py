@@ -21,7 +21,7 @@ def recorded(turn: ExplainabilityTurn, events: Sequence[Event], base: MountedBas
         outcome=outcome(turn),
         basis=turn.answer_basis,
         message=turn.user_message,
-        error=turn.error or {},
+        error=turn.error,
         groups=tuple((turn.response_document or {}).get("groups", ())),
         report=turn.context_report or {},
         events=events,

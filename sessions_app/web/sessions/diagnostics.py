@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
+from mrpvm.errors import ErrorRecord
 from mrpvm.llm.redaction import redacted, without_secrets
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.queries.sessions.diagnostics import LatestTurn, latest_turn
@@ -46,7 +47,7 @@ def diagnostics_context(session: Session) -> dict[str, Any]:
 
 
 def _rows(session: Session, latest: LatestTurn, report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    error: Mapping[str, Any] = (latest.turn and latest.turn.error) or {}
+    error: ErrorRecord | None = latest.turn.error if latest.turn else None
     said = f"{error['code']}: {error['message']}" if error else "none"
     sent = latest.outbound
     return [
@@ -58,7 +59,7 @@ def _rows(session: Session, latest: LatestTurn, report: Mapping[str, Any]) -> li
         *_answer_rows(latest),
         ("Last response id", next_followed_id(session) or "none (continuity not used yet)"),
         ("Project", session.project.name),
-        ("Persistence error", said if error.get("code") in _NOT_STORED else "none"),
+        ("Persistence error", said if error and error["code"] in _NOT_STORED else "none"),
         ("previous_response_id in last request", "yes" if sent and sent.follows else "no"),
         ("Conversation", session.session_id),
         ("Conversation taken from", source_words(report) or "none"),
