@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypedDict
+from typing import Annotated, Any, Literal, TypedDict, cast
 
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.port import Sampling
-from mrpvm.values import Selection
+from mrpvm.values import AnswerStatus, Basis, Selection
 from mrpvm.wire import from_wire
 from sessions_app.actions.experiments.suites import TestFields
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.expected import Expected
+from sessions_app.experiments.changes import MOST_SUPPOSED, SUPPOSED_CHARS, Changes
+from sessions_app.experiments.expected import MOST_CHARS, Expected
 from sessions_app.experiments.questions import Target
 from sessions_app.experiments.suites import kept_turn
+from sessions_app.field_notes import Between, Length, Meaning
 from sessions_app.models import KnowledgeBase, Project, TestCase
 from sessions_app.queries.knowledge.bases import base_by_name, knowledge_base
 from sessions_app.queries.sessions.lookups import session as session_of
@@ -30,6 +31,94 @@ _SIMPLE = (
     "message", "history_through", "base", "revision", "deliberation_level", "grounding", "system_prompt", "model",
     "persona", "agent", "style",
 )  # fmt: skip
+
+
+REVISION_MAX = 2**31 - 1
+type Id = Annotated[str, Length(1, 400)]
+type Pattern = Annotated[str, Length(1, MOST_CHARS)]
+type Number = Annotated[int, Between(1, 1_000_000_000)]
+
+
+class ChoicesDocument(TypedDict, total=False):
+    """What is chosen for a test or a trial; what is absent stays as it was."""
+
+    planner_plugin: Id | None
+    seed_detector_plugin: Id | None
+    kb_plugin: Id | None
+    goal_solver_plugin: Id | None
+    deliberation_level: Annotated[int, Between(0, 3)] | None
+    model: Annotated[str, Length(1, 200)] | None
+    grounding: Literal["strict", "open"] | None
+    system_prompt: str | None
+    history_through: Annotated[
+        Annotated[int, Between(0)] | None, Meaning("Place of the last message that is seen; 0 for none.")
+    ]
+    without_units: list[Id]
+    without_sources: list[Annotated[str, Length(1, 128)]]
+    only_units: Annotated[list[Id], Meaning("The only units that are found.")]
+    with_units: Annotated[
+        list[Annotated[str, Length(1, SUPPOSED_CHARS)]],
+        Length(0, MOST_SUPPOSED),
+        Meaning("Texts that are supposed: found like what the session knows."),
+    ]
+    persona: Id | None
+    agent: Id | None
+    style: Id | None
+    temperature: Annotated[float, Between(0, 2)] | None
+    max_tokens: Annotated[int, Between(1)] | None
+    without_preferences: Annotated[bool, Meaning("Let the planner choose as in a new session.")]
+    without_plugins: list[Annotated[str, Length(1, 100)]]
+    flags: Annotated[Mapping[str, Any], Meaning("Policies, as in a chat request.")]
+    limits: Annotated[
+        Mapping[str, Annotated[int, Between(1)]],
+        Meaning("Any of max_llm_calls, request_timeout_ms, max_plugins_per_stage, plugin_timeout_ms."),
+    ]
+
+
+class ChangesDocument(ChoicesDocument, total=False):
+    """What is different from the recorded turn; what is absent stays as it was."""
+
+    message: Annotated[str, Length(1)] | None
+    base: Annotated[Id | None, Meaning("Id of the knowledge base that is mounted in its place.")]
+    revision: Annotated[int, Between(1, REVISION_MAX)] | None
+
+
+class ExpectDocument(TypedDict, total=False):
+    """What an answer must fulfil; what is absent is not looked at."""
+
+    contains: Annotated[list[Pattern], Meaning("Texts, compared without case and white space.")]
+    does_not_contain: Annotated[list[Pattern], Meaning("Texts that must not be there.")]
+    equals: Pattern | None
+    matches: Annotated[Pattern | None, Meaning("A regular expression.")]
+    status: AnswerStatus | None
+    basis: Basis | None
+    cites: Annotated[list[Pattern], Meaning("Ids of units.")]
+    cites_sources: Annotated[list[Pattern], Meaning("Names of sources.")]
+    cites_nothing_else: bool
+    uses: Annotated[list[Pattern], Meaning("Ids of plugins that must have answered.")]
+    max_tokens: Number | None
+    max_cost: Annotated[float, Between(0, 1_000_000_000)] | None
+    reference_ms: Number | None
+    max_times: Annotated[Annotated[float, Between(0, 1_000_000_000)] | None, Meaning("Times `reference_ms`, at most.")]
+    judged: Annotated[Pattern | None, Meaning("A criterion that a model applies; the run needs `allow_model`.")]
+
+
+class TargetDocument(TypedDict, total=False):
+    """What a suite is run against; with nothing said, each test where it was kept."""
+
+    kb_id: Annotated[str | None, Meaning("The base that is put below all tests.")]
+    revision: Annotated[int, Between(1, REVISION_MAX)] | None
+    draft_of: Annotated[
+        str | None,
+        Meaning("Id of a session: the tests of its base run against what a save would make of it."),
+    ]
+    include_conversation_units: Annotated[
+        bool, Meaning("Whether that save would take along what the conversation told; true if absent.")
+    ]
+    heads: Annotated[bool, Meaning("Each test against the present state of its own base.")]
+    tags: Annotated[list[Annotated[str, Length(1, 40)]], Length(0, 20)]
+    allow_model: Annotated[bool, Meaning("Whether a model may be asked.")]
+    choices: ChoicesDocument
 
 
 def changes_of(given: Mapping[str, Any]) -> Changes:
@@ -50,7 +139,7 @@ def changes_of(given: Mapping[str, Any]) -> Changes:
     )
 
 
-def choices_of(changes: Changes) -> dict[str, Any]:
+def choices_of(changes: Changes) -> ChoicesDocument:
     """Return changes as `changes_of` takes them; what is not changed is left out."""
     named: dict[str, Any] = {key: getattr(changes.pins, name) for key, name in _PINS.items()}
     named |= {name: getattr(changes, name) for name in _SIMPLE}
@@ -58,7 +147,7 @@ def choices_of(changes: Changes) -> dict[str, Any]:
     named |= {name: getattr(changes.sampling, name) if changes.sampling else None for name in _SAMPLING}
     named |= {"flags": dict(changes.flags), "limits": dict(changes.limits)}
     named["without_preferences"] = changes.without_preferences or None
-    return {name: value for name, value in named.items() if value not in (None, [], {})}
+    return cast("ChoicesDocument", {name: value for name, value in named.items() if value not in (None, [], {})})
 
 
 def expected_of(given: Mapping[str, Any]) -> Expected:
@@ -71,14 +160,15 @@ def expected_of(given: Mapping[str, Any]) -> Expected:
     return Expected(**named)
 
 
-def expected_document(expected: Expected) -> dict[str, Any]:
+def expected_document(expected: Expected) -> ExpectDocument:
     """Return expectations as `expected_of` takes them; what is not expected is left out."""
     named = {item.name: getattr(expected, item.name) for item in fields(Expected)}
-    return {
+    document = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in named.items()
         if value not in (None, (), False)
     }
+    return cast("ExpectDocument", document)
 
 
 class AskedDocument(TypedDict, total=False):
@@ -88,7 +178,7 @@ class AskedDocument(TypedDict, total=False):
     request_id: str
     kb_id: str
     revision: int
-    choices: Mapping[str, Any]
+    choices: ChoicesDocument
 
 
 class TestTags(TypedDict, total=False):
@@ -102,7 +192,7 @@ class TestDocument(AskedDocument, TestTags):
 
     name: str
     message: str
-    expect: Mapping[str, Any]
+    expect: ExpectDocument
 
 
 def document_of(test: TestCase) -> TestDocument:
@@ -202,7 +292,7 @@ def target_for(base: KnowledgeBase, given: Mapping[str, Any]) -> Target:
     return Target(draft=draft, without_told=given.get("include_conversation_units") is False)
 
 
-def target_document(target: Target) -> dict[str, Any]:
+def target_document(target: Target) -> TargetDocument:
     """Return a target as `target_of` takes it; what is not said is left out."""
     document = {
         "kb_id": target.base,
@@ -214,4 +304,5 @@ def target_document(target: Target) -> dict[str, Any]:
         "allow_model": target.allow_model or None,
         "choices": choices_of(target.choices),
     }
-    return {name: value for name, value in document.items() if value or (value is False and name != "heads")}
+    said = {name: value for name, value in document.items() if value or (value is False and name != "heads")}
+    return cast("TargetDocument", said)

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints
 
 import yaml
 from django.db import transaction
@@ -10,7 +11,7 @@ from django.db import transaction
 from mrpvm.errors import InvalidInput, MRPError
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import MOST_TESTS, TestFields, add_test, create_suite, remove_test
-from sessions_app.experiments.documents import document_of, fields_given
+from sessions_app.experiments.documents import ChoicesDocument, ExpectDocument, TestDocument, document_of, fields_given
 from sessions_app.experiments.suites import check_test
 from sessions_app.models import Project, Suite
 from sessions_app.queries.experiments.suites import suite_named, tests_of
@@ -21,23 +22,30 @@ FILE_CHARS, FILE_VALUES = 1_000_000, 50_000
 """How large a suite's file may be, and how many keys, texts, numbers and lists it may hold: reading them takes time."""
 _TEXTS, _TEXT, _TRUTH = "list of texts", "text", "true or false"
 _WHOLE, _NUMBER, _MAPPING, _WHOLES = "whole number", "number", "mapping", "mapping of whole numbers"
-_TEST: Mapping[str, str] = {
-    "name": _TEXT, "message": _TEXT, "session_id": _TEXT, "request_id": _TEXT, "kb_id": _TEXT, "kb": _TEXT,
-    "revision": _WHOLE, "choices": _MAPPING, "expect": _MAPPING, "tags": _TEXTS,
-}  # fmt: skip
-_EXPECT: Mapping[str, str] = {
-    "contains": _TEXTS, "does_not_contain": _TEXTS, "equals": _TEXT, "matches": _TEXT, "status": _TEXT, "basis": _TEXT,
-    "cites": _TEXTS, "cites_sources": _TEXTS, "cites_nothing_else": _TRUTH, "uses": _TEXTS, "max_tokens": _WHOLE,
-    "max_cost": _NUMBER, "reference_ms": _WHOLE, "max_times": _NUMBER, "judged": _TEXT,
-}  # fmt: skip
-_CHOICES: Mapping[str, str] = {
-    "planner_plugin": _TEXT, "seed_detector_plugin": _TEXT, "kb_plugin": _TEXT, "goal_solver_plugin": _TEXT,
-    "deliberation_level": _WHOLE, "model": _TEXT, "grounding": _TEXT, "system_prompt": _TEXT,
-    "history_through": _WHOLE, "without_units": _TEXTS, "without_sources": _TEXTS, "only_units": _TEXTS,
-    "with_units": _TEXTS, "persona": _TEXT, "agent": _TEXT, "style": _TEXT, "temperature": _NUMBER,
-    "max_tokens": _WHOLE,
-    "without_preferences": _TRUTH, "without_plugins": _TEXTS, "flags": _MAPPING, "limits": _WHOLES,
-}  # fmt: skip
+
+
+def _kind_of(hint: Any) -> str:
+    """Return what a file may give for a field of this type."""
+    if isinstance(hint, TypeAliasType):
+        return _kind_of(hint.__value__)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _kind_of(arguments[0])
+    if origin in (Union, UnionType):
+        return _kind_of(next(kind for kind in arguments if kind is not NoneType))
+    if origin is Mapping:
+        return _MAPPING if arguments[1] is Any else _WHOLES
+    if origin is list:
+        return _TEXTS
+    return _TEXT if origin is Literal else _KINDS.get(hint, _MAPPING)
+
+
+_KINDS = {str: _TEXT, bool: _TRUTH, int: _WHOLE, float: _NUMBER}
+_CHOICES, _EXPECT, _TEST = (
+    {name: _kind_of(hint) for name, hint in get_type_hints(document).items()}
+    for document in (ChoicesDocument, ExpectDocument, TestDocument)
+)
+_TEST["kb"] = _TEXT  # a base by its name
 
 
 def suite_text(suite: Suite) -> str:

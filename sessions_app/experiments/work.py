@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any
 
 from django.conf import settings
 
@@ -19,8 +19,9 @@ from sessions_app.experiments.judging import judge
 from sessions_app.experiments.live import Allowance, LiveModel
 from sessions_app.experiments.questions import Target, answered_by, question_of
 from sessions_app.experiments.recorded import RecordedTurn, recorded_turn
-from sessions_app.experiments.replay import Divergence, replay
-from sessions_app.experiments.search import QUOTED, Bounds, CauseSearch, Expectation, Finding
+from sessions_app.experiments.replay import replay
+from sessions_app.experiments.results import BisectResult, DiagnosisResult, divergence_record, finding_record
+from sessions_app.experiments.search import QUOTED, Bounds, CauseSearch, Expectation
 from sessions_app.experiments.storing import fill_trial, store_trial
 from sessions_app.experiments.trial import TrialOutcome, run_trial
 from sessions_app.experiments.unsent import unsent_turn
@@ -34,7 +35,8 @@ from sessions_app.turns.running_turns import running_turns
 
 _FULL_SECONDS = 0.05
 Status = Experiment.Status
-type Result = Mapping[str, Any]
+type Result = DiagnosisResult | BisectResult | Mapping[str, int]
+"""What a search came to, or how many tests of a run came out how."""
 
 
 class ExperimentWatch(Watch):
@@ -107,14 +109,13 @@ def changes_of_record(record: Mapping[str, Any]) -> Changes:
     return from_wire(Changes, record)
 
 
-def _run_trials(experiment: Experiment, watch: ExperimentWatch) -> Result | None:
+def _run_trials(experiment: Experiment, watch: ExperimentWatch) -> None:
     recorded = asked_turn(experiment)
     for trial in experiment.trials.filter(status=Trial.Status.WAITING).order_by("position"):
         with watch.place(), _refusing(trial):
             outcome = _run(recorded, changes_of_record(trial.changes), watch)
             store_trial(trial, recorded, outcome)
         watch.tried_count += 1
-    return None
 
 
 def _run(recorded: RecordedTurn, changes: Changes, watch: ExperimentWatch) -> TrialOutcome:
@@ -136,7 +137,7 @@ def _refusing(trial: Trial) -> Iterator[None]:
         trial.save()
 
 
-def _run_suite(experiment: Experiment, watch: ExperimentWatch) -> Result:
+def _run_suite(experiment: Experiment, watch: ExperimentWatch) -> Mapping[str, int]:
     target = Target.of_record(experiment.suite_run.target)
     for result in waiting_results(experiment.suite_run):
         with watch.place(), _refusing(result.trial):
@@ -185,11 +186,11 @@ def _passes_now(test: TestCase, target: Target, experiment: Experiment, watch: E
     return not failures_of(Expected.of_record(test.expected), answered_by(outcome))
 
 
-def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> Result:
+def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> DiagnosisResult:
     started = time.monotonic()
 
-    def came_to(result: str, **more: Any) -> Result:
-        return {"result": result, **more, "duration_ms": round((time.monotonic() - started) * 1000)}
+    def ms() -> int:
+        return round((time.monotonic() - started) * 1000)
 
     recorded = asked_turn(experiment)
     expected, bounds = from_wire(Expectation, experiment.question), from_wire(Bounds, experiment.question)
@@ -197,10 +198,11 @@ def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> Result:
         with watch.place():
             replayed = replay(experiment.turn)
         if replayed.divergence is not None:
-            return came_to("diverged", divergence=divergence_record(replayed.divergence))
+            diverged = divergence_record(replayed.divergence)
+            return {"result": "diverged", "divergence": diverged, "duration_ms": ms()}
         is_met = expected.is_stated and expected.is_met(answer_of(experiment.turn))
         if is_met and not (expected.should_contain and experiment.turn.answer_basis == QUOTED):
-            return came_to("met")
+            return {"result": "met", "duration_ms": ms()}
     search = CauseSearch(recorded, expected, bounds, watch.look, watch.place, watch.live_model)
     stored: dict[int, Trial] = {}
 
@@ -225,79 +227,19 @@ def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> Result:
     finally:
         watch.tried_count = len(search.tried)
         keep_rest()
-    return came_to(
-        "found" if search.findings else "nothing-found",
-        not_tried=list(search.not_tried),
-        needing_model_count=search.needing_model_count,
-    )
+    return {
+        "result": "found" if search.findings else "nothing-found",
+        "not_tried": list(search.not_tried),
+        "needing_model_count": search.needing_model_count,
+        "duration_ms": ms(),
+    }
 
 
 def _position(tried: list[TrialOutcome], outcome: TrialOutcome) -> int:
     return next(position for position, other in enumerate(tried, start=1) if other is outcome)
 
 
-class LinkRecord(TypedDict):
-    """What a finding speaks of."""
-
-    kind: str
-    id: str
-    name: str
-
-
-class FindingRecord(TypedDict):
-    """A cause that a trial proves, as it is stored with the trial."""
-
-    kind: str
-    text: str
-    advice: str
-    before: str
-    meets: bool
-    weight: int
-    links: list[LinkRecord]
-
-
-def finding_record(finding: Finding) -> FindingRecord:
-    """Return a finding as it is stored with its trial."""
-    return {
-        "kind": finding.kind,
-        "text": finding.text,
-        "advice": finding.advice,
-        "before": finding.before,
-        "meets": finding.meets,
-        "weight": finding.weight,
-        "links": [{"kind": link.kind, "id": link.id, "name": link.name} for link in finding.links],
-    }
-
-
-class DivergenceRecord(TypedDict):
-    """The first thing that came out differently, as it is stored."""
-
-    reason: str
-    detail: str
-    part: str
-    name: str
-    frame_id: str
-    execution_id: str | None
-    recorded: Any
-    replayed: Any
-
-
-def divergence_record(divergence: Divergence) -> DivergenceRecord:
-    """Return where a replay left its record."""
-    difference = divergence.difference
-    return {
-        "reason": divergence.reason,
-        "detail": divergence.detail,
-        "part": difference.part,
-        "name": difference.name,
-        "frame_id": difference.frame_id,
-        "execution_id": difference.execution_id,
-        "recorded": difference.recorded,
-        "replayed": difference.replayed,
-    }
-
-
-def _run_bisect(experiment: Experiment, watch: ExperimentWatch) -> Result:
+def _run_bisect(experiment: Experiment, watch: ExperimentWatch) -> BisectResult:
     recorded = asked_turn(experiment)
     kb_id = experiment.question.get("kbId")
     if kb_id:

@@ -1,12 +1,12 @@
 """The tools that run a recorded turn again: replay, trials, diagnosis, suites. They change no conversation."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from django.core.exceptions import PermissionDenied
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field, with_config
 
 from sessions_app.experiments import replay
-from sessions_app.experiments.documents import changes_of, target_of
+from sessions_app.experiments.documents import ChangesDocument, changes_of, target_of
 from sessions_app.experiments.experiments import start_diagnosis, start_trials
 from sessions_app.experiments.search import Bounds, Expectation
 from sessions_app.experiments.suites import start_run
@@ -34,43 +34,7 @@ type AllowModel = Annotated[
 ]
 
 
-class TrialChanges(BaseModel):
-    """What is different from the recorded turn; what is absent stays as it was."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    message: Annotated[str, Field(max_length=100_000)] | None = None
-    history_through: Annotated[int, Field(ge=0, description="place of the last message seen, 0 for none")] | None = None
-    without_units: Ids = Field(default_factory=list)
-    without_sources: Ids = Field(default_factory=list)
-    only_units: Annotated[Ids, Field(description="the only units that are found")] = Field(default_factory=list)
-    with_units: Annotated[list[Text], Field(max_length=20, description="texts that are supposed to be known")] = Field(
-        default_factory=list
-    )
-    base: Annotated[Id, Field(description="id of the knowledge base mounted in place of the turn's")] | None = None
-    revision: (
-        Annotated[int, Field(ge=1, le=2**31 - 1, description="of that base; its present one without it")] | None
-    ) = None
-    planner_plugin: Id | None = None
-    seed_detector_plugin: Id | None = None
-    kb_plugin: Id | None = None
-    goal_solver_plugin: Id | None = None
-    without_plugins: Ids = Field(default_factory=list)
-    without_preferences: Annotated[bool, Field(description="let the planner choose as in a new session")] = False
-    deliberation_level: Annotated[int, Field(ge=0, le=3)] | None = None
-    grounding: Literal["strict", "open"] | None = None
-    flags: Annotated[dict[str, Any], Field(description="policies, as in a chat request")] = Field(default_factory=dict)
-    limits: Annotated[
-        dict[str, int],
-        Field(description="max_llm_calls, request_timeout_ms, max_plugins_per_stage, plugin_timeout_ms"),
-    ] = Field(default_factory=dict)
-    system_prompt: Annotated[str, Field(max_length=100_000)] | None = None
-    model: Id | None = None
-    persona: Id | None = None
-    agent: Id | None = None
-    style: Id | None = None
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    max_tokens: Annotated[int, Field(ge=1)] | None = None
+with_config(ConfigDict(extra="forbid"))(ChangesDocument)
 
 
 def replay_turn(caller: Caller, session_id: SessionId, turn_id: TurnId) -> str:
@@ -82,14 +46,14 @@ def try_turn(
     caller: Caller,
     session_id: SessionId,
     turn_id: TurnId,
-    trials: Annotated[list[TrialChanges], Field(description="what each trial changes", min_length=1, max_length=10)],
+    trials: Annotated[list[ChangesDocument], Field(description="what each trial changes", min_length=1, max_length=10)],
     allow_model: AllowModel = False,
     wait_ms: WaitMs = 20_000,
 ) -> str:
     """Run a turn again with changes, each trial beside the others, and tell what each would have answered."""
     _check_may_ask(caller, allow_model)
     turn = turns.turn(caller.project, session_id, turn_id)
-    changes = [changes_of(trial.model_dump()) for trial in trials]
+    changes = [changes_of(trial) for trial in trials]
     made = start_trials(turn.session, turn, changes, caller.author, allow_model=allow_model, wait_ms=wait_ms)
     return _begun(caller, made)
 

@@ -5,53 +5,18 @@ from typing import Any
 
 from rest_framework import serializers
 
-from sessions_app.api.shell.fields import JSONNumber, JSONText, Truth, WholeNumber
-from sessions_app.api.shell.requests import REVISION_MAX, ChoicesFields, Coded, PageQuery
+from sessions_app.api.shell.fields import JSONText, Truth, WholeNumber
+from sessions_app.api.shell.requests import ChoicesFields, Coded, PageQuery
+from sessions_app.api.shell.shapes import request_of
+from sessions_app.experiments.documents import ChangesDocument, ChoicesDocument
 from sessions_app.experiments.search import Expectation
 
 MOST_TRIALS, MOST_MS, MOST_AT_ONCE = 200, 60_000, 50
 EXPECTED_CHARS = 2_000
 
 
-class TestChoices(ChoicesFields):
-    """What is chosen for a test or a trial; what is absent stays as it was."""
-
-    system_prompt = JSONText(required=False, allow_null=True, allow_blank=True)
-    history_through = WholeNumber(
-        required=False, allow_null=True, min_value=0, help_text="Place of the last message that is seen; 0 for none."
-    )
-    without_units = serializers.ListField(child=JSONText(max_length=400), required=False)
-    without_sources = serializers.ListField(child=JSONText(max_length=128), required=False)
-    only_units = serializers.ListField(
-        child=JSONText(max_length=400), required=False, help_text="The only units that are found."
-    )
-    with_units = serializers.ListField(
-        child=JSONText(max_length=2_000),
-        required=False,
-        max_length=20,
-        help_text="Texts that are supposed: found like what the session knows.",
-    )
-    persona = JSONText(required=False, allow_null=True)
-    agent = JSONText(required=False, allow_null=True)
-    style = JSONText(required=False, allow_null=True)  # type: ignore[assignment]  # a field's name, no field's style
-    temperature = JSONNumber(required=False, allow_null=True, min_value=0, max_value=2)
-    max_tokens = WholeNumber(required=False, allow_null=True, min_value=1)
-    without_preferences = Truth(required=False, help_text="Let the planner choose as in a new session.")
-    without_plugins = serializers.ListField(child=JSONText(max_length=100), required=False)
-    flags = serializers.DictField(required=False, help_text="Policies, as in a chat request.")
-    limits = serializers.DictField(
-        child=serializers.IntegerField(min_value=1),
-        required=False,
-        help_text="Any of max_llm_calls, request_timeout_ms, max_plugins_per_stage, plugin_timeout_ms.",
-    )
-
-
-class TrialRequest(TestChoices):
-    """What is different from the recorded turn; what is absent stays as it was."""
-
-    message = JSONText(required=False, allow_null=True)
-    base = JSONText(required=False, allow_null=True, help_text="Id of the knowledge base that is mounted in its place.")
-    revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
+TestChoices = request_of("TestChoices", ChoicesDocument, ChoicesFields)
+TrialRequest = request_of("TrialRequest", ChangesDocument, ChoicesFields)
 
 
 class WaitsFields(Coded):

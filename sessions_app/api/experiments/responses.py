@@ -5,28 +5,11 @@ from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
 from mrpvm.errors import ErrorRecord
-from sessions_app.api.shell.shapes import OneOf
+from sessions_app.experiments.results import BisectResult, DivergenceRecord, LinkRecord
+from sessions_app.experiments.search import FindingKind
+from sessions_app.field_notes import OneOf
 
-_REASONS = (
-    "plugin-missing", "plugin-version", "product-version", "model-request", "nondeterministic-plugin", "unexplained",
-)  # fmt: skip
 STATUSES = ("running", "finished", "failed", "cancelled", "interrupted")
-_KINDS = (
-    "unit", "outranked", "missing-base", "cut", "rewrite", "plugin", "validator", "limit", "setting",
-)  # fmt: skip
-
-
-class DivergenceObject(TypedDict):
-    """The first thing that came out differently, and why it may have."""
-
-    reason: Annotated[str, OneOf(_REASONS)]
-    detail: str
-    part: Annotated[str, OneOf(("event", "payload", "ledger", "answer"))]
-    name: Annotated[str, "The event's name, or the node's id."]
-    frame_id: str
-    execution_id: str | None
-    recorded: Any
-    replayed: Any
 
 
 class ReplayObject(TypedDict):
@@ -34,7 +17,7 @@ class ReplayObject(TypedDict):
 
     request_id: str
     result: Annotated[str, OneOf(("identical", "diverged"))]
-    divergence: DivergenceObject | None
+    divergence: DivergenceRecord | None
     duration_ms: int
 
 
@@ -154,14 +137,6 @@ class ForgettingList(TypedDict):
     next_cursor: str | None
 
 
-class LinkObject(TypedDict):
-    """What a finding speaks of."""
-
-    kind: Annotated[str, OneOf(("unit", "base", "plugin"))]
-    id: str
-    name: str
-
-
 class EffectObject(TypedDict):
     """The recorded answer and the trial's."""
 
@@ -173,13 +148,13 @@ class EffectObject(TypedDict):
 class FindingObject(TypedDict):
     """One cause, proved by a trial."""
 
-    kind: Annotated[str, OneOf(_KINDS)]
+    kind: FindingKind
     text: str
     advice: str
     effect: EffectObject
     trial_id: int
     trial: TrialObject
-    links: list[LinkObject]
+    links: list[LinkRecord]
 
 
 class DiagnosisObject(TypedDict):
@@ -194,25 +169,9 @@ class DiagnosisObject(TypedDict):
     tried: Annotated[int, "How many trials were run."]
     not_tried: Annotated[list[str], "What the bounds left out."]
     needs_model: Annotated[RestObject | None, "What `allow_model` would have tried further; null for nothing."]
-    divergence: DivergenceObject | None
+    divergence: DivergenceRecord | None
     error: ErrorRecord | None
     duration_ms: int | None
-
-
-class BisectionObject(TypedDict):
-    """Since which turn or revision the answer is what it is."""
-
-    result: Annotated[str, OneOf(("found", "always"))]
-    over: Annotated[str, OneOf(("session", "base"))]
-    number: Annotated[int | None, "Index of the turn, or the revision, after which the answer is as it is."]
-    request_id: str | None
-    message: str
-    told: Annotated[list[str], "What that turn told, at most 20 units."]
-    before: str
-    after: str
-    moment_count: int
-    is_monotonous: Annotated[bool, "False where the answer was seen to change more than once."]
-    changes: list[int]
 
 
 class BisectObject(TypedDict):
@@ -220,6 +179,6 @@ class BisectObject(TypedDict):
 
     experiment_id: str
     status: Annotated[str, OneOf(STATUSES)]
-    found: BisectionObject | None
+    found: BisectResult | None
     tried: int
     error: ErrorRecord | None

@@ -2,44 +2,13 @@
 
 from rest_framework import serializers
 
-from mrpvm.values import BASES
 from sessions_app.api.experiments.requests import ModelFields, TestChoices, WaitsFields
-from sessions_app.api.shell.fields import JSONNumber, JSONText, Truth, WholeNumber
-from sessions_app.api.shell.requests import REVISION_MAX, Coded
-from sessions_app.experiments.expected import MOST_CHARS, STATUSES
+from sessions_app.api.shell.fields import JSONText, Truth, WholeNumber
+from sessions_app.api.shell.requests import Coded
+from sessions_app.api.shell.shapes import request_of
+from sessions_app.experiments.documents import REVISION_MAX, ExpectDocument, TargetDocument
 
-_NUMBER_MAX = 1_000_000_000
-
-
-def _texts(help_text: str) -> serializers.Field:
-    return serializers.ListField(child=JSONText(max_length=MOST_CHARS), required=False, help_text=help_text)
-
-
-class ExpectRequest(serializers.Serializer):
-    """What an answer must fulfil; what is absent is not looked at."""
-
-    contains = _texts("Texts, compared without case and white space.")
-    does_not_contain = _texts("Texts that must not be there.")
-    equals = JSONText(required=False, allow_null=True, max_length=MOST_CHARS)
-    matches = JSONText(required=False, allow_null=True, max_length=MOST_CHARS, help_text="A regular expression.")
-    status = serializers.ChoiceField(STATUSES, required=False, allow_null=True)
-    basis = serializers.ChoiceField(BASES, required=False, allow_null=True)
-    cites = _texts("Ids of units.")
-    cites_sources = _texts("Names of sources.")
-    cites_nothing_else = Truth(required=False)
-    uses = _texts("Ids of plugins that must have answered.")
-    max_tokens = WholeNumber(required=False, allow_null=True, min_value=1, max_value=_NUMBER_MAX)
-    max_cost = JSONNumber(required=False, allow_null=True, min_value=0, max_value=_NUMBER_MAX)
-    reference_ms = WholeNumber(required=False, allow_null=True, min_value=1, max_value=_NUMBER_MAX)
-    judged = JSONText(
-        required=False,
-        allow_null=True,
-        max_length=MOST_CHARS,
-        help_text="A criterion that a model applies; the run needs `allow_model`.",
-    )
-    max_times = JSONNumber(
-        required=False, allow_null=True, min_value=0, max_value=_NUMBER_MAX, help_text="Times `reference_ms`, at most."
-    )
+ExpectRequest = request_of("ExpectRequest", ExpectDocument)
 
 
 class TestPatchRequest(Coded):
@@ -81,22 +50,11 @@ class SuitePatchRequest(Coded):
     )
 
 
-class RunRequest(WaitsFields, ModelFields):
-    """What the suite is run against; with nothing said, each test where it was kept."""
+class RunFields(WaitsFields, ModelFields):
+    """How long a run is waited for, and whether it may ask a model."""
 
-    kb_id = JSONText(required=False, allow_null=True, help_text="The base that is put below all tests.")
-    revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
-    draft_of = JSONText(
-        required=False,
-        allow_null=True,
-        help_text="Id of a session: the tests of its base run against what a save would make of it.",
-    )
-    include_conversation_units = Truth(
-        required=False, help_text="Whether that save would take along what the conversation told; true if absent."
-    )
-    heads = Truth(required=False, help_text="Each test against the present state of its own base.")
-    tags = serializers.ListField(child=JSONText(max_length=40), required=False, max_length=20)
-    choices = TestChoices(required=False)
+
+RunRequest = request_of("RunRequest", TargetDocument, RunFields)
 
 
 class BaseTestsRequest(WaitsFields):

@@ -1,13 +1,13 @@
 """Shapes of suites, their tests and runs."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from mrpvm.errors import ErrorRecord
 from sessions_app.api.experiments.responses import STATUSES, TrialObject
 from sessions_app.api.shell.responses import PageObject
-from sessions_app.api.shell.shapes import OneOf
+from sessions_app.experiments.documents import ChoicesDocument, ExpectDocument, TargetDocument
+from sessions_app.field_notes import OneOf
 
 
 class TestObject(TypedDict):
@@ -20,8 +20,8 @@ class TestObject(TypedDict):
     request_id: NotRequired[str]
     kb_id: NotRequired[str]
     revision: NotRequired[int]
-    choices: NotRequired[Mapping[str, Any]]
-    expect: Mapping[str, Any]
+    choices: NotRequired[ChoicesDocument]
+    expect: ExpectDocument
     tags: NotRequired[list[str]]
 
 
@@ -53,7 +53,7 @@ class ListedRun(TypedDict):
 
     run_id: Annotated[str, "Its experiment's id: by it the run is followed, stopped and removed."]
     status: Annotated[str, OneOf(STATUSES)]
-    target: Annotated[Mapping[str, Any], "What it was run against."]
+    target: Annotated[TargetDocument, "What it was run against."]
     counts: RunCounts
     created_by: str
     created_at: datetime

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, TypedDict
 
 from sessions_app.api.shell.responses import PageObject
-from sessions_app.api.shell.shapes import OneOf
+from sessions_app.field_notes import OneOf
 
 
 class SourceObject(TypedDict):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, TypedDict
 
 from sessions_app.api.shell.responses import SessionCreatedObject, SessionMetadata, SessionModelTable
-from sessions_app.api.shell.shapes import OneOf
+from sessions_app.field_notes import OneOf
 
 
 class Eligibility(TypedDict):

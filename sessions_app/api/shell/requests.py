@@ -25,6 +25,7 @@ from sessions_app.api.shell.fields import (
     Truth,
     WholeNumber,
 )
+from sessions_app.experiments.documents import REVISION_MAX
 from sessions_app.ingest.load import Upload
 from sessions_app.models import Role
 from sessions_app.queries.settings.audit import AREAS
@@ -32,7 +33,6 @@ from sessions_app.queries.settings.audit import AREAS
 INCLUDABLE = ("response_markdown", "details")
 PAGE_LIMIT = 50
 PAGE_LIMIT_MAX = 200
-REVISION_MAX = 2**31 - 1
 
 
 class Coded(serializers.Serializer):

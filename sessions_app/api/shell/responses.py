@@ -8,7 +8,8 @@ from datetime import date, datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from mrpvm.values import KU_TYPES, PLUGIN_TYPES, ROLES
-from sessions_app.api.shell.shapes import Between, OneOf, WireTime
+from sessions_app.api.shell.shapes import WireTime
+from sessions_app.field_notes import Between, OneOf
 from sessions_app.models import QuotaKind, RetentionKind, StorageKind
 
 

@@ -1,6 +1,6 @@
-"""The schema's view of a typed record: what the API's functions return, described from its types alone."""
+"""Serializers of typed records: what the API returns, and what bodies hold, described from its types alone."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from functools import cache, partial
@@ -22,22 +22,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from mrpvm.wire import OPTIONAL, wire_names
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """Says in `Annotated` which values a text has."""
-
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """Says in `Annotated` how small and how large a number may be."""
-
-    least: float
-    most: float
-
+from sessions_app.api.shell.fields import JSONNumber, JSONText, Truth, WholeNumber
+from sessions_app.field_notes import Between, Length, OneOf
 
 WireTime = Annotated[str, serializers.DateTimeField]
 """A moment that is written out already."""
@@ -53,34 +39,68 @@ class AnyValue(serializers.JSONField):
     """Any JSON value."""
 
 
-_PLAIN: Mapping[Any, type[serializers.Field]] = {
-    str: serializers.CharField,
-    int: serializers.IntegerField,
-    float: serializers.FloatField,
-    bool: serializers.BooleanField,
-    datetime: serializers.DateTimeField,
-    date: serializers.DateField,
-    Any: AnyValue,
-}
-
-
 @cache
-def shape_of(record: type) -> type[serializers.Serializer]:
+def shape_of(record: Any) -> type[serializers.Serializer]:
     """Return the serializer that describes a TypedDict, or what `to_wire` makes of a dataclass.
 
     Either may say in `Annotated` what its fields mean.
     """
     hints = get_type_hints(record, include_extras=True)
-    if is_dataclass(record):
+    if is_typeddict(record):
         described = {
-            wire: _field(_without_none(hints[item.name]), required=False)
-            if item.metadata == OPTIONAL
-            else _field(hints[item.name])
-            for item, wire in zip(fields(record), wire_names(record), strict=True)
+            name: _field(hint, _ANSWERED, **({} if name in record.__required_keys__ else {"required": False}))
+            for name, hint in hints.items()
         }
     else:
-        described = {name: _field(hint) for name, hint in hints.items()}
+        described = {
+            wire: _field(_without_none(hints[item.name]), _ANSWERED, required=False)
+            if item.metadata == OPTIONAL
+            else _field(hints[item.name], _ANSWERED)
+            for item, wire in zip(fields(record), wire_names(record), strict=True)
+        }
     return type(record.__name__, (serializers.Serializer,), {"__doc__": record.__doc__, **described})
+
+
+def request_of(
+    name: str, record: Any, base: type[serializers.Serializer] = serializers.Serializer
+) -> type[serializers.Serializer]:
+    """Return a serializer that checks a TypedDict in a body; none of its keys is required.
+
+    Args:
+        base: has fields of its own, which stay as they are.
+    """
+    hints = get_type_hints(record, include_extras=True)
+    own = base().fields.keys()
+    taken = {name: _field(hint, _TAKEN, required=False) for name, hint in hints.items() if name not in own}
+    shape = type(name, (base,), {"__doc__": record.__doc__, **taken})
+    _REQUESTS.setdefault(record, shape)
+    return shape
+
+
+_REQUESTS: dict[Any, type[serializers.Serializer]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """The fields of plain types, and what gives the serializer of a record in a record."""
+
+    plain: Mapping[Any, type[serializers.Field]]
+    shape: Callable[[Any], type[serializers.Serializer]]
+
+
+_ANSWERED = _Kinds(
+    {
+        str: serializers.CharField,
+        int: serializers.IntegerField,
+        float: serializers.FloatField,
+        bool: serializers.BooleanField,
+        datetime: serializers.DateTimeField,
+        date: serializers.DateField,
+        Any: AnyValue,
+    },
+    shape_of,
+)
+_TAKEN = _Kinds({str: JSONText, int: WholeNumber, float: JSONNumber, bool: Truth}, _REQUESTS.__getitem__)
 
 
 def _without_none(hint: Any) -> Any:
@@ -89,40 +109,42 @@ def _without_none(hint: Any) -> Any:
     return kind
 
 
-def _field(hint: Any, **options: Any) -> serializers.Field:
+def _field(hint: Any, kinds: _Kinds, **options: Any) -> serializers.Field:
     if isinstance(hint, TypeAliasType):
-        return _field(hint.__value__, **options)
+        return _field(hint.__value__, kinds, **options)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is NotRequired:
-        return _field(arguments[0], required=False, **options)
+        return _field(arguments[0], kinds, **options)
     if origin is Annotated:
         for note in arguments[1:]:
             options |= _options(note)
-        return options.pop("kind", partial(_field, arguments[0]))(**options)
+        return options.pop("kind", partial(_field, arguments[0], kinds))(**options)
     if origin in (Union, UnionType):
         (kind,) = (kind for kind in arguments if kind is not NoneType)
-        return _field(kind, allow_null=True, **options)
+        return _field(kind, kinds, allow_null=True, **options)
     if origin is Literal:
         return serializers.ChoiceField(arguments, **options)
     if "choices" in options:
         return serializers.ChoiceField(**options)
     if _is_record(hint):
-        return shape_of(hint)(**options)
+        return kinds.shape(hint)(**options)
     if origin in (list, tuple):  # a tuple of any length: `tuple[str, ...]`
         kind = arguments[0]
-        return shape_of(kind)(many=True, **options) if _is_record(kind) else _list(kind, options)
+        if _is_record(kind):
+            return kinds.shape(kind)(many=True, **options)
+        return serializers.ListField(child=_field(kind, kinds), **options)
     if origin is Mapping:
         kind = arguments[1]
-        return Anything(**options) if kind is Any else serializers.DictField(child=_field(kind), **options)
-    return _PLAIN[hint](**options)
+        if kind is Any:
+            return (Anything if kinds is _ANSWERED else serializers.DictField)(**options)
+        return serializers.DictField(child=_field(kind, kinds), **options)
+    if hint is str and kinds is _TAKEN:
+        options["allow_blank"] = not options.pop("min_length", None)
+    return kinds.plain[hint](**options)
 
 
 def _is_record(hint: Any) -> bool:
     return is_typeddict(hint) or (isinstance(hint, type) and is_dataclass(hint))
-
-
-def _list(kind: Any, options: dict[str, Any]) -> serializers.Field:
-    return serializers.ListField(child=_field(kind), **options)
 
 
 def _options(note: Any) -> dict[str, Any]:
@@ -131,6 +153,8 @@ def _options(note: Any) -> dict[str, Any]:
             return {"choices": note.values}
         case Between():
             return {"min_value": note.least, "max_value": note.most}
+        case Length():
+            return {"min_length": note.least or None, "max_length": note.most}
         case type():
             return {"kind": note}
     return {"help_text": note}

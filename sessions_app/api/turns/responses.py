@@ -9,7 +9,7 @@ from mrpvm.trace.record import ExecutionTrace
 from mrpvm.trace.verdict import LEADS
 from mrpvm.values import BASES
 from sessions_app.api.shell.responses import PageObject, UnitValue
-from sessions_app.api.shell.shapes import Between, OneOf
+from sessions_app.field_notes import Between, OneOf
 
 
 class UsedSource(TypedDict):
