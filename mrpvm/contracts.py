@@ -37,6 +37,7 @@ from mrpvm.values import (
     Selection,
     SessionState,
 )
+from mrpvm.wire import on_wire
 
 PluginType = Literal["sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin"]
 
@@ -49,7 +50,7 @@ class PlannerHints:
     """Priors a planner uses until statistics have accumulated."""
 
     expected_latency_ms: int
-    expected_llm_calls: float
+    expected_llm_calls: float = field(metadata=on_wire("expectedLLMCalls"))
     relative_cost: float
     supported_acts: tuple[str, ...]
     topic_tags: tuple[str, ...]

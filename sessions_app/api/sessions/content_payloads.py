@@ -7,6 +7,7 @@ from mrpvm.conversation.session_memory import Memory
 from mrpvm.wire import to_wire
 from sessions_app.api.knowledge import responses
 from sessions_app.api.shell.responses import MessageObject, MountObject, UnitObject, UnitStep
+from sessions_app.api.turns.responses import MemoryContents
 from sessions_app.models import (
     ContextUnit,
     KBMount,
@@ -72,7 +73,7 @@ def remembered_payload(row: RememberedText) -> dict[str, Any]:
     }
 
 
-def memory_payload(memory: Memory | None, ttl_hours: float) -> dict[str, Any]:
+def memory_payload(memory: Memory | None, ttl_hours: float) -> MemoryContents:
     """Return what a session remembers of its turns, the newest first; times are null for nothing."""
     if memory is None:
         return {

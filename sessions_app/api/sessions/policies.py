@@ -1,7 +1,7 @@
 """The policies of a session: read, each with who chose it, and chosen."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import cast
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,14 +10,18 @@ from sessions_app.actions.sessions.session import choose_policies
 from sessions_app.actions.sessions.slots import waiting_for_slot
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PoliciesRequest
+from sessions_app.api.shell.responses import PolicyList, PolicyObject
 from sessions_app.api.shell.views import ApiView
 from sessions_app.models import Session
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.sessions.flags import policies_of
 
 
-def _payload(session: Session) -> dict[str, Any]:
-    return {"session_id": session.session_id, "policies": [asdict(policy) for policy in policies_of(session)]}
+def _payload(session: Session) -> PolicyList:
+    return {
+        "session_id": session.session_id,
+        "policies": [cast("PolicyObject", asdict(policy)) for policy in policies_of(session)],
+    }
 
 
 class SessionPolicies(ApiView):

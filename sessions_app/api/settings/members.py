@@ -1,8 +1,5 @@
 """The people of the project and who is invited, for its admins."""
 
-from datetime import datetime
-from typing import TypedDict
-
 from django.urls import reverse
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,6 +8,7 @@ from sessions_app.actions.settings.invitations import withdraw_invitation
 from sessions_app.actions.settings.members import change_role, create_invitation, dismiss_member
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import InvitationRequest, RoleRequest
+from sessions_app.api.shell.responses import InvitationObject, MemberObject
 from sessions_app.api.shell.views import AdminsView
 from sessions_app.models import Invitation, Membership
 from sessions_app.queries.settings import members
@@ -72,27 +70,7 @@ class OneInvitation(AdminsView):
         return Response(status=204)
 
 
-class MemberRecord(TypedDict):
-    """A member of the project."""
-
-    name: str
-    role: str
-    is_active: bool
-    last_login: datetime | None
-
-
-class InvitationRecord(TypedDict):
-    """An invitation that can still be used, without its secret."""
-
-    id: int
-    role: str
-    note: str
-    created_by: str
-    created_at: datetime
-    expires_at: datetime
-
-
-def _member(membership: Membership) -> MemberRecord:
+def _member(membership: Membership) -> MemberObject:
     user = membership.user
     return {
         "name": user.get_username(),
@@ -102,7 +80,7 @@ def _member(membership: Membership) -> MemberRecord:
     }
 
 
-def _invitation(invitation: Invitation) -> InvitationRecord:
+def _invitation(invitation: Invitation) -> InvitationObject:
     return {
         "id": invitation.pk,
         "role": invitation.role,

@@ -1,12 +1,11 @@
 """What the server can work with, plugins and models, and what it is measured by."""
 
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm import registry
-from mrpvm.contracts import Descriptor, PlannerHints
+from mrpvm.contracts import Descriptor
+from mrpvm.wire import to_wire
 from mrpvm.wrappers.wrapper import Wrapper
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PluginListQuery
@@ -31,7 +30,7 @@ def descriptor_payload(descriptor: Descriptor) -> PluginObject:
         "maxLLMCalls": descriptor.max_llm_calls,
         "tags": list(descriptor.tags),
         "timeoutMs": descriptor.timeout_ms,
-        "plannerHints": _hints(descriptor.planner_hints),
+        "plannerHints": to_wire(descriptor.planner_hints),
         "provides": list(descriptor.provides),
         "accepts": list(descriptor.accepts),
         "available": available,
@@ -53,22 +52,6 @@ def wrapper_payload(wrapper: Wrapper) -> WrapperObject:
         "priority": manifest.priority,
         "exclusive": manifest.exclusive,
         "maxInputSizeBytes": manifest.max_input_bytes,
-    }
-
-
-def _hints(hints: PlannerHints | None) -> dict[str, Any] | None:
-    if hints is None:
-        return None
-    return {
-        "expectedLatencyMs": hints.expected_latency_ms,
-        "expectedLLMCalls": hints.expected_llm_calls,
-        "relativeCost": hints.relative_cost,
-        "supportedActs": list(hints.supported_acts),
-        "topicTags": list(hints.topic_tags),
-        "preferredDepth": hints.preferred_depth,
-        "fallbackRole": hints.fallback_role,
-        "evidenceStyle": list(hints.evidence_style),
-        "confidenceWhenMatched": hints.confidence_when_matched,
     }
 
 

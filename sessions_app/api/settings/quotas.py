@@ -1,7 +1,6 @@
 """What the project may use and what it uses, for its admins."""
 
 from collections.abc import Mapping
-from typing import TypedDict
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,6 +8,7 @@ from rest_framework.response import Response
 from sessions_app.actions.settings.quotas import choose_quotas
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import QuotasRequest
+from sessions_app.api.shell.responses import QuotaObject
 from sessions_app.api.shell.views import ApiView
 from sessions_app.models import Project
 from sessions_app.queries.settings.quotas import Use, uses
@@ -30,18 +30,9 @@ class Quotas(ApiView):
         return Response(_quotas(choose_quotas(self.project, self.body(QuotasRequest)["limits"])))
 
 
-class QuotaRecord(TypedDict):
-    """A quota and what is used of it; `limit` is None where there is none."""
-
-    kind: str
-    name: str
-    used: float
-    limit: float | None
-
-
-def _quotas(project: Project) -> Mapping[str, list[QuotaRecord]]:
+def _quotas(project: Project) -> Mapping[str, list[QuotaObject]]:
     return {"quotas": [_quota(use) for use in uses(project)]}
 
 
-def _quota(use: Use) -> QuotaRecord:
+def _quota(use: Use) -> QuotaObject:
     return {"kind": use.kind.value, "name": str(use.kind.label), "used": use.used, "limit": use.limit}

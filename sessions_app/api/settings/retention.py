@@ -1,15 +1,12 @@
 """How long the project keeps what, for its admins."""
 
-from collections.abc import Mapping
-from datetime import datetime
-from typing import TypedDict
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from sessions_app.actions.settings.retention import check_days, choose_retention, start_retention, stop_retention
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import RetentionQuery, RetentionRequest
+from sessions_app.api.shell.responses import RetentionCount, RetentionKindPreview, RetentionObject
 from sessions_app.api.shell.views import AdminsView
 from sessions_app.models import Retention, RetentionKind
 from sessions_app.queries.settings.retention import (
@@ -67,56 +64,7 @@ class StartRetention(AdminsView):
         return Response(_rules(start_retention(self.project)))
 
 
-class RuleRecord(TypedDict):
-    """How many days a kind is kept, 0 for ever, and by the server's setting."""
-
-    kind: str
-    name: str
-    days: int
-    server_days: int
-    is_chosen: bool
-
-
-class RunRecord(TypedDict):
-    """The run that carries the rules out; `removed` counts rows by kind."""
-
-    status: str
-    kind: str | None
-    removed: Mapping[str, int]
-    began_at: datetime | None
-    finished_at: datetime | None
-
-
-class RulesRecord(TypedDict):
-    """The project's rules and the run."""
-
-    kinds: list[RuleRecord]
-    run: RunRecord
-
-
-class CountRecord(TypedDict):
-    """A number of rows; `is_more` where counting ended before the rows did."""
-
-    count: int
-    is_more: bool
-
-
-class KeptRecord(CountRecord):
-    """Rows that are old and needed."""
-
-    reason: str
-
-
-class PreviewRecord(TypedDict):
-    """What a rule would remove now, and what it would leave."""
-
-    kind: str
-    days: int
-    removed: CountRecord
-    kept: list[KeptRecord]
-
-
-def _rules(retention: Retention) -> RulesRecord:
+def _rules(retention: Retention) -> RetentionObject:
     return {
         "kinds": [
             {
@@ -138,7 +86,7 @@ def _rules(retention: Retention) -> RulesRecord:
     }
 
 
-def _preview(item: Preview) -> PreviewRecord:
+def _preview(item: Preview) -> RetentionKindPreview:
     return {
         "kind": item.kind.value,
         "days": item.days,
@@ -147,5 +95,5 @@ def _preview(item: Preview) -> PreviewRecord:
     }
 
 
-def _count(count: Count) -> CountRecord:
+def _count(count: Count) -> RetentionCount:
     return {"count": count.number, "is_more": count.is_more}

@@ -1,34 +1,12 @@
 """How large the database is, for admins."""
 
-from datetime import date
-from typing import TypedDict
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from sessions_app.api.shell import schemas
+from sessions_app.api.shell.responses import StorageObject
 from sessions_app.api.shell.views import ApiView
 from sessions_app.queries.settings.storage import storage
-
-
-class StoredKind(TypedDict):
-    """The space that one kind of rows takes."""
-
-    kind: str
-    name: str
-    byte_count: int
-    is_estimate: bool
-    growth_bytes_a_day: float | None
-
-
-class StorageAnswer(TypedDict):
-    """The newest sample."""
-
-    day: date | None
-    growth_days: int
-    byte_count: int | None
-    growth_bytes_a_day: float | None
-    kinds: list[StoredKind]
 
 
 class Storage(ApiView):
@@ -42,7 +20,7 @@ class Storage(ApiView):
         return Response(_answer())
 
 
-def _answer() -> StorageAnswer:
+def _answer() -> StorageObject:
     sample = storage()
     if sample is None:
         return {"day": None, "growth_days": 0, "byte_count": None, "growth_bytes_a_day": None, "kinds": []}

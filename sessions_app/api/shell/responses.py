@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
+from mrpvm.contracts import PlannerHints
 from mrpvm.values import KU_TYPES, PLUGIN_TYPES, ROLES
 from sessions_app.api.shell.shapes import WireTime
 from sessions_app.field_notes import Between, OneOf
@@ -380,7 +381,7 @@ class PluginObject(TypedDict):
     maxLLMCalls: int
     tags: list[str]
     timeoutMs: int
-    plannerHints: Mapping[str, Any] | None
+    plannerHints: PlannerHints | None
     provides: list[str]
     accepts: list[str]
     available: bool

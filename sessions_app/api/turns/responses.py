@@ -137,16 +137,21 @@ class ActiveDocumentObject(TypedDict):
     turn_index: Annotated[int, "The last turn that did."]
 
 
-class MemoryObject(TypedDict):
+class MemoryContents(TypedDict):
     """What a session remembers of its turns, the newest first; empty when it remembers nothing."""
 
-    session_id: str
     turn_count: int
     resolved_terms: list[ResolvedTermObject]
     active_documents: list[ActiveDocumentObject]
     active_sections: list[str]
     last_accessed_at: datetime | None
     expires_at: datetime | None
+
+
+class MemoryObject(MemoryContents):
+    """What a session remembers of its turns, the newest first; empty when it remembers nothing."""
+
+    session_id: str
 
 
 class ToolCalled(TypedDict):

@@ -1,8 +1,6 @@
 """What people think of answers, the queue of turns to be reviewed, and how far reviewers agree."""
 
 from contextlib import suppress
-from datetime import datetime
-from typing import TypedDict
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +12,7 @@ from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PageQuery, RatingRequest, SeveralTurns
 from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.listing import turns_meant
-from sessions_app.api.turns.responses import QueuedTurnObject
+from sessions_app.api.turns.responses import QueuedTurnObject, ScoreObject
 from sessions_app.models import ExplainabilityTurn, QueuedTurn, TurnScore
 from sessions_app.queries.paging import number, page
 from sessions_app.queries.turns.agreement import project_agreements
@@ -22,16 +20,7 @@ from sessions_app.queries.turns.registry import turn as turn_of
 from sessions_app.queries.turns.reviews import queue_counts, queued_turns, scores_of
 
 
-class ScoreRecord(TypedDict):
-    """What one person thinks of an answer."""
-
-    person: str
-    value: str
-    note: str
-    scored_at: datetime
-
-
-def score_record(score: TurnScore) -> ScoreRecord:
+def score_record(score: TurnScore) -> ScoreObject:
     return {"person": score.person, "value": score.value, "note": score.note, "scored_at": score.scored_at}
 
 

@@ -1,8 +1,6 @@
 """Filters of the list of turns that have a name."""
 
 from contextlib import suppress
-from datetime import datetime
-from typing import TypedDict
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,21 +10,12 @@ from sessions_app.actions.turns.saved_filters import change_filter, delete_filte
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import FilterPatchRequest, FilterRequest
 from sessions_app.api.shell.views import ApiView
+from sessions_app.api.turns.responses import SavedFilterObject
 from sessions_app.models import SavedFilter
 from sessions_app.queries.turns.saved_filters import saved_filter, saved_filters
 
 
-class FilterRecord(TypedDict):
-    """A saved filter as clients see it."""
-
-    filter_id: str
-    name: str
-    q: str
-    created_by: str
-    created_at: datetime
-
-
-def filter_record(saved: SavedFilter) -> FilterRecord:
+def filter_record(saved: SavedFilter) -> SavedFilterObject:
     return {
         "filter_id": saved.filter_id,
         "name": saved.name,
