@@ -8,11 +8,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.databases import new_database
-from bench.measurements import Requests, Sizes, Talk, talk
+from bench.measurements import Beside, Requests, Sizes, TakenIn, Talk, talk
+from bench.report import ingest_lines
 from bench.servers import Client, MeasuredServer
 
 _THINGS = "engine valve river stone council letter market bridge window garden harbour winter forest castle"
@@ -21,33 +21,8 @@ _TURNS_ASIDE, _TURNS_A_SESSION = 60, 20
 _PATIENCE_SECONDS = 300
 
 
-@dataclass(slots=True, kw_only=True)
-class TakenIn:
-    """Ingests of one kind: how many units each source came to, and how long they took."""
-
-    unit_counts: list[int] = field(default_factory=list)
-    seconds: float = 0.0
-
-    @property
-    def units_a_second(self) -> float:
-        """Return their rate."""
-        return sum(self.unit_counts) / self.seconds
-
-
-@dataclass(slots=True, kw_only=True)
-class Beside:
-    """Turns with nothing beside them and beside an ingest; ingests beside the turns and with nothing beside them."""
-
-    quiet: Requests = field(default_factory=Requests)
-    busy: Requests = field(default_factory=Requests)
-    taken_beside: TakenIn = field(default_factory=TakenIn)
-    taken_alone: TakenIn = field(default_factory=TakenIn)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure this part alone and print it."""
-    from bench.report import ingest_lines  # which knows what is measured here
-
     default = Sizes()
     parser = argparse.ArgumentParser(prog="python -m bench.ingest", description="Measure chat beside an ingest.")
     parser.add_argument("--rounds", type=int, default=default.ingest_rounds, help=f"({default.ingest_rounds})")

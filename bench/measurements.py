@@ -171,3 +171,26 @@ def _windows(long: Talk, turns: int) -> Iterator[Stored]:
 
 def _sizes() -> tuple[int, dict[str, int]]:
     return database_bytes(), row_bytes()
+
+
+@dataclass(slots=True, kw_only=True)
+class TakenIn:
+    """Ingests of one kind: how many units each source came to, and how long they took."""
+
+    unit_counts: list[int] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def units_a_second(self) -> float:
+        """Return their rate."""
+        return sum(self.unit_counts) / self.seconds
+
+
+@dataclass(slots=True, kw_only=True)
+class Beside:
+    """Turns with nothing beside them and beside an ingest; ingests beside the turns and with nothing beside them."""
+
+    quiet: Requests = field(default_factory=Requests)
+    busy: Requests = field(default_factory=Requests)
+    taken_beside: TakenIn = field(default_factory=TakenIn)
+    taken_alone: TakenIn = field(default_factory=TakenIn)

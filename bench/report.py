@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from bench.bases import Base
-from bench.ingest import Beside
 from bench.machine import SESSION_UNITS, MachineCost
-from bench.measurements import SHALLOW_TURN, Requests, Sizes, Stored
+from bench.measurements import SHALLOW_TURN, Beside, Requests, Sizes, Stored
 from bench.policies import PolicyCosts
 
 FLOOR_TARGETS = {"SQLite": 3.0, "PostgreSQL": 3.5}

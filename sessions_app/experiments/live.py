@@ -14,8 +14,7 @@ from mrpvm.llm.endpoint import Endpoint
 from mrpvm.llm.port import OnText
 from mrpvm.values import Usage
 from sessions_app.actions.settings.quotas import check_model_use, count_model_use
-from sessions_app.experiments.models import recorded_requests
-from sessions_app.experiments.recorded import RecordedTurn
+from sessions_app.experiments.recorded import RecordedTurn, recorded_requests
 from sessions_app.language_model import NO_MODEL, endpoint
 from sessions_app.models import Project
 

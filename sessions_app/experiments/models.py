@@ -2,9 +2,9 @@
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mrpvm.errors import BudgetExceeded, ModelFailed, ModelTimeout, MRPError
 from mrpvm.llm.absent import AbsentModel
@@ -17,11 +17,9 @@ from mrpvm.llm.redaction import redacted
 from mrpvm.llm.roles import model_config_of
 from mrpvm.values import HistoryMessage, Usage
 from mrpvm.wire import from_wire
-from sessions_app.experiments.recorded import RecordedTurn
+from sessions_app.experiments.live import LiveModel
+from sessions_app.experiments.recorded import RecordedTurn, recorded_requests
 from sessions_app.turns.preparation_model import KEPT_CALLS
-
-if TYPE_CHECKING:
-    from sessions_app.experiments.live import LiveModel
 
 _OF_THE_CONNECTION = ("previous_response_id", "store")
 """What of a request says where in a provider's thread it stands, and nothing of what is asked."""
@@ -75,7 +73,7 @@ def _canonical(body: Mapping[str, Any]) -> str:
 class RecordedEndpoint(Endpoint):
     """A provider that answers what it answered in a recorded turn, and asks `live` what it was not asked then."""
 
-    def __init__(self, config: EndpointConfig, exchanges: RecordedExchanges, live: "LiveModel | None" = None) -> None:
+    def __init__(self, config: EndpointConfig, exchanges: RecordedExchanges, live: LiveModel | None = None) -> None:
         super().__init__(config, pause=lambda seconds: None)
         self._exchanges = exchanges
         self._live = live
@@ -126,24 +124,11 @@ def recorded_exchanges(recorded: RecordedTurn) -> RecordedExchanges:
     return RecordedExchanges(recorded_requests(recorded))
 
 
-def recorded_requests(recorded: RecordedTurn) -> list[Mapping[str, Any]]:
-    """Return each request of the turn to a model, with its answer."""
-    return list(_requests(recorded))
-
-
-def _requests(recorded: RecordedTurn) -> Iterator[Mapping[str, Any]]:
-    yield from (recorded.turn.context_report or {}).get("requests", ())
-    if recorded.conditions["models"] is not None:
-        for record in recorded.records:
-            if record[0] == "plugin.finished" and (detail := recorded.payloads.get(record[2]["executionId"])):
-                yield from detail.requests
-
-
 def models_of(
     recorded: RecordedTurn,
     exchanges: RecordedExchanges,
     sampling: Sampling | None = None,
-    live: "LiveModel | None" = None,
+    live: LiveModel | None = None,
 ) -> ModelSource:
     """Return the models of the turn; `live` is asked what the turn did not ask, where calls are allowed.
 

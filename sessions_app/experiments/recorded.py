@@ -316,3 +316,16 @@ def _group_of(group: Mapping[str, Any]) -> AnswerGroup:
             *(entry(source["unit"], "kb") for source in group["kbSources"]),
         ),
     )
+
+
+def recorded_requests(recorded: RecordedTurn) -> list[Mapping[str, Any]]:
+    """Return each request of the turn to a model, with its answer."""
+    return list(_requests(recorded))
+
+
+def _requests(recorded: RecordedTurn) -> Iterator[Mapping[str, Any]]:
+    yield from (recorded.turn.context_report or {}).get("requests", ())
+    if recorded.conditions["models"] is not None:
+        for record in recorded.records:
+            if record[0] == "plugin.finished" and (detail := recorded.payloads.get(record[2]["executionId"])):
+                yield from detail.requests

@@ -58,6 +58,22 @@ def test_every_folder_of_code_is_a_package() -> None:
     assert [relative(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 
+def test_no_two_modules_import_each_other() -> None:
+    paths = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in modules("mrpvm", "sessions_app", "bench")
+    }
+    imports = {
+        (name, imported)
+        for name, path in paths.items()
+        for node in nodes(path)
+        if isinstance(node, ast.ImportFrom) and node.module
+        for imported in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+        if imported in paths
+    }
+    assert [pair for pair in sorted(imports) if pair < pair[::-1] and pair[::-1] in imports] == []
+
+
 MANAGERS = {"objects", "with_trials", "_base_manager", "_default_manager"}
 ROOMS_OF_ROWS = ("models", "queries", "actions", "layers", "migrations")
 

@@ -5,16 +5,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import batched
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from mrpvm.contracts import ScoredUnit
 from mrpvm.knowledge.indexing import speaker_term, term_id
 from mrpvm.values import KnowledgeUnit, Store
-from sessions_app.layers.retrieval.artifacts import Keep, PluginKnowledge
+from sessions_app.database import outages_told
 from sessions_app.layers.retrieval.chains import NOTHING_YET, Hidden, Marks, Packing, resolve_chain
 from sessions_app.layers.retrieval.ranking import Scale, SearchScores
 from sessions_app.layers.retrieval.windows import TermPostings, windows_around
-from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session
+from sessions_app.models import (
+    KnowledgeLayer,
+    KnowledgeSource,
+    LayerUnit,
+    Posting,
+    Session,
+    SourceArtifact,
+    UnitArtifact,
+)
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, unit_of
 from sessions_app.models.named_sql import look_up
 
@@ -105,6 +113,13 @@ class EffectiveView:
         return "draft" if layer_id in self.drafts else "kb"
 
 
+class Keep(Protocol):
+    """Stores a plugin's artifacts by their units' keys."""
+
+    def __call__(self, plugin_id: str, version: str, contents: Mapping[int, bytes]) -> None:
+        """Store them, or leave it."""
+
+
 class SessionKnowledge:
     """`mrpvm.knowledge.port.TurnKnowledge` over one resolved view; safe to use from several threads at once.
 
@@ -126,7 +141,7 @@ class SessionKnowledge:
         """Return the port for what the session sees now; `keep` stores what plugins derive from units."""
         return cls(EffectiveView.of_session(session), keep)
 
-    def for_plugin(self, plugin_id: str) -> PluginKnowledge:
+    def for_plugin(self, plugin_id: str) -> "PluginKnowledge":
         """Return the port as one plugin gets it, with its own artifacts."""
         return PluginKnowledge(self, plugin_id, self._keep)
 
@@ -311,3 +326,57 @@ def _best(scores: Mapping[int, float], limit: int) -> list[int]:
         rows = LayerUnit.objects.filter(pk__in=batch).order_by().values_list("unit_id", "pk")
         first = heapq.nsmallest(missing, [*first, *rows])
     return above + [unit for _, unit in first]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginKnowledge:
+    """`mrpvm.contracts.KnowledgePort` over a session's view, for one plugin; `keep` is None where nothing is kept.
+
+    What the database cannot do now leaves every method as StorageUnavailable, which is no plugin's failure.
+    """
+
+    view: SessionKnowledge
+    plugin_id: str
+    keep: Keep | None = None
+
+    @outages_told()
+    def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
+        """Return what the view finds."""
+        return self.view.search(terms, limit)
+
+    @outages_told()
+    def guidance(self, limit: int) -> Sequence[ScoredUnit]:
+        """Return what the view has of it."""
+        return self.view.guidance(limit)
+
+    @outages_told()
+    def newest(self, limit: int) -> Sequence[ScoredUnit]:
+        """Return what came last into the view."""
+        return self.view.newest(limit)
+
+    @outages_told()
+    def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
+        """Return the plugin's artifacts of this version, one query; of units that the view has given alone."""
+        known = self.view.given
+        ids = {known[unit_id]: unit_id for unit_id in unit_ids if unit_id in known}
+        rows = UnitArtifact.objects.filter(unit_id__in=ids, plugin_id=self.plugin_id, version=version)
+        return {ids[unit]: bytes(content) for unit, content in rows.values_list("unit_id", "content")}
+
+    @outages_told()
+    def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
+        """Keep what is of units that the view has given."""
+        known = self.view.given
+        if self.keep is not None:
+            self.keep(
+                self.plugin_id,
+                version,
+                {known[unit_id]: content for unit_id, content in contents.items() if unit_id in known},
+            )
+
+    @outages_told()
+    def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
+        """Return what the plugin derived from the newest source of this id in the view; two queries."""
+        sources = KnowledgeSource.objects.filter(layer_id__in=self.view.view.chain, source_id=source_id)
+        newest = sources.latest_last().values_list("pk", flat=True).last()
+        rows = SourceArtifact.objects.filter(source_id=newest, plugin_id=self.plugin_id)
+        return {name: bytes(content) for name, content in rows.values_list("name", "content")}

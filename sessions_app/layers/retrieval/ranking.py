@@ -3,13 +3,10 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from math import log
-from typing import TYPE_CHECKING, Self
+from typing import Protocol, Self
 
 from mrpvm.knowledge.indexing import WHOLE_FREQUENCY
 from sessions_app.layers.retrieval.windows import WHOLE_SHARE, TermPostings
-
-if TYPE_CHECKING:
-    from sessions_app.layers.retrieval.packed import PackedSearch
 
 K1, B = 1.2, 0.75
 """BM25's constants."""
@@ -49,6 +46,19 @@ class Scale:
         return weight * log((rest + 0.5) / (document_frequency + 0.5) + 1) * (K1 + 1)
 
 
+class PackedScores(Protocol):
+    """The postings of packed layers, as far as a search asks them."""
+
+    def frequency(self, term: str) -> int:
+        """Return how many visible units have the term."""
+
+    def best(self, ranked: "SearchScores", limit: int) -> dict[int, float]:
+        """Return the scores of the best units by key."""
+
+    def parts(self, units: Collection[int]) -> dict[int, Mapping[str, float]]:
+        """Return what each term gave to those of the units that `best` gave."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchScores:
     """The scores of one search's units, and the terms' parts in them on demand.
@@ -60,7 +70,7 @@ class SearchScores:
     gains: Mapping[str, float]
     scale: Scale
     speakers: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    packed: "PackedSearch | None" = None
+    packed: PackedScores | None = None
 
     @property
     def speaker_gain(self) -> float:
@@ -79,7 +89,7 @@ class SearchScores:
         weights: Mapping[str, float],
         scale: Scale,
         speakers: Mapping[str, frozenset[int]] | None = None,
-        packed: "PackedSearch | None" = None,
+        packed: PackedScores | None = None,
     ) -> Self:
         """Return the ranking of weighted terms; `speakers` are those the question names, with what each of them
         said.
