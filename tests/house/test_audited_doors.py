@@ -49,7 +49,11 @@ def imports(tree: ast.Module) -> dict[str, Name]:
 
 
 def called(function: ast.AST, module: str, known: dict[str, Name]) -> Iterator[Name]:
+    notes = [getattr(node, name, None) for node in ast.walk(function) for name in ("annotation", "returns")]
+    annotating = {inner for note in notes if note is not None for inner in ast.walk(note)}  # these call nothing
     for node in ast.walk(function):
+        if node in annotating:
+            continue
         if isinstance(node, ast.Name):
             yield known.get(node.id, (module, node.id))
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in known:
