@@ -198,10 +198,14 @@ class Planner(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectInput:
-    """The message and its surroundings."""
+    """The message and its surroundings.
+
+    `earlier` are the user's messages that lie before `history`, as far as a pronoun may point; no model is sent them.
+    """
 
     message: str
     history: tuple[HistoryMessage, ...] = ()
+    earlier: tuple[HistoryMessage, ...] = ()
     system_prompt: str | None = None
     requested_model: str | None = None
     session_model: str | None = None

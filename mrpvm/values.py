@@ -416,7 +416,8 @@ class Limits:
 class TurnRequest:
     """Everything a turn may look at, frozen by preparation; `is_streamed`: somebody reads along.
 
-    `resolves_references` is false for a message that is read as it stands: detectors then see no `history`.
+    `earlier` are messages of the user that `history` leaves out. `resolves_references` is false for a message that is
+    read as it stands: detectors then see neither.
     `quotes`: what cannot be answered shows the closest passage.
 
     `skill` is the one that guides the turn, `skill_choice` what a model was offered and chose; both for the record.
@@ -428,6 +429,7 @@ class TurnRequest:
     session: SessionState
     system_prompt: str | None = None
     history: tuple[HistoryMessage, ...] = ()
+    earlier: tuple[HistoryMessage, ...] = ()
     recall: Recall | None = None
     resolves_references: bool = True
     pins: Selection = field(default_factory=Selection)

@@ -149,6 +149,7 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
         skill=skill_use(turn_input.skill),
         skill_choice=turn_input.skill_choice.as_record() if turn_input.skill_choice else None,
         history=context.history,
+        earlier=_earlier(state, len(context.history)),
         recall=recall if recall.terms or recall.documents else None,
         resolves_references=rewriting is not None and not rewriting.stands_alone,
         pins=turn_input.pins,
@@ -219,6 +220,17 @@ def _context(
     )
     has_grown = summary.through > state.summary.through
     return summary if has_grown else None, context
+
+
+def _earlier(state: ConversationState, shown_count: int) -> tuple[HistoryMessage, ...]:
+    """Return the user's messages before the window among the newest of the conversation, the oldest first."""
+    turn_input = state.asked
+    if turn_input.history is not None:
+        return ()
+    older = state.messages[max(0, shown_count - len(turn_input.added)) : 2 * turn_input.flags.history_max_turns]
+    return tuple(
+        HistoryMessage(role=item.role, content=item.content) for item in reversed(older) if item.role == "user"
+    )
 
 
 def _window(turn_input: TurnInput, stored: Sequence[PlacedMessage], stored_count: int) -> Window:

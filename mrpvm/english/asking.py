@@ -319,7 +319,7 @@ class _Asker:
         def is_verb(place: int, start: int, kept: list[int]) -> bool:
             if not kept or not self.surfaces[place].islower():
                 return False
-            if self._is_predicate(place, wanted):
+            if self._is_predicate(place, wanted, kept[-1]):
                 return True
             if not verb_forms(self.tokens[place]) & wanted:
                 return False
@@ -348,12 +348,14 @@ class _Asker:
                 self.parser.attach(phrase)
             self.place = phrase.end + 1
 
-    def _is_predicate(self, place: int, wanted: frozenset[str]) -> bool:
-        """Return whether an adjective closes the phrase behind "is": "is the card valid"."""
+    def _is_predicate(self, place: int, wanted: frozenset[str], before: int) -> bool:
+        """Return whether a word closes the phrase behind "is": "is the card valid", "is Loki ginger"."""
         following = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
         ends = not following or following in PREPOSITIONS | {"to", "if", "when", "and", "until"}
         compared = following == "than" and self.tokens[place].endswith("er")
-        return "ing" in wanted and (compared or (ends and self.tokens[place] in PREDICATE_ADJECTIVES | COLOURS))
+        is_name_alone = before == self.place and self.parser.phrases.is_name(before)
+        describes = is_name_alone or self.tokens[place] in PREDICATE_ADJECTIVES | COLOURS
+        return "ing" in wanted and (compared or (ends and describes))
 
     def _copular(self) -> str:
         self._set_verb("be", "is")

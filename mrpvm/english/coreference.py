@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from mrpvm.english.asking import asked_by, bare_question
 from mrpvm.english.lexicon import (
     AUXILIARIES,
+    FEMALE,
+    MALE,
     POSSESSIVES,
     PREPOSITIONS,
     REFERRING_PRONOUNS,
@@ -30,10 +32,8 @@ _IT = word_class("it its itself this that")
 _THEY = word_class("they them their theirs themselves these those")
 _PRONOUNS = _SHE | _HE | _IT | _THEY
 _POINTING = word_class("this that these those")
-_FEMALE = word_class("woman girl mother sister daughter wife aunt queen princess mrs ms miss niece grandmother lady")
-_MALE = word_class("man boy father brother son husband uncle king prince mr nephew grandfather gentleman")
-_FEMALE_SENSES = frozenset(sense(word) for word in _FEMALE)
-_MALE_SENSES = frozenset(sense(word) for word in _MALE)
+_FEMALE_SENSES = frozenset(sense(word) for word in FEMALE)
+_MALE_SENSES = frozenset(sense(word) for word in MALE)
 _AGENT_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ent", "ee", "eon", "ess")
 _UNNAMED = listed("unnamed_persons")
 _PLACING = listed("placing_prepositions")
@@ -257,7 +257,7 @@ def context_before(question: str, history: Sequence[HistoryMessage]) -> str | No
 def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None:
     """Return what a pronoun means, as the sender's last messages name it."""
     antecedents = Antecedents()
-    for content in [message.content for message in history if message.role == "user"][-_MESSAGES:]:
+    for content in _naming([message.content for message in history if message.role == "user"]):
         for sentence in sentences(content):
             said = correction_in(sentence)
             if sentence.endswith(QUESTION_MARKS):
@@ -266,6 +266,16 @@ def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None
                 antecedents.resolve(parse(said.said if said else sentence), sentence)
     found = antecedents.definite().meant(pronoun) or antecedents.meant(pronoun)
     return found.text if found else None
+
+
+def _naming(messages: Sequence[str]) -> Sequence[str]:
+    """Return the last messages as far as a pronoun may point; one that only points back itself lies on the way."""
+    count = 0
+    for place in range(len(messages) - 1, -1, -1):
+        count += open_pronoun(messages[place]) is None
+        if count == _MESSAGES:
+            return messages[place:]
+    return messages
 
 
 def open_pronoun(sentence: str) -> str | None:
@@ -302,8 +312,8 @@ def _agrees(word: str, named: Mention, *, is_likely: bool) -> bool:
         return False
     if word in _THEY:
         return named.is_many
-    female = phrase.head_text in _FEMALE or bool(phrase.senses & _FEMALE_SENSES)
-    male = phrase.head_text in _MALE or bool(phrase.senses & _MALE_SENSES)
+    female = phrase.head_text in FEMALE or bool(phrase.senses & _FEMALE_SENSES)
+    male = phrase.head_text in MALE or bool(phrase.senses & _MALE_SENSES)
     if named.is_many:
         return False
     if word in _IT:

@@ -81,7 +81,8 @@ SYNONYMS: dict[str, str] = {other: one for one, other in SPELLINGS} | {
 
 ATTITUDE_VERBS = listed("attitude_verbs")
 """Verbs whose object is not thereby a fact."""
-PERSON_WORDS = listed("person_words")
+FEMALE, MALE = listed("female_words"), listed("male_words")
+PERSON_WORDS = listed("person_words") | FEMALE | MALE
 BELONGING = listed("belonging")
 """Words with a capital behind "I am" that name nobody."""
 NOW_WORDS = listed("now_words")

@@ -126,7 +126,8 @@ class Pair:
         is_span = said.head == _PERIOD and said.senses == {asked.head, said.head}
         if is_one_name or is_span:  # the warranty lasts as long as the warranty period
             return not self._owned_otherwise(asked, said)
-        if asked.head == said.head or (asked.head in said.senses and (asked.is_name or said.is_name)):
+        is_known_by_name = asked.is_name or said.is_name or any(char.isdigit() for char in said.head)  # "server db-01"
+        if asked.head == said.head or (asked.head in said.senses and is_known_by_name):
             return self._described(asked, said) and not self._owned_otherwise(asked, said)
         return self.discourse.same_thing(asked, said)
 

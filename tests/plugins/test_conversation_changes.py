@@ -255,3 +255,32 @@ def test_what_shall_be_forgotten_is_neither_stated_nor_quoted(told: str, order: 
         assert forgotten.answer_status == "no-context"
         assert told not in forgotten.answer_text
         assert "nine" in session.say("When does the bus leave?").answer_text
+
+
+@pytest.mark.parametrize(
+    ("told", "answer"),
+    [
+        (
+            ("My grandmother was born in Krakow.", "She moved to Chicago.", "Where did she move?"),
+            "My grandmother was born in Krakow. She moved to Chicago.",
+        ),
+        (
+            (
+                "My grandmother was born in Krakow.",
+                "She worked as a teacher.",
+                "Where was she born?",
+                "What did she work as?",
+                "Where was she born?",
+            ),
+            "My grandmother was born in Krakow.",
+        ),
+        (
+            ("The server db-01 failed at 2:14.", "Maria restarted it at 2:40.", "Who restarted the server?"),
+            "Maria restarted it at 2:40.",
+        ),
+        (("Mimi is black and Loki is ginger.", "Is Loki ginger?"), "Yes. Mimi is black and Loki is ginger."),
+        (("Mimi is black and Loki is ginger.", "Is Mimi ginger?"), None),
+    ],
+)
+def test_one_that_was_named_is_known_again(told: tuple[str, ...], answer: str | None) -> None:
+    assert asked(*told) == answer

@@ -99,3 +99,12 @@ def test_what_is_told_again_is_no_longer_forgotten(asked: Callable[..., TurnResu
     session = again.turn.session
     assert list(session.context_units.values_list("claim", flat=True)) == [order, told]
     assert session.unit_count == 2
+
+
+def test_a_pronoun_means_the_same_through_many_follow_ups(asked: Callable[..., TurnResult]) -> None:
+    """Also when what it means has left the part of the conversation that a model sees."""
+    told = ("My grandmother was born in Krakow.", "She moved to Chicago in 1950.", "She worked as a teacher.")
+    follow_ups = ("Where was she born?", "When did she move to Chicago?") * 3
+    result = asked(*told, *follow_ups)
+    assert result.outcome.read_as == ("When did she move to Chicago? (my grandmother)",)
+    assert result.outcome.answer_text == "My grandmother was born in Krakow. She moved to Chicago in 1950. [1]"

@@ -38,6 +38,7 @@ def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None)
     request = DetectInput(
         message=message,
         history=_referred(run.request),
+        earlier=run.request.earlier if run.request.resolves_references else (),
         system_prompt=run.request.system_prompt,
         requested_model=run.request.requested_model,
         session_model=run.request.session_model,

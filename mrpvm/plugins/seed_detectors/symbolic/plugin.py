@@ -69,19 +69,20 @@ class SymbolicSeedDetector:
         """Return one intent for each task of the message, and its statements and instructions as units."""
         if not any(char.isprintable() and not char.isspace() for char in request.message):
             return Detection(status="unsupported")
+        said = (*request.earlier, *request.history)
         message = asked_again(request.message, request.history) or request.message
         parts = segment(message)
         drafts = group_statements(parts.statements)
-        meant = topic_before(parts.statements[0].text, request.history) if parts.statements else None
+        meant = topic_before(parts.statements[0].text, said) if parts.statements else None
         if meant:
             drafts[0] = replace(drafts[0], topic=meant)
         drafts += guidance_drafts(parts)
-        said = [item.content for item in request.history if item.role == "user"]
+        named = [item.content for item in request.history if item.role == "user"]
         requests = [
             replace(
                 item,
-                text=compared_with_names(item.text, [*said, *(before.text for before in parts.requests[:number])]),
-                context=item.context or context_before(item.text, request.history),
+                text=compared_with_names(item.text, [*named, *(before.text for before in parts.requests[:number])]),
+                context=item.context or context_before(item.text, said),
             )
             for number, item in enumerate(parts.requests)
         ]
