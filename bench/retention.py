@@ -16,9 +16,9 @@ from bench.copied_rows import analyze, copy_rows
 from bench.databases import new_database
 
 if TYPE_CHECKING:
-    from datetime import timedelta
+    from datetime import datetime
 
-    from sessions_app.models import ExplainabilityTurn, Project
+    from sessions_app.models import ExplainabilityTurn, Project, Session
 
 TURNS, TURNS_A_SESSION = 1_000_000, 100
 TRIALS_AN_EXPERIMENT, SPANS_A_TRACE = 100, 2_000
@@ -146,6 +146,8 @@ def _fill(project: "Project", turn_count: int) -> None:
         event_sequence=TURNS_A_SESSION,
         message_sequence=2 * TURNS_A_SESSION,
     )
+    # Before the copies take their keys, and of today, so that no conversation is removed before trials and traces are.
+    trying, importing = create_session(project), create_session(project)
     first = models.Session.objects.order_by("-pk").values_list("pk", flat=True)[0] + 1
     of_session, of_turn = f"{first} + (n.i / {TURNS_A_SESSION})", f"{turn.pk} + 1 + n.i"
     sessions = turn_count // TURNS_A_SESSION
@@ -170,42 +172,44 @@ def _fill(project: "Project", turn_count: int) -> None:
         at=session.created_at - by,
     )  # fmt: skip
     copy_rows(models.AuditEntry, f"id = {entry.pk}", turn_count, {"id": "1000 + n.i"})
-    _fill_others(turn, by, turn_count)
+    _fill_trials(trying, turn, session.created_at - by, turn_count)
+    _fill_imported(importing, turn, session.created_at - by, turn_count)
     analyze()
 
 
-def _fill_others(turn: "ExplainabilityTurn", by: "timedelta", count: int) -> None:
-    """Store a tenth as many trials with their traces, as many spans that are drawn, and as many that are not."""
+def _fill_trials(session: "Session", turn: "ExplainabilityTurn", at: "datetime", count: int) -> None:
+    """Store a tenth as many trials, each with its trace."""
     from sessions_app import models
-    from sessions_app.actions.sessions.session import create_session
 
-    # Both belong to sessions of today, so that no conversation is removed before they are.
-    project, aged = turn.session.project, turn.created_at - by
-    session, first = create_session(project), 10 * count
+    first, trial_count = 10 * count, count // 10
     experiment = models.Experiment.objects.create(
-        project=project, session=session, kind="trials", status="finished", created_at=aged
+        project=session.project, session=session, kind="trials", status="finished", created_at=at
     )
     numbered = {"id": f"{first} + n.i", "experiment_id": "'e-' || n.i"}
-    copy_rows(models.Experiment, f"id = {experiment.pk}", count // 10 // TRIALS_AN_EXPERIMENT, numbered)
+    copy_rows(models.Experiment, f"id = {experiment.pk}", trial_count // TRIALS_AN_EXPERIMENT, numbered)
     own = {"id": f"{first} + n.i", "session_id": str(session.pk)}
     numbered = {"request_id": "'t-' || n.i", "trial_number": f"{first} + n.i"}
-    copy_rows(models.ExplainabilityTurn, f"id = {turn.pk}", count // 10, {**own, **numbered})
+    copy_rows(models.ExplainabilityTurn, f"id = {turn.pk}", trial_count, {**own, **numbered})
     of_turn = {"id": f"{first} + n.i", "turn_id": f"{first} + n.i"}
-    copy_rows(models.TurnEvents, f"turn_id = {turn.pk}", count // 10, of_turn)
+    copy_rows(models.TurnEvents, f"turn_id = {turn.pk}", trial_count, of_turn)
     trial = models.Trial.objects.create(experiment=experiment, position=0)
     place = {"experiment_id": f"{first} + (n.i / {TRIALS_AN_EXPERIMENT})", "position": f"n.i % {TRIALS_AN_EXPERIMENT}"}
-    copy_rows(models.Trial, f"id = {trial.pk}", count // 10, {**place, "id": own["id"], "trace_id": own["id"]})
+    copy_rows(models.Trial, f"id = {trial.pk}", trial_count, {**place, "id": own["id"], "trace_id": own["id"]})
 
-    session, first = create_session(project), 20 * count
+
+def _fill_imported(session: "Session", turn: "ExplainabilityTurn", at: "datetime", count: int) -> None:
+    """Store as many spans that are drawn, in traces of the largest size, and as many that are not."""
+    from sessions_app import models
+
+    first = 20 * count
     own = {"id": f"{first} + n.i", "session_id": str(session.pk), "request_id": "'i-' || n.i"}
     drawn = {**own, "turn_index": "n.i + 1", "kind": "'imported'"}
     copy_rows(models.ExplainabilityTurn, f"id = {turn.pk}", count // SPANS_A_TRACE, drawn)
     content = {"name": "chat", "attributes": {"gen_ai.input.messages": "My dog is called Rex. " * 20}}
     span = models.ImportedSpan.objects.create(
-        project=project, trace_id="x", span_id="x", span=content, received_at=aged
+        project=session.project, trace_id="x", span_id="x", span=content, received_at=at
     )
-    named = {"id": "1000 + n.i", "span_id": "'s-' || n.i"}
-    copy_rows(models.ImportedSpan, f"id = {span.pk}", count, named)
+    copy_rows(models.ImportedSpan, f"id = {span.pk}", count, {"id": "1000 + n.i", "span_id": "'s-' || n.i"})
     drawn = {"id": f"{first} + n.i", "span_id": "'d-' || n.i", "turn_id": f"{first} + (n.i / {SPANS_A_TRACE})"}
     copy_rows(models.ImportedSpan, f"id = {span.pk}", count, drawn)
 
