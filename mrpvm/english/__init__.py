@@ -8,7 +8,7 @@ From text to an answer, in this order:
     parsing         a sentence as clauses (reading, tagging, phrases, lookahead)
     asking          a question as a clause with a gap
     discourse       all clauses in order, with what names the same thing
-    entailment      whether a statement answers, and with which value (matching: role by role; causes)
-    answers         the statements that answer, of several that differ none, or why none does
+    entailment      how a statement answers, or the reason why it does not (matching: role by role; causes)
+    answers         the statements that answer, of several that differ none, or the closest one's reason
     values          places, times, counts and measures among the phrases of a clause (times)
 """

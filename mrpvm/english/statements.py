@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import dataclass, fields
 
 from mrpvm.english.coreference import Antecedents, Mention, in_full, topic_mentions
 from mrpvm.english.dialogue import UTTERANCE, in_third_person, quoted_utterance
@@ -22,7 +21,21 @@ _ITEM = re.compile(r"^- ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class _Said:
+    """What a statement has of its unit's words alone."""
+
+    text: str
+    plain: str
+    reading: Reading
+    position: int
+    voiced: Voiced
+    before: str | None = None
+    speaker: str | None = None
+    lead: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement(_Said):
     """One sentence of a unit.
 
     `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
@@ -30,15 +43,7 @@ class Statement:
     the earlier statement that this one puts in other words, with a new value.
     """
 
-    text: str
-    plain: str
-    reading: Reading
     entry: EvidenceEntry
-    position: int
-    voiced: Voiced
-    before: str | None = None
-    speaker: str | None = None
-    lead: str | None = None
     replaces: str | None = None
 
     @property
@@ -100,23 +105,11 @@ def _is_summary(unit: KnowledgeUnit) -> bool:
     return (unit.unit_type or "").endswith("-aggregate")
 
 
-class _Said(TypedDict):
-    """What a statement has of its unit's words alone."""
-
-    text: str
-    plain: str
-    reading: Reading
-    position: int
-    voiced: Voiced
-    before: str | None
-    speaker: str | None
-    lead: str | None
-
-
 def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
     unit = entry.unit
     said = _said_in(unit.text, unit.topic, unit.title, unit.unit_type, is_procedure=bool(unit.procedure))
-    return (Statement(entry=entry, **item) for item in said)
+    names = [field.name for field in fields(_Said)]
+    return (Statement(entry=entry, **{name: getattr(item, name) for name in names}) for item in said)
 
 
 @TextCache  # the same units are evidence of question after question
@@ -155,8 +148,8 @@ def _told_before(meant: Mapping[int, Mention], text: str, found: Sequence[_Said]
     named_in = next((item.sentence for _, item in sorted(meant.items()) if item.sentence not in ("", text)), None)
     if not found or not _BY_PRONOUN.match(text):
         return named_in
-    named_in = named_in or found[-1]["text"]
-    before = next((item["before"] for item in found if item["text"] == named_in), None)
+    named_in = named_in or found[-1].text
+    before = next((item.before for item in found if item.text == named_in), None)
     return f"{before} {named_in}" if before and _BY_PRONOUN.match(named_in) else named_in
 
 
