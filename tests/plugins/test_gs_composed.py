@@ -51,6 +51,16 @@ def test_a_comparison_has_a_heading_for_each_thing(told: Conversation) -> None:
     assert "It has a higher note" in new
 
 
+def test_a_sentence_that_sets_the_things_against_each_other_is_told_of_both() -> None:
+    told = Conversation(
+        "Old Tomas and his niece Vera keep the mill. Tomas grinds rye and Vera grinds spelt. Tomas broke the wheel. "
+        "Tomas wanted a wooden wheel. Tomas asked the smith. Tomas gave in. Vera bought a steel wheel."
+    )
+    tomas, vera = (told.ask("Compare Tomas and Vera.") or "").split("\n")
+    assert "Tomas grinds rye and Vera grinds spelt" in tomas
+    assert "Tomas grinds rye and Vera grinds spelt" in vera
+
+
 def test_a_summary_has_as_many_sentences_as_asked_for(told: Conversation) -> None:
     assert (told.ask(f"Summarise this: {BELL}") or "").count("[") <= 8
     assert (told.ask("Give me a summary of the bell in three sentences.") or "").count("[") == 3

@@ -128,6 +128,12 @@ class _Text:
         parsed = self._parsed[place]
         return len(parsed.tokens) <= _TITLE_WORDS and not any(clause.verb for clause in parsed.clauses)
 
+    def contrasts(self, place: int, things: Sequence[frozenset[str]]) -> bool:
+        """Return whether each thing is the subject of a clause of its own: "Tomas grinds rye and Vera grinds spelt"."""
+        subjects = [clause.subject.senses for clause in self._parsed[place].clauses if clause.subject]
+        found = [next((at for at, senses in enumerate(subjects) if thing <= senses), -1) for thing in things]
+        return -1 not in found and len(set(found)) == len(things)
+
     def goes_on(self, place: int) -> bool:
         """Return whether a statement goes on from the one before it."""
         is_next = 0 < place < len(self.items) and _is_one_source(self.items[place - 1], self.items[place])
@@ -203,6 +209,7 @@ def _comparison(request: Request, text: _Text) -> dict[str, list[Statement]]:
     readings = {name: read(name) for name in request.things}
     named = {name: reading.senses for name, reading in readings.items()}
     shared = frozenset.intersection(*named.values()) if named else frozenset()
+    contrasting = [place for place in range(len(text.items)) if text.contrasts(place, list(named.values()))][:limit]
     for name, wanted in named.items():
         others = [own - shared for other, own in named.items() if other != name]
         spoken_of = [place for place in text.naming(wanted) if wanted]
@@ -214,7 +221,7 @@ def _comparison(request: Request, text: _Text) -> dict[str, list[Statement]]:
             ]
         leading = [place for place in alone if wanted & _first_words(text.items[place])]
         going_on = [place + 1 for place in alone if text.goes_on(place + 1) and place + 1 not in spoken_of]
-        ranked = dict.fromkeys((*leading, *alone, *going_on, *spoken_of))
+        ranked = dict.fromkeys((*contrasting, *leading, *alone, *going_on, *spoken_of))
         groups[name] = text.told(list(ranked)[:limit])
     return groups if len(groups) >= 2 and all(groups.values()) else {}
 
