@@ -30,7 +30,7 @@ _NAMED = re.compile(
 _WANTED = re.compile(
     rf"^(?:(?:ok|okay|so|and|but)\b[ ,]*)?(?P<wanted>(?:{'|'.join(sorted(PREPOSITIONS - {'except'}))}) "
     r"(?:whom|(?:what|which|whose) [\w-]+|when|where|how (?:long|many [\w-]+|much))"
-    r"|when|where|how (?:long|often))[ ?!.]*$",
+    r"|when|where(?: (?:to|from))?|how (?:long|often)|(?:who|what) (?:with|for|from|about))[ ?!.]*$",
     re.IGNORECASE,
 )
 """A circumstance that is asked for, with no verb. "Who?" and "which ones?" mostly ask of the answer instead."""
@@ -95,7 +95,8 @@ def _of_the_same(question: str, wanted: str) -> str | None:
     if start is None or wanted in tokens[:start]:
         return None
     end = -1 if tokens[-1] in PREPOSITIONS else None  # it governed what was asked for before
-    return f"{' '.join((wanted, tokens[start], *surfaces[start + 1 : end]))}?"
+    asking, *governing = wanted.split() if wanted.split()[-1] in PREPOSITIONS else (wanted,)
+    return f"{' '.join((asking, tokens[start], *surfaces[start + 1 : end], *governing))}?"
 
 
 def _new(message: str) -> str | None:

@@ -25,6 +25,12 @@ _ABOUT_ME = re.compile(
     r"|can you help me|how do you work)\s*[?!.]*$",
     re.IGNORECASE,
 )
+_FORGETS_UNNAMED = re.compile(
+    r"^(?:(?:please|ok|okay|now)[\s,]+)*forget (?:my|our|your|his|her|its|their|the|this|these|those|all|everything"
+    r"|anything|it|me|us)\b[^?]*$",
+    re.IGNORECASE,
+)
+"""A request to forget that does not say which statement: what states one's address may not have the word in it."""
 
 _GREETING_REPLY = "Hello. Tell me something or load a text, then ask me about it."
 _THANKS_REPLY = "You are welcome."
@@ -35,6 +41,10 @@ _ABOUT_ME_REPLY = (
     "I answer from what I was told in this session and from the knowledge base it uses, and say so when they do not "
     "hold an answer."
 )
+_FORGETS_UNNAMED_REPLY = (
+    'I forgot nothing. Write "Forget that" and the statement as it was told, or take it back where the session lists '
+    "what it knows."
+)
 UNDERSTOOD_REPLY = "Understood."
 """Said to an instruction how to answer."""
 NOTED_OPENING = "Noted:"
@@ -44,8 +54,12 @@ FORGOTTEN_OPENING = "No longer used in answers:"
 
 
 def is_phatic(sentence: str) -> bool:
-    """Return whether a sentence is nothing but greeting, thanks, farewell, assent, a choice, emoji or punctuation."""
+    """Return whether a sentence is nothing but greeting, thanks, farewell, assent, a choice, emoji or punctuation, or
+    asks to forget what it does not name.
+    """
     found = words(sentence)
+    if _FORGETS_UNNAMED.match(sentence.strip()):
+        return True
     if not found:
         return bool(sentence.strip())
     if len(found) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
@@ -71,6 +85,8 @@ def small_talk_reply(message: str) -> str | None:
         return _ABOUT_ME_REPLY
     if not is_phatic(message):
         return None
+    if _FORGETS_UNNAMED.match(message.strip()):
+        return _FORGETS_UNNAMED_REPLY
     found = set(words(message))
     if not found:
         return _WORDLESS_REPLY

@@ -284,3 +284,13 @@ def test_what_shall_be_forgotten_is_neither_stated_nor_quoted(told: str, order: 
 )
 def test_one_that_was_named_is_known_again(told: tuple[str, ...], answer: str | None) -> None:
     assert asked(*told) == answer
+
+
+@pytest.mark.parametrize("order", ["Please forget my address.", "Forget everything.", "forget it"])
+def test_what_does_not_say_which_statement_shall_be_forgotten_is_declined(order: str) -> None:
+    with EvaluatedSession() as session:
+        session.say("I live in Hull.")
+        declined = session.say(order)
+        assert declined.answer_text.startswith("I forgot nothing.")
+        assert not declined.staged_units
+        assert session.say("Where do I live?").answer_text == "I live in Hull. [1]"
