@@ -6,6 +6,7 @@ import json
 import shutil
 import urllib.request
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -82,9 +83,9 @@ def test_conversations_go_on_after_a_restore(tmp_path: Path, own_services: dict[
         again.stop()
 
 
-def test_a_backup_moves_a_server_to_another_machine(tmp_path: Path) -> None:
+def test_a_backup_moves_a_server_to_another_machine(tmp_path: Path, migrated_data: Callable[..., Path]) -> None:
     file = tmp_path / "backup.zip"
-    with ServerProcess(tmp_path / "old") as server:
+    with ServerProcess(migrated_data("old")) as server:
         key = server.api_key
         assert key
         session_id, _ = ask(server, key, "My dog is called Rex.")
@@ -100,11 +101,9 @@ def test_a_backup_moves_a_server_to_another_machine(tmp_path: Path) -> None:
         server.stop()
 
 
-def test_a_bad_backup_changes_nothing(tmp_path: Path) -> None:
-    data, file = tmp_path / "data", tmp_path / "backup.zip"
-    data.mkdir()
+def test_a_bad_backup_changes_nothing(tmp_path: Path, migrated_data: Callable[..., Path]) -> None:
+    data, file = migrated_data("data"), tmp_path / "backup.zip"
     server = ServerProcess(data)
-    assert server.manage("migrate", "--verbosity", "0")[0] == 0
     assert server.manage("backup", str(file))[0] == 0
     before = (data / "db.sqlite3").read_bytes()
     whole = file.read_bytes()

@@ -1,6 +1,7 @@
 """Data of every released version opens in this one, and its conversations go on."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,11 +26,12 @@ def test_a_database_of_each_release_is_kept() -> None:
 
 
 @pytest.mark.parametrize("version", sorted({*RELEASED, MRPVM_VERSION}))
-def test_conversations_of_a_version_go_on_in_this_one(version: str, tmp_path: Path) -> None:
-    made, data = tmp_path / "made", tmp_path / "data"
-    made.mkdir()
+def test_conversations_of_a_version_go_on_in_this_one(
+    version: str, tmp_path: Path, migrated_data: Callable[..., Path]
+) -> None:
+    data = tmp_path / "data"
     data.mkdir()
-    kept = KEPT / f"{version}.zip" if version in RELEASED else make_database(made, tmp_path)
+    kept = KEPT / f"{version}.zip" if version in RELEASED else make_database(migrated_data("made"), tmp_path)
     server = ServerProcess(data, "--no-bootstrap", MRPVM_API_KEY=KEY)
     code, output = server.manage("restore", str(kept))
     assert code == 0, output
