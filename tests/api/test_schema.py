@@ -76,6 +76,7 @@ def test_the_document_is_served_to_callers_alone(editor: Caller) -> None:
 
 
 @pytest.mark.fuzz
+@pytest.mark.xdist_group("schema")
 @pytest.mark.rule("API-9")
 @pytest.mark.parametrize("generated", ["positive", "negative"])
 def test_generated_requests_get_answers_as_described(

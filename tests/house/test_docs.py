@@ -14,6 +14,9 @@ from sessions_app.api.shell.errors import STATUS_BY_CODE
 from sessions_app.events import EVENT_KINDS
 from tests.house.pages import ROOT, bare, nodes, page, relative, rows, section
 
+# One process parses the sources.
+pytestmark = pytest.mark.xdist_group("sources")
+
 CODE = sorted(path for package in ("mrpvm", "sessions_app") for path in (ROOT / package).rglob("*.py"))
 COMMANDS_PAGE = (ROOT / "docs/commands.md").read_text(encoding="utf-8").replace("\\|", "\N{BROKEN BAR}")
 

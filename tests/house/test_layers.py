@@ -10,6 +10,9 @@ import pytest
 
 from tests.house.pages import ROOT, nodes, relative
 
+# One process parses the sources.
+pytestmark = pytest.mark.xdist_group("sources")
+
 BOOT_FILES = {"settings.py", "urls.py", "asgi.py"}
 FOREIGN = {"django", "rest_framework", "channels", "asgiref", "sessions_app"}
 VAGUE = ("manager", "handler", "processor", "service", "utils", "helpers", "common")

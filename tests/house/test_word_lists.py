@@ -5,8 +5,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from mrpvm.english.lexicon import STOP_WORDS
 from tests.house.pages import ROOT, nodes
+
+# One process parses the sources.
+pytestmark = pytest.mark.xdist_group("sources")
 
 _FEWEST = 3
 """Function words that make strings beside each other, or the branches of a pattern, a word list."""

@@ -3,14 +3,11 @@
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx
 import pytest
-from mcp import ClientSession
-from mcp.client.streamable_http import streamable_http_client
-from mcp.types import CallToolResult
 
 from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.actions.settings.api_keys import create_key
@@ -18,6 +15,10 @@ from sessions_app.models import Project
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
 from tests.live import LiveServer
+
+if TYPE_CHECKING:  # the SDK takes two seconds to import, which only a process that runs these tests has to spend
+    from mcp import ClientSession
+    from mcp.types import CallToolResult
 
 NAMES = r"\[session (?P<session_id>\S+), turn (?P<turn_id>\S+):"
 
@@ -44,8 +45,11 @@ class Agent:
     url: str
     key: str
 
-    def do[Result](self, work: Callable[[ClientSession], Awaitable[Result]]) -> Result:
+    def do[Result](self, work: "Callable[[ClientSession], Awaitable[Result]]") -> Result:
         """Return the result of some work within one session of the protocol."""
+
+        from mcp import ClientSession
+        from mcp.client.streamable_http import streamable_http_client
 
         async def run() -> Result:
             headers = {"Authorization": f"Bearer {self.key}"}
@@ -59,7 +63,7 @@ class Agent:
 
         return anyio.run(run)
 
-    def call(self, tool: str, **arguments: Any) -> CallToolResult:
+    def call(self, tool: str, **arguments: Any) -> "CallToolResult":
         """Return the result of a tool."""
         return self.do(lambda session: session.call_tool(tool, arguments))
 
@@ -76,7 +80,7 @@ class Agent:
         return text_of(result)
 
 
-def text_of(result: CallToolResult) -> str:
+def text_of(result: "CallToolResult") -> str:
     """Return a result's one text."""
     (content,) = result.content
     assert content.type == "text"

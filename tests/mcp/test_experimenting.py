@@ -13,6 +13,9 @@ from sessions_app.mcp import texts
 from sessions_app.models import Experiment, Message, Project, Suite
 from tests.mcp.conftest import Agent
 
+# One process imports the SDK.
+pytestmark = pytest.mark.xdist_group("mcp")
+
 
 def experiment_of(text: str) -> str:
     """Return the id of the experiment that a text tells of."""

@@ -14,6 +14,9 @@ from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 from tests.live import LiveServer
 from tests.mcp.conftest import Agent
 
+# One process imports the SDK.
+pytestmark = pytest.mark.xdist_group("mcp")
+
 EXPERIMENTERS = {"try_turn", "diagnose_turn", "run_suite"}
 
 
