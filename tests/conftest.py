@@ -7,10 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import time
-from urllib.parse import urlsplit
 
 import hypothesis
-import psycopg
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -28,7 +26,7 @@ from tests.actions.knowledge_scene import ListeningRetriever
 from tests.configured_model import acting
 from tests.live import LiveServer
 from tests.llm.provider import KEY, Provider, say
-from tests.migrated import drop_template, migrated_file, migrated_template
+from tests.migrated import drop_template, migrated_file, migrated_template, new_database
 
 hypothesis.settings.register_profile("default", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
@@ -199,12 +197,9 @@ def own_services(migrated_data: Callable[..., Path], shared_directory: Path) -> 
         migrated_data()
         yield {}
         return
-    name, template = f"own_{secrets.token_hex(8)}", migrated_template(shared_directory, address)
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-        redis = {"REDIS_URL": os.environ["REDIS_URL"]} if "REDIS_URL" in os.environ else {}
-        yield {"DATABASE_URL": urlsplit(address)._replace(path=f"/{name}").geturl(), **redis}
-        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    redis = {"REDIS_URL": os.environ["REDIS_URL"]} if "REDIS_URL" in os.environ else {}
+    with new_database(shared_directory, address) as url:
+        yield {"DATABASE_URL": url, **redis}
 
 
 @pytest.fixture

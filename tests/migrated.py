@@ -3,7 +3,8 @@
 import fcntl
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -35,16 +36,30 @@ def migrated_template(shared: Path, address: str) -> str:
     def make() -> None:
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{TEMPLATE}"')
-        _migrate(shared / "migrating", DATABASE_URL=urlsplit(address)._replace(path=f"/{TEMPLATE}").geturl())
+        _migrate(shared / "migrating", DATABASE_URL=_at(address, TEMPLATE))
 
     _make_once(shared / "migrated-template", make)
     return TEMPLATE
+
+
+@contextmanager
+def new_database(shared: Path, address: str) -> Iterator[str]:
+    """Create a migrated PostgreSQL database for the block; yields its address."""
+    name, template = f"own_{secrets.token_hex(8)}", migrated_template(shared, address)
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        yield _at(address, name)
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 def drop_template(address: str) -> None:
     """Drop the run's PostgreSQL template, if it made one."""
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{TEMPLATE}" WITH (FORCE)')
+
+
+def _at(address: str, database: str) -> str:
+    return urlsplit(address)._replace(path=f"/{database}").geturl()
 
 
 def _make_once(mark: Path, make: Callable[[], None]) -> None:

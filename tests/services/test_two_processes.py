@@ -1,15 +1,31 @@
 """Two server processes over one PostgreSQL and one Redis: they act as one server."""
 
 import json
+import os
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from sessions_app.web.consumers import HEARTBEAT_SECONDS
+from tests.migrated import new_database
+from tests.services.conftest import two_nodes
 from tests.services.node import Node, kinds_until
 
 pytestmark = pytest.mark.services
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory, shared_directory: Path) -> Iterator[tuple[Node, Node]]:
+    """Return one pair for all tests here: none of them stops a process, or changes what another test reads."""
+    redis = {"REDIS_URL": os.environ["REDIS_URL"]}
+    with (
+        new_database(shared_directory, os.environ["DATABASE_URL"]) as url,
+        two_nodes(tmp_path_factory.mktemp("nodes"), {"DATABASE_URL": url, **redis}) as both,
+    ):
+        yield both
 
 
 def test_a_turn_in_one_process_is_seen_live_in_the_other(nodes: tuple[Node, Node]) -> None:
@@ -27,12 +43,13 @@ def test_a_base_change_reaches_a_page_of_the_other_process(nodes: tuple[Node, No
     """Sooner than the next heartbeat, which would tell of it too."""
     here, there = nodes
     session_id = here.new_session()
-    with there.socket(session_id, since="2&revision=1") as socket:
+    revision = here.http.get("/api/kbs/default").raise_for_status().json()["revision"]
+    with there.socket(session_id, since=f"2&revision={revision}") as socket:
         time.sleep(1)  # the socket has joined
         begun = time.monotonic()
         assert here.post("/kbs/default/sources", {"name": "a.txt", "content": "The valve leaks."}).is_success
         message = json.loads(socket.recv(timeout=20))
-    assert (message["kind"], message["payload"]["revision"]) == ("kb.revised", 2)
+    assert (message["kind"], message["payload"]["revision"]) == ("kb.revised", revision + 1)
     assert time.monotonic() - begun < HEARTBEAT_SECONDS / 2
 
 
