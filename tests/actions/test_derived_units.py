@@ -18,6 +18,7 @@ from sessions_app.models import Derivation, HiddenUnit, KnowledgeBase, Knowledge
 from sessions_app.queries.knowledge.bases import sources, stale_source_keys, workspace_sources
 from tests.actions.knowledge_scene import held, seen
 from tests.layers.units import make_unit
+from tests.walks import SEEDS
 
 
 @pytest.fixture(params=[200, 0], ids=["at-once", "in-layers"])
@@ -226,7 +227,7 @@ class Sources:
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_happens_to_sources_nothing_stale_is_shown(session: Session, base: KnowledgeBase, seed: int) -> None:
     chance, expected = random.Random(seed), Sources()
     for number in range(30):

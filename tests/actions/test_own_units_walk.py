@@ -13,6 +13,7 @@ from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, 
 from sessions_app.queries.knowledge.bases import told_units
 from tests.actions.knowledge_scene import held, seen, tell
 from tests.actions.test_own_units import fresh, load, now, source
+from tests.walks import SEEDS
 
 CLAIMS = [f"pump {name}" for name in ("a1", "b2", "c3", "d4", "e5", "f6")]
 LOADS, SOURCES = ("ctx-1", "ctx-2"), ("src-1", "src-2", "src-3")
@@ -42,7 +43,7 @@ class Model:
 
 @pytest.mark.rule("BASE-9")
 @pytest.mark.usefixtures("any_size")
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_a_session_does_it_finds_what_it_knows(
     session: Session, base: KnowledgeBase, other: KnowledgeBase, seed: int
 ) -> None:

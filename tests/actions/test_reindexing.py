@@ -47,6 +47,7 @@ from tests.actions.earlier_index import (
 from tests.actions.knowledge_scene import tell
 from tests.actions.transactions import recorded
 from tests.layers.units import make_unit
+from tests.walks import SEEDS
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +59,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.rule("DECISION-35", "SESSION-34", "BASE-18")
 @pytest.mark.django_db
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_every_view_equals_a_physical_copy(base: KnowledgeBase, seed: int) -> None:
     with earlier_version():
         life = Life(seed, base)

@@ -43,6 +43,7 @@ from sessions_app.turns.call import TurnCall
 from tests.actions.test_own_units import fresh, load, now, source
 from tests.experiments.conftest import ANNA, stored, tried
 from tests.experiments.walks import Walk, broken_solver_installed
+from tests.walks import SEEDS
 
 MARK = "quokkalantern"
 _FRAME = b"\x28\xb5\x2f\xfd"
@@ -170,7 +171,7 @@ class MarkedWalk(Walk):
                     tried(stored(last), Changes(message=f"And the {MARK}?"))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_text_goes_from_every_row_and_file(project: Project, seed: int) -> None:
     with broken_solver_installed():
         walk = MarkedWalk(project, seed)

@@ -1,6 +1,5 @@
 """Whatever a session does, in whatever order, each of its turns replays as it ran."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -10,10 +9,9 @@ from sessions_app.experiments.replay import replay
 from sessions_app.models import ExplainabilityTurn, Project
 from tests.experiments.walks import Walk, broken_solver_installed
 from tests.llm.provider import Provider
+from tests.walks import SEEDS, WALKS
 
-WALKS = int(os.environ.get("MRPVM_REPLAY_WALKS", "6"))
-"""Sessions that are walked through, each of some 25 turns; more by the environment, for a longer run."""
-WALKS_WITH_A_MODEL = max(1, WALKS // 5)
+SEEDS_WITH_A_MODEL = range(max(1, WALKS // 5))
 
 
 @pytest.fixture
@@ -36,11 +34,11 @@ def check_walk(project: Project, seed: int) -> None:
         assert result.divergence is None, (turn.turn_index, turn.user_message, result.divergence)
 
 
-@pytest.mark.parametrize("seed", range(WALKS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_every_turn_of_a_walk_replays_identically(project: Project, seed: int) -> None:
     check_walk(project, seed)
 
 
-@pytest.mark.parametrize("seed", range(WALKS_WITH_A_MODEL))
+@pytest.mark.parametrize("seed", SEEDS_WITH_A_MODEL)
 def test_every_turn_of_a_walk_with_a_model_replays(provider: Provider, project: Project, seed: int) -> None:
     check_walk(project, seed)

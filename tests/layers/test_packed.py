@@ -27,6 +27,7 @@ from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
 from sessions_app.models.knowledge.packed_layer import packing_version
 from tests.layers.units import make_unit
+from tests.walks import SEEDS
 
 WORDS = ("pump", "valve", "seal", "rotor", "ann", "ben")
 Kind = KnowledgeLayer.Kind
@@ -73,7 +74,7 @@ def stemmed(word: str) -> str:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_packed_is_found_as_before(seed: int) -> None:
     """Packed layers with equal scores in all of them, hidden units, and conversations on top, between and within."""
     chance = random.Random(seed)

@@ -17,6 +17,7 @@ from sessions_app.layers.lifecycle import create_layer, drop_layer, restack_laye
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeLayer, LayerUnit, PackedLayer
 from tests.layers.units import make_unit
+from tests.walks import SEEDS
 
 pytestmark = pytest.mark.django_db
 
@@ -199,7 +200,7 @@ class Walk:
 
 
 @pytest.mark.rule("DECISION-2", "DECISION-10", "PLUGIN-45")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_search_equals_a_physical_copy(seed: int) -> None:
     walk = Walk(seed)
     for _ in range(80):

@@ -16,6 +16,7 @@ from sessions_app.layers.lifecycle import create_layer, seal_layer
 from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeLayer, LayerUnit
 from tests.layers.units import make_unit
+from tests.walks import SEEDS
 
 pytestmark = pytest.mark.django_db
 
@@ -144,7 +145,7 @@ def windowed_scores(units: list[KnowledgeUnit], question: list[str]) -> dict[str
     return scores
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_scores_are_those_of_the_definition(seed: int) -> None:
     chance = random.Random(seed)
     words = ["pump", "valve", "seal", "rotor", "motor", "pipe"]
