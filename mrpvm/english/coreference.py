@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.english.asking import asked_by, bare_question
+from mrpvm.english.ellipsis import asked_again
 from mrpvm.english.lexicon import (
     AUXILIARIES,
     FEMALE,
@@ -257,7 +258,9 @@ def context_before(question: str, history: Sequence[HistoryMessage]) -> str | No
 def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None:
     """Return what a pronoun means, as the sender's last messages name it."""
     antecedents = Antecedents()
-    for content in _naming([message.content for message in history if message.role == "user"]):
+    told = [message for message in history if message.role == "user"]
+    whole = [asked_again(item.content, told[:place]) or item.content for place, item in enumerate(told)]
+    for content in _naming(whole):
         for sentence in sentences(content):
             said = correction_in(sentence)
             if sentence.endswith(QUESTION_MARKS):

@@ -278,6 +278,10 @@ def test_what_shall_be_forgotten_is_neither_stated_nor_quoted(told: str, order: 
             ("The server db-01 failed at 2:14.", "Maria restarted it at 2:40.", "Who restarted the server?"),
             "Maria restarted it at 2:40.",
         ),
+        (
+            ("Ada lives in Leeds.", "Bob lives in York.", "Where does Ada live?", "And Bob?", "Where does he live?"),
+            "Bob lives in York.",
+        ),
         (("Mimi is black and Loki is ginger.", "Is Loki ginger?"), "Yes. Mimi is black and Loki is ginger."),
         (("Mimi is black and Loki is ginger.", "Is Mimi ginger?"), None),
     ],
