@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from mrpvm.english.asking import Asked, asked_by
 from mrpvm.english.discourse import Discourse
 from mrpvm.english.entailment import Match, Refusal, entails
+from mrpvm.english.exchanges import replies
 from mrpvm.english.statements import Statement
 from mrpvm.english.values import asked_with_how
 
@@ -45,14 +46,31 @@ def _answer(asked: Asked, discourse: Discourse) -> Framed | Refusal:
     judged = [entails(asked, told, discourse) for told in discourse.told]
     found = [item for item in judged if isinstance(item, Match)]
     if not found:
+        told = None if asked.wants == "verdict" else _reply(asked, discourse)
         refusals = (item for item in judged if isinstance(item, Refusal))
-        return max(refusals, key=lambda item: item.shared, default=Refusal("refused: no sentence was given"))
+        return told or max(refusals, key=lambda item: item.shared, default=Refusal("refused: no sentence was given"))
     first = found[0]
     if asked.wants == "verdict":
         is_clear = len({match.verdict for match in found}) == 1
         contrary = Refusal("refused: one sentence says yes and another no")
         return Framed((first.told.statement,), verdict=first.verdict) if is_clear else contrary
     return Framed((first.told.statement,)) if asked.wants in ("reason", "manner") else _decided(found)
+
+
+def replied(text: str, discourse: Discourse) -> Framed | Refusal:
+    """Return what was replied where somebody asked the same: all there is for a question that only points."""
+    asked = asked_by(text)
+    told = _reply(asked, discourse) if asked else None
+    return told or Refusal("refused: nothing said before tells who or what the question means")
+
+
+def _reply(asked: Asked, discourse: Discourse) -> Framed | None:
+    told = replies(asked, discourse)
+    if not told:
+        return None
+    names = [clause.subject for item in told for clause in item.parsed.clauses if clause.subject]
+    values = [told[0].parsed.text_of(phrase) for phrase in names if phrase.is_name] if asked.wants == "person" else []
+    return Framed(tuple(item.statement for item in told), tuple(values))
 
 
 def _decided(found: list[Match]) -> Framed:

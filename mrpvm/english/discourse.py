@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from mrpvm.english.coreference import Antecedents, senses_of, topic_mentions
+from mrpvm.english.coreference import Antecedents, asked_mentions, senses_of, topic_mentions
 from mrpvm.english.lexicon import ALTERING
 from mrpvm.english.parsing import parse
 from mrpvm.english.reading import sense
@@ -52,6 +52,8 @@ class Discourse:
             told = Told(statement=statement, parsed=parse(statement.plain))
             if before is None or not _follows(before.statement, statement):
                 antecedents.begin(topic_mentions(statement.entry.unit.topic))
+            if statement.asked and (before is None or before.statement.unit_id != statement.unit_id):
+                antecedents.add(asked_mentions(statement.asked))
             deeds = (clause.verb for clause in before.parsed.clauses if antecedents.has_several) if before else ()
             told.before = tuple(senses_of([named]) for named in antecedents.recent)
             told.around = frozenset().union(*told.before, deeds)

@@ -32,6 +32,7 @@ class _Said:
     before: str | None = None
     speaker: str | None = None
     lead: str | None = None
+    asked: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +40,8 @@ class Statement(_Said):
     """One sentence of a unit.
 
     `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
-    pronouns put in. `before` is the sentence that has to be told with it, `lead` introduces its list. `replaces` is
-    the earlier statement that this one puts in other words, with a new value.
+    pronouns put in. `before` is the sentence that has to be told with it, `lead` introduces its list, `asked` is the
+    question it replies to. `replaces` is the earlier statement that this one puts in other words, with a new value.
     """
 
     entry: EvidenceEntry
@@ -77,6 +78,7 @@ class _Part:
 
     text: str
     speaker: str | None = None
+    asked: str | None = None
     lead: str | None = None
 
 
@@ -96,7 +98,7 @@ def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
 def _identity(statement: Statement) -> tuple[str, ...]:
     """Return what makes a statement another one: its words, whom its pronouns mean, and what stands above it."""
     unit = statement.entry.unit
-    above = (unit.section_title or unit.title or "", statement.lead or "")
+    above = (unit.section_title or unit.title or "", statement.lead or "", statement.asked or "")
     said = (text.lower().rstrip(".! ") for text in (statement.text, statement.reading.text))
     return (*said, *above)
 
@@ -136,6 +138,7 @@ def _said_in(
                 before=_told_before(meant, _quoted(part), found),
                 speaker=part.speaker,
                 lead=part.lead,
+                asked=_question_of(part, title),
             )
         )
     return tuple(found)
@@ -153,6 +156,14 @@ def _told_before(meant: Mapping[int, Mention], text: str, found: Sequence[_Said]
     return f"{before} {named_in}" if before and _BY_PRONOUN.match(named_in) else named_in
 
 
+def _question_of(part: _Part, title: str | None) -> str | None:
+    """Return the question a statement replies to, told in the third person: a speaker's, or the heading above it."""
+    utterance = quoted_utterance(part.asked) if part.asked else None
+    if utterance is not None:
+        return in_third_person(utterance.said, utterance.speaker)
+    return title if (title or "").endswith(QUESTION_MARKS) else None
+
+
 def _quoted(part: _Part) -> str:
     return f"{part.speaker}: {part.text}" if part.speaker else part.text
 
@@ -167,11 +178,18 @@ def _parts(text: str, unit_type: str | None) -> Iterable[_Part]:
 
 
 def _utterances(text: str) -> Iterable[_Part]:
-    """Return what the speakers state; their questions state nothing."""
-    for utterance in filter(None, map(quoted_utterance, text.split("\n"))):
+    """Return what is stated in a reply; the question in front of it goes with the reply's first sentence."""
+    asked: str | None = None
+    for line in text.split("\n"):
+        utterance = quoted_utterance(line)
+        if utterance is None:
+            continue
         for sentence in sentences(utterance.said):
-            if not sentence.endswith(QUESTION_MARKS):
-                yield _Part(text=sentence, speaker=utterance.speaker)
+            if sentence.endswith(QUESTION_MARKS):
+                asked = line
+                continue
+            yield _Part(text=sentence, speaker=utterance.speaker, asked=asked)
+            asked = None
 
 
 def _items(lines: Sequence[str]) -> Iterable[_Part]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
-from mrpvm.english.answers import Framed, framed_answer
+from mrpvm.english.answers import Framed, framed_answer, replied
 from mrpvm.english.coreference import has_open_pronoun, with_meant
 from mrpvm.english.corrections import asks_of_before, taken_back, without_corrected
 from mrpvm.english.discourse import Discourse
@@ -116,8 +116,7 @@ class _Answerer:
         discourse = Discourse(self.statements)
         meant = with_meant(self.asked, self.context) if self.context else self.asked
         if has_open_pronoun(self.asked) and meant == self.asked:
-            self.reason = "refused: nothing said before tells who or what the question means"
-            return None
+            return self._framed(replied(self.asked, discourse))
         wordings = dict.fromkeys([meant] if has_open_pronoun(self.asked) else [self.asked, meant])
         return next(filter(None, (self._found(wording, discourse) for wording in wordings)), None)
 
