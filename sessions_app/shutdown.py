@@ -27,7 +27,7 @@ def reset() -> None:
 
 
 def refuse_new_turns() -> None:
-    """Raise once the end has begun.
+    """Raise once the end has started.
 
     Raises:
         Unavailable: SERVER_SHUTTING_DOWN.
@@ -47,5 +47,5 @@ def interrupt_if_over() -> None:
 
 
 def remaining_seconds() -> float | None:
-    """Return how long running turns still have, 0 or less when their time is over; None while no end has begun."""
+    """Return how long running turns still have, 0 or less when their time is over; None while no end has started."""
     return None if _deadline is None else _deadline - time.monotonic()

@@ -18,7 +18,7 @@ from mrpvm.values import KnowledgeUnit
 class SourceFile:
     """A file that is to become a source, as it came; `id_root` as for `SourceInfo`.
 
-    `is_redacted`: secrets in its text are blacked out before anything is made of it.
+    `is_redacted`: secrets in its text are redacted before anything is made of it.
     """
 
     source_id: str

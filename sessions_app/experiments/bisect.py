@@ -49,7 +49,7 @@ class Bisection:
 
     `first` is the first moment with that answer and `before` the one before it; both are None where all moments that
     were looked at answer alike. `changes` are the numbers of all moments at which a change was seen: more than one
-    means that the answer went to and fro, and that there may be others.
+    means that the answer changed more than once, and that there may be others.
     """
 
     result: Literal["found", "always"]

@@ -110,7 +110,7 @@ def _check_whole(turn: ExplainabilityTurn, texts: Iterable[str]) -> None:
         texts: what the turn read and wrote.
 
     Raises:
-        NotReplayable: something was forgotten since, or secrets were blacked out.
+        NotReplayable: something was forgotten since, or secrets were redacted.
     """
     since = forgotten_since(turn)
     if since is not None:  # rarer words weigh more: what is gone changes the scores of what is left

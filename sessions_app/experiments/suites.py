@@ -1,4 +1,4 @@
-"""Suites of tests: what a test may be, how a turn is kept as one, and runs begun."""
+"""Suites of tests: what a test may be, how a turn is kept as one, and runs started."""
 
 from collections.abc import Collection, Sequence
 from concurrent.futures import wait
@@ -70,7 +70,7 @@ def kept_turn(turn: ExplainabilityTurn) -> TestFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What came of keeping several turns: the tests that were added, and by turn why another could not be kept."""
+    """The results of keeping several turns: the tests that were added, and by turn why another could not be kept."""
 
     tests: Sequence[TestCase]
     refused: Sequence[tuple[ExplainabilityTurn, str]]

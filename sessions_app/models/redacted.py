@@ -21,7 +21,7 @@ def redacted_value(value: Any) -> Any:
 
 
 class RedactedTextField(models.TextField):
-    """A text in which secrets are blacked out before it is stored."""
+    """A text in which secrets are redacted before it is stored."""
 
     def get_prep_value(self, value: Any) -> Any:
         """Return what is stored of a value."""
@@ -35,7 +35,7 @@ class RedactedTextField(models.TextField):
 
 
 class RedactedCharField(models.CharField):
-    """A short text in which secrets are blacked out before it is stored, cut where that makes it too long."""
+    """A short text in which secrets are redacted before it is stored, cut where that makes it too long."""
 
     def get_prep_value(self, value: Any) -> Any:
         """Return what is stored of a value."""
@@ -49,7 +49,7 @@ class RedactedCharField(models.CharField):
 
 
 class RedactedJSONField(StoredJSONField):
-    """A JSON value in which secrets are blacked out before it is stored."""
+    """A JSON value in which secrets are redacted before it is stored."""
 
     def get_prep_value(self, value: Any) -> Any:
         """Return what is stored of a value."""

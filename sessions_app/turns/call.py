@@ -89,7 +89,7 @@ def limited(call: TurnCall, limits: Mapping[str, int]) -> TurnCall:
 
 
 def _without_secrets(call: TurnCall) -> TurnCall:
-    """Return the call with secrets blacked out in all that is said in it."""
+    """Return the call with secrets redacted in all that is said in it."""
     return replace(
         call,
         message=without_secrets(call.message),

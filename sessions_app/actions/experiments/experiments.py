@@ -1,4 +1,4 @@
-"""Experiments: begun, added to, stopped, closed and removed. Running them is `sessions_app.experiments`'s."""
+"""Experiments: started, added to, stopped, closed and removed. Running them is `sessions_app.experiments`'s."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

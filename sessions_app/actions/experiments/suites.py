@@ -1,4 +1,4 @@
-"""Suites of tests: made, filled, changed, removed, and their runs begun. `sessions_app.experiments` runs them."""
+"""Suites of tests: made, filled, changed, removed, and their runs started. `sessions_app.experiments` runs them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -65,7 +65,7 @@ NO_PROMOTION = Promotion()
 
 
 def judge_units(turn: ExplainabilityTurn, session: Session, staged: Sequence[KnowledgeUnit], message: str) -> Promotion:
-    """Return what becomes of the units that the turn staged; must run inside the commit's transaction.
+    """Return the outcome of the units that the turn staged; must run inside the commit's transaction.
 
     Equal hashes are not added again, unless the session was asked to forget what they say since; turn-local guidance is
     dropped unless all is to be kept; the oldest chat units make room at the cap.

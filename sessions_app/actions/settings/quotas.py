@@ -1,4 +1,4 @@
-"""What a project may use: chosen by its admins, held wherever something is begun or stored."""
+"""What a project may use: chosen by its admins, held wherever something is started or stored."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC

@@ -1,4 +1,4 @@
-"""How long a project keeps what: chosen, stopped, begun again."""
+"""How long a project keeps what: chosen, stopped, started again."""
 
 from collections.abc import Mapping
 

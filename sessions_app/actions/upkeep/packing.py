@@ -1,6 +1,6 @@
 """Packing the postings of large sealed layers, in the background, so that searches of large bases stay fast.
 
-What is packed is derived and read only once it is complete; a crash leaves an incomplete packing, which is thrown away
+What is packed is derived and read only once it is complete; a crash leaves an incomplete packing, which is discarded
 and made anew. Searches read the rows meanwhile and find the same.
 """
 

@@ -5,7 +5,7 @@ in short transactions; a last one turns the layer over to them, with the lengths
 whoever searches finds by the old index or by the new one. Parents come first. What belongs to a session alone changes
 between its turns, in one transaction a session.
 
-What is done stays done, and what a crash leaves is thrown away by the next run.
+What is done stays done, and what a crash leaves is discarded by the next run.
 """
 
 import time
@@ -226,7 +226,7 @@ def _replaced_packings() -> QuerySet[PackedLayer]:
 
 
 def _wait_for_readers() -> None:
-    """Wait until every turn is over that has begun by now, and every page is made."""
+    """Wait until every turn is over that has started by now, and every page is made."""
     now = timezone.now()
     time.sleep(LONGEST_READ_SECONDS)
     running = ExplainabilityTurn.objects.filter(status=ExplainabilityTurn.Status.RUNNING, created_at__lte=now)

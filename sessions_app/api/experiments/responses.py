@@ -114,7 +114,7 @@ class ListedForgetting(TypedDict):
 
 
 class PlaceObject(TypedDict):
-    """One table: how many of its rows are meant, what becomes of them, how many were found at the end."""
+    """One table: how many of its rows are meant, what happens to them, how many were found at the end."""
 
     place: str
     before: int

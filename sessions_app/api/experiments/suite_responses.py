@@ -33,7 +33,7 @@ class RefusedTurn(TypedDict):
 
 
 class KeptTurns(TypedDict):
-    """What came of keeping several turns."""
+    """The results of keeping several turns."""
 
     tests: list[TestObject]
     refused: list[RefusedTurn]
@@ -95,7 +95,7 @@ class RunList(PageObject):
 
 
 class ResultObject(TypedDict):
-    """What came of a test in a run."""
+    """The result of a test in a run."""
 
     test_id: Annotated[str | None, "Null where the test was removed."]
     name: str

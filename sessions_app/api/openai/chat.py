@@ -106,7 +106,7 @@ class Chunks:
         self.request_id = ""
 
     def listen(self, payload: Mapping[str, Any]) -> None:
-        """Open the stream as soon as the turn has begun; this API knows no progress."""
+        """Open the stream as soon as the turn has started; this API knows no progress."""
         if not self.request_id:
             self._feed.put(*self._first(payload["requestId"], payload["sessionId"]))
 

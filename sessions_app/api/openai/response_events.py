@@ -27,7 +27,7 @@ class ResponseEvents:
         self._begun: ExplainabilityTurn | None = None
 
     def listen(self, payload: Mapping[str, Any]) -> None:
-        """Open the stream as soon as the turn has begun."""
+        """Open the stream as soon as the turn has started."""
         if self._begun is None:
             for event in self._first(turn_of_request(self._project_pk, payload["requestId"])):
                 self._feed.put(*event)

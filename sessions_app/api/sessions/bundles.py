@@ -26,7 +26,7 @@ class SessionBundle(ApiView):
 
     @schemas.session_bundle
     def get(self, request: Request, session_id: str) -> StreamingHttpResponse:
-        """Return the bundle; secrets in it are blacked out, as on the pages."""
+        """Return the bundle; secrets in it are redacted, as on the pages."""
         return bundle_response(session_id, self.bundle_file(session_id))
 
     def bundle_file(self, session_id: str) -> IO[bytes]:

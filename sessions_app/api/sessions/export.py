@@ -28,7 +28,7 @@ FORMAT_VERSION = 1
 
 
 def exported_file(session: Session, form: str) -> HttpResponse:
-    """Return the session as a download in `markdown` or `json`, secrets blacked out."""
+    """Return the session as a download in `markdown` or `json`, secrets redacted."""
     if form == "json":
         with secrets_remembered():
             kept = redacted_json(json.dumps(document(session), cls=DjangoJSONEncoder).encode())

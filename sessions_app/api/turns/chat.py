@@ -71,7 +71,7 @@ class ChatCompletions(ApiView):
         return resolved.session, replace(call, continues_at=resolved.continues_at, client_request=notes)
 
     def _stream(self, body: dict[str, Any], call: TurnCall) -> StreamingHttpResponse:
-        """Answer once the turn has begun: what is refused before is a plain error."""
+        """Answer once the turn has started: what is refused before is a plain error."""
         feed = Feed()
         stream = TurnStream(self, feed, LiveAnswer(feed, body.get("include", ())))
         _, first = stream.begin(lambda: self._placed(body, call), body["wait_ms"])

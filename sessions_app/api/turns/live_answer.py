@@ -22,7 +22,7 @@ class LiveAnswer:
         self.sent = ""
 
     def listen(self, payload: Mapping[str, Any]) -> None:
-        """Send what the turn is doing, until its answer has begun."""
+        """Send what the turn is doing, until its answer has started."""
         if not self.sent:
             self._feed.put("progress", payload)
 

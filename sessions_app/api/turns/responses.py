@@ -352,7 +352,7 @@ class ReviewPage(PageObject):
 
 
 class ReviewsAdded(TypedDict):
-    """What came of adding turns to the queue."""
+    """The results of adding turns to the queue."""
 
     added: int
     known: Annotated[int, "Those that were in the queue already."]

@@ -34,11 +34,11 @@ class AnswerDialect(Protocol):
         """Return the events that follow the commit."""
 
     def failed(self, error: ErrorResponse) -> Iterator[StreamEvent]:
-        """Return the last events of a turn that failed after its stream had begun."""
+        """Return the last events of a turn that failed after its stream had started."""
 
 
 class TurnStream:
-    """One turn, begun: `feed` holds its events; what it was refused for before is raised."""
+    """One turn, started: `feed` holds its events; what it was refused for before is raised."""
 
     def __init__(self, view: ApiView, feed: Feed, answer: AnswerDialect) -> None:
         self.feed = feed

@@ -12,7 +12,7 @@ ACCOUNTS_STAY = "accounts are managed in the admin, and stay"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPlace:
-    """One table or kind of file: rows meant, what becomes of them, rows found at the end (None before that)."""
+    """One table or kind of file: rows meant, what happens to them, rows found at the end (None before that)."""
 
     name: str
     before: int

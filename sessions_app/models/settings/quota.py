@@ -17,7 +17,7 @@ class QuotaKind(models.TextChoices):
 
 
 class ModelUse(models.Model):
-    """What a model's calls for a project took and wrote on one day of UTC, whatever became of their turns."""
+    """What a model's calls for a project took and wrote on one day of UTC, whatever the outcome of their turns."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="model_uses")
     day = models.DateField(help_text="Day in UTC.")

@@ -52,5 +52,5 @@ class Retention(models.Model):
 
     @property
     def is_running(self) -> bool:
-        """Return whether a run has begun and continues."""
+        """Return whether a run has started and continues."""
         return self.status == "running"

@@ -103,7 +103,7 @@ class Uploads {
     this.fail(refused.join(" "));
   }
 
-  /** Tell what became of the files that the page before this one sent. */
+  /** Show the outcome of the files that the page before this one sent. */
   tell() {
     const sent = kept(KEPT);
     sessionStorage.removeItem(KEPT);

@@ -55,7 +55,7 @@ class Composer {
     return this.form.querySelector("[type=submit]");
   }
 
-  /** Tell whether another tab's turn, or another client's, is running in this session. */
+  /** Return whether another tab's turn, or another client's, is running in this session. */
   get isElsewhere() {
     const running = document.querySelector("[data-messages] .exchange.is-running");
     return !this.isRunning && running !== null && running.dataset.requestId !== this.requestId;

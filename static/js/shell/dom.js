@@ -43,11 +43,11 @@ if (globalThis.document) {
   }).observe(document.documentElement, { childList: true, subtree: true });
 }
 
-/** Tell whether a key press is meant for a field and not for the page. */
+/** Return whether a key press is meant for a field and not for the page. */
 export const isTyping = (event) =>
   event.target.closest?.("input, textarea, select, [contenteditable]") != null;
 
-/** Give the token that Django wants with every writing request; it stands in the body's hx-headers. */
+/** Return the token that Django wants with every writing request; it stands in the body's hx-headers. */
 export function csrfToken() {
   const headers = document.body.getAttribute("hx-headers:inherited");
   return headers ? JSON.parse(headers)["X-CSRFToken"] : "";

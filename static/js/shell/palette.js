@@ -26,7 +26,7 @@ class Palette extends Combobox {
     this.list();
   }
 
-  /** Give what the page offers now: its links to other pages and whatever names itself a command. */
+  /** Return what the page offers now: its links to other pages and whatever names itself a command. */
   get offers() {
     const links = [...document.querySelectorAll(".nav a")].map((link) => [link.textContent.trim(), "page", link]);
     // What can be done with what the page shows comes first, then what is everywhere.

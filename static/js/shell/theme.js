@@ -10,10 +10,11 @@
     }
   };
 
-  /** Set a choice of the reader's on the root element, or take it off it where it is none of the `values`. */
+  /** Set a choice of the reader's on the root element, or take it off it where it is none of the `values`; say so. */
   const apply = (name, values, value) => {
     if (values.includes(value)) root.dataset[name] = value;
     else delete root.dataset[name];
+    root.dispatchEvent(new Event(`${name}change`));
   };
 
   const choices = {

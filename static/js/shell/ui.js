@@ -23,7 +23,7 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => (label.textContent = words), 1600);
 });
 
-/** Give the text of an element; folded JSON comes back in lines. */
+/** Return the text of an element; folded JSON comes back in lines. */
 function readable(source) {
   const text = source?.textContent ?? "";
   if (!source?.matches(".json")) return text;

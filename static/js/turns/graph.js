@@ -91,7 +91,7 @@ class GraphView {
     if (this.chosen) this.reveal(this.chosen);
   }
 
-  /** Tell whether the whole graph is in sight: a picture that grows then stays where it is. */
+  /** Return whether the whole graph is in sight: a picture that grows then stays where it is. */
   fits({ x, y, zoom }) {
     const { clientWidth, clientHeight } = this.canvas;
     return x >= 0 && y >= 0 && x + this.size.width * zoom <= clientWidth && y + this.size.height * zoom <= clientHeight;
@@ -291,7 +291,7 @@ class GraphView {
   }
 }
 
-/** Give the ids of everything that was tried in one place: retries form a chain. */
+/** Return the ids of everything that was tried in one place: retries form a chain. */
 function attemptsAround(id, edges) {
   const reached = new Set([id]);
   for (let before = 0; before !== reached.size; ) {

@@ -1,7 +1,7 @@
 // Which box lies next in a direction.
 
 /**
- * Give the group whose box lies nearest in the direction (dx, dy), or null.
+ * Return the group whose box lies nearest in the direction (dx, dy), or null.
  * A box far off the line counts as farther away; the frame around a box is reached with the arrow up.
  * @param {{group: Element, box: {x: number, y: number, width: number, height: number}}[]} items
  */

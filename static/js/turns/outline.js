@@ -123,7 +123,7 @@ class Outline {
     if (reveal) this.bringIntoSight(place.row);
   }
 
-  /** Give the rows around a row, the nearest first. */
+  /** Return the rows around a row, the nearest first. */
   *around(index) {
     let level = this.levels[index];
     for (let place = index - 1; place >= 0 && level > 1; place -= 1) {

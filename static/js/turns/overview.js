@@ -83,6 +83,6 @@ function draw() {
 if (place) {
   draw();
   // Canvases do not follow a change of theme by themselves.
-  new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  document.documentElement.addEventListener("themechange", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }

@@ -59,7 +59,7 @@ export class PanZoom {
     this.gliding = requestAnimationFrame(step);
   }
 
-  /** Tell whether the press that just ended moved the picture; asked once by the click that follows. */
+  /** Return whether the press that just ended moved the picture; asked once by the click that follows. */
   wasDragged() {
     const { dragged } = this;
     this.dragged = false;

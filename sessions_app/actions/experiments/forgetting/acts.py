@@ -1,4 +1,4 @@
-"""The row of an act of forgetting: planned, begun, kept alive while it runs, stopped, closed."""
+"""The row of an act of forgetting: planned, started, kept alive while it runs, stopped, closed."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -73,7 +73,7 @@ def is_act_wanted(act: Forgetting, stage: str, row_count: int) -> bool:
 
 
 def end_act(act: Forgetting, status: str, **columns: Any) -> None:
-    """Close a part of an act; `columns` are what came of it."""
+    """Close a part of an act; `columns` are its results."""
     ended = {"status": status, "lease_until": None, "stage": "", **columns}
     if status != Status.PLANNED:
         ended["finished_at"] = timezone.now()

@@ -1,4 +1,4 @@
-"""Which rows are to go, and what becomes of those of each table.
+"""Which rows are to go, and what happens to those of each table.
 
 What is derived is deleted: units with their index, memories, experiments, parts in quarantine. What a conversation and
 its turns are made of keeps its place and its ids without the text. Any other table has the text masked where it stands.

@@ -34,7 +34,7 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 def phrases_of(text: str) -> set[Phrase]:
-    """Return a text and its sentences as phrases to look for, as they are and with secrets blacked out.
+    """Return a text and its sentences as phrases to look for, as they are and with secrets redacted.
 
     A command's arguments are a phrase too. Those with fewer than `FEWEST_WORDS` words are left out.
     """
