@@ -47,7 +47,7 @@ class Experiment(Authored):
         help_text="Message of trials without a recorded turn; the suite's name for a run of one.",
     )
     question = RedactedJSONField(default=dict, blank=True, help_text="Expectation and bounds of a search.")
-    result = RedactedJSONField(null=True, blank=True)
+    result = RedactedJSONField(null=True, blank=True, help_text="Result of a search, or how many tests came out how.")
     error = RedactedJSONField(null=True, blank=True)
     tried_count = models.PositiveIntegerField(default=0, help_text="Trials run so far.")
     asks_models = models.BooleanField(default=False, help_text="Whether trials may send new requests to a model.")
@@ -104,9 +104,9 @@ class Trial(models.Model):
     status = models.CharField(max_length=11, choices=Status, default=Status.WAITING)
     answer = RedactedTextField(default="", blank=True)
     answer_status = models.CharField(max_length=12, default="", blank=True)
-    basis = models.CharField(max_length=8, default="", blank=True)
+    basis = models.CharField(max_length=8, default="", blank=True, help_text="What the answer rests on.")
     cited_unit_ids = models.JSONField(default=list, blank=True)
-    plugins = models.JSONField(default=dict, blank=True)
+    plugins = models.JSONField(default=dict, blank=True, help_text="Plugins that answered, by stage.")
     token_count = models.PositiveIntegerField(
         null=True, blank=True, help_text="Input and output tokens; empty without a model call."
     )
@@ -125,7 +125,7 @@ class Trial(models.Model):
     missing_request = RedactedJSONField(
         null=True, blank=True, help_text="Request that a model would have been sent, where none may be asked."
     )
-    findings = RedactedJSONField(default=list, blank=True)
+    findings = RedactedJSONField(default=list, blank=True, help_text="Causes that the trial proves.")
     trace = models.OneToOneField(
         ExplainabilityTurn,
         on_delete=models.SET_NULL,

@@ -70,7 +70,9 @@ class TestCase(models.Model):
         help_text="Base to ask where no turn is run again.",
     )
     revision = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: the newest.")
-    choices = RedactedJSONField(default=dict, blank=True)
+    choices = RedactedJSONField(
+        default=dict, blank=True, help_text="What is changed of the turn or base, as by a trial."
+    )
     expected = RedactedJSONField(default=dict, blank=True, help_text="Expectations.")
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(default=timezone.now)

@@ -295,7 +295,12 @@ class HiddenUnit(models.Model):
         help_text="The layer that makes the change, for itself and all layers above.",
     )
     unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="hidden_in")
-    change = models.CharField(max_length=9, choices=Change, default=Change.REMOVED)
+    change = models.CharField(
+        max_length=9,
+        choices=Change,
+        default=Change.REMOVED,
+        help_text="What the layer does to a unit of a layer below.",
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["layer", "unit"], name="hidden_unit_unique")]

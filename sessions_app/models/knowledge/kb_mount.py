@@ -20,8 +20,8 @@ class KBMount(models.Model):
         related_name="+",
         help_text="Head of the base at the time of the mount.",
     )
-    revision = models.PositiveIntegerField()
-    reason = models.CharField(max_length=40)
+    revision = models.PositiveIntegerField(help_text="Revision of the base when it was mounted.")
+    reason = models.CharField(max_length=40, help_text="What mounted it, such as a save or a fork.")
     mounted_at = models.DateTimeField(default=timezone.now)
     mounted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
     until = models.DateTimeField(null=True, blank=True, help_text="Empty while this is the current mount.")

@@ -18,7 +18,7 @@ class KBRevision(models.Model):
     layer = models.ForeignKey(
         KnowledgeLayer, on_delete=models.PROTECT, related_name="+", help_text="The layer that was the head."
     )
-    reason = models.CharField(max_length=40)
+    reason = models.CharField(max_length=40, help_text="What made the revision, such as a save or a restore.")
     origin_base = models.ForeignKey(
         KnowledgeBase,
         on_delete=models.SET_NULL,

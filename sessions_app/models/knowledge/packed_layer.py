@@ -27,7 +27,7 @@ class PackedLayer(models.Model):
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="packings")
     version = models.CharField(max_length=100, help_text="Version of the index and the packing.")
     unit_count = models.PositiveIntegerField(default=0)
-    is_complete = models.BooleanField(default=False)
+    is_complete = models.BooleanField(default=False, help_text="Only a complete packing is read.")
     worked_at = models.DateTimeField(default=timezone.now, help_text="Heartbeat of the process that packs it.")
 
     class Meta:
@@ -54,7 +54,7 @@ class PackedPart(models.Model):
     packed = models.ForeignKey(PackedLayer, on_delete=models.CASCADE, db_index=False, related_name="parts")
     kind = models.CharField(max_length=5, choices=Kind)
     key = models.BigIntegerField(help_text="Term, or number of the run of units.")
-    content = models.BinaryField()
+    content = models.BinaryField(help_text="Packed postings or units.")
 
     class Meta:
         ordering = ["id"]

@@ -33,11 +33,11 @@ class QuarantinedChunk(models.Model):
     )
     source_id = models.CharField(max_length=128)
     source_name = models.CharField(max_length=300)
-    chunk_index = models.PositiveIntegerField()
+    chunk_index = models.PositiveIntegerField(help_text="Place of the chunk in its source, from 0.")
     text = models.TextField(help_text="Text of the chunk.")
     control_text = models.TextField(blank=True, help_text="What the detector wrote and admission refused.")
-    message = models.TextField()
-    diagnostics = StoredJSONField(default=list, blank=True)
+    message = models.TextField(help_text="Why the chunk was refused.")
+    diagnostics = StoredJSONField(default=list, blank=True, help_text="Each error in the control text, with its place.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -15,7 +15,7 @@ class SourceArtifact(models.Model):
     plugin_id = models.CharField(max_length=100)
     source = models.ForeignKey(KnowledgeSource, on_delete=models.CASCADE, db_index=False, related_name="artifacts")
     name = models.CharField(max_length=200, help_text="Chosen by the plugin.")
-    content = models.BinaryField()
+    content = models.BinaryField(help_text="Derived by the plugin, which alone can read it.")
 
     class Meta:
         ordering = ["id"]

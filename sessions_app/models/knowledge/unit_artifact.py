@@ -15,7 +15,7 @@ class UnitArtifact(models.Model):
     plugin_id = models.CharField(max_length=100)
     unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, db_index=False, related_name="artifacts")
     version = models.CharField(max_length=100, help_text="Version of the plugin's format.")
-    content = models.BinaryField()
+    content = models.BinaryField(help_text="Derived by the plugin, which alone can read it.")
 
     class Meta:
         ordering = ["id"]

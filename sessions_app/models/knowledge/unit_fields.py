@@ -36,15 +36,17 @@ class UnitFields(models.Model):
     procedure = models.TextField(null=True, blank=True)  # noqa: DJ001
     condition = models.TextField(null=True, blank=True)  # noqa: DJ001
     text_body = models.TextField(null=True, blank=True)  # noqa: DJ001
-    subject = models.TextField(null=True, blank=True)  # noqa: DJ001
-    relation = models.CharField(max_length=20, null=True, blank=True)  # noqa: DJ001
-    object = models.TextField(null=True, blank=True)  # noqa: DJ001
+    subject = models.TextField(null=True, blank=True, help_text="Subject of the fact, where the unit states one.")  # noqa: DJ001
+    relation = models.CharField(max_length=20, null=True, blank=True, help_text="Relation of subject and object.")  # noqa: DJ001
+    object = models.TextField(null=True, blank=True, help_text="Object of the fact.")  # noqa: DJ001
     confidence = models.FloatField(null=True, blank=True, help_text="0 to 1; empty where none was given.")
     source_id = models.CharField(max_length=200, help_text="Id of its source; the turn for what a message stated.")
-    chunk_id = models.CharField(max_length=300)
+    chunk_id = models.CharField(max_length=300, help_text="Id of the chunk that the unit was made from.")
     hash = models.CharField(max_length=64, help_text="Units with the same hash say the same.")
-    utility_acts = StoredJSONField(default=list, blank=True)
-    phase_scopes = StoredJSONField(default=list, blank=True)
+    utility_acts = StoredJSONField(default=list, blank=True, help_text="Acts of intents that the unit is useful for.")
+    phase_scopes = StoredJSONField(
+        default=list, blank=True, help_text="Phases that the unit is for; `kb-plugin` means evidence."
+    )
     provenance = StoredJSONField(
         default=dict, blank=True, help_text="Where its text is, and other fields that no query uses."
     )

@@ -80,10 +80,12 @@ class UnitEvent(models.Model):
     execution_id = models.CharField(
         max_length=100, default="", blank=True, help_text="Plugin execution that did it; empty for the server itself."
     )
-    rank = models.PositiveIntegerField(null=True, blank=True)
-    score = models.FloatField(null=True, blank=True)
-    reason = RedactedCharField(max_length=300, default="", blank=True)
-    text = RedactedTextField(default="", blank=True)
+    rank = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Place among the units of its search, the best first."
+    )
+    score = models.FloatField(null=True, blank=True, help_text="Score in its search.")
+    reason = RedactedCharField(max_length=300, default="", blank=True, help_text="Why the step was taken.")
+    text = RedactedTextField(default="", blank=True, help_text="Text of the unit at this step.")
     created_at = models.DateTimeField(default=timezone.now)
 
     # Of a step that a turn judged, which is never a row of this table.

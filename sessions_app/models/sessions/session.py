@@ -158,7 +158,13 @@ class Session(models.Model):
     forked_at = models.PositiveIntegerField(
         null=True, blank=True, help_text="Sequence number of the last message taken over."
     )
-    fork_reason = models.CharField(max_length=12, choices=ForkReason, default="", blank=True)
+    fork_reason = models.CharField(
+        max_length=12,
+        choices=ForkReason,
+        default="",
+        blank=True,
+        help_text="How the session was made from another one.",
+    )
 
     mounted_kb = models.ForeignKey(KnowledgeBase, on_delete=models.PROTECT, related_name="mounted_in")
     mounted_layer = models.ForeignKey(
@@ -250,7 +256,7 @@ class SessionEvent(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="events")
     sequence = models.PositiveIntegerField(help_text="Number within the session, from 1 without gaps.")
     kind = models.CharField(max_length=40)
-    payload = RedactedJSONField(default=dict)
+    payload = RedactedJSONField(default=dict, help_text="Facts of the event: ids and small values.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

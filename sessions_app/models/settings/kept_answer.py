@@ -16,8 +16,8 @@ class KeptAnswer(models.Model):
         max_length=64, help_text="SHA-256 of the request; another request under the key is refused."
     )
     status = models.PositiveSmallIntegerField(null=True, help_text="HTTP status; empty while the first request runs.")
-    headers = models.JSONField(default=dict)
-    body = models.BinaryField(default=bytes)
+    headers = models.JSONField(default=dict, help_text="Headers of the answer that is sent again.")
+    body = models.BinaryField(default=bytes, help_text="Body of the answer that is sent again.")
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:

@@ -151,7 +151,9 @@ class ExplainabilityTurn(models.Model):
     client_request = RedactedJSONField(
         null=True, blank=True, help_text="Further fields of a client's request, and the warnings it got."
     )
-    unit_changes = RedactedJSONField(default=dict, blank=True)
+    unit_changes = RedactedJSONField(
+        default=dict, blank=True, help_text="Units that the turn added, deduplicated, discarded and evicted."
+    )
     error = RedactedJSONField(null=True, blank=True)
     view = CompressedJSONField(
         null=True, blank=True, help_text="What the turn saw, compressed JSON; needed to run it again."
