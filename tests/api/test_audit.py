@@ -149,7 +149,7 @@ def test_people_keys_and_settings_are_recorded(project: Project) -> None:
     assert plain not in str(list(AuditEntry.objects.values()))
 
 
-def test_logins_are_recorded_for_the_admins_of_the_users_projects(project: Project, settings: Settings) -> None:
+def test_logins_are_recorded_in_the_projects_of_the_user(project: Project, settings: Settings) -> None:
     settings.MRPVM_LOGINS_PER_MINUTE = 0
     user = User.objects.create_user("ann", password="right")
     Membership.objects.create(project=project, user=user)

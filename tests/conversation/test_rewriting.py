@@ -302,7 +302,7 @@ def test_a_reply_or_a_pronoun_is_no_subject(reply: str) -> None:
         ("What is the rate on the Class A-1 notes?", "rate on the Class A-1 notes"),
     ],
 )
-def test_a_term_is_what_was_asked_about_without_what_was_asked_of_it(question: str, term: str) -> None:
+def test_term_leaves_out_what_was_asked_of_the_subject(question: str, term: str) -> None:
     assert term_of(question) == term
 
 

@@ -45,7 +45,7 @@ def test_an_answer_and_a_refusal_say_what_decided(told: str, question: str, said
         "How much does a clean machine from Gateshead weigh?",
     ],
 )
-def test_what_a_refusal_misses_is_missing_in_the_passage_that_is_shown(question: str) -> None:
+def test_refusal_names_what_the_shown_passage_lacks(question: str) -> None:
     group = _answered(HANDBOOK, question)
     assert group.basis == "quoted"
     if missed := re.search(r"does not name ([^;]+)", group.reason):
@@ -65,6 +65,6 @@ def test_what_is_said_of_another_one_of_a_kind_is_not_stated(told: str) -> None:
     assert _answered(told, "When does the shop in Gateshead open?").basis == "quoted"
 
 
-def test_a_place_that_was_named_with_the_thing_before_holds_for_it() -> None:
+def test_place_named_with_a_thing_before_holds_for_it() -> None:
     group = _answered("We have a shop in Gateshead. The shop opens at nine.", "When does the shop in Gateshead open?")
     assert (group.basis, group.answer_markdown) == ("stated", "The shop opens at nine. [1]")

@@ -5,13 +5,16 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from sessions_app.actions.experiments.experiments import Author
+from sessions_app.actions.experiments.suites import create_suite
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.commands.messages import answer_message
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.experiments import start_diagnosis, start_trials
 from sessions_app.experiments.search import USUAL_BOUNDS, Bounds, Expectation
-from sessions_app.models import Experiment, ExplainabilityTurn, Project, Session, Trial
+from sessions_app.ingest.load import Upload, load_source
+from sessions_app.models import Experiment, ExplainabilityTurn, KnowledgeBase, Project, Session, Suite, Trial
 from sessions_app.plugin_threads import workers
 from sessions_app.queries.experiments.experiments import trials
 from sessions_app.turns.call import TurnCall
@@ -42,6 +45,7 @@ def talk(project: Project) -> Talk:
 
 
 ANNA = Author(name="anna")
+GATE_A, GATE_B = "The ferry to Nore leaves from gate A.", "The ferry to Nore leaves from gate B."
 
 
 def ran(experiment: Experiment) -> Experiment:
@@ -65,3 +69,17 @@ def tried(turn: ExplainabilityTurn, *changes: Changes) -> list[Trial]:
 def stored(turn: ExplainabilityTurn) -> ExplainabilityTurn:
     """Return the turn as it is stored."""
     return ExplainabilityTurn.objects.select_related("session__project", "conditions").get(pk=turn.pk)
+
+
+@pytest.fixture
+def suite(project: Project) -> Suite:
+    return create_suite(project, "Ferries", ANNA)
+
+
+@pytest.fixture
+def handbook(project: Project) -> KnowledgeBase:
+    """Return a base that says gate A in revision 2 and gate B since."""
+    base = create_base(project, "Handbook")
+    for text in (GATE_A, GATE_B):
+        load_source(base, Upload(data=text.encode(), name="ferries.md", declared_type=None, source_id="ferries"))
+    return KnowledgeBase.objects.get(pk=base.pk)

@@ -21,10 +21,8 @@ from sessions_app.experiments.expected import Expected
 from sessions_app.experiments.suite_files import import_suite, read_suite, suite_text, yaml_of
 from sessions_app.experiments.suites import kept_turn
 from sessions_app.models import KnowledgeBase, Suite, TestCase
-from tests.experiments.conftest import ANNA, Talk
-from tests.experiments.test_suites import GATE_A, WHICH, asks, handbook, suite
-
-__all__ = ["handbook", "suite"]
+from tests.experiments.conftest import ANNA, GATE_A, Talk
+from tests.experiments.test_suites import WHICH, asks
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
 lists = st.lists(texts, max_size=3).map(tuple)

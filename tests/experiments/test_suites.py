@@ -28,15 +28,13 @@ from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.expected import Answered, Expected, check_expected, failures_of
 from sessions_app.experiments.questions import AS_KEPT, Target
 from sessions_app.experiments.suites import check_test, kept_turn, start_base_tests, start_run
-from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import Experiment, ExplainabilityTurn, KnowledgeBase, Project, Session, Suite, SuiteRun
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.sessions.lookups import listed_sessions
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from tests.experiments.conftest import ANNA, Talk, ran
+from tests.experiments.conftest import ANNA, GATE_A, Talk, ran
 
-GATE_A, GATE_B = "The ferry to Nore leaves from gate A.", "The ferry to Nore leaves from gate B."
 WHICH = "Which gate does the ferry to Nore leave from?"
 ANSWERED = Answered(
     text="The ferry leaves from gate A. [1]",
@@ -98,20 +96,6 @@ def test_a_pattern_that_runs_away_fails_in_time() -> None:
 def test_an_expectation_that_cannot_be_held_is_refused(expected: Expected) -> None:
     with pytest.raises(InvalidInput):
         check_expected(expected)
-
-
-@pytest.fixture
-def suite(project: Project) -> Suite:
-    return create_suite(project, "Ferries", ANNA)
-
-
-@pytest.fixture
-def handbook(project: Project) -> KnowledgeBase:
-    """Return a base that says gate A in revision 2 and gate B since."""
-    base = create_base(project, "Handbook")
-    for text in (GATE_A, GATE_B):
-        load_source(base, Upload(data=text.encode(), name="ferries.md", declared_type=None, source_id="ferries"))
-    return KnowledgeBase.objects.get(pk=base.pk)
 
 
 def asks(base: KnowledgeBase, contains: str = "gate B", **more: Any) -> TestFields:

@@ -160,7 +160,7 @@ def test_a_bundle_with_a_path_or_a_bomb_is_refused(project: Project) -> None:
         )
 
 
-def test_a_bundle_that_would_fill_the_memory_is_refused_before_it_does(project: Project) -> None:
+def test_bundle_that_would_fill_the_memory_is_refused(project: Project) -> None:
     """A few hundred kB hold lists enough for gigabytes; every entry of a zip's directory is an object to its reader."""
     whole = bundled(Session.objects.get(pk=Walk(project, seed=1).session.pk))
 

@@ -142,7 +142,7 @@ def test_nothing_told_sums_up_to_no_answer() -> None:
     assert [group.status for group in answer.groups] == ["no-context"]
 
 
-def test_a_trace_goes_on_to_what_hangs_together_with_the_last_sentence_that_names_the_thing() -> None:
+def test_trace_goes_on_from_the_last_sentence_about_the_thing() -> None:
     told = Conversation(
         "Chen dug a pond and put four goldfish in it. In June a goat ate the tulips. In August a heron took three of "
         "the goldfish. Chen stretched a net over the pond. Rain fell all autumn. The mill closed in May. A fair came."

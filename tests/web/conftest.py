@@ -6,8 +6,10 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.models import ExplainabilityTurn, Project
 from tests.markup import collapsed
-from tests.web.page_scene import Install
+from tests.web.page_scene import Install, talk
 
 
 @pytest.fixture(autouse=True)
@@ -28,3 +30,12 @@ def collapsed_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 def scripted_plugins(monkeypatch: pytest.MonkeyPatch) -> "Install":
     """Return a function that puts scripted plugins, with hostile names if asked, in place of all registered ones."""
     return Install(monkeypatch)
+
+
+@pytest.fixture
+def turn(live_project: Project) -> ExplainabilityTurn:
+    """Return a question for which two gates were told."""
+    session = create_session(live_project)
+    talk(session, "The ferry to Nore leaves from gate A.")
+    talk(session, "The ferry to Nore leaves from gate B.")
+    return talk(session, "Which gate does the ferry to Nore leave from?")

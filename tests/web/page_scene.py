@@ -1,10 +1,11 @@
 """What tests of the pages share: members, rows in any number, turns by scripted plugins, a strict reader of HTML."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,7 +16,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from mrpvm import registry
-from sessions_app.actions.sessions.session import create_session
+from mrpvm.errors import MRPError
+from sessions_app.actions.sessions.session import Choices, create_session
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
@@ -26,6 +29,7 @@ from sessions_app.models import (
     TurnEvents,
     UnitEvent,
 )
+from sessions_app.turns.call import TurnCall
 from tests.kernel.scripted import ACCEPT, Scripted, detection, plan, plugin, retrieval, run, solution
 from tests.layers.units import make_unit
 
@@ -192,3 +196,9 @@ def session_html(client: Client, session: Session, name: str = "session", **quer
     html = response.content.decode()
     check_html(html)
     return html
+
+
+def talk(session: Session, message: str, **choices: Any) -> ExplainabilityTurn:
+    with suppress(MRPError):
+        answer_message(session, TurnCall(message=message, choices=Choices(**choices)))
+    return session.turns.order_by("-turn_index")[0]

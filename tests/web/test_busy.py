@@ -37,9 +37,7 @@ def test_a_page_says_that_the_database_is_busy(
     assert "secret" not in answer.content.decode()
 
 
-def test_a_page_says_so_where_its_reader_cannot_be_looked_up_either(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_says_so_when_its_reader_is_not_readable_either(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page of the outage asks for nothing that is in the database."""
     browser = member_client(project)
     browser.raise_request_exception = False

@@ -325,14 +325,14 @@ async def test_without_a_login_the_socket_closes() -> None:
     assert await closing_code(communicator) == consumers.UNAUTHENTICATED
 
 
-async def test_a_socket_is_to_come_again_where_its_reader_cannot_be_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_socket_is_to_come_again_when_its_reader_is_not_readable(monkeypatch: pytest.MonkeyPatch) -> None:
     session, _, cookie = await sync_to_async(world)()
     monkeypatch.setattr(ModelBackend, "get_user", wait_in_vain)
     communicator = socket(session, cookie)
     assert await communicator.connect(timeout=PATIENCE_SECONDS) == (False, TRY_AGAIN_LATER)
 
 
-async def test_a_login_by_password_alone_is_none_where_a_second_factor_is_required(settings: Settings) -> None:
+async def test_socket_needs_the_second_factor_where_it_is_required(settings: Settings) -> None:
     def with_password() -> tuple[Session, str]:
         session, user, _ = world()
         user.set_password("correct horse")

@@ -17,8 +17,8 @@ from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.turns.registry import evidence
 from sessions_app.web.experiments import views
-from tests.web.page_scene import HOSTILE, check_html, member_client
-from tests.web.test_turn_panels import get, talk
+from tests.web.page_scene import HOSTILE, check_html, member_client, talk
+from tests.web.test_turn_panels import get
 
 type Show = Callable[..., str]
 
@@ -43,14 +43,6 @@ class Links(HTMLParser):
 
     def to(self, text: str) -> str:
         return next(address for said, address in self.found if said == text)
-
-
-@pytest.fixture
-def turn(live_project: Project) -> ExplainabilityTurn:
-    session = create_session(live_project)
-    talk(session, "The ferry to Nore leaves from gate A.")
-    talk(session, "The ferry to Nore leaves from gate B.")
-    return talk(session, "Which gate does the ferry to Nore leave from?")
 
 
 def address(turn: ExplainabilityTurn, name: str) -> str:

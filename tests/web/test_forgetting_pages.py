@@ -8,8 +8,7 @@ from django.urls import reverse
 
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Forgetting, Project
-from tests.web.page_scene import check_html, member_client, session_html
-from tests.web.test_turn_panels import talk
+from tests.web.page_scene import check_html, member_client, session_html, talk
 
 
 def settled(client: Client, address: str) -> str:

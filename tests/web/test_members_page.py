@@ -69,7 +69,7 @@ def test_an_ended_invitation_lets_nobody_in(project: Project, end: str) -> None:
 
 
 @pytest.mark.parametrize("role", ["removed", "editor"])
-def test_who_is_no_admin_any_more_cannot_come_back_by_an_own_invitation(project: Project, role: str) -> None:
+def test_former_admin_cannot_return_by_own_invitation(project: Project, role: str) -> None:
     ann, eve = member_client(project, name="ann"), member_client(project, name="eve")
     own, path = invited(ann, note="Cy"), invited(eve, "admin")
     if role == "removed":

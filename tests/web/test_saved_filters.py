@@ -9,9 +9,6 @@ from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.turns.saved_filters import save_filter
 from sessions_app.models import AuditEntry, ExplainabilityTurn, Project, SavedFilter, Suite
 from tests.web.page_scene import HOSTILE, add_turns, admin_of_another_project, check_html, member_client, new_session
-from tests.web.test_experiment_pages import turn
-
-__all__ = ["turn"]
 
 ANNA = Author(name="anna")
 

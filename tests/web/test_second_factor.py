@@ -207,7 +207,7 @@ def test_a_required_second_factor_is_set_up_at_login(ann: Client, settings: Sett
     assert is_logged_in(client)
 
 
-def test_who_is_logged_in_by_a_password_alone_is_asked_once_it_is_required(ann: Client, settings: Settings) -> None:
+def test_logged_in_user_is_asked_once_second_factor_is_required(ann: Client, settings: Settings) -> None:
     by_password, by_code, by_link = Client(), Client(), Client()
     by_password.post(LOGIN, {"username": "ann", "password": PASSWORD})
     set_up(ann)
@@ -224,7 +224,7 @@ def test_who_is_logged_in_by_a_password_alone_is_asked_once_it_is_required(ann: 
     assert is_logged_in(by_password)
 
 
-def test_who_joins_by_an_invitation_is_asked_where_it_is_required(project: Project, settings: Settings) -> None:
+def test_invited_user_is_asked_where_it_is_required(project: Project, settings: Settings) -> None:
     settings.MRPVM_SECOND_FACTOR = "required"
     _, secret = create_invitation(project, "editor", "", "ada")
     client = Client()

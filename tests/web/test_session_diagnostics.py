@@ -30,8 +30,9 @@ from tests.web.page_scene import (
     counted_queries,
     member_client,
     new_session,
+    talk,
 )
-from tests.web.test_turn_panels import talk, text_of
+from tests.web.test_turn_panels import text_of
 
 FOLLOWS = "previous_response_id in last request"
 LLM = {"seed_detector": "sd-symbolic", "goal_solver": "gs-llm-fast"}

@@ -12,9 +12,7 @@ from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.experiments.suites import kept_turn
 from sessions_app.models import ExplainabilityTurn, Project, Suite, TestCase, TestResult
 from tests.web.page_scene import HOSTILE, check_html, member_client
-from tests.web.test_experiment_pages import Links, address, settled, turn
-
-__all__ = ["turn"]
+from tests.web.test_experiment_pages import Links, address, settled
 
 ANNA = Author(name="anna")
 

@@ -16,8 +16,8 @@ from sessions_app.models import ExplainabilityTurn, Message, Project
 from sessions_app.web.turns.budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
 from tests.configured_model import acting
 from tests.llm.provider import Provider, refuse
-from tests.web.page_scene import HOSTILE, add_turns, member_client, new_session
-from tests.web.test_turn_panels import get, talk, text_of
+from tests.web.page_scene import HOSTILE, add_turns, member_client, new_session, talk
+from tests.web.test_turn_panels import get, text_of
 
 
 def section(client: Client, turn: ExplainabilityTurn, place: int) -> str:

@@ -14,8 +14,8 @@ from sessions_app.models import ExplainabilityTurn, Project
 from sessions_app.web.turns import comparison as turn_comparison
 from sessions_app.web.turns import runs as turn_runs
 from tests.retention import age_payloads
-from tests.web.page_scene import HOSTILE, add_turns, counted_queries, member_client, new_session
-from tests.web.test_turn_panels import get, state_rows, talk, text_of
+from tests.web.page_scene import HOSTILE, add_turns, counted_queries, member_client, new_session, talk
+from tests.web.test_turn_panels import get, state_rows, text_of
 
 
 def compare(client: Client, turn: ExplainabilityTurn) -> str:

@@ -2,8 +2,6 @@
 
 import html as entities
 import re
-from contextlib import suppress
-from typing import Any
 
 import pytest
 from django.apps import apps
@@ -11,22 +9,13 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from mrpvm.errors import MRPError
 from mrpvm.learning import untried, utility
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.mounts import mount_base
-from sessions_app.actions.sessions.session import Choices, create_session
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
-from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import run_turn
-from tests.web.page_scene import add_turns, check_html, member_client, new_session
-
-
-def talk(session: Session, message: str, **choices: Any) -> ExplainabilityTurn:
-    with suppress(MRPError):
-        run_turn(session, TurnCall(message=message, choices=Choices(**choices)))
-    return session.turns.order_by("-turn_index")[0]
+from tests.web.page_scene import add_turns, check_html, member_client, new_session, talk
 
 
 def get(client: Client, turn: ExplainabilityTurn, name: str, *more: str, **query: str) -> str:
