@@ -186,6 +186,19 @@ def test_a_unit_is_not_written_again_for_each_fold(base: KnowledgeBase) -> None:
         assert large in now(base).head.chain
 
 
+def test_what_the_newest_change_replaced_stays_replaced(base: KnowledgeBase) -> None:
+    """Also where the layer that holds it is not folded."""
+    add_source(base, "large", "x", [make_unit(f"l::{number}", f"valve {number}") for number in range(30)])
+    deepen(base, 2)
+    assert compact_base(now(base))
+    large = now(base).head_id
+    add_source(now(base), "late", "x", [make_unit("late::1", "pump late")], source_id="late")
+    add_source(now(base), "s0", "new", [make_unit("s0::2", "pump new")], source_id="s0")
+    assert compact_base(now(base))
+    assert large in now(base).head.chain
+    assert sorted(held(base, "pump")) == ["pump 1", "pump late", "pump new"]
+
+
 def test_a_change_that_comes_between_wins_and_nothing_is_left(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -221,6 +221,22 @@ class TestStaging:
         assert claims(session) == ["The pump is blue"]
         assert now(session).mounted_kb == other
 
+    def test_a_source_of_a_base_mounted_meanwhile_is_replaced(self, session: Session, at_once: int) -> None:
+        if at_once:
+            return
+        other = create_base(session.project, "Motors")
+        add_source(other, "a", "", source("a", "The pump is old").units, source_id="a")
+        did: list[KnowledgeBase] = []
+
+        def meanwhile(written_count: int) -> None:
+            if not did:
+                did.append(KnowledgeBase.objects.get(pk=other.pk))
+                mount_base(session, did[0], reason="load-api", discard_draft=True)
+
+        stage_source(session, source("a", "The pump is blue"), watch=meanwhile)
+        assert now(session).mounted_kb == other
+        assert claims(session) == ["The pump is blue"]
+
     def test_what_ends_it_leaves_nothing(self, session: Session, at_once: int) -> None:
         def too_late(written_count: int) -> None:
             raise EngineTimeout("too late")
