@@ -15,9 +15,9 @@ from mrpvm import registry
 from mrpvm.contracts import CallContext, Solution, SolveInput
 from mrpvm.errors import MRPError
 from sessions_app.actions.sessions.session import create_session
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.pipeline import run_turn
 from tests.kernel.scripted import plugin
 
 WATCH = """
@@ -91,7 +91,7 @@ def new_session(project: Project, **columns: Any) -> Session:
 def answer(session: Session, message: str) -> None:
     """Run a turn in the session beside the browser, as a client of the API would; it may fail."""
     with suppress(MRPError):
-        aside(run_turn, session, TurnCall(message=message))
+        aside(answer_message, session, TurnCall(message=message))
 
 
 def say(page: Page, message: str) -> None:

@@ -15,12 +15,12 @@ from sessions_app.actions.sessions.session import Choices, choose_policies, crea
 from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.actions.upkeep.packing import pack_layer
 from sessions_app.actions.upkeep.reindexing import reindex
+from sessions_app.commands.messages import answer_message
 from sessions_app.models import KnowledgeLayer, Project
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnError
-from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.view import stored_conditions
 from tests.actions.test_own_units import fresh, load, now, source
 from tests.kernel.scripted import plugin
@@ -73,7 +73,7 @@ class Walk:
 
     def turn(self, message: str, **call: object) -> None:
         with suppress(TurnError):
-            run_turn(fresh(self.session), TurnCall(message=message, **call))  # type: ignore[arg-type]
+            answer_message(fresh(self.session), TurnCall(message=message, **call))  # type: ignore[arg-type]
 
     def tell(self) -> None:
         self.turn(self.chance.choice(SAID))
