@@ -65,7 +65,7 @@ def _at(address: str, database: str) -> str:
 def _make_once(mark: Path, make: Callable[[], None]) -> None:
     with mark.open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        if file.tell() == 0:
+        if not mark.stat().st_size:  # `file` was opened before the lock was got
             make()
             file.write("made")
 
