@@ -29,7 +29,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 def palette(request: HttpRequest, member: Member) -> HttpResponse:
     """Return knowledge bases, sessions and turns as the command palette lists them."""
     words = request.GET.get("q", "")
-    named = words.replace("\0", "").strip()
+    named = words.strip()
     bases = listed_bases(member.project, named, BASES_IN_PALETTE) if named else []
     return page(request, f"{TEMPLATE}#palette", member, {**search_context(member.project, words), "bases": bases})
 
@@ -38,6 +38,6 @@ def palette(request: HttpRequest, member: Member) -> HttpResponse:
 @member_view()
 def complete(request: HttpRequest, member: Member) -> HttpResponse:
     """Return completions of the part of a text that is being written."""
-    written = request.GET.get("written", "").replace("\0", "")[:200]
+    written = request.GET.get("written", "")[:200]
     completed = completions(member.project, written)
     return page(request, f"{TEMPLATE}#completions", member, {"completions": completed})

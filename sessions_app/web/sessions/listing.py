@@ -64,9 +64,9 @@ class ListQuery:
         status, sort = given.get("status", ""), given.get("sort", "")
         sort = sort if sort in SORT_WORDS else ""
         return cls(
-            words=given.get("q", "").strip().replace("\0", "")[:200],
+            words=given.get("q", "").strip()[:200],
             status=status if status in STATUSES else "",
-            kb_id=given.get("kb", "").replace("\0", "")[:64],
+            kb_id=given.get("kb", "")[:64],
             sort=sort,
             after=_place(given.get("after", ""), sort),
             limit=min(max(whole_number(given.get("limit")) or 0, SESSIONS_SHOWN), SESSIONS_SHOWN_MAX),

@@ -42,7 +42,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 
 def _filter(request: HttpRequest) -> AuditFilter:
     """Return what the address asks for; what cannot be understood of it asks for nothing."""
-    given = {name: str(value).replace("\0", "").strip()[:_TEXT_CHARS] for name, value in request.GET.items()}
+    given = {name: str(value).strip()[:_TEXT_CHARS] for name, value in request.GET.items()}
     area = given.get("area", "")
     return AuditFilter(
         area=area if area in AREAS else "",

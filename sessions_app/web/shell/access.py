@@ -7,7 +7,7 @@ from typing import Any, Concatenate, cast
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
@@ -44,6 +44,14 @@ class Member:
             raise PermissionDenied(f"Your role here is {self.role}; this needs the role {needed}.")
 
 
+def _without_nul(given: QueryDict) -> QueryDict:
+    """Return parameters without the character that no text of PostgreSQL can hold."""
+    kept = QueryDict(mutable=True)
+    for name, values in given.lists():
+        kept.setlist(name.replace("\0", ""), [value.replace("\0", "") for value in values])
+    return kept
+
+
 type MemberView[**P] = Callable[Concatenate[HttpRequest, Member, P], HttpResponse]
 
 
@@ -64,6 +72,8 @@ def member_view[**P](
             if member is None:
                 return render(request, "shell/no_project.html", status=403)
             member.check(needed)
+            if "%00" in request.META["QUERY_STRING"]:
+                request.GET = _without_nul(request.GET)  # type: ignore[assignment]
             try:
                 return view(request, member, *args, **kwargs)
             except NotFound as error:
