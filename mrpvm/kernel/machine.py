@@ -78,11 +78,17 @@ class Machine:
             return _failed(run, MRPError(f"The server has a defect ({type(error).__name__}); the turn was undone."))
         return _succeeded(run, detected, frame, result)
 
-    def predict(self, request: TurnRequest, knowledge: TurnKnowledge, tick: Tick = lambda: None) -> Prediction:
+    def predict(
+        self,
+        request: TurnRequest,
+        knowledge: TurnKnowledge,
+        tick: Tick = lambda: None,
+        model: ModelSource | None = None,
+    ) -> Prediction:
         """Return what a turn with this request would try; no model is asked."""
         events: list[Event] = []
         budget = Budget(self.clock, request.limits)
-        run = TurnRun(request, self.registry, budget, knowledge, RefusingModel(self._model), events.append)
+        run = TurnRun(request, self.registry, budget, knowledge, RefusingModel(model or self._model), events.append)
         self._started(run)
         try:
             Scheduler(run, self._workers, tick).run(predict(run))

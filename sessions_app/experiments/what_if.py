@@ -11,6 +11,7 @@ from mrpvm.conversation.preparation import prepare_turn
 from mrpvm.kernel.prediction import Prediction as Prediction
 from mrpvm.values import Selection
 from sessions_app import shutdown
+from sessions_app.language_model import model_source
 from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.sessions.flags import flags_of
@@ -57,4 +58,4 @@ def _predicted(session: Session, call: TurnCall, preferences: Selection | None, 
         preferences=preferences or request.preferences,
         utilities=request.utilities if with_statistics else {},
     )
-    return machine().predict(request, knowledge, shutdown.interrupt_if_over)
+    return machine().predict(request, knowledge, shutdown.interrupt_if_over, model_source(session.model_config))
