@@ -74,7 +74,7 @@ def django_db_keepdb() -> bool:
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory, shared_directory: Path
 ) -> None:
-    """Give each worker a migrated database of its own.
+    """Make a migrated database for each worker.
 
     A file on SQLite, because an in-memory database shared by threads answers "table is locked" where a file waits.
     It need not survive power loss.
