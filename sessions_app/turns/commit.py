@@ -23,6 +23,7 @@ from sessions_app.actions.sessions.context_units import (
     announce_promotion,
     judge_units,
     promote_units,
+    stage_units,
 )
 from sessions_app.actions.sessions.conversation_points import mark_conversation
 from sessions_app.actions.sessions.memory import insert_memory, memory_write
@@ -106,7 +107,7 @@ def _store_success(
     # The session first, as whoever else changes its rows does: else two could wait for each other.
     if not store_committed(turn, (*_SESSION_FIELDS, *changed), len(news)):
         raise _refusal(turn)
-    promoted = promote_units(turn, session, promotion)
+    promoted = promote_units(turn, session, promotion, len(staged), trace.stagings)
     turn.unit_changes = promotion.as_record()
     turn.response_document = response_document(outcome.answer, session.session_id)
     turn.assistant_preview = preview(outcome.answer_text)
@@ -213,7 +214,7 @@ def fail_turn(
     turn.context_report = report.as_record()
     fill_usage(turn, trace.events)
     count_model_use(turn.session.project_id, turn.model_usage or ())
-    write_all(trace.finish())
+    write_all([*trace.finish(), *stage_units(turn, trace.stagings)])
     end_failed(turn, turn.session, error, used, skill_failure(call.commanded_skill, error["code"]))
     trim_registry(turn)
 

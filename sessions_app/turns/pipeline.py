@@ -17,7 +17,7 @@ from mrpvm.llm.redaction import secrets_remembered
 from mrpvm.llm.trace_context import current_trace
 from mrpvm.trace.events import AnswerDelta, Event, PluginFinished, UnitsStaged, said
 from mrpvm.values import TurnOutcome
-from sessions_app.actions.sessions.context_units import stage_units
+from sessions_app.actions.sessions.context_units import notify_staged
 from sessions_app.actions.settings.statistics_buffer import statistics_buffer
 from sessions_app.database import as_unavailable, give_up_dead_connections, outages_told
 from sessions_app.fair_share import fair_share
@@ -82,7 +82,8 @@ def run_turn(
     1. refuse what needs no turn to be refused
     2. take the session's slot
     3. read the session once and freeze what the turn may look at
-    4. run the machine; units it finds are stored as pending and announced before retrieval
+    4. run the machine; KB plugins learn of the units it finds before retrieval, and where the turn takes longer than
+       `MRPVM_TRACE_FLUSH_MS`, its events and units are stored meanwhile
     5. commit, or fail with nothing kept but the entry
     6. count how the plugins did, whatever the end
 
@@ -150,7 +151,7 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
         if listen is not None and (payload := progress_of(turn, event)) is not None:
             listen(payload)
         if isinstance(event.data, UnitsStaged):
-            stage_units(turn, event.units, event.data.execution_id, patience)
+            notify_staged(turn, event.units, patience)
         trace.flush_if_due()
 
     @outages_told()

@@ -1,4 +1,4 @@
-"""Writes a turn's machine events to the database, in batches with the payloads of the nodes that ended."""
+"""Writes the events and units of a running turn to the database, in batches with the payloads of nodes that ended."""
 
 import time
 from collections.abc import Sequence
@@ -7,13 +7,14 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, OperationalError, transaction
 
-from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, Record, UnitsJudged
+from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, Record, UnitsJudged, UnitsStaged
 from mrpvm.trace.graph import path_key
 from mrpvm.trace.order import in_frame_order
 from mrpvm.values import KnowledgeUnit, LedgerEntry
 from mrpvm.wire import WireWriter
+from sessions_app.actions.sessions.context_units import Staging, stage_units, unstage_units
 from sessions_app.actions.turns.payloads import Judged, batch, judged_step, payload
-from sessions_app.events import announce_progress
+from sessions_app.events import announce_pending, announce_progress
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.models.named_sql import Write, insertions, write_all
 from sessions_app.models.turns.payload_frames import Payload
@@ -33,6 +34,8 @@ class TraceWriter:
         self._whole: list[Payload] = []
         self.events: list[Event] = []
         self._ledger: list[tuple[str, LedgerEntry]] = []
+        self.stagings: list[Staging] = []
+        """What was staged and is not among the pending units yet."""
 
     def add(self, event: Event) -> None:
         """Take one event."""
@@ -43,6 +46,8 @@ class TraceWriter:
             self._ledger.extend((execution_id, row) for row in event.data.rows)
         else:
             self.events.append(event)
+        if isinstance(event.data, UnitsStaged):
+            self.stagings.append(Staging(event.data.execution_id, event.units))
         if event.detail_ref is not None:
             parts = self._partial.setdefault(event.detail_ref, {})
             parts.update(event.detail)
@@ -53,6 +58,7 @@ class TraceWriter:
         """Write what is new if the last time is long enough ago, and tell open pages."""
         is_due = time.monotonic() - self._flushed_at >= self._flush_seconds
         if is_due and len(self.events) > self._written_count:
+            staged_count = sum(len(staging.units) for staging in self.stagings)
             try:
                 with transaction.atomic():
                     if not self._written_count:  # of a turn whose process goes away nothing else would be kept
@@ -63,11 +69,14 @@ class TraceWriter:
                 raise
             except IntegrityError:
                 return  # somebody closed the turn meanwhile and wrote its last events: its commit is refused
+            if staged_count:
+                announce_pending(self._turn.session_id, self._turn.request_id, staged_count)
             announce_progress(self._turn.session_id, self._turn.request_id, self._written_count)
 
     def flush(self) -> None:
         """Write what is new; must run inside a transaction, and is undone with it."""
-        write_all(self._writes(self.events, self.events[self._written_count :]))
+        new = self.events[self._written_count :]
+        write_all([*stage_units(self._turn, self.stagings), *self._writes(self.events, new)])
 
     def finish(self, *, with_ledger: bool = False) -> list[Write]:
         """Return the writes of what is new of an ended turn, for the running transaction; they are undone with it.
@@ -80,6 +89,7 @@ class TraceWriter:
         """
         if self._is_uncertain:
             self._turn.event_batches.filter(first_sequence__gte=self._written_count).delete()
+            unstage_units(self._turn, self.stagings)
         ordered = in_frame_order(self.events, lambda event: event.frame_id)
         new = ordered[self._written_count :]
         if ordered[: self._written_count] != self.events[: self._written_count]:
@@ -90,15 +100,16 @@ class TraceWriter:
 
     def _writes(self, events: list[Event], new: list[Event], judged: Sequence[Judged] = ()) -> list[Write]:
         """Return the write of a batch, none without news; `events` are then all that there are."""
-        payload_count = len(self._whole)
+        counts = len(events), len(self._whole), len(self.stagings)
         self._flushed_at = time.monotonic()
-        transaction.on_commit(lambda: self._settle(events, len(events), payload_count))
+        transaction.on_commit(lambda: self._settle(events, *counts))
         if not new and not judged:
             return []
         # As `record_of` gives them, without its copy: they are written as JSON next.
         records: list[Record] = [[event.name, event.at_ms, event.data] for event in new]
         return insertions([batch(self._turn, self._written_count, records, self._whole, judged)])
 
-    def _settle(self, events: list[Event], event_count: int, payload_count: int) -> None:
+    def _settle(self, events: list[Event], event_count: int, payload_count: int, staging_count: int) -> None:
         self.events, self._written_count = events, event_count
         del self._whole[:payload_count]
+        del self.stagings[:staging_count]

@@ -20,10 +20,11 @@ pytestmark = pytest.mark.services
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory: pytest.TempPathFactory, shared_directory: Path) -> Iterator[tuple[Node, Node]]:
     """Return one pair for all tests here: none of them stops a process, or changes what another test reads."""
-    redis = {"REDIS_URL": os.environ["REDIS_URL"]}
+    # Even a quick turn tells of what it has begun.
+    variables = {"REDIS_URL": os.environ["REDIS_URL"], "MRPVM_TRACE_FLUSH_MS": "1"}
     with (
         new_database(shared_directory, os.environ["DATABASE_URL"]) as url,
-        two_nodes(tmp_path_factory.mktemp("nodes"), {"DATABASE_URL": url, **redis}) as both,
+        two_nodes(tmp_path_factory.mktemp("nodes"), {"DATABASE_URL": url, **variables}) as both,
     ):
         yield both
 

@@ -8,7 +8,7 @@ from django.db import OperationalError
 from mrpvm.trace.graph import fold_graph
 from sessions_app.models import ContextUnit, ExplainabilityTurn
 from sessions_app.queries.turns.registry import events
-from sessions_app.turns import pipeline, prepare
+from sessions_app.turns import commit, pipeline, prepare
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnError
 from sessions_app.turns.pipeline import run_turn
@@ -33,7 +33,7 @@ def unwritable_trace(patch):
 
 
 def unwritable_units(patch):
-    patch.setattr(pipeline, "stage_units", explode)
+    patch.setattr(commit, "promote_units", explode)
 
 
 def unwritable_end(patch):
@@ -63,7 +63,7 @@ def test_the_turn_is_undone_and_the_slot_is_free(session, plugins, broken: Calla
     assert (turn.status, turn.answer_status, turn.error["code"]) == ("failed", "failed", "SERVER_INTERNAL_ERROR")
     graph = fold_graph(events(turn))
     assert graph.root_frame_id == "frame-0"
-    if broken is not unreadable_finish:  # there the machine had closed its frames
+    if broken not in (unwritable_units, unreadable_finish):  # there the machine had closed its frames
         assert {frame.status for frame in graph.frames} == {"failed"}
     assert turn.duration_ms is not None
     assert memory(session) == before

@@ -12,11 +12,12 @@ from mrpvm.knowledge.units import content_hash
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.sessions import context_loads
 from sessions_app.actions.sessions.context_loads import Material, add_context
-from sessions_app.actions.sessions.context_units import stage_units
+from sessions_app.actions.sessions.context_units import Staging, stage_units
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.layers.lifecycle import own_layers
 from sessions_app.models import LayerUnit
+from sessions_app.models.named_sql import write_all
 from sessions_app.queries.turns.registry import graph
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
@@ -72,8 +73,8 @@ def play(session, kind, claims):
     install(kind, claims)
     if kind == "crash":
         turn = start_turn(session, TurnCall(message="Why?"))
-        told = [unit(f"{turn.pk} {claim}") for claim in dict.fromkeys(claims)]
-        stage_units(turn, told, "exec-0.1~1")
+        told = tuple(unit(f"{turn.pk} {claim}") for claim in dict.fromkeys(claims))
+        write_all(stage_units(turn, [Staging("exec-0.1~1", told)]))
         recover_all_running()
         return False
     try:

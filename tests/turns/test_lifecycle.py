@@ -1,5 +1,6 @@
 """Statements of the life of sessions and turns that no other test is about."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -173,8 +174,10 @@ def test_leftovers_are_discarded_before_anything_else_runs(session, plugins):
 
 
 @pytest.mark.rule("SESSION-5", "TURN-10", "TURN-11", "TURN-12")
-def test_what_a_turn_is_told_is_its_own_until_the_commit(session, plugins):
-    """Stored as pending and announced before retrieval; nobody else sees or counts it."""
+@pytest.mark.parametrize(("flush_ms", "pending"), [(0, ["Rex is a dog."]), (60_000, [])])
+def test_what_a_turn_is_told_is_its_own_until_the_commit(session, plugins, settings, flush_ms, pending):
+    """Announced before retrieval, and stored as pending where the turn takes longer; nobody else sees or counts it."""
+    settings.MRPVM_TRACE_FLUSH_MS = flush_ms
     seen, steps = {}, []
 
     def look(request, context):
@@ -190,8 +193,37 @@ def test_what_a_turn_is_told_is_its_own_until_the_commit(session, plugins):
     kb.on_session_event = lambda event: steps.append(event.scope)
     plugins(kb)
     ask(session)
-    assert seen == {"pending": ["Rex is a dog."], "counted": 0, "saved": 0, "others": []}
+    assert seen == {"pending": pending, "counted": 0, "saved": 0, "others": []}
     assert steps == ["current-turn", "retrieve", "committed-session"]
+
+
+@pytest.mark.rule("TURN-21", "TURN-28")
+@pytest.mark.parametrize("answer", [solution("Because."), RuntimeError("boom")], ids=["succeeds", "fails"])
+def test_a_quick_turn_leaves_the_units_of_a_slow_one(project, plugins, settings, answer):
+    """Written once at the end, or pending first: the same units and the same ledger, repeated ones dropped."""
+
+    def left_after(flush_ms):
+        settings.MRPVM_TRACE_FLUSH_MS = flush_ms
+        plugins(
+            plugin("sd-plugin", "sd-a", detection("why", claims=["Rex is a dog.", "Rex is a dog.", "Tom is a cat."])),
+            plugin("gs-plugin", "gs-a", answer),
+        )
+        session = create_session(project)
+        for _ in range(2):
+            with suppress(TurnError):
+                ask(session)
+        units = session.context_units.order_by("id")
+        return [
+            [(row.unit_id.rpartition("::")[2], row.claim, row.state, bool(row.committed_at)) for row in units],
+            [
+                (row.unit_id.rpartition("::")[2], row.step, row.execution_id, row.reason, row.text)
+                for row in session.unit_events.order_by("id")
+            ],
+        ]
+
+    units, ledger = left_after(0)
+    assert left_after(60_000) == [units, ledger]
+    assert ledger
 
 
 @pytest.mark.rule("TURN-26")

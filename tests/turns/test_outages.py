@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from mrpvm.trace.events import PluginStarted
+from mrpvm.trace.events import Event, PluginStarted, UnitsStaged
 from mrpvm.trace.head import trace_head
+from sessions_app.actions.sessions.context_units import stage_units
 from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.models.named_sql import write_all
@@ -18,7 +19,7 @@ from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned
 from sessions_app.turns.slots import start_turn
 from sessions_app.turns.trace_writer import TraceWriter
-from tests.kernel.scripted import detection, plugin, retrieval
+from tests.kernel.scripted import detection, plugin, retrieval, unit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -145,6 +146,9 @@ def test_events_whose_commit_was_not_answered_are_stored_once(session, monkeypat
         purpose="chat-turn", label="chat-turn",
     )  # fmt: skip
     writer.add(first)
+    told = unit("Rex is a dog.")
+    staged = UnitsStaged(frame_id="frame-0", execution_id="exec-0.1~1", unit_ids=(told.id,))
+    writer.add(Event(at_ms=0, data=staged, units=(told,)))
     commit_transaction = connection.commit
 
     def commit_and_lose() -> None:
@@ -158,8 +162,11 @@ def test_events_whose_commit_was_not_answered_are_stored_once(session, monkeypat
     for event in later:
         writer.add(event)
     with transaction.atomic():
-        write_all(writer.finish())
-    assert [event.name for event in stored_events(turn)] == [event.name for event in (first, *later)]
+        write_all([*writer.finish(), *stage_units(turn, writer.stagings)])
+    names = [event.name for event in stored_events(turn)]
+    assert names == [first.name, "units.staged", *(event.name for event in later)]
+    assert list(session.context_units.values_list("claim", flat=True)) == ["Rex is a dog."]
+    assert session.unit_events.count() == 1
     close.close_turn(turn.pk, INTERRUPTED)
 
 

@@ -8,9 +8,10 @@ from django.utils import timezone
 
 from mrpvm.errors import Unavailable
 from sessions_app import shutdown
-from sessions_app.actions.sessions.context_units import stage_units
+from sessions_app.actions.sessions.context_units import Staging, stage_units
 from sessions_app.background.sweeper import sweep
 from sessions_app.models import ContextUnit, ExplainabilityTurn
+from sessions_app.models.named_sql import write_all
 from sessions_app.queries.turns.registry import graph
 from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def abandon(session, *, lease_seconds=-1):
     turn = start_turn(session, TurnCall(message="Why?"))
-    stage_units(turn, [unit("Rex is a dog.")], "exec-0.1~1")
+    write_all(stage_units(turn, [Staging("exec-0.1~1", (unit("Rex is a dog."),))]))
     lease = timezone.now() + timedelta(seconds=lease_seconds)
     ExplainabilityTurn.objects.filter(pk=turn.pk).update(lease_until=lease)
     return turn

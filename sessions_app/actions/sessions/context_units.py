@@ -11,13 +11,12 @@ from mrpvm.contracts import LifecycleEvent
 from mrpvm.english.corrections import FORGET, taken_back, takes_back
 from mrpvm.knowledge.units import promotable
 from mrpvm.values import KnowledgeUnit
-from sessions_app import events
 from sessions_app.actions.knowledge.journals import saved_units
 from sessions_app.actions.knowledge.notifications import notify, notify_on_commit
 from sessions_app.layers.index import hide_units, index_units, remove_units
 from sessions_app.layers.lifecycle import own_layers
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
-from sessions_app.models.named_sql import Write, insertions, look_up, pending_commitment, write_all
+from sessions_app.models.named_sql import Write, insertions, look_up, pending_commitment
 from sessions_app.plugin_threads import Patience, unhurried
 
 Step = UnitEvent.Step
@@ -25,21 +24,45 @@ State = ContextUnit.State
 _UNITS_A_QUERY = 5_000
 
 
-def stage_units(
-    turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execution_id: str, patience: Patience = unhurried
-) -> None:
-    """Add `units` to the session's pending ones, then tell the KB plugins.
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """Units that a call of a seed detector brought into a running turn."""
+
+    execution_id: str
+    units: tuple[KnowledgeUnit, ...]
+
+
+def notify_staged(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], patience: Patience = unhurried) -> None:
+    """Notify KB plugins of staged units, `session-kus-added` with scope current-turn, within the turn's time."""
+    notify(added_event(turn.session, units, "current-turn", "seed-detection"), patience)
+
+
+def stage_units(turn: ExplainabilityTurn, stagings: Sequence[Staging]) -> list[Write]:
+    """Return the writes that add units to the session's pending ones, with a ledger row each.
 
     Only this turn's are pending: it took its slot with the leftovers of others gone.
-
-    Effects: pending rows and a ledger row each, in one transaction of their own, so that an open page sees them while
-    the turn runs; afterwards `units.pending`, and `session-kus-added` with scope current-turn, within the turn's time.
     """
-    session = turn.session
-    rows = [ContextUnit.from_value(unit, session=session, turn=turn) for unit in units]
-    write_all([*insertions(rows), *insertions(_steps(turn, Step.STAGED, units, execution_id=execution_id))])
-    events.announce_pending(session.pk, turn.request_id, len(units))
-    notify(added_event(session, units, "current-turn", "seed-detection"), patience)
+    pending = [ContextUnit.from_value(unit, session=turn.session, turn=turn) for unit in _units(stagings)]
+    return [*insertions(pending), *insertions(_staged_steps(turn, stagings))]
+
+
+def unstage_units(turn: ExplainabilityTurn, stagings: Iterable[Staging]) -> None:
+    """Delete what `stage_units` may have written of units, if it has."""
+    ids = [unit.id for unit in _units(stagings)]
+    turn.unit_events.filter(unit_id__in=ids).delete()
+    turn.context_units.filter(unit_id__in=ids, state=State.PENDING).delete()
+
+
+def _units(stagings: Iterable[Staging]) -> list[KnowledgeUnit]:
+    return [unit for staging in stagings for unit in staging.units]
+
+
+def _staged_steps(turn: ExplainabilityTurn, stagings: Iterable[Staging]) -> list[UnitEvent]:
+    return [
+        step
+        for staging in stagings
+        for step in _steps(turn, Step.STAGED, staging.units, execution_id=staging.execution_id)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,26 +113,41 @@ def judge_units(turn: ExplainabilityTurn, session: Session, staged: Sequence[Kno
     )
 
 
-def promote_units(turn: ExplainabilityTurn, session: Session, promotion: Promotion) -> list[Write]:
-    """Drop or index the turn's pending units; return the writes that commit those that are kept, and of the ledger.
+def promote_units(
+    turn: ExplainabilityTurn, session: Session, promotion: Promotion, staged_count: int, unwritten: Sequence[Staging]
+) -> list[Write]:
+    """Drop or index the turn's units; return the writes that commit those that are kept, and of the ledger.
 
     Must run, and the writes be carried out, inside the transaction that has locked the session.
 
+    Args:
+        staged_count: how many units the turn staged.
+        unwritten: those of them that are not among the session's pending ones: the turn was quick.
+
     Effects: unit rows, journal index.
     """
+    new = _units(unwritten)
+    has_pending = len(new) < staged_count
     dropped = (*promotion.deduplicated, *promotion.discarded)
-    if dropped:
+    if dropped and has_pending:
         pending = ContextUnit.objects.filter(turn=turn, state=State.PENDING)
         pending.filter(unit_id__in=[unit.id for unit in dropped]).delete()
     if promotion.added:
         index_units(session.journal, promotion.added)
     steps = [
+        *_staged_steps(turn, unwritten),
         *_steps(turn, Step.COMMITTED, promotion.added),
         *_steps(turn, Step.DEDUPLICATED, promotion.deduplicated, reason="the session knows it already"),
         *_steps(turn, Step.DISCARDED, promotion.discarded, reason="guidance for this turn only"),
     ]
-    committed = [pending_commitment(turn.pk, timezone.now())] if promotion.added else []
-    return [*committed, *insertions(steps)]
+    now, kept = timezone.now(), {unit.id for unit in promotion.added}
+    committed = [
+        ContextUnit.from_value(unit, session=session, turn=turn, state=State.COMMITTED, committed_at=now)
+        for unit in new
+        if unit.id in kept
+    ]
+    commitment = [pending_commitment(turn.pk, now)] if kept and has_pending else []
+    return [*commitment, *insertions(committed), *insertions(steps)]
 
 
 def announce_promotion(session: Session, promotion: Promotion) -> None:
