@@ -4,7 +4,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from mrpvm.english.lexicon import BE_FORMS, COLOURS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
+from mrpvm.english.lexicon import (
+    BE_FORMS,
+    COLOURS,
+    DO_FORMS,
+    HAVE_FORMS,
+    MODALS,
+    PREPOSITIONS,
+    by_form,
+    listed,
+    pattern,
+)
 from mrpvm.english.parsing import Parser, spelled_out, tokens_of
 from mrpvm.english.pragmatics import expand_is
 from mrpvm.english.reading import read, sense
@@ -24,33 +34,13 @@ from mrpvm.text_cache import TextCache
 
 _SUBJECTS = frozenset(("person", "thing", "owner", "count", "chosen", "kind", "amount"))
 _WH = frozenset(("who", "whom", "what", "which", "whose", "where", "when", "why", "how"))
-_MEASURES = {
-    "long": "duration", "far": "length", "high": "measure", "tall": "length", "deep": "length", "wide": "length",
-    "old": "age", "heavy": "weight", "often": "frequency", "large": "size", "big": "size", "fast": "speed",
-    "hot": "temperature", "warm": "temperature", "cold": "temperature", "thick": "length", "much": "amount",
-    "soon": "time", "strong": "measure",
-}  # fmt: skip
-_NOUNS = {
-    "time": "time", "date": "time", "day": "time", "year": "time", "month": "time", "period": "duration",
-    "place": "place", "person": "person", "people": "person", "reason": "reason",
-}  # fmt: skip
-_ATTRIBUTES = {
-    "colour": "colour", "color": "colour", "colours": "colour", "colors": "colour", "name": "name", "year": "year",
-    "month": "month", "day": "day", "date": "date", "time": "time", "age": "age", "price": "amount", "cost": "amount",
-    "amount": "amount", "temperature": "temperature", "weight": "weight", "height": "length", "length": "length",
-    "width": "length", "depth": "length", "thickness": "length",
-}  # fmt: skip
+_MEASURES = by_form("asked_by_how")
+_NOUNS = by_form("asked_by_noun")
+_ATTRIBUTES = by_form("asked_attributes")
 """Nouns that name the kind of value asked for."""
 _QUANTITIES = frozenset(("torque", "pressure", "voltage", "power", "angle", "speed"))
-_EMPTY_ADVERBS = frozenset(
-    ("exactly", "currently", "actually", "really", "usually", "normally", "approximately", "roughly", "only", "finally",
-     "originally", "precisely", "typically", "generally", "eventually", "initially", "early")
-)  # fmt: skip
-_LEAD = re.compile(
-    r"^(?:(?:please|and|so|but|then|ok|okay|well)\b[,\s]*|(?:can|could|would|will) you (?:please )?"
-    r"(?:tell|show|give) me\s+|(?:tell|show|give) me\s+|do you know\s+|according to [^,]+,\s*)+",
-    re.IGNORECASE,
-)
+_EMPTY_ADVERBS = listed("empty_adverbs")
+_LEAD = pattern("asking.lead")
 _FOR_A_LIVING = re.compile(r"\bdo for (?:a living|work)\b", re.IGNORECASE)
 """Who asks so asks what somebody is, not whether he does it somewhere."""
 

@@ -2,18 +2,13 @@
 
 from itertools import pairwise
 
-from mrpvm.english.lexicon import ATTITUDE_VERBS
+from mrpvm.english.lexicon import ATTITUDE_VERBS, groups, listed
 from mrpvm.english.matching import Pair
 from mrpvm.english.reading import sense, sense_class
 
 _CAUSAL = frozenset(("because", "since", "as"))
-_PHRASES = frozenset(
-    (("because", "of"), ("due", "to"), ("owing", "to"), ("thanks", "to"), ("for", "fear"), ("so", "that"),
-     ("in", "order"), ("in", "response"))
-)  # fmt: skip
-_CONTROL = frozenset(map(sense, ATTITUDE_VERBS)) | sense_class(
-    "begin start decide learn continue agree manage fail need have ask tell allow like force help"
-)
+_PHRASES = frozenset(map(tuple, groups("reasons")))
+_CONTROL = frozenset(map(sense, ATTITUDE_VERBS | listed("control_verbs")))
 _BE = sense("be")
 _PLACED = sense_class("place put keep store stand leave set use")
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import product
 
-from mrpvm.english.lexicon import COLOURS, NOW_WORDS
+from mrpvm.english.lexicon import COLOURS, NOW_WORDS, pattern
 from mrpvm.english.matching import numbers_in
 from mrpvm.english.parsing import parse
 from mrpvm.english.reading import is_past, read
@@ -20,10 +20,7 @@ _FORMER = re.compile(r"\b(?:previously|formerly|originally|used to)\b|\b(?:befor
 _SINCE = re.compile(r"^since \w+,? ", re.IGNORECASE)
 FORGET = "forget"
 """The word that stands in every request to forget."""
-_FORGET = re.compile(
-    r"^(?:(?:please|ok|okay|now)[\s,]+)*forget (?:that|about|what i (?:said|told you) about)\s+(?P<what>\S.*?)[.!]*$",
-    re.IGNORECASE,
-)
+_FORGET = pattern("corrections.forget")
 _THING = "thing"
 _PLACE = dict.fromkeys(PLACE_PREPOSITIONS, "place")
 _SINCE_WHEN = frozenset(("since", "from", "as"))

@@ -5,28 +5,17 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mrpvm.english.lexicon import PAST_FORMS
+from mrpvm.english.lexicon import PAST_FORMS, pattern, section
 from mrpvm.english.tagging import S_FORM_OF
 
 UTTERANCE = "utterance"
 """Unit type of what one speaker says, together with the question it answers."""
 
-_LINE = re.compile(
-    r"^\s*\**(?P<speaker>[^\W\d_a-z][\w.'\u2019-]*(?: [^\W\d_a-z][\w.'\u2019-]*){0,2})\**:\**\s+(?P<said>\S.*?)\s*$"
-)
+_LINE = pattern("dialogue.line")
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|we|our)\b", re.IGNORECASE)
-_SPOKEN = re.compile(
-    r"[.!?\u2026][\"'\u201d\u2019)]*$|\b(?:i|i'm|i've|i'll|i'd|me|my|mine|we|our|you|your)\b", re.IGNORECASE
-)
-_SELF = {
-    "i": "{0}", "me": "{0}", "myself": "{0}", "my": "{0}'s", "mine": "{0}'s", "i'm": "{0} is", "am": "is",
-    "i've": "{0} has", "i'll": "{0} will", "i'd": "{0} would",
-}  # fmt: skip
-_OTHERS = {
-    "we": "they", "us": "them", "our": "their", "ours": "theirs", "you": "they", "your": "their", "yours": "theirs",
-    "we're": "they are", "we've": "they have", "we'll": "they will", "you're": "they are", "you've": "they have",
-    "you'll": "they will",
-}  # fmt: skip
+_SPOKEN = pattern("dialogue.spoken")
+_SELF = section("dialogue.self")
+_OTHERS = section("dialogue.others")
 _WORD = re.compile(r"[A-Za-z]+(?:['\u2019](?:m|ve|ll|d|re)\b)?")
 _I_DO = re.compile(r"\bI (?P<verb>[a-z]+)\b")
 

@@ -12,6 +12,7 @@ from mrpvm.english.lexicon import (
     POSSESSIVES,
     PREPOSITIONS,
     STOP_WORDS,
+    pattern,
 )
 from mrpvm.english.parsing import parse, tokens_of
 from mrpvm.english.requests import request_of
@@ -22,17 +23,8 @@ from mrpvm.english.times import names_time
 from mrpvm.values import HistoryMessage
 
 _MOST_WORDS = 6
-_NAMED = re.compile(
-    r"^(?:(?:ok|okay|so|well)\b[ ,]*)?(?P<opener>(?:(?:and|or|but)\b[ ,]*)?(?:(?:what|how) about )?)"
-    r"(?P<new>.+?)[ .?!]*$",
-    re.IGNORECASE,
-)
-_WANTED = re.compile(
-    rf"^(?:(?:ok|okay|so|and|but)\b[ ,]*)?(?P<wanted>(?:{'|'.join(sorted(PREPOSITIONS - {'except'}))}) "
-    r"(?:whom|(?:what|which|whose) [\w-]+|when|where|how (?:long|many [\w-]+|much))"
-    r"|when|where(?: (?:to|from))?|how (?:long|often)|(?:who|what) (?:with|for|from|about))[ ?!.]*$",
-    re.IGNORECASE,
-)
+_NAMED = pattern("ellipsis.named")
+_WANTED = pattern("ellipsis.wanted")
 """A circumstance that is asked for, with no verb. "Who?" and "which ones?" mostly ask of the answer instead."""
 _SEVERAL = re.compile(r"them|they|these|those|both|(?:the|these|those) (?:two|three|four)|both of them", re.IGNORECASE)
 _ONE = re.compile(r"^(?:the |that |this )?(?P<kind>.+?) ones?$", re.IGNORECASE)

@@ -14,6 +14,8 @@ from mrpvm.english.lexicon import (
     COMPLEMENTS,
     HAVE_FORMS,
     PARTIAL_ADVERBS,
+    classes,
+    listed,
     word_class,
 )
 from mrpvm.english.lookahead import LIMITS
@@ -56,14 +58,9 @@ _MOVING = word_class("to from into onto through across off toward towards by ove
 """Prepositions that tell the way, not the place."""
 _PROFESSIONS = frozenset(("profession", "occupation", "job", "trade"))
 _MADE_UP = sense_class("contain include consist comprise")
-_LOCATED = sense_class(
-    "lie hang stand sit put place keep store hide live locate stay remain park situate rest base install mount hold"
-)
+_LOCATED = frozenset(map(sense, listed("located_verbs")))
 _EXTENT = sense_class("last measure weigh amount cost reach rise take limit have set fix number cover")
-_TOLD_BY = {
-    sense("cost"): {"amount"}, sense("weigh"): {"weight", "amount"}, sense("last"): {"duration"},
-    sense("take"): {"duration"}, sense("cover"): {"size"},
-}  # fmt: skip
+_TOLD_BY = {sense(verb): kinds for verb, kinds in classes("told_by").items()}
 """Verbs that tell one extent only: what something costs is not how large it is."""
 _PAYING = sense_class("cost pay owe earn")
 _ONLY_MEANT = frozenset(map(sense, ATTITUDE_VERBS)) | sense_class("reject decline discuss request demand")

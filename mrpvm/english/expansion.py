@@ -1,33 +1,13 @@
 """Words by which a statement is found that says what is asked in other words: measures, spellings."""
 
-import re
 from collections.abc import Mapping
 
-from mrpvm.english.lexicon import SPELLINGS, word_class
+from mrpvm.english.lexicon import SPELLINGS, groups, pattern
 from mrpvm.english.text import stem, unique_terms, words
 
-MEASURES: Mapping[str, tuple[str, ...]] = {
-    "height": ("high", "tall"),
-    "width": ("wide", "broad", "breadth"),
-    "length": ("long",),
-    "depth": ("deep",),
-    "thickness": ("thick",),
-    "weight": ("heavy", "weigh"),
-    "age": ("old",),
-    "distance": ("far", "distant", "away", "from", "off"),
-    "size": ("large", "big"),
-    "speed": ("fast",),
-    "temperature": ("hot", "warm", "cold"),
-}
+MEASURES: Mapping[str, tuple[str, ...]] = {noun: tuple(others) for noun, *others in groups("measures")}
 """The noun of each measure with its other words, first the one that "how" asks for it with."""
-_NOUNS = word_class("breadth weigh") | MEASURES.keys()
-_ADJECTIVES = frozenset[str]().union(*MEASURES.values()) - _NOUNS - word_class("away from off")
-_MEASURE_ASKED = re.compile(
-    rf"(?:\bhow |^(?=\w+ (?:away )?(?:is|are|was|were|does|do|did|can|may|must|should|will)\b))"
-    rf"(?P<how>{'|'.join(sorted(_ADJECTIVES))})\b"
-    rf"|\b(?P<noun>{'|'.join(sorted(_NOUNS))})\b",
-    re.IGNORECASE,
-)
+_MEASURE_ASKED = pattern("expansion.measure_asked")
 
 
 def measure_terms(question: str) -> tuple[str, ...]:

@@ -1,9 +1,12 @@
-"""Word classes and tables of general English that several rules share, read from the file beside this module."""
+"""Word classes, groups of words and patterns of general English, read from the file beside this module."""
 
+import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
-_TABLES: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_LEXICON: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_NAMED = re.compile(r"\{\{(\w+)\}\}")
 
 
 def word_class(listing: str) -> frozenset[str]:
@@ -13,12 +16,61 @@ def word_class(listing: str) -> frozenset[str]:
 
 def listed(name: str) -> frozenset[str]:
     """Return the words that the lexicon lists under a name."""
-    return word_class(_TABLES[name])
+    return word_class(_LEXICON[name])
 
 
-def _groups(name: str) -> list[list[str]]:
+def groups(name: str) -> list[list[str]]:
     """Return the groups of words of a table of the lexicon."""
-    return [group.split() for group in _TABLES[name].strip().split("|")]
+    return [group.split() for group in _LEXICON[name].strip().split("|")]
+
+
+def classes(name: str) -> dict[str, frozenset[str]]:
+    """Return the groups of a table, each but its first word under that."""
+    return {first: frozenset(others) for first, *others in groups(name)}
+
+
+def by_form(name: str) -> dict[str, str]:
+    """Return the first word of each group of a table under each of its others."""
+    return {form: base for base, *forms in groups(name) for form in forms}
+
+
+def _entry(name: str) -> Any:
+    found = _LEXICON
+    for key in name.split("."):
+        found = found[key]
+    return found
+
+
+def filled(text: str, part: str) -> str:
+    """Return a text of a section, its lines joined: what it names in double braces are entries or words of a list."""
+
+    def named(match: re.Match[str]) -> str:
+        inner = _LEXICON[part].get(match[1])
+        if inner is None:
+            return "|".join(sorted(_LEXICON[match[1]].split()))
+        return filled("|".join(inner.values()) if isinstance(inner, dict) else inner, part).removeprefix("(?i)")
+
+    return _NAMED.sub(named, text.replace("\n", ""))
+
+
+def section(name: str) -> dict[str, str]:
+    """Return the texts of a section, filled in."""
+    return {key: filled(text, name.partition(".")[0]) for key, text in _entry(name).items()}
+
+
+def pattern(name: str) -> re.Pattern[str]:
+    """Return the pattern that the lexicon has under a section and a name: "requests.lead"."""
+    return re.compile(filled(_entry(name), name.partition(".")[0]))
+
+
+def patterns(name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return the patterns of a section, each with its name, in their order."""
+    return tuple((key, re.compile(text)) for key, text in section(name).items())
+
+
+def rules(name: str) -> list[dict[str, Any]]:
+    """Return the rules of a section, each with its pattern."""
+    return [rule | {"pattern": re.compile(filled(rule["pattern"], name))} for rule in _LEXICON[name]["rules"]]
 
 
 INTERROGATIVES = listed("interrogatives")
@@ -63,19 +115,15 @@ STOP_WORDS = (
 """Words that never help to find a unit."""
 
 
-def _by_form(name: str) -> dict[str, str]:
-    return {form: base for base, *forms in _groups(name) for form in forms}
-
-
-PAST_FORMS = _by_form("irregular_verbs")
+PAST_FORMS = by_form("irregular_verbs")
 """Irregular past forms and participles with their base form."""
-BASE_FORMS = PAST_FORMS | _by_form("irregular_plurals")
+BASE_FORMS = PAST_FORMS | by_form("irregular_plurals")
 """Irregular inflections and their base form, which a suffix stemmer cannot bring together."""
 
-SPELLINGS: tuple[tuple[str, str], ...] = tuple((one, other) for one, other in _groups("spellings"))
+SPELLINGS: tuple[tuple[str, str], ...] = tuple((one, other) for one, other in groups("spellings"))
 """Words with two spellings."""
 SYNONYMS: dict[str, str] = {other: one for one, other in SPELLINGS} | {
-    word: group[0] for group in _groups("synonyms") for word in group
+    word: group[0] for group in groups("synonyms") for word in group
 }
 """Words of general English that say the same where a question meets a statement; each maps to one of its group."""
 
@@ -93,7 +141,7 @@ ALTERING = listed("altering")
 
 
 def _contraries(name: str) -> dict[str, frozenset[str]]:
-    pairs = _groups(name)
+    pairs = groups(name)
     return {
         word: frozenset(other for pair in pairs if word in pair for other in pair if other != word)
         for pair in pairs

@@ -11,6 +11,7 @@ from mrpvm.english.lexicon import (
     POSSESSIVES,
     PREPOSITIONS,
     TIME_WORDS,
+    groups,
 )
 from mrpvm.english.phrases import PhraseReader
 from mrpvm.english.reading import sense
@@ -29,9 +30,7 @@ from mrpvm.english.tagging import (
     verb_forms,
 )
 
-LIMITS = frozenset(
-    (("up", "to"), ("at", "least"), ("at", "most"), ("more", "than"), ("less", "than"), ("fewer", "than"))
-)
+LIMITS = frozenset(map(tuple, groups("limits")))
 JOINING = frozenset(("and", "or", "but", "nor", "yet", "then"))
 ENDS = frozenset((";", ":", "\u2014", "..."))
 BE = sense("be")

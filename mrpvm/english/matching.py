@@ -5,7 +5,17 @@ from dataclasses import dataclass, replace
 
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told, of_another
-from mrpvm.english.lexicon import ALTERING, ATTITUDE_VERBS, MODALS, NUMBER_WORDS, PREPOSITIONS, TIME_WORDS, word_class
+from mrpvm.english.lexicon import (
+    ALTERING,
+    ATTITUDE_VERBS,
+    MODALS,
+    NUMBER_WORDS,
+    PREPOSITIONS,
+    TIME_WORDS,
+    classes,
+    groups,
+    word_class,
+)
 from mrpvm.english.reading import ANYBODY, sense, sense_class
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import PARTICLES, is_number, verb_forms
@@ -28,32 +38,16 @@ _ATTITUDES = frozenset(map(sense, ATTITUDE_VERBS)) - _FACTIVE
 _EXCLUDING = frozenset(("except", "unlike", "without", "despite"))
 _EXPECTING = sense_class("expect schedule plan")
 _UNREAL = frozenset(("would", "could", "might"))
-_LIGHT = {
-    (sense("come"), sense("force")): sense("apply"), (sense("come"), sense("effect")): sense("apply"),
-    (sense("take"), sense("effect")): sense("apply"), (sense("take"), sense("place")): sense("hold"),
-    (sense("go"), sense("force")): sense("apply"),
-}  # fmt: skip
+_LIGHT = {(sense(verb), sense(noun)): sense(said) for verb, noun, said in groups("light_verbs")}
 """Verbs that say little with the noun that says it for them, and the verb that says the same."""
-_SAME_PLACE = (
-    ("in", "inside", "within", "into", "at", "during"), ("on", "upon", "onto", "at"),
-    ("under", "below", "beneath"), ("over", "above", "across"), ("near", "beside", "by", "at"),
-    ("to", "towards", "toward", "into", "onto", "for"), ("from", "off", "of"), ("of", "for"), ("of", "about"),
-    ("per", "for", "a"), ("with", "by", "using"),
-)  # fmt: skip
+_SAME_PLACE = groups("same_place")
 _CONVERSE = {sense("borrow"): sense("lend"), sense("lend"): sense("borrow")}
 _TRANSFERS = frozenset(("to", "from", "by"))
 """Prepositions of who takes part himself: what is given to his sister is not given to him."""
 _PREFER, _ALLOW = sense("prefer"), sense("allow")
-_EQUAL = tuple(
-    sense_class(group)
-    for group in (
-        "marry wed", "meet gather", "hold happen occur", "extend prolong", "cost charge", "last take",
-        "support handle", "study learn", "remove delete erase", "put place",
-    )
-)  # fmt: skip
+_EQUAL = [frozenset(map(sense, group)) for group in groups("equal_verbs")]
 _WAS, _IS = frozenset(("was", "were")), frozenset(("is", "are", "am"))
-_PERIODS = {"year": word_class("annual annually yearly"), "month": word_class("monthly"), "week": word_class("weekly"),
-            "day": word_class("daily"), "hour": word_class("hourly")}  # fmt: skip
+_PERIODS = classes("periods")
 
 
 def is_generic(phrase: Phrase | None) -> bool:

@@ -12,22 +12,14 @@ from mrpvm.english.lexicon import (
     PREPOSITIONS,
     SPEAKERS,
     listed,
+    pattern,
+    patterns,
+    section,
     word_class,
 )
 from mrpvm.english.text import QUESTION_MARKS, words
 
-ACT_VERBS: dict[str, tuple[str, ...]] = {
-    "compare": ("compare", "contrast"),
-    "explain": ("explain",),
-    "recommend": ("recommend", "suggest", "advise"),
-    "diagnose": ("diagnose", "debug", "troubleshoot"),
-    "implement": ("implement", "build", "create", "set up", "configure", "install"),
-    "verify": ("verify", "check", "validate", "prove", "confirm"),
-    "define": ("define",),
-    "evaluate": ("evaluate", "assess", "measure", "rate", "review"),
-    "identify": ("identify", "name"),
-    "describe": ("describe", "characterize", "characterise"),
-}
+ACT_VERBS = {act: tuple(verbs.split("|")) for act, verbs in section("pragmatics.acts").items()}
 """Imperatives of each act."""
 _TASK_VERBS = listed("task_verbs")
 """Imperatives that ask for an answer; other imperatives state a procedure."""
@@ -36,28 +28,10 @@ _ANSWER_VERBS = listed("answer_verbs")
 _NOUN_LIKE = word_class("list name check show find give rate review measure trace outline recap")
 """Task verbs that are as often nouns: "List prices are high." asks for nothing."""
 _EVERYTHING = word_class("everything everybody everyone anything anybody anyone all")
-_FAVOUR = re.compile(
-    r"^(?:(?:write|draft|compose|sing|draw|paint|recite|read|translate|teach|help|remind) (?:me|us)"
-    r"|(?:write|draft|compose|generate|recite|make up|invent) (?:an?|some|the|another)(?: \S+){0,3}"
-    r" (?:poem|story|song|haiku|limerick|joke|essay|e-?mail|letter|tweet|blog post|paragraph|summary|slogan|script)"
-    r"|sum up)\b"
-)
+_FAVOUR = pattern("pragmatics.favour")
 """Orders to whoever answers, which state nothing: "Write me a poem."."""
-_PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (act, re.compile(pattern))
-    for act, pattern in (
-        ("compare", r"\bdifferences? between\b|\bversus\b|\bvs\b"),
-        ("recommend", r"\bbest\b|\bshould (?:i|we)\b"),
-        ("diagnose", r"\b(?:problem|issue) with\b|\bwhat is wrong\b"),
-        ("define", r"\bmeaning of\b|\bdefinition of\b|\bwhat (?:does|do|did) .+ mean\b"),
-        ("describe", r"\bproperties of\b|\btraits of\b|\blooks? like\b"),
-    )
-)
-_LEAD = re.compile(
-    r"^(?:(?:please|then|now|so|and|also|ok|okay|well|hi|hello|hey|first|next|finally)\b[\s,:]*"
-    r"|(?:can|could|would|will) you(?: please)?\b[\s,]*(?=(?:" + "|".join(sorted(_TASK_VERBS)) + r")\b))+",
-    re.IGNORECASE,
-)
+_PHRASES = patterns("pragmatics.act_phrases")
+_LEAD = pattern("pragmatics.lead")
 _CONTRACTED_IS = re.compile(r"\b(what|who|where|when|why|how|which)['\u2019]s\b", re.IGNORECASE)
 _QUOTES = "\"'\u201c\u201d\u2018\u2019([*_-\u2022 \t"
 _PAST_EVENT = re.compile(r"\b(?:yesterday|ago|once|last (?:night|week|month|year)|(?:1[0-9]|20)\d\d)\b|\b[a-z]{2,}ed\b")
@@ -68,13 +42,7 @@ def strip_lead(sentence: str) -> str:
     return _LEAD.sub("", sentence.strip().lstrip(_QUOTES))
 
 
-_INDIRECT = re.compile(
-    r"^(?:(?:please|so|and|hi|hello|well)[\s,]+)*(?:i(?:['\u2019]m| am| was)? (?:just |still )?wonder(?:ing)?"
-    r"|i(?:['\u2019]d| would) (?:like|love) to know|i (?:want|need) to know|i(?:['\u2019]m| am) curious"
-    r"|do you (?:happen to )?know)[\s,:]+"
-    r"(?P<asked>(?:who|whom|whose|what|which|where|when|why|how|if|whether)\s.*\w)\W*$",
-    re.IGNORECASE,
-)
+_INDIRECT = pattern("pragmatics.indirect")
 
 
 def direct_question(sentence: str) -> str | None:
@@ -114,8 +82,8 @@ def act_of(sentence: str) -> str:
             return act
     if opening.first in ("why", "how") and opening.second not in ("many", "much", "old", "long", "far", "tall", "big"):
         return "explain"
-    for act, pattern in _PHRASES:
-        if pattern.search(lowered):
+    for act, phrase in _PHRASES:
+        if phrase.search(lowered):
             return act
     if opening.first == "what" and opening.second in ("is", "are"):
         return "define"
@@ -124,34 +92,7 @@ def act_of(sentence: str) -> str:
     return "evaluate" if opening.first in AUXILIARIES else "explain"
 
 
-_AUXILIARY = "|".join(sorted(AUXILIARIES))
-_PRONOUN = "|".join(sorted(SPEAKERS | {"they", "he", "she", "it", "there"}))
-_SUBJECT = f"{_PRONOUN}|{'|'.join(sorted(DETERMINERS))}"
-_PREPOSITION = "|".join(sorted(PREPOSITIONS))
-_KNOWING = word_class(
-    "know knows knew guess see sees saw tell tells told show shows me us him her them remember forgot matter decide "
-    "learn ask asks asked and or"
-)
-"""Behind these words "what" opens what somebody knows or says."""
-_IN_PLACE = "".join(f"(?<!{word} )" for word in sorted(_KNOWING)) + r"\bwhat"
-_DOING = r"happen\w*|matter\w*|follow\w*|seem\w*|look\w*|remain\w*|came|went|makes?|became|becomes?|truly|really|else"
-_ASKED_WITHIN = re.compile(
-    rf"^(?:{_PREPOSITION}) (?:what|which|whom|whose|how (?:many|much|long|far))\b"
-    rf"(?! (?:case|be[a-z]+|seem\w*|appear\w*|{_SUBJECT}|{_AUXILIARY})\b)"
-    r"|\b(?:whom|what|where|when|why|how|what \w+) (?:do|does|did|didn't|doesn't|don't)\b"
-    rf"|,\s(?:what|why|how (?:many|much|long|old|far|often)) [\w-]+(?: [\w-]+){{0,2}} (?:{_AUXILIARY})\b"
-    rf"|,\s(?:who (?:{_AUXILIARY}) (?:{_SUBJECT})|(?:where|when|how|what|why) (?:{_AUXILIARY})"
-    rf"|(?:{_AUXILIARY}) (?:{_PRONOUN}))\b"
-    rf"|^(?:{_PREPOSITION}|besides|aside|apart|along|despite)\b[^,]*,\s(?:{_AUXILIARY}) (?!not\b)[\w.'-]+ "
-    rf"|\b(?:{_PREPOSITION}) (?:whom|whose|which)(?: (?!{_SUBJECT}|{_AUXILIARY})[\w-]+){{0,2}}\W*$"
-    rf"|{_IN_PLACE} (?:type|kind|sort|form|percentage|number|group)s?\b"
-    rf"|{_IN_PLACE} (?!(?:{_SUBJECT}|{_AUXILIARY}|{_DOING})\b)[\w'-]+"
-    rf"(?: (?!(?:{_SUBJECT}|{_AUXILIARY})\b)[\w'-]+){{0,3}}\W*$"
-    rf"|(?<!that's )(?<!so ){_IN_PLACE}\W*$|\bwhom\W*$"
-    r"|\b(?:thought|thinks|believed|believes|claimed|claims|wanted|wants) (?:what|which|who) "
-    r"(?!he\b|she\b|they\b|i\b|we\b)",
-    re.IGNORECASE,
-)
+_ASKED_WITHIN = pattern("pragmatics.asked_within")
 """Question words in the middle, as nobody puts them who states something: behind a preposition that begins or ends the
 sentence, before "did", in the main clause behind a comma, or with nothing but a noun behind them."""
 
@@ -222,19 +163,7 @@ def _reads_as_noun(opening: _Opening, bare: str) -> bool:
     return not takes_object and any(word in AUXILIARIES for word in opening.head[1:])
 
 
-_ROLE_RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (role, re.compile(pattern))
-    for role, pattern in (
-        ("Procedure", r"^(?:step \d+|first|install|to install|open|close|press|turn|click|run|connect)\b.*"
-                      r"|\b(?:steps? (?:to|for)|step \d+|installation|how to)\b"),
-        ("Definition", r"\b(?:is|are) an? \b|\bmeans\b|\bdefinition\b|\bis defined as\b"),
-        ("Comparison", r"\bcompared?\b|\bversus\b|\bvs\b|\bthan\b"),
-        ("Constraint", r"\bmust\b|\bnever\b|\bat most\b|\bat least\b|\bonly\b|\bmay not\b|\bshall\b|\bforbidden\b"),
-        ("Explanation", r"\bcauses?d?\b|\bbecause\b|\bleads? to\b|\bled to\b|\btherefore\b"),
-        ("Diagnostic", r"\bfails?\b|\bfailed\b|\berrors?\b|\bsymptoms?\b"),
-        ("Evaluation", r"\bbetter\b|\bworse\b|\bpreferred\b|\bbest\b|\bworst\b"),
-    )
-)  # fmt: skip
+_ROLE_RULES = patterns("pragmatics.roles")
 
 
 def role_of(text: str) -> str:
@@ -243,8 +172,8 @@ def role_of(text: str) -> str:
     A role only ranks; it never decides whether a unit may be evidence.
     """
     lowered = " ".join(text.lower().split())
-    for role, pattern in _ROLE_RULES:
-        if pattern.search(lowered):
+    for role, wording in _ROLE_RULES:
+        if wording.search(lowered):
             return role
     if _PAST_EVENT.search(lowered) or re.search(r"\b(?:was|were|did|had)\b", lowered):
         return "Narrative"

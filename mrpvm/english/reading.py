@@ -15,14 +15,14 @@ from mrpvm.english.lexicon import (
     PREPOSITIONS,
     STOP_WORDS,
     SYNONYMS,
+    listed,
+    pattern,
     word_class,
 )
 from mrpvm.english.text import stem
 from mrpvm.text_cache import TextCache
 
-_TOKEN = re.compile(
-    r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3\u00a5]"
-)
+_TOKEN = pattern("reading.token")
 _SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself": "i"}
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
 _NOT_PARTICIPLES = word_class("red bed need seed speed shed sled hundred weed reed indeed")
@@ -49,10 +49,7 @@ def sense_class(listing: str) -> frozenset[str]:
     return frozenset(map(sense, word_class(listing)))
 
 
-MEANS = sense_class(
-    "phone email post mail card cheque transfer bus train car bicycle boat ship plane ferry taxi hand foot fax "
-    "letter courier"
-)
+MEANS = frozenset(map(sense, listed("means")))
 """Behind a bare "by" they say how: "made by phone" names nobody who makes it."""
 
 

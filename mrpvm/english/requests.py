@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mrpvm.english.lexicon import word_class
+from mrpvm.english.lexicon import listed, pattern
 from mrpvm.english.reading import is_past, read, sense
 
 type Kind = Literal["comparison", "list", "steps", "summary", "account", "reason", "manner", "chain"]
@@ -12,107 +12,27 @@ type Kind = Literal["comparison", "list", "steps", "summary", "account", "reason
 SENTENCES_MAX = 8
 """Sentences of an answer unless more are asked for."""
 _ASKED_MAX = 40
-_LEAD = re.compile(
-    r"^(?:(?:please|now|then|and|also|ok|okay)\b[\s,]*|(?:can|could|would|will) you (?:please )?"
-    r"|i(?:'d| would) like you to |i want you to )+",
-    re.IGNORECASE,
-)
-_COUNT = re.compile(
-    r",?\s*\b(?:in|with|using) (?:at most |up to |about |no more than )?(?P<count>\d{1,2}|[a-z]+) "
-    r"(?:\w+ )?(?:sentences?|points?|lines?|items?|statements?|steps?)\b",
-    re.IGNORECASE,
-)
+_LEAD = pattern("requests.lead")
+_COUNT = pattern("requests.count")
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
            "ten": 10}  # fmt: skip
 _UNCOUNTED = frozenset(("a", "few", "some", "several"))
-_COMPARE = re.compile(
-    r"^(?:compare|contrast|(?:make|give|draw)(?: (?:me|us))? a comparison (?:of|between)|how (?:do|does|did) "
-    r"(?=.+ (?:compare|differ)\b))\s*(?P<things>.+)$"
-    r"|\bdifferences? between (?P<between>.+)$|^(?P<versus>.+ (?:versus|vs\.?) .+)$",
-    re.IGNORECASE,
-)
-_STEPS = re.compile(
-    r"^(?:what (?:is|are) |list |give |describe |explain )?(?:the )?(?:(?:right|correct|exact) )?"
-    r"(?:steps?|procedure|process|instructions?|way|order of steps) (?:to|for|of|when) (?P<task>.+)$"
-    r"|^(?:explain |describe |show me )?how (?:to|do (?:i|we|you)|can (?:i|we|you)) (?P<how>.+)$",
-    re.IGNORECASE,
-)
-_CHAIN = re.compile(
-    r"^(?:trace|follow|retrace|walk (?:me|us) through|reconstruct|give(?: me| us)? the chain|what (?:is|was) the chain|"
-    r"(?:describe|explain|tell (?:me|us)|list|show(?: me| us)?) (?:the )?(?:chain|sequence|series|course|order) of)\b"
-    r"\s*(?P<topic>.*)$",
-    re.IGNORECASE,
-)
-_ENDS = re.compile(
-    r"^(?P<about>.*?)\b(?:from|between|starting (?:with|at|from)) (?P<start>.+?),? "
-    r"(?:(?:up |all the way )?to|until|till|through to|and) (?P<end>.+)$"
-    r"|^(?:how |the way )?(?P<cause>.+?) (?:led to|leads to|caused|causes|resulted in|ended (?:up )?in|brought about"
-    r"|ended up (?:with|in|at)) (?P<effect>.+)$"
-    r"|^(?P<before>.*?)\b(?:that |which )?(?:led to|leading (?:up )?to|caused|brought about|ended (?:with|in)) "
-    r"(?P<last>.+)$",
-    re.IGNORECASE,
-)
-_REASON = re.compile(
-    r"^(?:explain|describe|tell (?:me|us)|say|show(?: me| us)?) (?:(?:me|us) )?(?:why|(?:for )?what reason"
-    r"|the (?:reasons?|causes?) (?:why|for|of|that)|what (?:caused|led to|made|brought about))\s+(?P<topic>.+)$",
-    re.IGNORECASE,
-)
-_MANNER = re.compile(
-    r"^(?:explain|describe|tell (?:me|us)|show(?: me| us)?) (?:(?:to )?(?:me|us) )?(?:(?P<how>how)|in what way"
-    r"|what happen(?:s|ed)(?: when| if| after| before| to)?)\s+(?P<topic>.+)$",
-    re.IGNORECASE,
-)
-_SUMMARY = re.compile(
-    r"^(?:(?:summari[sz]e|sum up|outline|recap(?:itulate)?|retell|recount|condense|(?:give|write|make)(?: me| us)? "
-    r"(?:an? |the )?(?:(?:short|brief|quick) )?(?:summary|overview|outline|synopsis|recap)(?: of)?)(?=\s|$)|what "
-    r"(?:is|are) the (?:main|key) (?:points?|ideas?|facts?|events?) (?:of|in)\s|what happen(?:s|ed) in\s)"
-    r"\s*(?P<topic>.*)$"
-    r"|^(?:an? |the )?(?:(?:short|brief|quick) )?(?:summary|overview|synopsis) (?:of|on) (?P<of>.+)$",
-    re.IGNORECASE,
-)
-_LIST = re.compile(
-    r"^(?:list|enumerate|name(?= (?:all|every|the)\b)|what are|which are)\s+(?P<topic>.+)$", re.IGNORECASE
-)
-_SAYING = "told|tell|said|say|shared|share|mentioned|mention|talked|talk|spoke|speak|discussed|discuss"
-_TOLD = re.compile(
-    r"^(?:(?:remind (?:me|us)(?: of)?|tell (?:me|us)|repeat|list|recall|summari[sz]e|sum up|recap) )?"
-    r"(?:what|everything|all|anything)(?: that)? (?:(?:else )?(?:do|did|have|has) )?"
-    rf"(?:(?:(?:i|we|you)(?:['\u2019]ve)?(?: have| just| already)? (?:{_SAYING})(?: (?:to )?(?:you|me|us))?"
-    r"|you (?:still )?(?:know|remember|learn|learned|learnt|have learned|have learnt))"
-    r"(?: (?:so far|before|earlier|today|until now))?(?: about(?: (?P<about>.+?))?)?)"
-    r"(?: so far| before| earlier| today)?$"
-    r"|^(?:summari[sz]e|sum up|recap|(?:give (?:me|us) )?an? (?:short |brief )?(?:summary|recap) of) "
-    r"(?:our|this|the) (?:whole )?(?:conversation|chat|discussion|session)(?: so far)?$",
-    re.IGNORECASE,
-)
+_COMPARE = pattern("requests.compare")
+_STEPS = pattern("requests.steps")
+_CHAIN = pattern("requests.chain")
+_ENDS = pattern("requests.ends")
+_REASON = pattern("requests.reason")
+_MANNER = pattern("requests.manner")
+_SUMMARY = pattern("requests.summary")
+_LIST = pattern("requests.list")
+_TOLD = pattern("requests.told")
 """What goes back to the conversation itself: "what did I tell you about Ida", "summarise our conversation"."""
 _ASKER = frozenset(("me", "us", "myself", "ourselves"))
-_ACCOUNT = re.compile(
-    r"^(?:explain|describe|analy[sz]e|characteri[sz]e|diagnose|evaluate|assess|tell (?:me|us) (?:(?:more|everything"
-    r"|all|something|what you know) )?(?:there is )?(?:about|of)|(?:say|give)(?: me| us)? (?:more|everything|all)"
-    r"(?: you know)? (?:about|on)|what (?:do you|can you) (?:know|say|tell me|tell us) about|what about)"
-    r"\s+(?P<topic>.+)$",
-    re.IGNORECASE,
-)
+_ACCOUNT = pattern("requests.account")
 _PARTS = re.compile(r",\s*(?:and\s+)?|\s+(?:and|with|to|versus|vs\.?|or|from)\s+", re.IGNORECASE)
-_ASIDE = re.compile(
-    r"^(?:both|and|of)\s+|\s+(?:in terms of|with regard to|regarding|compared?|differ|by|for)\b.*$", re.IGNORECASE
-)
-_EMPTY = frozenset(
-    sense(word)
-    for word in word_class(
-        "kind type sort thing work happen way difference everything anything something all everyone everybody person "
-        "people detail chain event sequence series course path journey route order cause reason fact "
-        "get make become come go find out back begin start beginning end origin foundation discovery life career role"
-    )
-)
-_WHOLE = frozenset(
-    sense(word)
-    for word in word_class(
-        "story text document article report passage book page content chapter tale narrative plot summary whole "
-        "history main point key idea conversation file source material above"
-    )
-)
+_ASIDE = pattern("requests.aside")
+_EMPTY = frozenset(map(sense, listed("empty_requests")))
+_WHOLE = frozenset(map(sense, listed("whole_texts")))
 """Words for a text or for what it holds: who asks for a summary of the story names nothing that stands in it."""
 
 

@@ -4,36 +4,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mrpvm.english.lexicon import AUXILIARIES, MONTHS, NUMBER_WORDS, PREPOSITIONS, REFERRING_PRONOUNS, WEEKDAYS
+from mrpvm.english.lexicon import AUXILIARIES, MONTHS, PREPOSITIONS, REFERRING_PRONOUNS, pattern
 from mrpvm.english.reading import read
 from mrpvm.english.rewordings import rewordings
 from mrpvm.english.statements import Statement
 from mrpvm.english.tagging import verb_forms
 from mrpvm.english.text import words
 
-_DAY = "|".join(sorted(WEEKDAYS))
-_MONTH = "|".join(sorted(MONTHS))
-_SHAPES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?\b",
-        rf"\b(?:{_DAY})\b",
-        rf"\b(?:{_MONTH})\b",
-        rf"\b(?:\d+(?:[.,:]\d+)*(?:\s?(?:am|pm))?|{'|'.join(sorted(NUMBER_WORDS))})\b",
-    )
-)
+_SHAPES = tuple(pattern(f"restating.{shape}") for shape in ("date", "day", "month", "number"))
 """What stands for what where only a value is set right: a date for a date, a day for a day, a number for a number."""
-_ANY = "|".join(shape.pattern for shape in _SHAPES)
-_TIME = re.compile(
-    rf"\b(?:(?:on|at|in|for) )?(?:{_ANY})(?:,? (?:(?:on|at|in|of) )?(?:{_ANY}|ten|noon|midnight))*", re.IGNORECASE
-)
+_TIME = pattern("restating.time")
 _LEAD = re.compile(rf"^(?:{'|'.join(sorted(PREPOSITIONS))})\s+", re.IGNORECASE)
-_SHIFTED = re.compile(
-    r"^(?P<subject>.+?),? (?:was|were|is|are|has been|have been|got|gets|will be) (?:\w+ly )?"
-    r"(?:moved|postponed|rescheduled|shifted|changed|put off|pushed back|brought forward) (?:from .+? )?"
-    r"to (?P<value>.+?)[.!]*$",
-    re.IGNORECASE,
-)
+_SHIFTED = pattern("restating.shifted")
 _REACH = 200
 """So many statements back something may stand that is put in other words."""
 _VALUE_WORDS = 5

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import log
 
-from mrpvm.english.lexicon import AUXILIARIES, NUMBER_WORDS, STOP_WORDS, TIME_WORDS, word_class
+from mrpvm.english.lexicon import AUXILIARIES, NUMBER_WORDS, STOP_WORDS, TIME_WORDS, listed, word_class
 from mrpvm.english.text import stem, terms
 from mrpvm.english.weights import Model, Weights, probability
 
@@ -19,21 +19,15 @@ _TOKEN = re.compile(r"\d[\d.,]*\d|\w+(?:['\u2019]\w+)?|[%$\u20ac\u00a3]")
 _YEAR = re.compile(r"^(?:1\d{3}|20\d{2})s?$")
 _K1, _B = 1.2, 0.5
 _LEAST_WEIGHT = 0.05
-_NEGATIONS = word_class(
-    "not no never none neither nor without n't cannot unable hardly nobody nothing fail failed except unlike"
-)
+_NEGATIONS = listed("scored_negations")
 _MODALS = word_class("may might could would should can possibly perhaps probably likely if unless suppose")
 _TIMES = TIME_WORDS | {"ago"}
 _NUMBERS = NUMBER_WORDS | word_class("third quarter percent % first second")
 _PLACES = word_class("in at from near to on into outside inside across through between")
 _REASONS = word_class("because since due so therefore thus result cause caused led reason as for to")
 _WAYS = word_class("by through using with via means")
-_EXTREMES = word_class(
-    "first last only most least best worst largest smallest highest lowest oldest youngest main primary"
-)
-_PERSONS = word_class(
-    "person people man woman king queen president author scientist leader engineer general group company"
-)
+_EXTREMES = listed("scored_extremes")
+_PERSONS = listed("scored_persons")
 _YEARS_ASKED = word_class("year date century decade month day time")
 _AMOUNTS_ASKED = word_class("number percentage percent amount population rate cost price size height length")
 

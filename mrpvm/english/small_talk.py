@@ -1,9 +1,8 @@
 """Greetings, thanks and their kind: words that state and ask nothing, and what is said back."""
 
-import re
 from collections.abc import Sequence
 
-from mrpvm.english.lexicon import listed, word_class
+from mrpvm.english.lexicon import listed, pattern, word_class
 from mrpvm.english.text import QUESTION_MARKS, words
 
 _GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy welcome")
@@ -19,17 +18,8 @@ _SET_PHRASES = frozenset(
     ("see you", "see you later", "see you soon", "got it", "i see", "well done", "have a nice day")
 )
 _WORDS_MAX = 8
-_ABOUT_ME = re.compile(
-    r"^(?:(?:hi|hello|hey)[\s,!.]+)?(?:how are you(?: doing| today)*|how do you do|who are you|what are you"
-    r"|what(?:'s|\u2019s| is) your name|what can (?:you|i) (?:do|ask)(?: (?:here|for me|you))?|what do you (?:do|know)"
-    r"|can you help me|how do you work)\s*[?!.]*$",
-    re.IGNORECASE,
-)
-_FORGETS_UNNAMED = re.compile(
-    r"^(?:(?:please|ok|okay|now)[\s,]+)*forget (?:my|our|your|his|her|its|their|the|this|these|those|all|everything"
-    r"|anything|it|me|us)\b[^?]*$",
-    re.IGNORECASE,
-)
+_ABOUT_ME = pattern("small_talk.about_me")
+_FORGETS_UNNAMED = pattern("small_talk.forgets_unnamed")
 """A request to forget that does not say which statement: what states one's address may not have the word in it."""
 
 _GREETING_REPLY = "Hello. Tell me something or load a text, then ask me about it."

@@ -2,24 +2,14 @@
 
 import re
 
-from mrpvm.english.lexicon import TIME_WORDS, word_class
+from mrpvm.english.lexicon import TIME_WORDS, classes, pattern, word_class
 
 YEAR = re.compile(r"1\d{3}|20\d{2}")
 CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
 _DAY = re.compile(r"\d{1,2}(?:st|nd|rd|th)?")
 _EDGES = word_class("end beginning start middle close latest")
-_AHEAD = re.compile(
-    r"\bwill\b.*\b(?:from|next|starting|as of|after|in (?:19|20)\d\d|tomorrow|soon|later)\b"
-    r"|\b(?:from|next|starting|as of|after|in (?:19|20)\d\d|tomorrow|soon|later)\b.*\bwill\b",
-    re.IGNORECASE,
-)
-_LIMITS = {
-    "by": word_class("by before within"),
-    "until": word_class("until till to"),
-    "till": word_class("until till to"),
-    "from": word_class("from since after"),
-    "since": word_class("since from"),
-}
+_AHEAD = pattern("times.ahead")
+_LIMITS = classes("time_limits")
 
 
 def names_time(head: str) -> bool:

@@ -1,10 +1,20 @@
 """Values in a clause: places, times, durations, counts and measures among its phrases."""
 
-import re
 from collections.abc import Iterable
 
 from mrpvm.english.expansion import MEASURES
-from mrpvm.english.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEKDAYS, listed, word_class
+from mrpvm.english.lexicon import (
+    COLOURS,
+    MONTHS,
+    NO_PLACES,
+    TIME_WORDS,
+    WEEKDAYS,
+    classes,
+    listed,
+    pattern,
+    section,
+    word_class,
+)
 from mrpvm.english.reading import GIVEN, sense
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import is_nominal, is_number
@@ -12,57 +22,20 @@ from mrpvm.english.times import CLOCK, YEAR, limits
 
 SPANS = listed("spans")
 _MONEY_SIGNS = word_class("$ \u20ac \u00a3 \u00a5")
-_MONEY = _MONEY_SIGNS | word_class(
-    "euro euros dollar dollars pound pounds cent cents franc francs crown crowns krone kroner "
-    "krona kronor yen zloty usd eur chf gbp pence penny shilling shillings guinea guineas florin florins mark marks "
-    "rupee rupees"
-)
-_LENGTHS = listed("lengths") | word_class("characters pages letters words")
-_AREAS = word_class("square hectare hectares acre acres ha m2")
-_WEIGHTS = listed("weights")
-_BYTES = word_class("byte bytes kb mb gb tb kib mib gib tib kilobytes megabytes gigabytes terabytes")
-_SPEEDS = word_class("km/h mph rpm revolution revolutions m/s knot knots")
-_TEMPERATURES = word_class("degree degrees celsius fahrenheit c f k")
-_VOLTAGES = word_class("v kv mv volt volts")
-_POWERS = word_class("w kw mw watt watts kilowatt kilowatts megawatt megawatts")
-_OTHERS = word_class("percent % per litre litres liter liters l kwh amp amps milliamp milliamps")
-UNITS = {
-    "duration": SPANS,
-    "age": SPANS,
-    "length": _LENGTHS,
-    "weight": _WEIGHTS,
-    "cost": _MONEY,
-    "size": _LENGTHS | _AREAS | _BYTES | {"pixels"},
-    "speed": _SPEEDS,
-    "temperature": _TEMPERATURES,
-    "torque": word_class("nm newton-metres newton-meters lb-ft"),
-    "pressure": word_class("bar mbar pascal pascals pa kpa hpa psi"),
-    "voltage": _VOLTAGES,
-    "power": _POWERS,
-    "angle": word_class("degree degrees"),
-    "measure": _LENGTHS | _WEIGHTS | _MONEY | _AREAS | _SPEEDS | _TEMPERATURES | _VOLTAGES | _POWERS | _OTHERS,
-}
+UNITS = {kind: word_class(words.replace("|", " ")) for kind, words in section("units").items()}
 """The units of each kind of value; "measure" is any that an amount may have, but for data."""
 _EXTENTS = (
     *(frozenset((noun, *others)) for noun, others in MEASURES.items()),
     word_class("late early behind ahead apart advance"),
 )
 """Words for one extent each, of which a value has one beside it."""
-_STATED_ONLY = {
-    "wide": word_class("wide width broad breadth across"),
-    "deep": word_class("deep depth"),
-    "thick": word_class("thick thickness"),
-    "high": word_class("high height tall above altitude measure measures rises reaches"),
-    "tall": word_class("high height tall above measure measures rises reaches"),
-}
+_STATED_ONLY = classes("stated_only")
 """Measures that a bare length does not tell."""
 _ROUGHLY = word_class("about around nearly almost over under up to at least at most more less than some roughly")
 _COMPARED = word_class("more less fewer")
 MEASURED_BY = {noun: others[0] for noun, others in MEASURES.items()}
 """Nouns for what a value measures, and the word that "how" asks for it with."""
-_ASKED = re.compile(
-    rf"^what (?P<be>is|are|was|were) the (?P<noun>{'|'.join(MEASURED_BY)}) of (?P<thing>.+)$", re.IGNORECASE
-)
+_ASKED = pattern("values.asked")
 _CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
 PLACE_PREPOSITIONS = listed("place_prepositions")
 PLACE_ADVERBS = word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
@@ -91,7 +64,7 @@ def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
     if phrase.head_text in TIME_WORDS:
         return phrase.head_text not in ("second", "seconds", "minute", "minutes") or preposition in ("in", "after")
     bare_hour = preposition in ("at", "by", "until", "from", "before", "after", "past") and has_number(tokens)
-    return bare_hour and len(tokens) <= 4 and "%" not in tokens and not any(token in _MONEY for token in tokens)
+    return bare_hour and len(tokens) <= 4 and "%" not in tokens and not any(token in UNITS["cost"] for token in tokens)
 
 
 def is_span(phrase: Phrase, parsed: Parsed) -> bool:
@@ -131,7 +104,7 @@ def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Parsed) 
     unit = (*_places_of_units(phrase, units, parsed), start)[0]
     if said := _extent_beside(tokens, start, unit):
         return measure in said
-    is_length = _unit_of(tokens[unit]) in _LENGTHS
+    is_length = _unit_of(tokens[unit]) in UNITS["length"]
     return not is_length or measure not in _STATED_ONLY or not _STATED_ONLY[measure].isdisjoint(tokens)
 
 

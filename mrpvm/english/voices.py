@@ -3,45 +3,20 @@
 import re
 from dataclasses import dataclass
 
+from mrpvm.english.lexicon import pattern
 from mrpvm.english.reading import read
 from mrpvm.text_cache import TextCache
 
-_SPEECH = (
-    r"(?:says?|said|writes?|wrote|written|reports?|reported|states?|stated|notes?|noted|claims?|claimed|announces?"
-    r"|announced|adds?|added|explains?|explained|tells?|told|replied|answered|records?|recorded|reads?)"
-)
-_ACCORDING = re.compile(
-    r"^according to (?P<voice>[^,]+(?:,\s(?-i:[A-Z][\w.]*(?:\s[A-Z][\w.]*){0,2})(?=,))?),\s+(?P<said>.+)$",
-    re.IGNORECASE,
-)
-_QUOTING = re.compile(
-    rf"^(?P<voice>[^:]{{0,60}}?)\b{_SPEECH}\b[^:]{{0,40}}:\s+[\"\u201c]?(?P<said>\w+\s+\w+.*)$", re.IGNORECASE
-)
+_ACCORDING = pattern("voices.according")
+_QUOTING = pattern("voices.quoting")
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|we|our|us)\b", re.IGNORECASE)
-_THAT = re.compile(rf"^(?P<voice>[^:]{{0,60}}?)\b{_SPEECH}\s+that\s+(?P<said>.+)$", re.IGNORECASE)
-_TAIL = re.compile(
-    r",?\s+(?:and\s+)?(?:not|rather than|instead of)\s+(?P<denied>[^,.;!?]{1,40}?)(?:\s+as\b[^,.;!?]*)?(?=[.!?]*$)",
-    re.IGNORECASE,
-)
+_THAT = pattern("voices.that")
+_TAIL = pattern("voices.tail")
 
-_MARKED = re.compile(
-    r"^(?:[^:]{0,60}\bcorrect(?:s|ed|ion)\b[^:]{0,40}:|correction\b[,:.]?"
-    r"|(?:no|sorry|oh|wait|oops)(?:[,\s]+(?:wait|sorry|no|that(?:'s| is) wrong))*(?:[,.:]|(?=\s\d))"
-    r"|(?:no|oh|sorry)\s(?:wait|sorry)[,.]?|that(?:'s| is| was) (?:wrong|not right|a mistake)[,.:]"
-    r"|(?:(?:but|and|no|sorry|oh)[,\s]+)?(?:actually|in fact|i was wrong)[,:]"
-    r"|(?:(?:but|no|sorry|oh)[,\s]+)?(?:actually|in fact)(?=\s(?:my|our|the|his|her|its|their|it|he|she|they|i|we)\b)"
-    r"|(?:(?:but|no|sorry|oh)[,\s]+)?i (?:mean|meant)(?: to say)?\b[,:]?"
-    r"|change of plans?[,.:]|scratch that[,:.])"
-    r"\s+(?P<said>\S.*)$",
-    re.IGNORECASE,
-)
+_MARKED = pattern("voices.marked")
 _NOT_BUT = re.compile(r"^not (?P<denied>[^,.]{1,40}), (?:but )?(?P<said>[^,.]{1,40})[.!]?$", re.IGNORECASE)
 
-_CHANGING = re.compile(
-    r"\b(?:now|nowadays|currently|no longer|any ?more|instead|moved|relocated|postponed|rescheduled|changed|cancelled"
-    r"|canceled|brought forward|pushed back|put off)\b|^since \w+,? ",
-    re.IGNORECASE,
-)
+_CHANGING = pattern("voices.changing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +69,14 @@ def voiced(text: str) -> Voiced:
     voice: frozenset[str] = frozenset()
     is_claim = is_marked = False
     said, denied = text, frozenset[str]()
-    for pattern in (_ACCORDING, None, _QUOTING, None, _THAT):
-        if pattern is None:
+    for form in (_ACCORDING, None, _QUOTING, None, _THAT):
+        if form is None:
             if found := correction_in(said):
                 said, is_marked, denied = found.said, True, denied | read(found.denied).senses
-        elif match := pattern.match(said):
+        elif match := form.match(said):
             said = match["said"]
             voice = voice or frozenset(word.sense for word in read(match["voice"]).words if word.is_core)
-            is_claim = pattern is _THAT or _FIRST_PERSON.search(said) is not None
+            is_claim = form is _THAT or _FIRST_PERSON.search(said) is not None
     said, taken_back = _without_denial(said)
     return Voiced(
         said=said[:1].upper() + said[1:] if voice or is_marked else said,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import log
 
 from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.lexicon import pattern
 from mrpvm.english.reading import read
 from mrpvm.english.requests import SENTENCES_MAX, Kind, Request, senses_of
 from mrpvm.english.statements import Statement
@@ -35,14 +36,9 @@ _ROOT_CHARS = 5
 _LOOKING_BACK_REACH = 6
 _LOOKS_BACK = re.compile(r"\bhad (?:\w+ )?(?:\w+(?:ed|en|ne|wn|ught|ost|eft|ade)|been|become|come)\b", re.IGNORECASE)
 """What is told in the pluperfect behind an event comes before it, and mostly explains it (Lascarides and Asher)."""
-_GOES_ON = re.compile(
-    r"^(?:so|then|there|therefore|thus|hence|because of|as a result|after|when|once|since|without"
-    r"|with (?:that|this|the)|from (?:there|then)|this|that|these|those|it|he|she|they|his|her|its|their|later|finally"
-    r"|in the end|the next)\b",
-    re.IGNORECASE,
-)
+_GOES_ON = pattern("composing.goes_on")
 """What a statement begins with that goes on from the one before it."""
-_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
+_FIRST_PERSON = pattern("composing.first_person")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ _CONCLUSIONS = listed("conclusions")
 _NAME = re.compile(r"\b[A-Z][\w'\u2019-]*")
 _ASSENT = re.compile(r"^(?:Yes|No)[.!]\s+(?=\w)")
 _LEADING = listed("leading_words")
+_TOPIC_ENDS = listed("topic_ends")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +73,7 @@ def topic_of(sentence: str) -> str:
         word = bare.lower()
         if not bare or (not kept and word in _LEADING):
             continue
-        if kept and (
-            word in AUXILIARIES | BE_FORMS | HAVE_FORMS | PREPOSITIONS | {"the", "a", "an", "who", "which", "that"}
-        ):
+        if kept and (word in AUXILIARIES | BE_FORMS | HAVE_FORMS | PREPOSITIONS | _TOPIC_ENDS):
             break
         kept.append(bare)
         if raw[-1] in ",;:" or len(kept) == 4:

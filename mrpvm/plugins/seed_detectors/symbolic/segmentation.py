@@ -14,7 +14,7 @@ from mrpvm.english.instructions import (
     without_form_phrases,
     without_reminder,
 )
-from mrpvm.english.lexicon import DETERMINERS, REFERRING_PRONOUNS, listed
+from mrpvm.english.lexicon import DETERMINERS, REFERRING_PRONOUNS, listed, pattern
 from mrpvm.english.pragmatics import direct_question, is_task_request, strip_lead
 from mrpvm.english.small_talk import is_phatic
 from mrpvm.english.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
@@ -24,16 +24,10 @@ _ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[
 _HEADING = re.compile(r"^\s{0,3}(?P<marks>#{1,6})\s+(?P<title>.*)$")
 _NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.)]|Q\d{1,2}\s*[:.)])\s")
 _INLINE_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))\(?(\d{1,2})[.)]\s+(?=\S)")
-_LIST_LEAD = re.compile(
-    r"^(?:questions?|tasks?|answer|respond|reply)\b|\b(?:questions?|following|each|these|below)\b", re.I
-)
+_LIST_LEAD = pattern("segmentation.list_lead")
 _ASKED = listed("asking_nouns")
 _WORDS_OF_A_CLAUSE = 4
-_SECOND_REQUEST = re.compile(
-    r",?\s+and\s+(?:then\s+|also\s+)?(?=(?:who|what|where|when|which|why|how)(?:['\u2019]s|\s+(?:is|are|was|were|do|does|did|can|many|much))\b"
-    r"|(?:explain|describe|compare|contrast|list|summari[sz]e|recommend|define|identify|calculate|verify)\s+\w)",
-    re.IGNORECASE,
-)
+_SECOND_REQUEST = pattern("segmentation.second_request")
 
 
 @dataclass(frozen=True, slots=True)

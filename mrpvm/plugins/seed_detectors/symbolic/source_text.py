@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from mrpvm.english.instructions import without_reminder
+from mrpvm.english.lexicon import pattern
 from mrpvm.english.pragmatics import asks_reader
 from mrpvm.english.small_talk import is_assent, is_phatic
 from mrpvm.english.text import QUESTION_MARKS, collapse, sentences
@@ -17,11 +18,9 @@ from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, i
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, MessageStatement, Segmenter, lines_of
 from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, rows_of
 
-_QUESTIONS_LEAD = re.compile(
-    r"^\W*(?:questions?\b|(?:please )?(?:answer|respond to|reply to) (?:the|these|each|every|all)\b)", re.IGNORECASE
-)
+_QUESTIONS_LEAD = pattern("source_text.questions_lead")
 _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]*_]*$")
-_OPEN_END = re.compile(r"(?:[,;\u2013-]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|the|to|which|with))$", re.I)
+_OPEN_END = pattern("source_text.open_end")
 _CELL = "|"
 _WRAPPED_CHARS = 60
 """A line that long without a final mark is wrapped, whatever follows."""

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mrpvm.english.lexicon import listed
+
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _RULE = re.compile(r"^\s*\|(?:\s*:?-{2,}:?\s*\|)+\s*$")
 _ESCAPED = re.compile(r"(?<!\\)\|")
-_PLAIN_HEADS = frozenset(
-    ("", "value", "values", "detail", "details", "description", "specification", "data", "information", "setting")
-)
+_PLAIN_HEADS = listed("plain_heads") | {""}
 """Heads of a second column that say nothing of it: the first column's cells are the labels."""
 _MARKS = re.compile(r"^[*_`]+|[*_`]+$")
 
