@@ -4,12 +4,11 @@ From text to an answer, in this order:
 
     coreference     whom "he" means, in a unit, in all evidence and in a conversation
     statements      the evidence as sentences (voices: whose words)
-    corrections     what a later statement sets right is left out (restating: it is told in full)
-    parsing         a sentence as clauses (reading, tagging, phrases, lookahead)
+    corrections     what a later statement sets right is left out, and told in full
+    parsing         a sentence as clauses (reading, tagging, phrases)
     asking          a question as a clause with a gap
     discourse       all clauses in order, with what names the same thing
-    entailment      how a statement answers, or the reason why it does not (matching: role by role; causes)
+    entailment      how a statement answers, or the reason why it does not (matching: role by role)
     answers         the statements that answer, of several that differ none, or the closest one's reason
-                    (exchanges: what replies to a question)
     values          places, times, counts and measures among the phrases of a clause (times)
 """

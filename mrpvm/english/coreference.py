@@ -4,22 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from mrpvm.english import lexicon
 from mrpvm.english.asking import asked_by, bare_question
 from mrpvm.english.ellipsis import asked_again
-from mrpvm.english.lexicon import (
-    AUXILIARIES,
-    FEMALE,
-    MALE,
-    POSSESSIVES,
-    PREPOSITIONS,
-    REFERRING_PRONOUNS,
-    STOP_WORDS,
-    TIME_WORDS,
-    listed,
-    word_class,
-)
 from mrpvm.english.parsing import parse, tokens_of
-from mrpvm.english.reading import read, sense
+from mrpvm.english.reading import sense
 from mrpvm.english.rewordings import rewordings
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import is_number, verb_forms
@@ -27,17 +16,17 @@ from mrpvm.english.text import QUESTION_MARKS, sentences, words
 from mrpvm.english.voices import correction_in
 from mrpvm.values import HistoryMessage
 
-_SHE = word_class("she her hers herself")
-_HE = word_class("he him his himself")
-_IT = word_class("it its itself this that")
-_THEY = word_class("they them their theirs themselves these those")
+_SHE = lexicon.word_class("she her hers herself")
+_HE = lexicon.word_class("he him his himself")
+_IT = lexicon.word_class("it its itself this that")
+_THEY = lexicon.word_class("they them their theirs themselves these those")
 _PRONOUNS = _SHE | _HE | _IT | _THEY
-_POINTING = word_class("this that these those")
-_FEMALE_SENSES = frozenset(sense(word) for word in FEMALE)
-_MALE_SENSES = frozenset(sense(word) for word in MALE)
+_POINTING = lexicon.word_class("this that these those")
+_FEMALE_SENSES = frozenset(sense(word) for word in lexicon.FEMALE)
+_MALE_SENSES = frozenset(sense(word) for word in lexicon.MALE)
 _AGENT_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ent", "ee", "eon", "ess")
-_UNNAMED = listed("unnamed_persons")
-_PLACING = listed("placing_prepositions")
+_UNNAMED = lexicon.listed("unnamed_persons")
+_PLACING = lexicon.listed("placing_prepositions")
 _REACH = 3
 """How many sentences back a pronoun may point."""
 _MESSAGES = 3
@@ -189,7 +178,7 @@ def in_full(said: str, parsed: Parsed, meant: dict[int, Mention]) -> str:
         if found is None or mention.sentence == said:
             continue
         follows = parsed.tokens[place + 1 : place + 2]
-        owns = word in POSSESSIVES and (word != "her" or bool(follows)) and place + 1 < len(parsed.tokens)
+        owns = word in lexicon.POSSESSIVES and (word != "her" or bool(follows)) and place + 1 < len(parsed.tokens)
         text = f"{mention.text}'s" if owns else mention.text
         said = f"{said[: found.start()]}{text}{said[found.end() :]}"
         start = found.start() + len(text)
@@ -202,7 +191,7 @@ def with_meant(question: str, named_in: str) -> str:
     found = words(question)
     for place, word in enumerate(found):
         if text and word in _PRONOUNS - _POINTING:
-            owns = word in POSSESSIVES and _owns(found, place)
+            owns = word in lexicon.POSSESSIVES and _owns(found, place)
             named = f"{text}'s" if owns else text
             found_at = re.search(rf"\b{word}\b", question, re.IGNORECASE)
             return f"{question[: found_at.start()]}{named}{question[found_at.end() :]}" if found_at else question
@@ -218,22 +207,6 @@ def _subject_in(text: str) -> str:
     if subject is None or subject.pronoun:
         return ""
     return _named_anew(parsed, subject)
-
-
-_EMPTY_IT = re.compile(r"it (?:mean\b|(?:(?:cost|take|possible|allowed|permitted|necessary|required|forbidden) )?to\b)")
-"""What "it" begins that stands for the deed behind it."""
-
-
-def has_open_pronoun(question: str) -> bool:
-    """Return whether a pronoun has nothing before it in the question that it could stand for."""
-    reading = read(question)
-    content = {word.place for word in reading.words if not word.is_pronoun}
-    for place, token in enumerate(reading.tokens):
-        pointing = token in _POINTING and place + 1 in content
-        pointing = pointing or _EMPTY_IT.match(" ".join(reading.tokens[place : place + 3])) is not None
-        if token in REFERRING_PRONOUNS and not pointing and not any(before < place for before in content):
-            return True
-    return False
 
 
 def topic_before(sentence: str, history: Sequence[HistoryMessage]) -> str | None:
@@ -281,23 +254,29 @@ def _naming(messages: Sequence[str]) -> Sequence[str]:
     return messages
 
 
+_EMPTY_IT = re.compile(r"it (?:mean\b|(?:(?:cost|take|possible|allowed|permitted|necessary|required|forbidden) )?to\b)")
+"""What "it" begins that stands for the deed behind it."""
+
+
 def open_pronoun(sentence: str) -> str | None:
     """Return the first pronoun that means nothing named before it in its sentence."""
     found = words(sentence)
     for place, word in enumerate(found):
-        if word not in _PRONOUNS or (word in _POINTING and place):
+        is_empty = _EMPTY_IT.match(" ".join(found[place : place + 3]))
+        if word not in _PRONOUNS or (word in _POINTING and place) or is_empty:
             continue
-        before = [item for item in found[:place] if item not in STOP_WORDS | _UNNAMED and not verb_forms(item)]
+        before = [item for item in found[:place] if item not in lexicon.STOP_WORDS | _UNNAMED and not verb_forms(item)]
         named = any(re.search(rf"\b{re.escape(item.capitalize())}\b", sentence) for item in before)
+        is_own = word.endswith("self") or (word in lexicon.POSSESSIVES and _owns(found, place))
         if word in _SHE | _HE:
-            return None if named and word in POSSESSIVES and _owns(found, place) else word
-        return None if before and not named else word
+            return None if is_own and (named or "who" in found[:place]) else word
+        return None if before and (is_own or not named) else word
     return None
 
 
 def _owns(found: Sequence[str], place: int) -> bool:
     """Return whether a possessive is followed by what is owned: "her boat", not "saw her at noon"."""
-    return place + 1 < len(found) and found[place + 1] not in PREPOSITIONS | AUXILIARIES
+    return place + 1 < len(found) and found[place + 1] not in lexicon.PREPOSITIONS | lexicon.AUXILIARIES
 
 
 def _named_anew(parsed: Parsed, phrase: Phrase) -> str:
@@ -311,12 +290,12 @@ def _agrees(word: str, named: Mention, *, is_likely: bool) -> bool:
     against it.
     """
     phrase = named.phrase
-    if phrase.head_text in TIME_WORDS or is_number(phrase.head_text):
+    if phrase.head_text in lexicon.TIME_WORDS or is_number(phrase.head_text):
         return False
     if word in _THEY:
         return named.is_many
-    female = phrase.head_text in FEMALE or bool(phrase.senses & _FEMALE_SENSES)
-    male = phrase.head_text in MALE or bool(phrase.senses & _MALE_SENSES)
+    female = phrase.head_text in lexicon.FEMALE or bool(phrase.senses & _FEMALE_SENSES)
+    male = phrase.head_text in lexicon.MALE or bool(phrase.senses & _MALE_SENSES)
     if named.is_many:
         return False
     if word in _IT:

@@ -3,17 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from mrpvm.english import lexicon
 from mrpvm.english.asking import Asked, asked_by, bare_question
-from mrpvm.english.lexicon import (
-    AUXILIARIES,
-    BE_FORMS,
-    DETERMINERS,
-    INTERROGATIVES,
-    POSSESSIVES,
-    PREPOSITIONS,
-    STOP_WORDS,
-    pattern,
-)
 from mrpvm.english.parsing import parse, tokens_of
 from mrpvm.english.requests import request_of
 from mrpvm.english.structure import Phrase
@@ -23,14 +14,14 @@ from mrpvm.english.times import names_time
 from mrpvm.values import HistoryMessage
 
 _MOST_WORDS = 6
-_NAMED = pattern("ellipsis.named")
-_WANTED = pattern("ellipsis.wanted")
+_NAMED = lexicon.pattern("ellipsis.named")
+_WANTED = lexicon.pattern("ellipsis.wanted")
 """A circumstance that is asked for, with no verb. "Who?" and "which ones?" mostly ask of the answer instead."""
 _SEVERAL = re.compile(r"them|they|these|those|both|(?:the|these|those) (?:two|three|four)|both of them", re.IGNORECASE)
 _ONE = re.compile(r"^(?:the |that |this )?(?P<kind>.+?) ones?$", re.IGNORECASE)
 _MEANT = frozenset(("he", "him", "she", "her", "it", "they", "them"))
 """Pronouns of who or what was named before, in whose place somebody or something else may be asked about."""
-_PRONOUNS = STOP_WORDS - DETERMINERS - PREPOSITIONS - {"and", "or"}
+_PRONOUNS = lexicon.STOP_WORDS - lexicon.DETERMINERS - lexicon.PREPOSITIONS - {"and", "or"}
 
 
 def asked_again(message: str, history: Sequence[HistoryMessage]) -> str | None:
@@ -86,8 +77,8 @@ def _of_the_same(question: str, wanted: str) -> str | None:
     start = next((place for place, token in enumerate(tokens) if is_auxiliary(token)), None)
     if start is None or wanted in tokens[:start]:
         return None
-    end = -1 if tokens[-1] in PREPOSITIONS else None  # it governed what was asked for before
-    asking, *governing = wanted.split() if wanted.split()[-1] in PREPOSITIONS else (wanted,)
+    end = -1 if tokens[-1] in lexicon.PREPOSITIONS else None  # it governed what was asked for before
+    asking, *governing = wanted.split() if wanted.split()[-1] in lexicon.PREPOSITIONS else (wanted,)
     return f"{' '.join((asking, tokens[start], *surfaces[start + 1 : end], *governing))}?"
 
 
@@ -100,7 +91,9 @@ def _new(message: str) -> str | None:
     words = new.lower().split()
     if not match["opener"] and not (_is_name(new) and message.rstrip().endswith("?")):
         return None
-    is_clause = not (INTERROGATIVES | AUXILIARIES | BE_FORMS).isdisjoint(words) or bool(parse(new).clauses)
+    is_clause = not (lexicon.INTERROGATIVES | lexicon.AUXILIARIES | lexicon.BE_FORMS).isdisjoint(words) or bool(
+        parse(new).clauses
+    )
     if is_clause or len(words) > _MOST_WORDS or not _PRONOUNS.isdisjoint(words) or is_adverb(words[0]):
         return None
     return new
@@ -108,7 +101,7 @@ def _new(message: str) -> str | None:
 
 def _is_name(text: str) -> bool:
     words = text.split()
-    return all(word[0].isupper() for word in words) and words[0].lower() not in STOP_WORDS
+    return all(word[0].isupper() for word in words) and words[0].lower() not in lexicon.STOP_WORDS
 
 
 def _with(question: str, asked: Asked, new: str) -> str | None:
@@ -118,7 +111,7 @@ def _with(question: str, asked: Asked, new: str) -> str | None:
     governed = [item for clause in clauses for item in clause.modifiers]
     phrases = [part for clause in clauses for phrase in clause.phrases for part in (phrase, *phrase.owned_by)]
     first, _, rest = new.partition(" ")
-    if first.lower() in PREPOSITIONS and rest:
+    if first.lower() in lexicon.PREPOSITIONS and rest:
         owned = [("of", part) for phrase in phrases for part in phrase.owned_by]
         old = next((item for word, item in (*governed, *owned) if word == first.lower() and _is_like(item, rest)), None)
         if old is None and first.lower() not in tokens:
@@ -156,6 +149,6 @@ def _is_like(phrase: Phrase, new: str) -> bool:
         return False
     if names_time(head):
         return True
-    if first in POSSESSIVES or phrase.owner_pronoun:
-        return first in POSSESSIVES and bool(phrase.owner_pronoun)
-    return _is_name(new) == phrase.is_name and (first in DETERMINERS) == bool(phrase.determiner)
+    if first in lexicon.POSSESSIVES or phrase.owner_pronoun:
+        return first in lexicon.POSSESSIVES and bool(phrase.owner_pronoun)
+    return _is_name(new) == phrase.is_name and (first in lexicon.DETERMINERS) == bool(phrase.determiner)

@@ -4,22 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mrpvm.english import lexicon
 from mrpvm.english.asking import Asked
-from mrpvm.english.causes import is_cause
 from mrpvm.english.discourse import Discourse, Told
-from mrpvm.english.lexicon import (
-    ANTONYMS,
-    ATTITUDE_VERBS,
-    COLOURS,
-    COMPLEMENTS,
-    HAVE_FORMS,
-    PARTIAL_ADVERBS,
-    classes,
-    listed,
-    word_class,
-)
-from mrpvm.english.lookahead import LIMITS
 from mrpvm.english.matching import PARTNERS, ROLES, Pair, numbers_in
+from mrpvm.english.parsing import LIMITS
 from mrpvm.english.reading import sense, sense_class
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import PRONOUNS, bare_adverbs, is_number
@@ -43,28 +32,25 @@ from mrpvm.english.values import (
 _BE, _HAVE, _DO, _CALL, _CONTAIN = (sense(word) for word in ("be", "have", "do", "call", "contain"))
 _HAPPEN, _MEAN, _WEIGH = (sense(word) for word in ("happen", "mean", "weigh"))
 _PERMITTING = sense_class("allow forbid")
-_PERMISSION = frozenset(("may", "can"))
 _POSSIBLE = frozenset(("can", "could", "may", "might"))
-_UNDONE = word_class("of about at from for against to without")
-_EXEMPTING = word_class("without except despite unlike of by")
-_HEDGES = word_class("maybe perhaps possibly probably allegedly supposedly presumably")
+_UNDONE = lexicon.word_class("of about at from for against to without")
+_EXEMPTING = lexicon.word_class("without except despite unlike of by")
+_HEDGES = lexicon.word_class("maybe perhaps possibly probably allegedly supposedly presumably")
 _TALES = sense_class("legend rumour rumor myth folklore")
-_PARTS = word_class("some most many few several half")
+_PARTS = lexicon.word_class("some most many few several half")
 _PART_SENSES = sense_class("most many few several")
 _TIME_LINKS = ("when", "whenever", "after", "before", "until", "once", "while", "if", "unless")
 _TIME_PREPOSITIONS = frozenset(("after", "before", "until", "during", "since", "from"))
-_POINTING = word_class("someone somebody anyone anybody something this that these those one") | PRONOUNS
-_MOVING = word_class("to from into onto through across off toward towards by over")
+_POINTING = lexicon.word_class("someone somebody anyone anybody something this that these those one") | PRONOUNS
+_MOVING = lexicon.word_class("to from into onto through across off toward towards by over")
 """Prepositions that tell the way, not the place."""
 _PROFESSIONS = frozenset(("profession", "occupation", "job", "trade"))
 _MADE_UP = sense_class("contain include consist comprise")
-_LOCATED = frozenset(map(sense, listed("located_verbs")))
+_LOCATED = frozenset(map(sense, lexicon.listed("located_verbs")))
 _EXTENT = sense_class("last measure weigh amount cost reach rise take limit have set fix number cover")
-_TOLD_BY = {sense(verb): kinds for verb, kinds in classes("told_by").items()}
+_TOLD_BY = {sense(verb): kinds for verb, kinds in lexicon.classes("told_by").items()}
 """Verbs that tell one extent only: what something costs is not how large it is."""
 _PAYING = sense_class("cost pay owe earn")
-_ONLY_MEANT = frozenset(map(sense, ATTITUDE_VERBS)) | sense_class("reject decline discuss request demand")
-"""What somebody wants or rejects is not there to be measured."""
 LACKING = "refused: the closest sentence does not name"
 """How the reason begins of a statement that lacks words of the question."""
 _HAPPENS = sense_class("hold happen occur start open begin arrive leave take") | {_BE}
@@ -141,7 +127,7 @@ def _is_ahead(pair: Pair) -> bool:
 
 def _verdict(pair: Pair) -> bool | None:
     question, clause, tokens = pair.question, pair.clause, pair.parsed.tokens
-    if not (pair.asked.conditions or _is_settled(pair)) or not pair.asked.bare <= bare_adverbs(tokens):
+    if (pair.has_open_condition() and not pair.asked.conditions) or not pair.asked.bare <= bare_adverbs(tokens):
         return None
     if clause.link in _UNDONE or (clause.link == "ing" and tokens[clause.verb_place - 1] in _UNDONE):
         return None  # who thinks of selling it has not sold it
@@ -160,19 +146,7 @@ def _verdict(pair: Pair) -> bool | None:
             question.subject is not None and pair.same(question.subject, clause.subject)
         )
         return False if other and named and pair.same_modifiers() else None
-    if pair.same_agent():
-        return _in_circumstances(pair, agrees=agrees)
-    unlike = [phrase for word, phrase in clause.modifiers if word == "unlike"]
-    contrasted = question.agent is not None and pair.among(question.agent, unlike)
-    return not agrees if contrasted and pair.same_modifiers() else None
-
-
-def _is_settled(pair: Pair) -> bool:
-    """Return whether a clause holds as it stands; what is forbidden "unless ..." is told as forbidden, with that."""
-    if not pair.has_open_condition():
-        return True
-    forbids = pair.clause.is_negated and bool(pair.clause.auxiliaries & pair.question.auxiliaries & _PERMISSION)
-    return forbids and all(other.link != "if" for other in pair.parsed.clauses)
+    return _in_circumstances(pair, agrees=agrees) if pair.same_agent() else None
 
 
 def _is_uncertain(pair: Pair) -> bool:
@@ -189,7 +163,7 @@ def _is_uncertain(pair: Pair) -> bool:
 
 def _is_partial(question: Clause, clause: Clause) -> bool:
     """Return whether a clause says it of a part: "almost", "most guests", "not all"."""
-    partial = set(clause.adverbs) & PARTIAL_ADVERBS - set(question.adverbs)
+    partial = set(clause.adverbs) & lexicon.PARTIAL_ADVERBS - set(question.adverbs)
     if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
         partial = set()  # "may only be used in the room": in the room they may
     subject = clause.subject
@@ -216,7 +190,7 @@ def _is_other_value(question: Clause, clause: Clause) -> bool:
     wanted, said = question.objects[0], clause.objects[0]
     if wanted.others or said.others:
         return False
-    if wanted.head_text in COLOURS and said.head_text in COLOURS:
+    if wanted.head_text in lexicon.COLOURS and said.head_text in lexicon.COLOURS:
         return wanted.head_text != said.head_text
     if question.verb == _CALL and wanted.is_name and said.is_name:
         return wanted.senses.isdisjoint(said.senses)
@@ -270,10 +244,10 @@ def _is_so(pair: Pair, *, agrees: bool) -> bool | None:
         return agrees if question.modifiers else _is_on(pair, agrees=agrees)
     [*others, wanted] = question.objects
     if clause.is_passive:
-        contrary = clause.verb_text in ANTONYMS.get(wanted.head_text, ())
+        contrary = clause.verb_text in lexicon.ANTONYMS.get(wanted.head_text, ())
         narrower = bool(clause.modifiers) and not question.modifiers  # closed on Sundays
         return not agrees if contrary and not (others or narrower or clause.is_negated) else None
-    contraries = COMPLEMENTS if clause.is_negated else ANTONYMS  # what is not hot may be warm
+    contraries = lexicon.COMPLEMENTS if clause.is_negated else lexicon.ANTONYMS  # what is not hot may be warm
     opposed = any(item.head_text in contraries.get(wanted.head_text, ()) for item in clause.objects)
     if opposed and not others:
         return not agrees
@@ -290,7 +264,7 @@ def _is_on(pair: Pair, *, agrees: bool) -> bool | None:
     for adverb in (*pair.question.adverbs, *pair.asked.bare, *pair.asked.manners):
         if adverb in said:
             return agrees
-        if COMPLEMENTS.get(adverb, frozenset()) & said:
+        if lexicon.COMPLEMENTS.get(adverb, frozenset()) & said:
             return not agrees
     return None
 
@@ -353,7 +327,7 @@ def _fillers(pair: Pair) -> Sequence[str]:
         return times(clause, parsed, limit) or _time_clauses(pair, limit)
     if wants == "duration":
         since = pair.texts(item for word, item in clause.modifiers if word == "since")
-        if since and asked.clause.auxiliaries & HAVE_FORMS:
+        if since and asked.clause.auxiliaries & lexicon.HAVE_FORMS:
             return since
         lengths = measures(clause, "length", parsed, asked.measure) if asked.measure == "long" else ()
         return spans(clause, parsed) or lengths
@@ -470,8 +444,6 @@ def _equated(pair: Pair) -> Sequence[str]:
         return _placed(pair, thing)
     if wants == "colour":
         return _coloured(pair, thing)
-    if within := _sized(pair, thing):
-        return within
     if not _is_about(pair, thing):
         return ()
     if wants == "time":
@@ -482,19 +454,6 @@ def _equated(pair: Pair) -> Sequence[str]:
 
 def _is_about(pair: Pair, thing: Phrase) -> bool:
     return pair.same(thing, pair.clause.subject) and pair.same_modifiers()
-
-
-def _sized(pair: Pair, thing: Phrase) -> Sequence[str]:
-    """Return the measure a phrase has with "of": "a password of at least twelve characters"."""
-    if pair.clause.verb in _ONLY_MEANT:
-        return ()
-    wants, parsed = pair.asked.wants, pair.parsed
-    kinds = {"duration": ("duration", "length"), "amount": ("cost", "measure")}.get(wants, (wants,))
-    for item in _all(pair.clause):
-        sized = any(kind in UNITS and is_measure(item, kind, parsed) for kind in kinds)
-        if sized and "of" in parsed.tokens[item.start : item.end + 1] and pair.same(thing, item):
-            return pair.texts([item])
-    return ()
 
 
 def _all(clause: Clause) -> list[Phrase]:
@@ -530,7 +489,7 @@ def _coloured(pair: Pair, thing: Phrase) -> Sequence[str]:
         if item.start < item.end and parsed.tokens[item.end] in (item.head_text, thing.head_text)
         and pair.same(thing, item)
     ]  # fmt: skip
-    return [parsed.surfaces[place] for place in before if parsed.tokens[place] in COLOURS]
+    return [parsed.surfaces[place] for place in before if parsed.tokens[place] in lexicon.COLOURS]
 
 
 def _extent(pair: Pair) -> Sequence[str]:
@@ -636,3 +595,46 @@ def _placed(pair: Pair, thing: Phrase) -> Sequence[str]:
         if beside and pair.same(thing, phrase):
             return pair.texts(beside)
     return places(clause, parsed) if clause.verb in _LOCATED | {_BE} and _is_about(pair, thing) else ()
+
+
+_CAUSAL = frozenset(("because", "since", "as"))
+_PHRASES = frozenset(map(tuple, lexicon.groups("reasons")))
+_CONTROL = frozenset(map(sense, lexicon.ATTITUDE_VERBS | lexicon.listed("control_verbs")))
+_BE = sense("be")
+_PLACED = sense_class("place put keep store stand leave set use")
+
+
+def is_cause(pair: Pair) -> bool:
+    """Return whether a clause says what is asked, and its sentence the reason."""
+    question, clause = pair.question, pair.clause
+    if clause.link in _CAUSAL | {"if", "unless"} or clause.is_negated != question.is_negated:
+        return False
+    is_state = question.verb == _BE and not question.is_passive
+    says_same = _says_state(pair) and pair.same_modifiers() if is_state else pair.says_same()
+    return says_same and _has_reason(pair)
+
+
+def _says_state(pair: Pair) -> bool:
+    """Return whether a clause says the state: "is not near the oven" is also "do not place it near the oven"."""
+    question, clause = pair.question, pair.clause
+    if question.subject is None:
+        return False
+    if clause.verb in _PLACED and question.modifiers and not question.objects:
+        return pair.among(question.subject, clause.patient)
+    is_about = clause.verb == _BE and pair.same(question.subject, clause.subject)
+    return is_about and all(pair.among(wanted, clause.objects) for wanted in question.objects)
+
+
+def _has_reason(pair: Pair) -> bool:
+    clause = pair.clause
+    for other in pair.parsed.clauses:
+        if other.link in _CAUSAL and other.outer is clause:
+            return True
+        if clause.link == "so" and other is clause.outer:
+            return True
+        purpose = other.link == "to" and other.outer is clause and clause.verb not in _CONTROL
+        if purpose and not (clause.is_negated or clause.verb == _BE):
+            return True
+        if "otherwise" in other.adverbs and not other.link:
+            return True
+    return not _PHRASES.isdisjoint(pairwise(pair.parsed.tokens))

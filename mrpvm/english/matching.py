@@ -3,51 +3,39 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from mrpvm.english import lexicon
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told, of_another
-from mrpvm.english.lexicon import (
-    ALTERING,
-    ATTITUDE_VERBS,
-    MODALS,
-    NUMBER_WORDS,
-    PREPOSITIONS,
-    TIME_WORDS,
-    classes,
-    groups,
-    word_class,
-)
 from mrpvm.english.reading import ANYBODY, sense, sense_class
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import PARTICLES, is_number, verb_forms
 from mrpvm.english.times import names_time
 from mrpvm.english.values import is_time
 
-_GENERIC = word_class("i we you one they anyone anybody someone somebody people everyone everybody it")
-_ANYONE = word_class("anyone anybody everyone everybody someone somebody who whoever")
-_NOBODY = word_class("nobody none no-one")
+_GENERIC = lexicon.word_class("i we you one they anyone anybody someone somebody people everyone everybody it")
+_ANYONE = lexicon.word_class("anyone anybody everyone everybody someone somebody who whoever")
+_NOBODY = lexicon.word_class("nobody none no-one")
 _TITLES = sense_class("mr mrs ms miss dr")
 _PERIOD = sense("period")
 _SAYING_NOTHING = sense_class("own whole entire actual same")
-_OTHERWISE = frozenset(map(sense, ALTERING))
+_OTHERWISE = frozenset(map(sense, lexicon.ALTERING))
 ROLES = ("verb", "subject", "object", "circumstance")
-_NUMBERS = frozenset(map(sense, NUMBER_WORDS))
+_NUMBERS = frozenset(map(sense, lexicon.NUMBER_WORDS))
 PARTNERS = frozenset(("my", "your", "our"))
 _FACTIVE = sense_class("report find show confirm agree discover notice point know mean learn see prove")
 _SELF_REPORTS = sense_class("tell explain confess admit reveal recall remember")
-_ATTITUDES = frozenset(map(sense, ATTITUDE_VERBS)) - _FACTIVE
+_ATTITUDES = frozenset(map(sense, lexicon.ATTITUDE_VERBS)) - _FACTIVE
 _EXCLUDING = frozenset(("except", "unlike", "without", "despite"))
-_EXPECTING = sense_class("expect schedule plan")
 _UNREAL = frozenset(("would", "could", "might"))
-_LIGHT = {(sense(verb), sense(noun)): sense(said) for verb, noun, said in groups("light_verbs")}
+_LIGHT = {(sense(verb), sense(noun)): sense(said) for verb, noun, said in lexicon.groups("light_verbs")}
 """Verbs that say little with the noun that says it for them, and the verb that says the same."""
-_SAME_PLACE = groups("same_place")
-_CONVERSE = {sense("borrow"): sense("lend"), sense("lend"): sense("borrow")}
+_SAME_PLACE = lexicon.groups("same_place")
 _TRANSFERS = frozenset(("to", "from", "by"))
 """Prepositions of who takes part himself: what is given to his sister is not given to him."""
 _PREFER, _ALLOW = sense("prefer"), sense("allow")
-_EQUAL = [frozenset(map(sense, group)) for group in groups("equal_verbs")]
+_EQUAL = [frozenset(map(sense, group)) for group in lexicon.groups("equal_verbs")]
 _WAS, _IS = frozenset(("was", "were")), frozenset(("is", "are", "am"))
-_PERIODS = classes("periods")
+_PERIODS = lexicon.classes("periods")
 
 
 def is_generic(phrase: Phrase | None) -> bool:
@@ -113,7 +101,7 @@ class Pair:
             return asked.pronoun == said.pronoun
         if asked.owner_pronoun in PARTNERS and said.owner_pronoun != asked.owner_pronoun:
             return False  # "my sister" is nobody's else
-        if asked.head_text in TIME_WORDS and numbers_in(asked) != numbers_in(said):
+        if asked.head_text in lexicon.TIME_WORDS and numbers_in(asked) != numbers_in(said):
             return False  # "every two years" is not every year
         left, right = asked.senses - _TITLES, said.senses - _TITLES
         is_one_name = asked.is_name and said.is_name and (left <= right or right <= left)
@@ -152,16 +140,15 @@ class Pair:
         clause, asked, outer = self.clause, self.question, self.clause.outer
         if clause.link in ("if", "unless", "whether"):
             return False
-        if clause.link == "to" and asked.verb:
-            is_ahead = outer is not None and outer.is_passive and outer.verb in _EXPECTING and not outer.is_negated
-            return is_ahead and bool(asked.auxiliaries & {"will", "do", "does"})
+        if clause.link == "to":
+            return False
         if clause.link in ("that", "ing") and outer is not None and outer.verb in _ATTITUDES:
             return False
         if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:
             return outer.verb in _SELF_REPORTS and not outer.is_negated
         if not self._same_time():
             return False
-        said, wanted = clause.auxiliaries & MODALS, asked.auxiliaries & MODALS
+        said, wanted = clause.auxiliaries & lexicon.MODALS, asked.auxiliaries & lexicon.MODALS
         if wanted and not said and clause.link == "rel" and self.asked.wants == "count":
             return False  # "members who miss three" does not say how many they may miss
         if said & _UNREAL and not wanted & (_UNREAL | {"will", "can"}):
@@ -175,7 +162,9 @@ class Pair:
             if asked.auxiliaries & one and said.auxiliaries & other:
                 return False
         wanted, forms = verb_forms(asked.verb_text), verb_forms(said.verb_text)
-        if ("did" in asked.auxiliaries or (not asked.auxiliaries and wanted == {"past"})) and said.auxiliaries & MODALS:
+        if (
+            "did" in asked.auxiliaries or (not asked.auxiliaries and wanted == {"past"})
+        ) and said.auxiliaries & lexicon.MODALS:
             return False
         if said.auxiliaries or said.link or said.is_order:
             return True
@@ -207,7 +196,7 @@ class Pair:
         asked, said = self.question, self.clause
         left, right = _light(asked)[0], _light(said)[0]
         if not _are_equal(left, right):
-            return (left, right) == (asked.verb, said.verb) and _is_converse(asked, said)
+            return False
         if (left, right) != (asked.verb, said.verb):
             return True
         asked_off = set(asked.adverbs) & PARTICLES
@@ -234,7 +223,9 @@ class Pair:
             return False
         behind = (*self.parsed.tokens[agent.end + 1 : agent.end + 2], "")[0]
         described = any(item.link == "rel" and item.subject is agent for item in self.parsed.clauses)
-        return bool(agent.owned_by) or (behind in PREPOSITIONS and agent.end < self.clause.verb_place) or described
+        return (
+            bool(agent.owned_by) or (behind in lexicon.PREPOSITIONS and agent.end < self.clause.verb_place) or described
+        )
 
     def same_patients(self) -> bool:
         """Return whether everything the question says it is done to is met."""
@@ -324,10 +315,6 @@ def _light(clause: Clause) -> tuple[str, Phrase | None]:
 
 def _are_equal(left: str, right: str) -> bool:
     return left == right or any(left in group and right in group for group in _EQUAL)
-
-
-def _is_converse(asked: Clause, said: Clause) -> bool:
-    return _CONVERSE.get(asked.verb) == said.verb and said.is_passive and said.agent is None
 
 
 def _is_anybody(said: Phrase | None, pronoun: str) -> bool:

@@ -83,8 +83,6 @@ class PhraseReader:
                 break
             kept.append(place)
             place += 1
-            if is_number(term) and self.at(place) == "and" and is_number(self.at(place + 1)) and term in _LARGE:
-                place += 1  # "two hundred and six"
             if term.endswith(("'s", "s'")) and place < len(tokens):
                 possessor = self._phrase(start, kept, determiner, owner, owner_pronoun)
                 owner, owners = owner | possessor.senses | {possessor.head}, (possessor, *owners)
@@ -157,7 +155,6 @@ class PhraseReader:
         return opened and bool(following) and is_nominal(following)
 
 
-_LARGE = frozenset(("hundred", "thousand", "million"))
 _TELLING_WHICH = word_class("first back home away outside inside upstairs downstairs")
 """Adverbs that tell one thing of a kind from another before a noun: "the first train", "the back door"."""
 _PLACE_ADVERBS = frozenset(("outdoors", "indoors", "abroad", "upstairs", "downstairs"))

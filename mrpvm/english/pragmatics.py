@@ -3,35 +3,22 @@
 import re
 from dataclasses import dataclass
 
-from mrpvm.english.lexicon import (
-    AUXILIARIES,
-    BE_FORMS,
-    DETERMINERS,
-    HAVE_FORMS,
-    INTERROGATIVES,
-    PREPOSITIONS,
-    SPEAKERS,
-    listed,
-    pattern,
-    patterns,
-    section,
-    word_class,
-)
+from mrpvm.english import lexicon
 from mrpvm.english.text import QUESTION_MARKS, words
 
-ACT_VERBS = {act: tuple(verbs.split("|")) for act, verbs in section("pragmatics.acts").items()}
+ACT_VERBS = {act: tuple(verbs.split("|")) for act, verbs in lexicon.section("pragmatics.acts").items()}
 """Imperatives of each act."""
-_TASK_VERBS = listed("task_verbs")
+_TASK_VERBS = lexicon.listed("task_verbs")
 """Imperatives that ask for an answer; other imperatives state a procedure."""
-_ANSWER_VERBS = listed("answer_verbs")
+_ANSWER_VERBS = lexicon.listed("answer_verbs")
 """Those of them that only whoever answers can follow: "Check the seal." is a step of a manual."""
-_NOUN_LIKE = word_class("list name check show find give rate review measure trace outline recap")
+_NOUN_LIKE = lexicon.word_class("list name check show find give rate review measure trace outline recap")
 """Task verbs that are as often nouns: "List prices are high." asks for nothing."""
-_EVERYTHING = word_class("everything everybody everyone anything anybody anyone all")
-_FAVOUR = pattern("pragmatics.favour")
+_EVERYTHING = lexicon.word_class("everything everybody everyone anything anybody anyone all")
+_FAVOUR = lexicon.pattern("pragmatics.favour")
 """Orders to whoever answers, which state nothing: "Write me a poem."."""
-_PHRASES = patterns("pragmatics.act_phrases")
-_LEAD = pattern("pragmatics.lead")
+_PHRASES = lexicon.patterns("pragmatics.act_phrases")
+_LEAD = lexicon.pattern("pragmatics.lead")
 _CONTRACTED_IS = re.compile(r"\b(what|who|where|when|why|how|which)['\u2019]s\b", re.IGNORECASE)
 _QUOTES = "\"'\u201c\u201d\u2018\u2019([*_-\u2022 \t"
 _PAST_EVENT = re.compile(r"\b(?:yesterday|ago|once|last (?:night|week|month|year)|(?:1[0-9]|20)\d\d)\b|\b[a-z]{2,}ed\b")
@@ -42,7 +29,7 @@ def strip_lead(sentence: str) -> str:
     return _LEAD.sub("", sentence.strip().lstrip(_QUOTES))
 
 
-_INDIRECT = pattern("pragmatics.indirect")
+_INDIRECT = lexicon.pattern("pragmatics.indirect")
 
 
 def direct_question(sentence: str) -> str | None:
@@ -89,17 +76,17 @@ def act_of(sentence: str) -> str:
         return "define"
     if opening.first in ("who", "whom", "which", "where", "when", "whose", "what", "how"):
         return "identify"
-    return "evaluate" if opening.first in AUXILIARIES else "explain"
+    return "evaluate" if opening.first in lexicon.AUXILIARIES else "explain"
 
 
-_ASKED_WITHIN = pattern("pragmatics.asked_within")
+_ASKED_WITHIN = lexicon.pattern("pragmatics.asked_within")
 """Question words in the middle, as nobody puts them who states something: behind a preposition that begins or ends the
 sentence, before "did", in the main clause behind a comma, or with nothing but a noun behind them."""
 
 
 def is_yes_no(sentence: str) -> bool:
     """Return whether the sentence asks for yes or no: it begins with an auxiliary verb or "whether"."""
-    return _opening(sentence).first in AUXILIARIES | {"whether"} and is_task_request(sentence)
+    return _opening(sentence).first in lexicon.AUXILIARIES | {"whether"} and is_task_request(sentence)
 
 
 def is_task_request(sentence: str) -> bool:
@@ -112,9 +99,9 @@ def is_task_request(sentence: str) -> bool:
     if bare.endswith(QUESTION_MARKS) or direct_question(sentence):
         return True
     opening = _opening(sentence)
-    if opening.first in INTERROGATIVES:
+    if opening.first in lexicon.INTERROGATIVES:
         return _asks_without_mark(opening)
-    if opening.first in AUXILIARIES:
+    if opening.first in lexicon.AUXILIARIES:
         return _inverts(opening, closed=bare.endswith((".", "!")))
     if opening.first in _TASK_VERBS:
         return not _reads_as_noun(opening, bare)
@@ -128,7 +115,7 @@ def asks_reader(sentence: str) -> bool:
     if bare.endswith(QUESTION_MARKS):
         return True
     opening = _opening(sentence)
-    if opening.first in INTERROGATIVES | AUXILIARIES:
+    if opening.first in lexicon.INTERROGATIVES | lexicon.AUXILIARIES:
         return not bare.endswith((".", "!", ":")) and is_task_request(sentence)
     if opening.first in _TASK_VERBS:
         is_asked = opening.first in _ANSWER_VERBS and opening.second != "of"
@@ -139,15 +126,15 @@ def asks_reader(sentence: str) -> bool:
 def _asks_without_mark(opening: _Opening) -> bool:
     if opening.first not in ("when", "where"):
         return len(opening.head) > 1
-    return opening.second in AUXILIARIES
+    return opening.second in lexicon.AUXILIARIES
 
 
 def _inverts(opening: _Opening, *, closed: bool) -> bool:
     if len(opening.head) < 2 or opening.second in ("not", "never", "n't") or opening.second[:1].isdigit():
         return False
-    if opening.first == "do" and opening.second not in SPEAKERS | DETERMINERS | {"they", "people"}:
+    if opening.first == "do" and opening.second not in lexicon.SPEAKERS | lexicon.DETERMINERS | {"they", "people"}:
         return not closed
-    finite_later = any(word in BE_FORMS | HAVE_FORMS for word in opening.head[1:])
+    finite_later = any(word in lexicon.BE_FORMS | lexicon.HAVE_FORMS for word in opening.head[1:])
     return not (opening.first in ("may", "will", "must", "might") and closed and finite_later)
 
 
@@ -157,13 +144,14 @@ def _reads_as_noun(opening: _Opening, bare: str) -> bool:
     if bare[len(opening.first) :].lstrip().startswith(":"):
         return True
     takes_object = (
-        opening.second in DETERMINERS | SPEAKERS | INTERROGATIVES | PREPOSITIONS | _EVERYTHING
+        opening.second
+        in lexicon.DETERMINERS | lexicon.SPEAKERS | lexicon.INTERROGATIVES | lexicon.PREPOSITIONS | _EVERYTHING
         or opening.second[:1].isdigit()
     )
-    return not takes_object and any(word in AUXILIARIES for word in opening.head[1:])
+    return not takes_object and any(word in lexicon.AUXILIARIES for word in opening.head[1:])
 
 
-_ROLE_RULES = patterns("pragmatics.roles")
+_ROLE_RULES = lexicon.patterns("pragmatics.roles")
 
 
 def role_of(text: str) -> str:

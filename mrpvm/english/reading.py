@@ -4,28 +4,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mrpvm.english.lexicon import (
-    AUDIENCE,
-    AUXILIARIES,
-    BASE_FORMS,
-    CONJUNCTIONS,
-    NEGATIONS,
-    PAST_FORMS,
-    POSSESSIVES,
-    PREPOSITIONS,
-    STOP_WORDS,
-    SYNONYMS,
-    listed,
-    pattern,
-    word_class,
-)
+from mrpvm.english import lexicon
 from mrpvm.english.text import stem
 from mrpvm.text_cache import TextCache
 
-_TOKEN = pattern("reading.token")
+_TOKEN = lexicon.pattern("reading.token")
 _SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself": "i"}
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
-_NOT_PARTICIPLES = word_class("red bed need seed speed shed sled hundred weed reed indeed")
+_NOT_PARTICIPLES = lexicon.word_class("red bed need seed speed shed sled hundred weed reed indeed")
 _OWNING = frozenset(("own",))
 """A verb where no possessive is before it: "did Anna own a boat", not "her own boat"."""
 _SHORT_FORMS = re.compile(r"(?<=\w)['\u2019](ll|m|re|ve)\b", re.IGNORECASE)
@@ -35,25 +21,25 @@ _LONG_FORMS = {"ll": " will", "m": " am", "re": " are", "ve": " have"}
 @TextCache
 def sense(word: str) -> str:
     """Return the stem under which a question and a statement meet: synonyms of general English share one."""
-    base = BASE_FORMS.get(word) or _S_FORMS.get(word, word)
-    direct = SYNONYMS.get(base)
+    base = lexicon.BASE_FORMS.get(word) or _S_FORMS.get(word, word)
+    direct = lexicon.SYNONYMS.get(base)
     return stem(direct) if direct else _SYNONYM_STEMS.get(stem(base), stem(base))
 
 
 _S_FORMS = {"goes": "go", "undergoes": "undergo"}
-_SYNONYM_STEMS = {stem(word): stem(first) for word, first in SYNONYMS.items()}
+_SYNONYM_STEMS = {stem(word): stem(first) for word, first in lexicon.SYNONYMS.items()}
 
 
 def sense_class(listing: str) -> frozenset[str]:
     """Return the senses of the words of a listing."""
-    return frozenset(map(sense, word_class(listing)))
+    return frozenset(map(sense, lexicon.word_class(listing)))
 
 
-MEANS = frozenset(map(sense, listed("means")))
+MEANS = frozenset(map(sense, lexicon.listed("means")))
 """Behind a bare "by" they say how: "made by phone" names nobody who makes it."""
 
 
-ANYBODY = frozenset(map(sense, AUDIENCE))
+ANYBODY = frozenset(map(sense, lexicon.AUDIENCE))
 """Whom a document speaks to when it names nobody else."""
 GIVEN = sense_class("sell give hand lend")
 """Deeds that are done to somebody: "sold to adults" names no place."""
@@ -61,7 +47,7 @@ GIVEN = sense_class("sell give hand lend")
 
 def is_past(word: str) -> bool:
     """Return whether a word looks like a past form or participle."""
-    return word in PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PARTICIPLES)
+    return word in lexicon.PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PARTICIPLES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +79,7 @@ class Reading:
     @property
     def is_negated(self) -> bool:
         """Return whether a word denies."""
-        return any(token in NEGATIONS or token.endswith("n't") for token in self.tokens)
+        return any(token in lexicon.NEGATIONS or token.endswith("n't") for token in self.tokens)
 
     @property
     def senses(self) -> frozenset[str]:
@@ -118,9 +104,14 @@ def read(text: str) -> Reading:
 def _words(tokens: tuple[str, ...], surfaces: tuple[str, ...]) -> Iterator[Word]:
     preposition: str | None = None
     for place, token in enumerate(tokens):
-        if not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
+        if (
+            not token[0].isalnum()
+            or token in lexicon.CONJUNCTIONS
+            or token in lexicon.AUXILIARIES
+            or token in _RELATIVES
+        ):
             preposition = None
-        elif token in PREPOSITIONS:
+        elif token in lexicon.PREPOSITIONS:
             preposition = token
         elif token in _SPEAKER:
             yield Word(text=token, sense=_SPEAKER[token], place=place, is_pronoun=True)
@@ -132,11 +123,11 @@ def _words(tokens: tuple[str, ...], surfaces: tuple[str, ...]) -> Iterator[Word]
 
 def _is_content(word: str, before: str) -> bool:
     if word in _OWNING:
-        return before != "" and before not in POSSESSIVES
-    return word not in STOP_WORDS and word not in NEGATIONS and (before, word) != ("no", "longer")
+        return before != "" and before not in lexicon.POSSESSIVES
+    return word not in lexicon.STOP_WORDS and word not in lexicon.NEGATIONS and (before, word) != ("no", "longer")
 
 
 def _is_name(surface: str, place: int, surfaces: tuple[str, ...]) -> bool:
     if not surface[0].isupper():
         return False
-    return place > 0 or (surface.lower() not in STOP_WORDS and len(surfaces) > 1 and not surface.isupper())
+    return place > 0 or (surface.lower() not in lexicon.STOP_WORDS and len(surfaces) > 1 and not surface.isupper())

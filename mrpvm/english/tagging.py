@@ -4,44 +4,34 @@ A word of the list of verbs can be one; whether it is one where it stands, its s
 lexicon, nothing may come from a particular text.
 """
 
-from mrpvm.english.lexicon import (
-    AUXILIARIES,
-    BE_FORMS,
-    CONJUNCTIONS,
-    DETERMINERS,
-    HAVE_FORMS,
-    NUMBER_WORDS,
-    PAST_FORMS,
-    POSSESSIVES,
-    PREPOSITIONS,
-    listed,
-    word_class,
-)
+from mrpvm.english import lexicon
 from mrpvm.text_cache import TextCache
 
-SUBJECT_PRONOUNS = word_class("i we you he she it they who everyone everybody nobody someone anyone")
-OBJECT_PRONOUNS = word_class("me us him them her it you whom himself herself itself themselves")
+SUBJECT_PRONOUNS = lexicon.word_class("i we you he she it they who everyone everybody nobody someone anyone")
+OBJECT_PRONOUNS = lexicon.word_class("me us him them her it you whom himself herself itself themselves")
 PRONOUNS = (
     SUBJECT_PRONOUNS
     | OBJECT_PRONOUNS
-    | word_class("whoever whatever this that these those both all none something nothing")
+    | lexicon.word_class("whoever whatever this that these those both all none something nothing")
 )
-SUBORDINATORS = listed("subordinators")
-RELATIVES = word_class("who which that whose whom where")
+SUBORDINATORS = lexicon.listed("subordinators")
+RELATIVES = lexicon.word_class("who which that whose whom where")
 CONTRACTED = {
     f"{word}n't": (word, True)
-    for word in word_class("could would do does did is are was were has have had must should")
+    for word in lexicon.word_class("could would do does did is are was were has have had must should")
 } | {"can't": ("can", True), "won't": ("will", True), "cannot": ("can", True)}
-NEGATORS = word_class("not never hardly neither")
-_ADVERBS = listed("adverbs")
-MORE_PREPOSITIONS = listed("more_prepositions")
-PLURALS = word_class("people men women children feet teeth mice geese police sheep fish birds")
-PARTICLES = word_class("off up out down away back over on")
+NEGATORS = lexicon.word_class("not never hardly neither")
+_ADVERBS = lexicon.listed("adverbs")
+MORE_PREPOSITIONS = lexicon.listed("more_prepositions")
+PLURALS = lexicon.word_class("people men women children feet teeth mice geese police sheep fish birds")
+PARTICLES = lexicon.word_class("off up out down away back over on")
 
 
 def is_auxiliary(token: str) -> bool:
     """Return whether a word is a form of be, have, do or a modal, contracted or not."""
-    return token in AUXILIARIES or token in BE_FORMS or token in HAVE_FORMS or token in CONTRACTED
+    return (
+        token in lexicon.AUXILIARIES or token in lexicon.BE_FORMS or token in lexicon.HAVE_FORMS or token in CONTRACTED
+    )
 
 
 def is_adverb(token: str) -> bool:
@@ -55,13 +45,15 @@ def bare_adverbs(tokens: tuple[str, ...]) -> frozenset[str]:
         token
         for token, following in zip(tokens, (*tokens[1:], ""), strict=True)
         if token in _NEVER_BEFORE_NOUN
-        or (token in _BARE and (not following or not following[0].isalnum() or following in PREPOSITIONS))
+        or (token in _BARE and (not following or not following[0].isalnum() or following in lexicon.PREPOSITIONS))
     )
 
 
-_BARE = word_class("home abroad away outside inside outdoors indoors upstairs downstairs alone together here there")
+_BARE = lexicon.word_class(
+    "home abroad away outside inside outdoors indoors upstairs downstairs alone together here there"
+)
 _NEVER_BEFORE_NOUN = frozenset(("here", "abroad", "together", "alone"))
-_NOT_ADVERBS = listed("not_adverbs")
+_NOT_ADVERBS = lexicon.listed("not_adverbs")
 
 
 @TextCache
@@ -70,10 +62,10 @@ def is_nominal(token: str) -> bool:
     return (
         token[0].isalnum()
         and not is_auxiliary(token)
-        and token not in DETERMINERS
-        and token not in POSSESSIVES
-        and token not in PREPOSITIONS
-        and token not in CONJUNCTIONS
+        and token not in lexicon.DETERMINERS
+        and token not in lexicon.POSSESSIVES
+        and token not in lexicon.PREPOSITIONS
+        and token not in lexicon.CONJUNCTIONS
         and token not in NEGATORS
         and token not in SUBORDINATORS
         and token not in PRONOUNS
@@ -85,16 +77,16 @@ def is_nominal(token: str) -> bool:
 
 def is_number(token: str) -> bool:
     """Return whether a word is a number."""
-    if token[:1].isdigit() or token in NUMBER_WORDS:
+    if token[:1].isdigit() or token in lexicon.NUMBER_WORDS:
         return True
-    return "-" in token and all(part in NUMBER_WORDS for part in token.split("-"))
+    return "-" in token and all(part in lexicon.NUMBER_WORDS for part in token.split("-"))
 
 
-COMMON_VERBS = listed("common_verbs")
-_SAME_PAST = listed("same_past")
+COMMON_VERBS = lexicon.listed("common_verbs")
+_SAME_PAST = lexicon.listed("same_past")
 """Verbs whose past form is their base form."""
-_NOT_PAST = listed("not_past")
-_NOT_ING = listed("not_ing")
+_NOT_PAST = lexicon.listed("not_past")
+_NOT_ING = lexicon.listed("not_ing")
 
 
 def _s_form(base: str) -> str:
@@ -103,7 +95,7 @@ def _s_form(base: str) -> str:
     return base[:-1] + "ies" if base.endswith("y") and base[-2:-1] not in "aeou" else base + "s"
 
 
-PREDICATE_ADJECTIVES = listed("predicate_adjectives")
+PREDICATE_ADJECTIVES = lexicon.listed("predicate_adjectives")
 """Adjectives that often stand behind a form of be: in a question they follow the subject without any mark."""
 
 
@@ -117,7 +109,7 @@ def verb_forms(word: str) -> frozenset[str]:
 
     Regular endings make verbs of unknown words too: "amputated" is a past form whether or not the list has "amputate".
     """
-    if word in AUXILIARIES or word in BE_FORMS or word in HAVE_FORMS or not word.isalpha():
+    if word in lexicon.AUXILIARIES or word in lexicon.BE_FORMS or word in lexicon.HAVE_FORMS or not word.isalpha():
         return frozenset()
     found = set()
     if word in COMMON_VERBS:
@@ -126,7 +118,7 @@ def verb_forms(word: str) -> frozenset[str]:
             found.add("past")
     if word in S_FORMS:
         found.add("s")
-    if word in PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PAST):
+    if word in lexicon.PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PAST):
         found.add("past")
     if word.endswith("ing") and len(word) > 4 and word not in _NOT_ING:
         found.add("ing")

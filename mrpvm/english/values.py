@@ -2,47 +2,43 @@
 
 from collections.abc import Iterable
 
+from mrpvm.english import lexicon
 from mrpvm.english.expansion import MEASURES
-from mrpvm.english.lexicon import (
-    COLOURS,
-    MONTHS,
-    NO_PLACES,
-    TIME_WORDS,
-    WEEKDAYS,
-    classes,
-    listed,
-    pattern,
-    section,
-    word_class,
-)
 from mrpvm.english.reading import GIVEN, sense
 from mrpvm.english.structure import Clause, Parsed, Phrase
 from mrpvm.english.tagging import is_nominal, is_number
 from mrpvm.english.times import CLOCK, YEAR, limits
 
-SPANS = listed("spans")
-_MONEY_SIGNS = word_class("$ \u20ac \u00a3 \u00a5")
-UNITS = {kind: word_class(words.replace("|", " ")) for kind, words in section("units").items()}
+SPANS = lexicon.listed("spans")
+_MONEY_SIGNS = lexicon.word_class("$ \u20ac \u00a3 \u00a5")
+UNITS = {kind: lexicon.word_class(words.replace("|", " ")) for kind, words in lexicon.section("units").items()}
 """The units of each kind of value; "measure" is any that an amount may have, but for data."""
 _EXTENTS = (
     *(frozenset((noun, *others)) for noun, others in MEASURES.items()),
-    word_class("late early behind ahead apart advance"),
+    lexicon.word_class("late early behind ahead apart advance"),
 )
 """Words for one extent each, of which a value has one beside it."""
-_STATED_ONLY = classes("stated_only")
+_STATED_ONLY = lexicon.classes("stated_only")
 """Measures that a bare length does not tell."""
-_ROUGHLY = word_class("about around nearly almost over under up to at least at most more less than some roughly")
-_COMPARED = word_class("more less fewer")
+_ROUGHLY = lexicon.word_class(
+    "about around nearly almost over under up to at least at most more less than some roughly"
+)
+_COMPARED = lexicon.word_class("more less fewer")
 MEASURED_BY = {noun: others[0] for noun, others in MEASURES.items()}
 """Nouns for what a value measures, and the word that "how" asks for it with."""
-_ASKED = pattern("values.asked")
-_CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
-PLACE_PREPOSITIONS = listed("place_prepositions")
-PLACE_ADVERBS = word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
-_PERIODICAL = word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
-_EVERY = _PERIODICAL | word_class("every each per once twice")
-_WEEKLY = {f"{day}s" for day in WEEKDAYS}
-_TIME_ADVERBS = _PERIODICAL | word_class("today tomorrow yesterday tonight now")
+_ASKED = lexicon.pattern("values.asked")
+_CALENDAR = (
+    (lexicon.MONTHS - {"may"})
+    | lexicon.WEEKDAYS
+    | {f"{day}s" for day in lexicon.WEEKDAYS}
+    | {"month-of-may", "a.m", "pm"}
+)
+PLACE_PREPOSITIONS = lexicon.listed("place_prepositions")
+PLACE_ADVERBS = lexicon.word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
+_PERIODICAL = lexicon.word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
+_EVERY = _PERIODICAL | lexicon.word_class("every each per once twice")
+_WEEKLY = {f"{day}s" for day in lexicon.WEEKDAYS}
+_TIME_ADVERBS = _PERIODICAL | lexicon.word_class("today tomorrow yesterday tonight now")
 
 
 def tokens_of(phrase: Phrase, parsed: Parsed) -> tuple[str, ...]:
@@ -61,7 +57,7 @@ def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
     if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in _CALENDAR
            for token in tokens):  # fmt: skip
         return True
-    if phrase.head_text in TIME_WORDS:
+    if phrase.head_text in lexicon.TIME_WORDS:
         return phrase.head_text not in ("second", "seconds", "minute", "minutes") or preposition in ("in", "after")
     bare_hour = preposition in ("at", "by", "until", "from", "before", "after", "past") and has_number(tokens)
     return bare_hour and len(tokens) <= 4 and "%" not in tokens and not any(token in UNITS["cost"] for token in tokens)
@@ -151,7 +147,7 @@ def places(clause: Clause, parsed: Parsed) -> list[str]:
         parsed.text_of(phrase)
         for word, phrase in clause.modifiers
         if word in PLACE_PREPOSITIONS and not (word == "to" and clause.verb in GIVEN)
-        and phrase.head_text not in NO_PLACES
+        and phrase.head_text not in lexicon.NO_PLACES
         and not is_time(phrase, word, parsed) and not is_span(phrase, parsed)
         and not (clause.is_passive and word == "by") and (phrase.senses or phrase.pronoun == "")
     ]  # fmt: skip
@@ -174,14 +170,14 @@ def colours(clause: Clause, parsed: Parsed) -> list[str]:
     found = []
     for place in range(clause.verb_place + 1, min(clause.end, len(parsed.tokens))):
         before, following = parsed.tokens[place - 1], (*parsed.tokens[place + 1 : place + 2], ",")[0]
-        is_last = not is_nominal(following) or following in COLOURS or following in TIME_WORDS
-        opens = place - 1 == clause.verb_place or before in _BEFORE_COLOUR or before in COLOURS
-        if parsed.tokens[place] in COLOURS and is_last and opens:
+        is_last = not is_nominal(following) or following in lexicon.COLOURS or following in lexicon.TIME_WORDS
+        opens = place - 1 == clause.verb_place or before in _BEFORE_COLOUR or before in lexicon.COLOURS
+        if parsed.tokens[place] in lexicon.COLOURS and is_last and opens:
             found.append(parsed.surfaces[place])
     return found
 
 
-_BEFORE_COLOUR = word_class("and , in dark light bright pale all entirely completely")
+_BEFORE_COLOUR = lexicon.word_class("and , in dark light bright pale all entirely completely")
 
 
 def measures(clause: Clause, kind: str, parsed: Parsed, measure: str = "") -> list[str]:

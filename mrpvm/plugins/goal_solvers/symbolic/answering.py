@@ -5,30 +5,19 @@ from dataclasses import replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
 from mrpvm.english.answers import Framed, framed_answer, replied
-from mrpvm.english.coreference import has_open_pronoun, with_meant
-from mrpvm.english.corrections import asks_of_before, taken_back, without_corrected
+from mrpvm.english.coreference import open_pronoun, with_meant
+from mrpvm.english.corrections import asks_of_before, restated, taken_back, without_corrected
 from mrpvm.english.discourse import Discourse
 from mrpvm.english.entailment import Refusal
 from mrpvm.english.reading import read
 from mrpvm.english.requests import Request, request_of
-from mrpvm.english.restating import restated
 from mrpvm.english.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.english.statements import Statement, statements_of
 from mrpvm.english.text import sentences
 from mrpvm.english.voices import voiced
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER, requested_forms
+from mrpvm.plugins.goal_solvers.symbolic import rendering
 from mrpvm.plugins.goal_solvers.symbolic.composing import Composed, composed
-from mrpvm.plugins.goal_solvers.symbolic.rendering import (
-    BRIEF_CLAIMS,
-    Rendered,
-    bullets_text,
-    comparison_text,
-    json_text,
-    sentences_text,
-    steps_text,
-    table_text,
-    value_text,
-)
 from mrpvm.values import AnswerGroup, Evidence
 
 UNDECIDED_TEXT = "The evidence gives more than one answer and does not decide between them."
@@ -79,17 +68,19 @@ def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] 
     )
 
 
-def _acknowledge(evidence: Evidence) -> Rendered | None:
+def _acknowledge(evidence: Evidence) -> rendering.Rendered | None:
     """Return back the first statements of the message, from this turn's own units, and that there were more."""
     told = sorted(statements_of(evidence.current_turn_units), key=lambda item: item.order)
     if not told:
         return None
     if gone := taken_back(told[0].text):
-        return sentences_text([replace(told[0], text=f"{gone[:1].upper()}{gone[1:]}.")], opening=FORGOTTEN_OPENING)
+        return rendering.sentences_text(
+            [replace(told[0], text=f"{gone[:1].upper()}{gone[1:]}.")], opening=FORGOTTEN_OPENING
+        )
     unit = told[0].entry.unit
     if unit.procedure and len(unit.procedure) <= _PROCEDURE_CHARS:
-        return sentences_text([replace(told[0], text=unit.procedure)], opening=NOTED_OPENING)
-    first = sentences_text(told[:_SENTENCE_LIMIT], opening=NOTED_OPENING)
+        return rendering.sentences_text([replace(told[0], text=unit.procedure)], opening=NOTED_OPENING)
+    first = rendering.sentences_text(told[:_SENTENCE_LIMIT], opening=NOTED_OPENING)
     return replace(first, text=f"{first.text} And the rest.") if len(told) > _SENTENCE_LIMIT else first
 
 
@@ -109,18 +100,18 @@ class _Answerer:
         self.reason = "refused: no sentence was given"
         self.is_composed = False
 
-    def run(self) -> Rendered | None:
+    def run(self) -> rendering.Rendered | None:
         """Return the answer, or None when the evidence does not hold one."""
         if not self.statements:
             return None
         discourse = Discourse(self.statements)
         meant = with_meant(self.asked, self.context) if self.context else self.asked
-        if has_open_pronoun(self.asked) and meant == self.asked:
+        if open_pronoun(self.asked) and meant == self.asked:
             return self._framed(replied(self.asked, discourse))
-        wordings = dict.fromkeys([meant] if has_open_pronoun(self.asked) else [self.asked, meant])
+        wordings = dict.fromkeys([meant] if open_pronoun(self.asked) else [self.asked, meant])
         return next(filter(None, (self._found(wording, discourse) for wording in wordings)), None)
 
-    def _found(self, wording: str, discourse: Discourse) -> Rendered | None:
+    def _found(self, wording: str, discourse: Discourse) -> rendering.Rendered | None:
         request = request_of(wording)
         if request is not None and request.is_ordered and (told := self._composed(request, discourse)):
             return told
@@ -128,7 +119,7 @@ class _Answerer:
             return found
         return self._composed(request, discourse) if request is not None and not request.is_ordered else None
 
-    def _composed(self, request: Request, discourse: Discourse) -> Rendered | None:
+    def _composed(self, request: Request, discourse: Discourse) -> rendering.Rendered | None:
         found = composed(request, discourse)
         told = self._told_together(_within(found, request.sentences)) if found else None
         if told:
@@ -136,60 +127,60 @@ class _Answerer:
             self.reason = f"the cited sentences belong to the {request.kind} that was asked for"
         return told
 
-    def _told_together(self, found: Composed) -> Rendered | None:
+    def _told_together(self, found: Composed) -> rendering.Rendered | None:
         if found.kind == "steps" and len(found.statements) > _SENTENCE_LIMIT and not self.forms:
-            return steps_text(found.statements)
+            return rendering.steps_text(found.statements)
         if found.kind != "comparison":
             return self._told(found.statements, is_long=found.kind != "list")
         if "table" in self.forms:
             rows = [(name, item.text, item) for name, items in found.groups.items() for item in items]
-            return table_text(rows, ("Subject", "Statement"))
+            return rendering.table_text(rows, ("Subject", "Statement"))
         if "json" in self.forms:
-            return json_text(" ".join(item.text for item in found.statements), found.statements)
-        return comparison_text(found.groups)
+            return rendering.json_text(" ".join(item.text for item in found.statements), found.statements)
+        return rendering.comparison_text(found.groups)
 
-    def _framed(self, found: Framed | Refusal) -> Rendered | None:
+    def _framed(self, found: Framed | Refusal) -> rendering.Rendered | None:
         """Return the answer that the roles of clauses tell, and note what decided."""
         if isinstance(found, Refusal):
             self.reason = found.reason
             return None
         self.reason = "a clause of the cited sentence says what is asked"
         if found.is_undecided:
-            marks = sentences_text(found.statements)
-            return Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
+            marks = rendering.sentences_text(found.statements)
+            return rendering.Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
         if found.verdict is not None:
             return self._rendered_verdict(is_yes=found.verdict, statement=found.statements[0])
         if "one_word" in self.forms and found.values:
-            return value_text(_last_word(found.values[0]), found.statements)
+            return rendering.value_text(_last_word(found.values[0]), found.statements)
         return self._told(found.statements, values=found.values)
 
-    def _rendered_verdict(self, *, is_yes: bool, statement: Statement) -> Rendered:
+    def _rendered_verdict(self, *, is_yes: bool, statement: Statement) -> rendering.Rendered:
         word = "Yes" if is_yes else "No"
         if "json" in self.forms:
-            return json_text(word, [statement])
+            return rendering.json_text(word, [statement])
         if {"yes_no", "one_word"} & set(self.forms):
-            return value_text(word, [statement])
+            return rendering.value_text(word, [statement])
         says_it = statement.text.startswith(f"{word},")
-        return sentences_text([statement], opening="" if says_it else f"{word}.")
+        return rendering.sentences_text([statement], opening="" if says_it else f"{word}.")
 
     def _told(
         self, found: Sequence[Statement], *, is_long: bool = False, values: Sequence[str] = ()
-    ) -> Rendered | None:
+    ) -> rendering.Rendered | None:
         """Return statements in the form asked for; None if there are none or the form cannot hold them."""
         unique = list({(item.before, item.text): item for item in reversed(found)}.values())[::-1]
         if not unique or {"one_word", "yes_no"} & set(self.forms):
             return None
         if "json" in self.forms:
-            return json_text(" ".join(item.text for item in unique), unique)
+            return rendering.json_text(" ".join(item.text for item in unique), unique)
         if "table" in self.forms:
             names = [*values, *([""] * len(unique))]
             rows = [(names[place] or item.entry.unit.topic, item.text, item) for place, item in enumerate(unique)]
-            return table_text(rows, ("Subject", "Statement"))
+            return rendering.table_text(rows, ("Subject", "Statement"))
         if "step_by_step" in self.forms:
-            return steps_text(sorted(unique, key=lambda item: item.order))
+            return rendering.steps_text(sorted(unique, key=lambda item: item.order))
         if "bullet_list" in self.forms or (not is_long and len(unique) > _SENTENCE_LIMIT):
-            return bullets_text([(item.text, item) for item in unique])
-        return sentences_text(unique[:BRIEF_CLAIMS] if "brief" in self.forms else unique)
+            return rendering.bullets_text([(item.text, item) for item in unique])
+        return rendering.sentences_text(unique[: rendering.BRIEF_CLAIMS] if "brief" in self.forms else unique)
 
 
 def _within(answer: Composed, most: int) -> Composed:
@@ -221,5 +212,5 @@ def _last_word(value: str) -> str:
     return parts[0] if parts[0][:1].isdigit() else parts[-1]
 
 
-def _marks_of(rendered: Rendered) -> str:
+def _marks_of(rendered: rendering.Rendered) -> str:
     return " ".join(f"[{place}]" for place in range(1, len(rendered.cited_unit_ids) + 1))

@@ -4,17 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mrpvm.english import lexicon
 from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.lexicon import (
-    AUXILIARIES,
-    BE_FORMS,
-    CONNECTIVES,
-    HAVE_FORMS,
-    PREPOSITIONS,
-    REFERRING_PRONOUNS,
-    STOP_WORDS,
-    listed,
-)
 from mrpvm.english.pragmatics import role_of
 from mrpvm.english.text import cut_at_word, words
 from mrpvm.knowledge.facts import Fact, fact_of
@@ -25,13 +16,13 @@ _MAX_SENTENCES = 5
 _MAX_CHARS = 700
 """Bounds of one composite, so that a hero who is in every sentence does not make a text one unit."""
 _TOPIC_CHARS = 80
-_OPENING_PRONOUNS = listed("opening_pronouns")
-_PERSONAL_PRONOUNS = listed("personal_pronouns")
-_CONCLUSIONS = listed("conclusions")
+_OPENING_PRONOUNS = lexicon.listed("opening_pronouns")
+_PERSONAL_PRONOUNS = lexicon.listed("personal_pronouns")
+_CONCLUSIONS = lexicon.listed("conclusions")
 _NAME = re.compile(r"\b[A-Z][\w'\u2019-]*")
 _ASSENT = re.compile(r"^(?:Yes|No)[.!]\s+(?=\w)")
-_LEADING = listed("leading_words")
-_TOPIC_ENDS = listed("topic_ends")
+_LEADING = lexicon.listed("leading_words")
+_TOPIC_ENDS = lexicon.listed("topic_ends")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +42,15 @@ class UnitDraft:
 
 def _names(sentence: str) -> set[str]:
     """Return the capitalised names of a sentence, lower-cased; an opening function word is none."""
-    return {name.lower() for name in _NAME.findall(sentence) if name.lower() not in STOP_WORDS}
+    return {name.lower() for name in _NAME.findall(sentence) if name.lower() not in lexicon.STOP_WORDS}
 
 
 def _opens_as_reference(sentence: str) -> bool:
     """Return whether a sentence needs the one before it: by its first word, or by a pronoun with no name before it."""
     found = words(sentence)
-    if found and (found[0] in _OPENING_PRONOUNS | CONNECTIVES | _CONCLUSIONS or found[:3] == ["as", "a", "result"]):
+    if found and (
+        found[0] in _OPENING_PRONOUNS | lexicon.CONNECTIVES | _CONCLUSIONS or found[:3] == ["as", "a", "result"]
+    ):
         return True
     pronoun = next((word for word in found if word in _PERSONAL_PRONOUNS), None)
     return pronoun is not None and not _names(re.split(rf"\b{pronoun}\b", sentence, maxsplit=1, flags=re.I)[0])
@@ -73,7 +66,9 @@ def topic_of(sentence: str) -> str:
         word = bare.lower()
         if not bare or (not kept and word in _LEADING):
             continue
-        if kept and (word in AUXILIARIES | BE_FORMS | HAVE_FORMS | PREPOSITIONS | _TOPIC_ENDS):
+        if kept and (
+            word in lexicon.AUXILIARIES | lexicon.BE_FORMS | lexicon.HAVE_FORMS | lexicon.PREPOSITIONS | _TOPIC_ENDS
+        ):
             break
         kept.append(bare)
         if raw[-1] in ",;:" or len(kept) == 4:
@@ -96,7 +91,7 @@ def _titled(line: str, statement: MessageStatement) -> str | None:
 
 def _draft(group: Sequence[str], inherited_topic: str, last: MessageStatement) -> UnitDraft:
     text = " ".join(group)
-    opens_with_pronoun = words(group[0])[:1] and words(group[0])[0] in REFERRING_PRONOUNS
+    opens_with_pronoun = words(group[0])[:1] and words(group[0])[0] in lexicon.REFERRING_PRONOUNS
     topic = inherited_topic if opens_with_pronoun and inherited_topic else topic_of(group[0])
     return UnitDraft(
         ku_type="atomic" if len(group) == 1 else "composite",

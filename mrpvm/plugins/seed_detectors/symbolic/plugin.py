@@ -2,16 +2,7 @@
 
 from dataclasses import replace
 
-from mrpvm.contracts import (
-    CallContext,
-    ChunkInput,
-    Descriptor,
-    DetectInput,
-    Detection,
-    Normalisation,
-    PlannerHints,
-    PluginError,
-)
+from mrpvm import contracts
 from mrpvm.english.coreference import context_before, topic_before
 from mrpvm.english.ellipsis import asked_again, compared_with_names
 from mrpvm.plugins.seed_detectors.symbolic.documents import (
@@ -41,7 +32,7 @@ ABOUT = """\
 class SymbolicSeedDetector:
     """Finds intents and knowledge by the rules BP-4 to BP-12."""
 
-    descriptor = Descriptor(
+    descriptor = contracts.Descriptor(
         id="sd-symbolic",
         type="sd-plugin",
         name="Symbolic Seed Detector",
@@ -50,7 +41,7 @@ class SymbolicSeedDetector:
         cost_class="cheap",
         is_quick=True,
         tags=("symbolic", "deterministic"),
-        planner_hints=PlannerHints(
+        planner_hints=contracts.PlannerHints(
             expected_latency_ms=30,
             expected_llm_calls=0,
             relative_cost=0.05,
@@ -65,10 +56,10 @@ class SymbolicSeedDetector:
     )
     about = ABOUT
 
-    def detect(self, request: DetectInput, context: CallContext) -> Detection:
+    def detect(self, request: contracts.DetectInput, context: contracts.CallContext) -> contracts.Detection:
         """Return one intent for each task of the message, and its statements and instructions as units."""
         if not any(char.isprintable() and not char.isspace() for char in request.message):
-            return Detection(status="unsupported")
+            return contracts.Detection(status="unsupported")
         said = (*request.earlier, *request.history)
         message = asked_again(request.message, request.history) or request.message
         parts = segment(message)
@@ -87,7 +78,7 @@ class SymbolicSeedDetector:
             for number, item in enumerate(parts.requests)
         ]
         chunk_id = f"session::{context.request_id}"
-        return Detection(
+        return contracts.Detection(
             status="success",
             intent_document=(
                 intent_document(requests, parts.left_out_count) if requests else acknowledgement_document(message)
@@ -95,18 +86,18 @@ class SymbolicSeedDetector:
             context_document=context_document(drafts, "session", chunk_id),
         )
 
-    def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
+    def normalise(self, chunk: contracts.ChunkInput, context: contracts.CallContext) -> contracts.Normalisation:
         """Return the statements of a chunk as units; what it asks is no knowledge."""
         if len(chunk.text) > NORMALISER_MAX_CHARS:
-            return Normalisation(
+            return contracts.Normalisation(
                 status="error",
-                error=PluginError(
+                error=contracts.PluginError(
                     code="PLUGIN_INPUT_TOO_LARGE",
                     message=f"A chunk may have {NORMALISER_MAX_CHARS} characters, this one has {len(chunk.text)}.",
                     details={"limit": NORMALISER_MAX_CHARS, "size": len(chunk.text)},
                 ),
             )
         drafts = group_statements(statements_of(chunk.text), chunk.section_title)
-        return Normalisation(
+        return contracts.Normalisation(
             status="success", context_document=context_document(drafts, chunk.source_id, chunk.chunk_id)
         )
