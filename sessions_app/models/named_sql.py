@@ -189,9 +189,11 @@ def value_insertions(
     adapted = _converted(list(rows), adapters)
     if product() == "postgresql" and len(adapted) > _FEW_ROWS:
         return [Write(f"{into} {_unnested(types)}", _arrays(adapted), returning)]
+    # `batched` makes room for a whole batch first, which takes longer than to write a few rows.
+    batches = [adapted] if 0 < len(adapted) <= most else batched(adapted, most, strict=False)
     return [
         Write(f"{into} {_marks(len(columns), len(batch))}", list(chain.from_iterable(batch)), returning)
-        for batch in batched(adapted, most, strict=False)
+        for batch in batches
     ]
 
 
