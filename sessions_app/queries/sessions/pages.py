@@ -19,6 +19,7 @@ from sessions_app.models import (
 )
 from sessions_app.queries.search.filter_language import Filter
 from sessions_app.queries.search.results import session_turns
+from sessions_app.queries.sessions.lookups import mounts
 from sessions_app.queries.turns.outcomes import outcome
 
 EXCHANGES_SHOWN = 30
@@ -44,15 +45,15 @@ class Conversation:
     """A window of the conversation: turns with their messages, messages without a turn among them, oldest first.
 
     `older_before` is the turn index to ask for what came before, None at the beginning. `unanswered` are the response
-    documents of the turns that found no answer, by the turns' keys. `mounts` are those that took another base's place
-    since the window's first turn, oldest first; of a part that is not the newest there are none.
+    documents of the turns that found no answer, by the turns' keys. `since` is when the window begins, None where that
+    is the conversation's beginning.
     """
 
     entries: list[ConversationEntry]
     unanswered: dict[int, dict[str, Any]]
     imported_left_out: bool
     older_before: int | None
-    mounts: list[KBMount]
+    since: datetime | None
 
 
 def conversation(session: Session, before: int | None = None, count: int | None = None) -> Conversation:
@@ -73,7 +74,7 @@ def conversation(session: Session, before: int | None = None, count: int | None 
         unanswered=_unanswered(shown),
         imported_left_out=len(imported) > IMPORTED_SHOWN,
         older_before=shown[0].turn_index if has_older else None,
-        mounts=[] if before is not None else _mounts_since(session, shown[0] if has_older else None),
+        since=shown[0].created_at if has_older else None,
     )
 
 
@@ -85,12 +86,9 @@ _SHOWN_OF_TURNS = (
 _RATING = ("rating__turn_id", "rating__value", "rating__note")
 
 
-def _mounts_since(session: Session, turn: ExplainabilityTurn | None) -> list[KBMount]:
-    """Return the newest mounts after a turn, without the one that the session began with; oldest first."""
-    mounts = session.mounts.exclude(reason__in=("session-create", "session-fork"))
-    if turn is not None:
-        mounts = mounts.filter(mounted_at__gt=turn.created_at)
-    return list(mounts.select_related("knowledge_base").order_by("-id")[:MOUNTS_SHOWN])[::-1]
+def newest_mounts(session: Session) -> list[KBMount]:
+    """Return the newest mounts, each with its base and who mounted it, newest first."""
+    return list(mounts(session)[:MOUNTS_SHOWN])
 
 
 def _unanswered(turns: Iterable[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:

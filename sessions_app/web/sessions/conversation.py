@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from sessions_app.models import ExplainabilityTurn, KBMount, Message, Session, TurnRating
-from sessions_app.queries.sessions.pages import Conversation, conversation
+from sessions_app.queries.sessions.pages import Conversation, conversation, newest_mounts
 from sessions_app.queries.turns.outcomes import NOTED, NOTHING_ASKED, outcome
 from sessions_app.turns.live_draft import Draft, draft_of
 from sessions_app.web.sessions.closest import ClosestStatement, closest
@@ -73,17 +74,26 @@ class Divider:
     mount: KBMount
 
 
-def exchanges_context(session: Session, person: str, before: int | None, count: int | None = None) -> dict[str, Any]:
+def exchanges_context(
+    session: Session,
+    person: str,
+    before: int | None,
+    count: int | None = None,
+    mounted: Sequence[KBMount] | None = None,
+) -> dict[str, Any]:
     """Return a window of the conversation and the address of what came before it.
 
     Args:
         person: the name of who reads it.
         count: how many rows the reader has on the page already.
+        mounted: the session's newest mounts, newest first, where they are known already.
     """
     window = conversation(session, before, count)
+    # A part that is not the newest has no dividers.
+    changes = [] if before is not None else _changes(mounted or newest_mounts(session), window.since)
     return {
         "session": session,
-        "entries": list(_with_dividers(_entries(session, person, window), window.mounts)),
+        "entries": list(_with_dividers(_entries(session, person, window), changes)),
         "imported_left_out": window.imported_left_out,
         "older_before": window.older_before,
         "is_window_moved": before is not None,
@@ -114,6 +124,15 @@ def _preferring(session: Session, turns: Sequence[ExplainabilityTurn]) -> Mappin
         if before.goal_solver_plugin != preferred:
             return {turn.pk: preferred}
     return {}
+
+
+def _changes(mounted: Sequence[KBMount], since: datetime | None) -> list[KBMount]:
+    """Return the mounts of the window without the one that the session began with, oldest first."""
+    return [
+        mount
+        for mount in reversed(mounted)
+        if mount.reason not in ("session-create", "session-fork") and (since is None or mount.mounted_at > since)
+    ]
 
 
 def _with_dividers(

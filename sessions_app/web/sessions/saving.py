@@ -1,12 +1,12 @@
 """What a session could put into its base or into a fork of it, and whether its base would take it."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from sessions_app.models import Session
+from sessions_app.models import KBMount, Session
 from sessions_app.queries.experiments.suites import count_of_tests
 from sessions_app.queries.knowledge.bases import draft_sources, told_counts, told_units, unsaved
-from sessions_app.queries.sessions.lookups import mounts
-from sessions_app.queries.sessions.pages import MOUNTS_SHOWN
+from sessions_app.queries.sessions.pages import newest_mounts
 from sessions_app.web.knowledge.differences import layer_differences
 
 NAMED = 5
@@ -17,17 +17,20 @@ STAGED_SHOWN = 20
 """Sources of a draft that its session's page lists."""
 
 
-def saving_context(session: Session, *, names_told: bool = True) -> dict[str, Any]:
+def saving_context(
+    session: Session, mounted: Sequence[KBMount] | None = None, *, names_told: bool = True
+) -> dict[str, Any]:
     """Return what is staged, what was told, the base that would get it, and what a fork would be called.
 
-    Without `names_told` what was told is counted and not named, and what a save would change is left out.
+    `mounted` are the session's newest mounts where they are known already. Without `names_told` what was told is
+    counted and not named, and what a save would change is left out.
 
     `is_behind`: the base has gone on since the session mounted it, so a save is refused. `ways` says what can be done
     with what is not saved; empty where everything is.
     """
     changes = unsaved(session) if session.is_dirty else None
     told_count, forgotten_count = told_counts(session)
-    mounted = list(mounts(session)[:MOUNTS_SHOWN])
+    mounted = mounted or newest_mounts(session)
     seen = mounted[0].revision
     is_behind = seen != session.mounted_kb.revision
     return {

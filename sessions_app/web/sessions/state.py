@@ -1,11 +1,11 @@
 """What the session holds right now: preferences, mount and draft, units with their origin, turns, mounts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sessions_app.actions.sessions.session import PREFERENCES
-from sessions_app.models import ExplainabilityTurn, Session, TurnRating
+from sessions_app.models import ExplainabilityTurn, KBMount, Session, TurnRating
 from sessions_app.queries.search.filter_language import parse
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.pages import newest_units, turn_registry
@@ -68,15 +68,18 @@ class PanelQuery:
         )
 
 
-def state_context(session: Session, query: PanelQuery) -> dict[str, Any]:
-    """Return what the tab beside the conversation shows."""
-    return {"session": session, "panels": PANELS, "panel": query.panel, **_panel_context(session, query)}
+def state_context(session: Session, query: PanelQuery, mounted: Sequence[KBMount] | None = None) -> dict[str, Any]:
+    """Return what the tab beside the conversation shows; `mounted` as `saving_context` takes them."""
+    return {"session": session, "panels": PANELS, "panel": query.panel, **_panel_context(session, query, mounted)}
 
 
-def _panel_context(session: Session, query: PanelQuery) -> dict[str, Any]:
+def _panel_context(session: Session, query: PanelQuery, mounted: Sequence[KBMount] | None) -> dict[str, Any]:
     match query.panel:
         case "knowledge":
-            return {**saving_context(session, names_told=False), **units_context(session, None, query.unit_count)}
+            return {
+                **saving_context(session, mounted, names_told=False),
+                **units_context(session, None, query.unit_count),
+            }
         case "turns":
             return registry_context(session, query.find, None, query.turn_count)
         case "settings":

@@ -22,7 +22,7 @@ from sessions_app.commands.messages import answer_message
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.lookups import session as session_of
-from sessions_app.queries.sessions.pages import deleted_session
+from sessions_app.queries.sessions.pages import deleted_session, newest_mounts
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import drop_chain
 from sessions_app.web.sessions.composer import composer_context
@@ -48,11 +48,12 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     session = session_of(member.project, session_id)
     drop_chain(session)
     written = take(request, f"written:{session_id}")
+    mounted, before = newest_mounts(session), whole_number(request.GET.get("before"))
     context = {
-        **exchanges_context(session, member.user.get_username(), whole_number(request.GET.get("before"))),
-        **state_context(session, PanelQuery.of(request.GET.dict())),
+        **exchanges_context(session, member.user.get_username(), before, mounted=mounted),
+        **state_context(session, PanelQuery.of(request.GET.dict()), mounted),
         **composer_context(member.project, session, written, with_controls="options" in request.GET),
-        **(saving_context(session) | {"is_saving_asked": True} if "saving" in request.GET else {}),
+        **(saving_context(session, mounted) | {"is_saving_asked": True} if "saving" in request.GET else {}),
         **(diagnostics_context(session) if "diagnostics" in request.GET else {}),
     }
     return page(request, TEMPLATE, member, context, section="sessions")
