@@ -169,28 +169,24 @@ def test_a_database_of_something_else_is_one_line(settings: Settings, tmp_path: 
     assert line.endswith("file is not a database")
 
 
-def test_a_second_process_on_the_same_database_needs_redis(tmp_path: Path, own_services: dict[str, str]) -> None:
+def test_a_second_process_is_refused_until_the_first_ends(tmp_path: Path, own_services: dict[str, str]) -> None:
     """Whatever its data directory: it would close the turns of the first."""
-    first, second = tmp_path / "first", tmp_path / "second"
     own_services.pop("REDIS_URL", None)
-    database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}"} | own_services
-    with ServerProcess(first, **database) as server:
-        code, output = ServerProcess(second, **database).refused()
-        assert code == 1
-        assert output.startswith(f"DATABASE_URL is (value not shown): process {server.process.pid} ")
-        assert "serves it already; several processes need REDIS_URL" in output
-        assert output.count("\n") == 1
+    elsewhere = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}"} | own_services
+    hidden = "DATABASE_URL is (value not shown)"
+    with ServerProcess(tmp_path, **own_services) as server:
+        for second, named in (
+            (ServerProcess(tmp_path, "--no-bootstrap", **own_services), f"MRPVM_DATA_DIR is {str(tmp_path)!r}"),
+            (ServerProcess(tmp_path / "second", **elsewhere), hidden),
+        ):
+            code, output = second.refused()
+            assert code == 1
+            assert output.startswith(f"{hidden if own_services else named}: process {server.process.pid} ")
+            assert "serves it already; several processes need REDIS_URL" in output
+            assert output.count("\n") == 1
         server.stop(signal.SIGKILL)
-    with ServerProcess(second, **database) as server:
+    with ServerProcess(tmp_path / "second", **elsewhere) as server:
         assert server.stop()[0] == 0
-
-
-def test_a_second_process_on_a_data_directory_is_refused(migrated_data: Callable[..., Path]) -> None:
-    data = migrated_data()
-    with ServerProcess(data) as server:
-        code, output = ServerProcess(data, "--no-bootstrap").refused()
-    assert code == 1
-    assert output.startswith(f"MRPVM_DATA_DIR is {str(data)!r}: process {server.process.pid} serves it already")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -48,7 +48,6 @@ def test_a_version_is_noted_once() -> None:
 
 def test_the_start_says_so_in_one_line(tmp_path: Path, own_services: dict[str, str]) -> None:
     change = (
-        "from django.core.management import call_command; call_command('migrate', verbosity=0);"
         "from django.db import connection; from django.db.migrations.recorder import MigrationRecorder;"
         "MigrationRecorder(connection).record_applied('sessions_app', '9999_future');"
         "from sessions_app.actions.versions import record_version; from django.conf import settings;"
