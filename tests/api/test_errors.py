@@ -2,7 +2,6 @@
 
 import ast
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +13,8 @@ from sessions_app.api.shell import errors
 from sessions_app.logs import Outages
 from tests.api.conftest import Caller
 from tests.busy import database_kept
+from tests.house.pages import ROOT, nodes
 
-ROOT = Path(__file__).resolve().parents[2]
 KEYS = {"code", "module", "message", "details", "requestId", "sessionId", "frameId", "timestamp", "type"}
 # What plugins report is data of an execution, and never an answer's code; so is what the control language finds.
 INNER = {"PluginError", "Diagnostic", "_failure", "PLUGIN_CONTRACT_VIOLATION"}
@@ -26,7 +25,7 @@ def raised_codes() -> dict[str, str]:
     found: dict[str, str] = {}
     for package in ("mrpvm", "sessions_app"):
         for path in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 for code in _codes_of(node):
                     found[code] = str(path.relative_to(ROOT))
     return found
@@ -70,6 +69,7 @@ NEVER_ANSWERS = ("mrpvm/lang/", "mrpvm/plugins/", "mrpvm/wrappers/")
 
 
 @pytest.mark.rule("API-20")
+@pytest.mark.xdist_group("sources")  # one process parses them
 def test_every_code_that_is_raised_has_a_status() -> None:
     codes = raised_codes()
     assert {"SESSION_EXPIRED", "TURN_IN_PROGRESS", "INVALID_CONTENT", "KB_INGEST_TIMEOUT"} <= set(codes)

@@ -15,9 +15,15 @@ def relative(path: Path) -> str:
 
 
 @cache
+def syntax_tree(path: Path) -> ast.Module:
+    """Return the syntax tree of a source file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def nodes(path: Path) -> list[ast.AST]:
     """Return the whole syntax tree of a source file, flat."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return list(ast.walk(syntax_tree(path)))
 
 
 def page(name: str) -> str:

@@ -3,9 +3,14 @@
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-ROOT = Path("sessions_app")
+import pytest
+
+from tests.house.pages import ROOT, syntax_tree
+
+# One process parses the sources.
+pytestmark = pytest.mark.xdist_group("sources")
+
 DOORS = ("api", "web", "admin", "mcp", "management", "commands")
 WRITERS = ("layers", "actions", "ingest", "interchange", "experiments")
 
@@ -35,8 +40,9 @@ ALLOWED = OF_CONVERSATIONS | OF_READERS | UPKEEP
 
 def modules(*packages: str) -> Iterator[tuple[str, ast.Module]]:
     for package in packages:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            yield ".".join(path.with_suffix("").parts).removesuffix(".__init__"), ast.parse(path.read_text())
+        for path in sorted((ROOT / "sessions_app" / package).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            yield name, syntax_tree(path)
 
 
 def imports(tree: ast.Module) -> dict[str, Name]:
@@ -110,7 +116,7 @@ def writers_of_doors() -> set[Name]:
     used = set()
     for _, tree in modules(*DOORS):
         known = imports(tree)
-        used |= set(known.values()) | {name for node in ast.walk(tree) for name in called(node, "", known)}
+        used |= {*known.values(), *called(tree, "", known)}
     return {name for name in used if name in calls() and writes(name)}
 
 

@@ -5,7 +5,6 @@ import html as entities
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from sessions_app.queries.turns.registry import events
 from sessions_app.turns.chains import forget_chains
 from sessions_app.web.shell.words import why
 from tests.configured_model import acting
+from tests.house.pages import ROOT, nodes, syntax_tree
 from tests.llm.provider import KEY, Asked, Provider, refuse, say
 from tests.web.page_scene import (
     HOSTILE,
@@ -217,17 +217,14 @@ def test_a_cut_by_a_cap_and_a_restart_are_named(live_project: Project, responses
     assert found["History reset"] == "the session had expired, so a new one goes on from its transcript"
 
 
-ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile("[a-z]+(_[a-z]+)+")
 
 
 def warning_codes() -> set[str]:
     """Return the codes whose constants stand in statements about warnings."""
     paths = [*(ROOT / "sessions_app").rglob("*.py"), *(ROOT / "mrpvm").rglob("*.py")]
-    sources = [path.read_text(encoding="utf-8") for path in paths]
-    trees = [ast.parse(source) for source in sources]
     constants: dict[str, set[str]] = {}
-    for node in (statement for tree in trees for statement in tree.body if isinstance(statement, ast.Assign)):
+    for node in (node for path in paths for node in syntax_tree(path).body if isinstance(node, ast.Assign)):
         target = node.targets[0]
         pairs = (
             zip(target.elts, node.value.elts, strict=True)
@@ -239,17 +236,19 @@ def warning_codes() -> set[str]:
                 constants.setdefault(name.id, set()).add(value.value)
     told = [
         part
-        for source, tree in zip(sources, trees, strict=True)
-        if "warning" in source
-        for statement in ast.walk(tree)
-        if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Return)
-        and "warning" in ast.unparse(statement)
-        for part in ast.walk(statement)
+        for path in paths
+        if "warning" in (source := path.read_text(encoding="utf-8"))
+        for lines in [source.splitlines()]
+        for node in nodes(path)
+        if isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.Return)
+        and any("warning" in line for line in lines[node.lineno - 1 : node.end_lineno])
+        for part in ast.walk(node)
     ]
     named = {value for part in told if isinstance(part, ast.Name) for value in constants.get(part.id, ())}
     return {code for code in named if CODE.fullmatch(code)}
 
 
+@pytest.mark.xdist_group("sources")  # one process parses them
 def test_every_warning_has_words() -> None:
     codes = warning_codes()
     assert {"chain_broken", EXPIRED, "memory_failed"} <= codes
