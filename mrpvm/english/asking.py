@@ -17,7 +17,7 @@ from mrpvm.english.lexicon import (
 )
 from mrpvm.english.parsing import Parser, spelled_out, tokens_of
 from mrpvm.english.pragmatics import expand_is
-from mrpvm.english.reading import read, sense
+from mrpvm.english.reading import sense, words_of
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import (
     CONTRACTED,
@@ -87,11 +87,11 @@ def words_asked(text: str) -> dict[str, str]:
 
     With "how" a word only says what is measured: "how many", "how long".
     """
-    asked = read(text)
+    tokens, surfaces = tokens_of(text)
     return {
         word.sense: word.text
-        for word in asked.words
-        if not word.is_pronoun and not (word.place and asked.tokens[word.place - 1] == "how")
+        for word in words_of(surfaces)
+        if not word.is_pronoun and not (word.place and tokens[word.place - 1] == "how")
     }
 
 

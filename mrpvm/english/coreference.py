@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from mrpvm.english import lexicon
 from mrpvm.english.asking import asked_by, bare_question
 from mrpvm.english.ellipsis import asked_again
-from mrpvm.english.parsing import parse, tokens_of
+from mrpvm.english.parsing import read, tokens_of
 from mrpvm.english.reading import sense
 from mrpvm.english.rewordings import rewordings
-from mrpvm.english.structure import Clause, Parsed, Phrase
+from mrpvm.english.structure import Clause, Phrase, Sentence
 from mrpvm.english.tagging import is_number, verb_forms
 from mrpvm.english.text import QUESTION_MARKS, sentences, words
 from mrpvm.english.voices import correction_in
@@ -82,7 +82,7 @@ class Antecedents:
         """Take what a sentence named that is not resolved itself."""
         self._recent.append(list(named))
 
-    def resolve(self, parsed: Parsed, sentence: str = "") -> dict[int, Mention]:
+    def resolve(self, parsed: Sentence, sentence: str = "") -> dict[int, Mention]:
         """Return what the pronouns of the next sentence mean, by their places, and remember what it names."""
         here: list[Mention] = []
         meant: dict[int, Mention] = {}
@@ -157,19 +157,20 @@ def asked_mentions(question: str) -> list[Mention]:
     return [_mention(role, item, parsed, question) for role, item in named if not item.pronoun]
 
 
-def as_asked(question: str) -> Parsed:
+def as_asked(question: str) -> Sentence:
     """Return the words of a question as `asked_by` counts their places, without clauses."""
-    return Parsed(*tokens_of(bare_question(question)), ())
+    tokens, surfaces = tokens_of(bare_question(question))
+    return Sentence(text=question, tokens=tokens, surfaces=surfaces)
 
 
 def topic_mentions(topic: str) -> list[Mention]:
     """Return what the topic of a unit names, as the subject of what is told first."""
-    parsed = parse(f"{topic} is")
+    parsed = read(f"{topic} is")
     subject = parsed.clauses[0].subject if parsed.clauses else None
     return [_mention("subject", subject, parsed)] if subject and not subject.pronoun else []
 
 
-def in_full(said: str, parsed: Parsed, meant: dict[int, Mention]) -> str:
+def in_full(said: str, parsed: Sentence, meant: dict[int, Mention]) -> str:
     """Return a sentence with what was named in others in the place of its pronouns."""
     start = 0
     for place, mention in sorted(meant.items()):
@@ -201,7 +202,7 @@ def with_meant(question: str, named_in: str) -> str:
 def _subject_in(text: str) -> str:
     """Return the subject of a question, of a sentence, or the phrase itself; empty where that is a pronoun."""
     asked = asked_by(text)
-    parsed = as_asked(text) if asked else parse(text) if parse(text).clauses else parse(f"{text} is")
+    parsed = as_asked(text) if asked else read(text) if read(text).clauses else read(f"{text} is")
     clauses = [asked.clause] if asked else parsed.clauses
     subject = next((clause.subject or next(iter(clause.phrases), None) for clause in clauses), None)
     if subject is None or subject.pronoun:
@@ -215,7 +216,7 @@ def topic_before(sentence: str, history: Sequence[HistoryMessage]) -> str | None
         return " and ".join(own)
     corrected = correction_in(sentence)
     said = corrected.said if corrected else sentence
-    subject = next((clause.subject for clause in parse(said).clauses), None)
+    subject = next((clause.subject for clause in read(said).clauses), None)
     pronoun = open_pronoun(said)
     if pronoun is None and corrected and subject is None:  # "no, four" sets right what was told of a thing
         return _meant_before("it", history) or _meant_before("they", history)
@@ -239,7 +240,7 @@ def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None
             if sentence.endswith(QUESTION_MARKS):
                 antecedents.add(asked_mentions(sentence))
             else:
-                antecedents.resolve(parse(said.said if said else sentence), sentence)
+                antecedents.resolve(read(said.said if said else sentence), sentence)
     found = antecedents.definite().meant(pronoun) or antecedents.meant(pronoun)
     return found.text if found else None
 
@@ -279,7 +280,7 @@ def _owns(found: Sequence[str], place: int) -> bool:
     return place + 1 < len(found) and found[place + 1] not in lexicon.PREPOSITIONS | lexicon.AUXILIARIES
 
 
-def _named_anew(parsed: Parsed, phrase: Phrase) -> str:
+def _named_anew(parsed: Sentence, phrase: Phrase) -> str:
     named = next((alias for alias in phrase.aliases if alias.is_name), phrase)
     text = _ARTICLE.sub("the ", parsed.text_of(named))
     return text if named.is_name and not named.determiner else f"{text[:1].lower()}{text[1:]}"
@@ -312,7 +313,7 @@ def _gender(word: str) -> str:
     return "female" if word in _SHE else "male" if word in _HE else ""
 
 
-def _mention(role: str, phrase: Phrase, parsed: Parsed, sentence: str = "", clause: Clause | None = None) -> Mention:
+def _mention(role: str, phrase: Phrase, parsed: Sentence, sentence: str = "", clause: Clause | None = None) -> Mention:
     """Return a mention; a name in "s" that opens a sentence is a plural unless its verb tells: "Jonas is"."""
     is_one = clause is not None and (
         bool(clause.auxiliaries & _OF_ONE) or clause.verb_text in _OF_ONE or "s" in verb_forms(clause.verb_text)

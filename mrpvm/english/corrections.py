@@ -7,8 +7,8 @@ from itertools import product
 
 from mrpvm.english.lexicon import AUXILIARIES, COLOURS, MONTHS, NOW_WORDS, PREPOSITIONS, REFERRING_PRONOUNS, pattern
 from mrpvm.english.matching import numbers_in
-from mrpvm.english.parsing import parse
-from mrpvm.english.reading import is_past, read
+from mrpvm.english.parsing import read
+from mrpvm.english.reading import is_past
 from mrpvm.english.rewordings import rewordings
 from mrpvm.english.statements import Statement
 from mrpvm.english.structure import Clause, Phrase
@@ -130,7 +130,7 @@ def _is_outdated(later: Statement, earlier: Statement) -> bool:
         return False
     if not (is_marked or _is_now(later)):
         return False
-    pairs = product(parse(later.reading.text).clauses, parse(earlier.reading.text).clauses)
+    pairs = product(read(later.reading.text).clauses, read(earlier.reading.text).clauses)
     return any(_has_other_value(said, before, is_marked=is_marked) for said, before in pairs)
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from mrpvm.english.coreference import Antecedents, asked_mentions, senses_of, topic_mentions
 from mrpvm.english.lexicon import ALTERING
-from mrpvm.english.parsing import parse
+from mrpvm.english.parsing import read
 from mrpvm.english.reading import sense
 from mrpvm.english.statements import Statement
-from mrpvm.english.structure import Parsed, Phrase
+from mrpvm.english.structure import Phrase, Sentence
 from mrpvm.english.tagging import is_number
 
 _ALTERING = frozenset(sense(word) for word in ALTERING)
@@ -23,7 +23,7 @@ class Told:
     """
 
     statement: Statement
-    parsed: Parsed
+    parsed: Sentence
     meant: dict[int, Phrase] = field(default_factory=dict)
     around: frozenset[str] = frozenset()
     before: tuple[frozenset[str], ...] = ()
@@ -49,7 +49,7 @@ class Discourse:
         antecedents = Antecedents()
         before: Told | None = None
         for statement in sorted(statements, key=lambda item: item.order):
-            told = Told(statement=statement, parsed=parse(statement.plain))
+            told = Told(statement=statement, parsed=read(statement.plain))
             if before is None or not _follows(before.statement, statement):
                 antecedents.begin(topic_mentions(statement.entry.unit.topic))
             if statement.asked and (before is None or before.statement.unit_id != statement.unit_id):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from mrpvm.english import lexicon
 from mrpvm.english.asking import Asked, asked_by, bare_question
-from mrpvm.english.parsing import parse, tokens_of
+from mrpvm.english.parsing import read, tokens_of
 from mrpvm.english.requests import request_of
 from mrpvm.english.structure import Phrase
 from mrpvm.english.tagging import is_adverb, is_auxiliary
@@ -64,7 +64,7 @@ def _named_together(sentence: str) -> list[str]:
     asked = asked_by(sentence)
     text = bare_question(sentence) if asked else sentence
     surfaces = tokens_of(text)[1]
-    for clause in (asked.clause,) if asked else parse(text).clauses:
+    for clause in (asked.clause,) if asked else read(text).clauses:
         for phrase in clause.phrases:
             if phrase.others and not any(item.pronoun for item in phrase.members):
                 return [" ".join(surfaces[item.start : item.end + 1]) for item in phrase.members]
@@ -92,7 +92,7 @@ def _new(message: str) -> str | None:
     if not match["opener"] and not (_is_name(new) and message.rstrip().endswith("?")):
         return None
     is_clause = not (lexicon.INTERROGATIVES | lexicon.AUXILIARIES | lexicon.BE_FORMS).isdisjoint(words) or bool(
-        parse(new).clauses
+        read(new).clauses
     )
     if is_clause or len(words) > _MOST_WORDS or not _PRONOUNS.isdisjoint(words) or is_adverb(words[0]):
         return None

@@ -7,7 +7,7 @@ from mrpvm.english import lexicon
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told, of_another
 from mrpvm.english.reading import ANYBODY, sense, sense_class
-from mrpvm.english.structure import Clause, Parsed, Phrase
+from mrpvm.english.structure import Clause, Phrase, Sentence
 from mrpvm.english.tagging import PARTICLES, is_number, verb_forms
 from mrpvm.english.times import names_time
 from mrpvm.english.values import is_time
@@ -63,7 +63,7 @@ class Pair:
     discourse: Discourse
 
     @property
-    def parsed(self) -> Parsed:
+    def parsed(self) -> Sentence:
         """Return the sentence of the statement."""
         return self.told.parsed
 

@@ -17,8 +17,8 @@ from mrpvm.english.lexicon import (
     groups,
 )
 from mrpvm.english.phrases import PhraseReader
-from mrpvm.english.reading import in_full, read, sense
-from mrpvm.english.structure import Clause, Parsed, Phrase
+from mrpvm.english.reading import denies, in_full, sense, surfaces_of, words_of
+from mrpvm.english.structure import Clause, Phrase, Sentence
 from mrpvm.english.tagging import (
     CONTRACTED,
     MORE_PREPOSITIONS,
@@ -55,30 +55,32 @@ _DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re
 
 
 @TextCache
-def parse(text: str) -> Parsed:
-    """Return the clauses of a statement in the order in which they begin."""
+def read(text: str) -> Sentence:
+    """Return a sentence with its clauses in the order in which they begin."""
     tokens, surfaces = tokens_of(text)
-    return Parsed(tokens, surfaces, tuple(Parser(tokens, surfaces).run()))
+    clauses = tuple(Parser(tokens, surfaces).run())
+    words = tuple(words_of(surfaces))
+    return Sentence(text=in_full(text), tokens=tokens, surfaces=surfaces, words=words, clauses=clauses)
 
 
 def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tokens of a sentence and how they are written; "May", "10 am" and "a mine" are nouns."""
-    reading = read(spelled_out(text))
-    tokens = list(reading.tokens)
+    surfaces = surfaces_of(spelled_out(text))
+    tokens = [surface.lower() for surface in surfaces]
     for place, term in enumerate(tokens):
-        if term == "may" and place and reading.surfaces[place] == "May":
+        if term == "may" and place and surfaces[place] == "May":
             tokens[place] = MAY
         elif term == "am" and place and tokens[place - 1][0].isdigit():
             tokens[place] = "a.m"
         elif term == "mine" and place and (tokens[place - 1] in DETERMINERS or is_nominal(tokens[place - 1])):
             tokens[place] = MINE
-    return tuple(tokens), reading.surfaces
+    return tuple(tokens), surfaces
 
 
 def spelled_out(text: str) -> str:
     """Return `text` with "I'll" and its kind written as two words, "has to" as "must" and "no longer" as "not"."""
     long = _NO_LONGER.sub("not", in_full(text))
-    if read(long).is_negated:
+    if denies(long):
         return long  # "nobody has to" forbids nothing
     asked = _ASKED_DUTY.sub(r"must \1", long)
     return _DUTY.sub(

@@ -67,42 +67,25 @@ class Word:
         return self.preposition is None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One sentence; `tokens` are all words and marks, lower-cased."""
-
-    text: str
-    tokens: tuple[str, ...]
-    surfaces: tuple[str, ...]
-    words: tuple[Word, ...]
-
-    @property
-    def is_negated(self) -> bool:
-        """Return whether a word denies."""
-        return any(token in lexicon.NEGATIONS or token.endswith("n't") for token in self.tokens)
-
-    @property
-    def senses(self) -> frozenset[str]:
-        """Return the senses of the content words."""
-        return frozenset(word.sense for word in self.words)
-
-
 def in_full(text: str) -> str:
     """Return a text with "I'll", "you're" and their kind as two words."""
     return _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
 
 
-@TextCache
-def read(text: str) -> Reading:
-    """Return the reading of one sentence, "I'm" and its kind as two words."""
-    full = in_full(text)
-    surfaces = tuple(match.group().replace("\u2019", "'") for match in _TOKEN.finditer(full))
-    tokens = tuple(surface.lower() for surface in surfaces)
-    return Reading(text=full, tokens=tokens, surfaces=surfaces, words=tuple(_words(tokens, surfaces)))
+def surfaces_of(text: str) -> tuple[str, ...]:
+    """Return all words and marks of a text as they are written."""
+    return tuple(match.group().replace("\u2019", "'") for match in _TOKEN.finditer(text))
 
 
-def _words(tokens: tuple[str, ...], surfaces: tuple[str, ...]) -> Iterator[Word]:
+def denies(text: str) -> bool:
+    """Return whether a word denies."""
+    return any(token in lexicon.NEGATIONS or token.endswith("n't") for token in map(str.lower, surfaces_of(text)))
+
+
+def words_of(surfaces: tuple[str, ...]) -> Iterator[Word]:
+    """Yield the content words of a sentence, and the pronouns of its speaker."""
     preposition: str | None = None
+    tokens = [surface.lower() for surface in surfaces]
     for place, token in enumerate(tokens):
         if (
             not token[0].isalnum()
@@ -124,7 +107,7 @@ def _words(tokens: tuple[str, ...], surfaces: tuple[str, ...]) -> Iterator[Word]
 def _is_content(word: str, before: str) -> bool:
     if word in _OWNING:
         return before != "" and before not in lexicon.POSSESSIVES
-    return word not in lexicon.STOP_WORDS and word not in lexicon.NEGATIONS and (before, word) != ("no", "longer")
+    return word not in lexicon.STOP_WORDS and word not in lexicon.NEGATIONS
 
 
 def _is_name(surface: str, place: int, surfaces: tuple[str, ...]) -> bool:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mrpvm.english.lexicon import listed, pattern
-from mrpvm.english.reading import is_past, read, sense
+from mrpvm.english.parsing import read
+from mrpvm.english.reading import is_past, sense
 
 type Kind = Literal["comparison", "list", "steps", "summary", "account", "reason", "manner", "chain"]
 

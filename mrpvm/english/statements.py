@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields
 
 from mrpvm.english.coreference import Antecedents, Mention, in_full, topic_mentions
 from mrpvm.english.dialogue import UTTERANCE, in_third_person, quoted_utterance
-from mrpvm.english.parsing import parse
+from mrpvm.english.parsing import read
 from mrpvm.english.pragmatics import asks_reader, is_task_request
-from mrpvm.english.reading import Reading, read
 from mrpvm.english.small_talk import is_assent
+from mrpvm.english.structure import Sentence
 from mrpvm.english.text import QUESTION_MARKS, sentences
 from mrpvm.english.voices import Voiced, voiced
 from mrpvm.text_cache import TextCache
@@ -26,7 +26,7 @@ class _Said:
 
     text: str
     plain: str
-    reading: Reading
+    reading: Sentence
     position: int
     voiced: Voiced
     before: str | None = None
@@ -126,7 +126,7 @@ def _said_in(
     for position, part in enumerate(parts):
         said = voiced(part.text)
         plain = in_third_person(said.said, part.speaker) if part.speaker else said.said
-        parsed = parse(plain)
+        parsed = read(plain)
         meant = antecedents.resolve(parsed, _quoted(part))
         found.append(
             _Said(

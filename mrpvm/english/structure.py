@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mrpvm.english.lexicon import PERSON_WORDS
-from mrpvm.english.reading import MEANS, sense
+from mrpvm.english.reading import MEANS, Word, sense
 from mrpvm.english.tagging import PLURALS
 from mrpvm.english.times import names_time
 
@@ -97,13 +97,20 @@ class Clause:
         return (self.subject, *self.objects) if self.subject else self.objects
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """A sentence: its tokens in lower case, as they are written, and its clauses."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A sentence: its tokens in lower case and as they are written, its content words and its clauses."""
 
+    text: str
     tokens: tuple[str, ...]
     surfaces: tuple[str, ...]
-    clauses: tuple[Clause, ...]
+    words: tuple[Word, ...] = ()
+    clauses: tuple[Clause, ...] = ()
+
+    @property
+    def senses(self) -> frozenset[str]:
+        """Return the senses of the content words."""
+        return frozenset(word.sense for word in self.words)
 
     def text_of(self, phrase: Phrase) -> str:
         """Return a phrase as it is written."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from mrpvm.english import lexicon
 from mrpvm.english.expansion import MEASURES
 from mrpvm.english.reading import GIVEN, sense
-from mrpvm.english.structure import Clause, Parsed, Phrase
+from mrpvm.english.structure import Clause, Phrase, Sentence
 from mrpvm.english.tagging import is_nominal, is_number
 from mrpvm.english.times import CLOCK, YEAR, limits
 
@@ -41,7 +41,7 @@ _WEEKLY = {f"{day}s" for day in lexicon.WEEKDAYS}
 _TIME_ADVERBS = _PERIODICAL | lexicon.word_class("today tomorrow yesterday tonight now")
 
 
-def tokens_of(phrase: Phrase, parsed: Parsed) -> tuple[str, ...]:
+def tokens_of(phrase: Phrase, parsed: Sentence) -> tuple[str, ...]:
     """Return the tokens of a phrase."""
     return parsed.tokens[phrase.start : phrase.end + 1]
 
@@ -51,7 +51,7 @@ def has_number(tokens: Iterable[str]) -> bool:
     return any(is_number(token) for token in tokens)
 
 
-def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
+def is_time(phrase: Phrase, preposition: str, parsed: Sentence) -> bool:
     """Return whether a phrase says when: a date, a clock time, a day or part of it."""
     tokens = tokens_of(phrase, parsed)
     if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in _CALENDAR
@@ -63,13 +63,13 @@ def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
     return bare_hour and len(tokens) <= 4 and "%" not in tokens and not any(token in UNITS["cost"] for token in tokens)
 
 
-def is_span(phrase: Phrase, parsed: Parsed) -> bool:
+def is_span(phrase: Phrase, parsed: Sentence) -> bool:
     """Return whether a phrase is a length of time."""
     tokens = tokens_of(phrase, parsed)
     return any(token in SPANS for token in tokens) and (has_number(tokens) or tokens[0] in ("a", "an", "one"))
 
 
-def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
+def is_measure(phrase: Phrase, kind: str, parsed: Sentence) -> bool:
     """Return whether a phrase is a number with a unit of a kind."""
     tokens = parsed.tokens[phrase.start : phrase.end + 2]
     units = UNITS[kind]
@@ -79,18 +79,18 @@ def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
     return (number and any(token in units for token in tokens)) or glued or (signed and number)
 
 
-def _places_of_units(phrase: Phrase, units: frozenset[str], parsed: Parsed) -> list[int]:
+def _places_of_units(phrase: Phrase, units: frozenset[str], parsed: Sentence) -> list[int]:
     places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
     return [place for place in places if parsed.tokens[place] in units]
 
 
-def _is_difference(phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
+def _is_difference(phrase: Phrase, units: frozenset[str], parsed: Sentence) -> bool:
     """Return whether a value says how much more or less: "20 euros more than the red one"."""
     behind = [parsed.tokens[place + 1 : place + 3] for place in _places_of_units(phrase, units, parsed)]
     return any(words and (words[0] in _COMPARED or "than" in words[1:]) for words in behind)
 
 
-def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
+def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Sentence) -> bool:
     """Return whether a value answers "how `measure`": neither said to measure something else, nor left open what."""
     if not measure or measure == "much":
         return True
@@ -130,7 +130,7 @@ def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
     return found
 
 
-def times(clause: Clause, parsed: Parsed, limit: str = "") -> list[str]:
+def times(clause: Clause, parsed: Sentence, limit: str = "") -> list[str]:
     """Return what says when; "until when" and its kind are told by times behind such a preposition alone."""
     wanted = limits(limit) if limit else frozenset[str]()
     found = [
@@ -141,7 +141,7 @@ def times(clause: Clause, parsed: Parsed, limit: str = "") -> list[str]:
     return found if limit else found + [word for word in clause.adverbs if word in _TIME_ADVERBS]
 
 
-def places(clause: Clause, parsed: Parsed) -> list[str]:
+def places(clause: Clause, parsed: Sentence) -> list[str]:
     """Return what says where."""
     found = [
         parsed.text_of(phrase)
@@ -154,7 +154,7 @@ def places(clause: Clause, parsed: Parsed) -> list[str]:
     return found + [word for word in clause.adverbs if word in PLACE_ADVERBS]
 
 
-def spans(clause: Clause, parsed: Parsed, measure: str = "") -> list[str]:
+def spans(clause: Clause, parsed: Sentence, measure: str = "") -> list[str]:
     """Return how long something takes or lasts."""
     return [
         parsed.text_of(phrase)
@@ -165,7 +165,7 @@ def spans(clause: Clause, parsed: Parsed, measure: str = "") -> list[str]:
     ]
 
 
-def colours(clause: Clause, parsed: Parsed) -> list[str]:
+def colours(clause: Clause, parsed: Sentence) -> list[str]:
     """Return the colours that stand behind the verb, not those of another thing: "painted red", "is long and green"."""
     found = []
     for place in range(clause.verb_place + 1, min(clause.end, len(parsed.tokens))):
@@ -180,7 +180,7 @@ def colours(clause: Clause, parsed: Parsed) -> list[str]:
 _BEFORE_COLOUR = lexicon.word_class("and , in dark light bright pale all entirely completely")
 
 
-def measures(clause: Clause, kind: str, parsed: Parsed, measure: str = "") -> list[str]:
+def measures(clause: Clause, kind: str, parsed: Sentence, measure: str = "") -> list[str]:
     """Return numbers with a unit of a kind, which tell what `measure` asks for ("high", "long") if it is given."""
     found = [
         phrase
@@ -207,7 +207,7 @@ def _is_somebody(subject: Phrase | None) -> bool:
     return subject is not None and (subject.is_person or subject.pronoun in ("i", "he", "she"))
 
 
-def frequencies(clause: Clause, parsed: Parsed) -> list[str]:
+def frequencies(clause: Clause, parsed: Sentence) -> list[str]:
     """Return how often something is done."""
     found = [
         parsed.text_of(phrase)
@@ -219,7 +219,7 @@ def frequencies(clause: Clause, parsed: Parsed) -> list[str]:
     return found + [word for word in clause.adverbs if word in _EVERY]
 
 
-def counts(clause: Clause, noun: Phrase, parsed: Parsed) -> list[str]:
+def counts(clause: Clause, noun: Phrase, parsed: Sentence) -> list[str]:
     """Return the numbers that stand before a counted noun."""
     found = []
     phrases = [*([("", clause.subject)] if clause.subject else []), *phrases_of(clause)]

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from mrpvm.english.lexicon import pattern
-from mrpvm.english.reading import read
+from mrpvm.english.parsing import read
 from mrpvm.text_cache import TextCache
 
 _ACCORDING = pattern("voices.according")

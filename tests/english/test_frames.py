@@ -6,18 +6,18 @@ from hypothesis import strategies as st
 
 from mrpvm.english.asking import asked_by
 from mrpvm.english.lexicon import AUXILIARIES, DETERMINERS, PREPOSITIONS
-from mrpvm.english.parsing import parse
-from mrpvm.english.structure import Clause, Parsed, Phrase
+from mrpvm.english.parsing import read
+from mrpvm.english.structure import Clause, Phrase, Sentence
 
 
-def text_of(parsed: Parsed, phrase: Phrase | None) -> str:
+def text_of(parsed: Sentence, phrase: Phrase | None) -> str:
     """Return a phrase and the members of its enumeration as they are written."""
     return " + ".join(parsed.text_of(item) for item in phrase.members) if phrase else ""
 
 
 def roles(text: str) -> list[tuple[str, str, str, str]]:
     """Return link, subject, verb and objects of every clause."""
-    parsed = parse(text)
+    parsed = read(text)
     return [
         (item.link, text_of(parsed, item.subject), item.verb_text, ", ".join(text_of(parsed, o) for o in item.objects))
         for item in parsed.clauses
@@ -26,7 +26,7 @@ def roles(text: str) -> list[tuple[str, str, str, str]]:
 
 def main_clause(text: str) -> Clause:
     """Return the first clause that stands in no other."""
-    return next(item for item in parse(text).clauses if not item.link)
+    return next(item for item in read(text).clauses if not item.link)
 
 
 @pytest.mark.rule("BUILTIN-36")
@@ -86,11 +86,11 @@ WORDS = st.sampled_from([*sorted(DETERMINERS | PREPOSITIONS | AUXILIARIES), *OTH
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(st.lists(WORDS, max_size=14).map(" ".join), st.text(max_size=60)))
 def test_no_text_breaks_the_reader(text: str) -> None:
-    parsed = parse(text)
+    parsed = read(text)
     assert all(item.verb for item in parsed.clauses)
     for skipped in range(3):
         asked_by(text, skipped_verbs=skipped)
 
 
 def test_a_number_before_a_last_and_is_read() -> None:
-    assert [item.verb_text for item in parse("Ida saw 7 and").clauses] == ["saw"]
+    assert [item.verb_text for item in read("Ida saw 7 and").clauses] == ["saw"]

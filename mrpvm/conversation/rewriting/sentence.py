@@ -12,7 +12,7 @@ from mrpvm.conversation.rewriting.signals import REFERRING
 from mrpvm.english.asking import asked_by
 from mrpvm.english.coreference import as_asked, roles_of
 from mrpvm.english.lexicon import AUXILIARIES, INTERROGATIVES, SPEAKERS, STOP_WORDS
-from mrpvm.english.parsing import parse
+from mrpvm.english.parsing import read
 from mrpvm.english.pragmatics import is_task_request
 from mrpvm.english.small_talk import CHOICES, is_phatic
 from mrpvm.english.text import QUESTION_MARKS, collapse, sentences
@@ -91,7 +91,7 @@ def _asks_of_deed(text: str) -> bool:
 def _told_of(text: str) -> str | None:
     """Return what a statement is about: its subject, or the object where the subject is a pronoun; so of an order."""
     for sentence in sentences(text[:READ_CHARS]):
-        parsed = parse(_OPENING.sub("", sentence))
+        parsed = read(_OPENING.sub("", sentence))
         for phrase in parsed.clauses[0].phrases if parsed.clauses else ():
             subject = _bare(parsed.text_of(phrase))
             is_thing = not phrase.pronoun and not names_time(phrase.head_text) and not is_phatic(subject)

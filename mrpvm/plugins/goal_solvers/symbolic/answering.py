@@ -9,7 +9,7 @@ from mrpvm.english.coreference import open_pronoun, with_meant
 from mrpvm.english.corrections import asks_of_before, restated, taken_back, without_corrected
 from mrpvm.english.discourse import Discourse
 from mrpvm.english.entailment import Refusal
-from mrpvm.english.reading import read
+from mrpvm.english.parsing import read
 from mrpvm.english.requests import Request, request_of
 from mrpvm.english.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.english.statements import Statement, statements_of

@@ -11,7 +11,7 @@ from math import log
 
 from mrpvm.english.discourse import Discourse, Told
 from mrpvm.english.lexicon import pattern
-from mrpvm.english.reading import read
+from mrpvm.english.parsing import read
 from mrpvm.english.requests import SENTENCES_MAX, Kind, Request, senses_of
 from mrpvm.english.statements import Statement
 

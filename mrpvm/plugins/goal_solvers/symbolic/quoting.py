@@ -13,7 +13,7 @@ from mrpvm.english.coreference import with_meant
 from mrpvm.english.corrections import taken_back, takes_back
 from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.english.entailment import LACKING, refused
-from mrpvm.english.reading import read
+from mrpvm.english.parsing import read
 from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
 from mrpvm.english.text import QUESTION_MARKS, sentences
 from mrpvm.english.weights import Model, learned
