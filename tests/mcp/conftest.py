@@ -1,6 +1,5 @@
 """The protocol's SDK as a client of the real server."""
 
-import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,17 +9,18 @@ import httpx
 import pytest
 
 from sessions_app.actions.knowledge.bases import ensure_default_base
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key
-from sessions_app.models import Project
+from sessions_app.commands.messages import answer_message
+from sessions_app.models import Project, Session
 from sessions_app.plugin_threads import workers
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from tests.live import LiveServer
 
 if TYPE_CHECKING:  # the SDK takes two seconds to import, which only a process that runs these tests has to spend
     from mcp import ClientSession
     from mcp.types import CallToolResult
-
-NAMES = r"\[session (?P<session_id>\S+), turn (?P<turn_id>\S+):"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -98,13 +98,9 @@ def agent(live_asgi: LiveServer, project: Project) -> Callable[..., Agent]:
 
 
 @pytest.fixture
-def talked(agent: Callable[..., Agent]) -> dict[str, str]:
+def talked(project: Project) -> dict[str, str]:
     """Return the ids of a session of two turns and of the second one."""
-    editor = agent()
-    told = re.search(NAMES, editor.text("ask", message="My dog is called Rex."))
-    assert told
-    answer = editor.text("ask", message="What is my dog called?", session_id=told["session_id"])
-    asked = re.search(NAMES, answer)
-    assert asked
-    assert answer.startswith("My dog is called Rex.")
-    return asked.groupdict()
+    session = create_session(project)
+    answer_message(session, TurnCall(message="My dog is called Rex."))
+    asked = answer_message(Session.objects.get(), TurnCall(message="What is my dog called?")).turn
+    return {"session_id": session.session_id, "turn_id": asked.request_id}

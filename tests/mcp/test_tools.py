@@ -29,6 +29,19 @@ def test_reading_tools_are_marked_and_writing_ones_not(agent: Callable[..., Agen
     assert all(tool.description and "caller" not in tool.inputSchema["properties"] for tool in listed)
 
 
+def test_an_agent_tells_and_asks_in_one_session(agent: Callable[..., Agent]) -> None:
+    editor = agent()
+    names = r"\[session (?P<session_id>\S+), turn (?P<turn_id>\S+):"
+    told = re.search(names, editor.text("ask", message="My dog is called Rex."))
+    assert told
+    answer = editor.text("ask", message="What is my dog called?", session_id=told["session_id"])
+    assert answer.startswith("My dog is called Rex.")
+    asked = re.search(names, answer)
+    assert asked
+    assert asked["session_id"] == told["session_id"]
+    assert asked["turn_id"] in editor.text("read_turn", **asked.groupdict())
+
+
 def test_an_agent_walks_from_a_list_to_a_cause(agent: Callable[..., Agent], talked: dict[str, str]) -> None:
     viewer, session_id = agent("viewer"), talked["session_id"]
     assert session_id in viewer.text("list_sessions", query="dog")

@@ -168,7 +168,7 @@ def test_every_form_needs_the_token_of_its_page(scene: Scene) -> None:
             assert ask(strict, call).status_code == 403, call
 
 
-@pytest.mark.parametrize("written", ["a" * 60_000, "9" * 30, "%\\\0\u202e(*:"])
+@pytest.mark.parametrize("written", ["a" * 10_000, "9" * 30, "%\\\0\u202e(*:"])
 def test_no_page_fails_on_what_stands_in_its_address(scene: Scene, written: str) -> None:
     client = member_client(scene.project)
     for call in calls(scene):
