@@ -1,6 +1,7 @@
 """What a message asks to be put together: a comparison, a list, steps, a summary, an account, a reason or a chain."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,18 +19,12 @@ _COUNT = pattern("requests.count")
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
            "ten": 10}  # fmt: skip
 _UNCOUNTED = frozenset(("a", "few", "some", "several"))
-_COMPARE = pattern("requests.compare")
-_STEPS = pattern("requests.steps")
-_CHAIN = pattern("requests.chain")
+_KINDS: Sequence[Kind] = ("comparison", "chain", "reason", "steps", "manner", "summary", "list", "account")
+_FORMS = [(kind, pattern(f"requests.{kind}")) for kind in _KINDS]
 _ENDS = pattern("requests.ends")
-_REASON = pattern("requests.reason")
-_MANNER = pattern("requests.manner")
-_SUMMARY = pattern("requests.summary")
-_LIST = pattern("requests.list")
 _TOLD = pattern("requests.told")
 """What goes back to the conversation itself: "what did I tell you about Ida", "summarise our conversation"."""
 _ASKER = frozenset(("me", "us", "myself", "ourselves"))
-_ACCOUNT = pattern("requests.account")
 _PARTS = re.compile(r",\s*(?:and\s+)?|\s+(?:and|with|to|versus|vs\.?|or|from)\s+", re.IGNORECASE)
 _ASIDE = pattern("requests.aside")
 _EMPTY = frozenset(map(sense, listed("empty_requests")))
@@ -92,28 +87,23 @@ def _told(asked: str) -> Request | None:
 def _request(asked: str) -> Request | None:
     if found_told := _told(asked):
         return found_told
-    if found := _COMPARE.search(asked):
-        return Request(kind="comparison", things=_compared(found["things"] or found["between"] or found["versus"]))
-    if found := _CHAIN.match(asked):
-        return _chain(found["topic"])
-    if found := _REASON.match(asked):
-        return Request(kind="reason", wanted=senses_of(found["topic"]))
-    if found := _STEPS.match(asked):
-        return Request(kind="steps", wanted=senses_of(found["task"] or found["how"]))
-    if found := _MANNER.match(asked):
-        # "how the well was found" asks what led to it, "how the well works" what goes on around it
-        is_event = found["how"] and any(map(is_past, found["topic"].lower().split()))
-        return Request(kind="reason" if is_event else "manner", wanted=senses_of(found["topic"]))
-    if found := _SUMMARY.match(asked):
-        return Request(kind="summary", wanted=senses_of(found["topic"] or found["of"] or "") - _WHOLE)
-    if found := _LIST.match(asked):
-        is_order = not asked.lower().startswith(("what", "which"))
-        return Request(kind="list", wanted=senses_of(found["topic"]), is_ordered=is_order)
-    if found := _ACCOUNT.match(asked):
-        return Request(kind="account", wanted=senses_of(found["topic"]))
-    if re.match(r"why\b", asked, re.IGNORECASE):
-        return Request(kind="reason", wanted=senses_of(asked[3:]), is_ordered=False)
+    for kind, form in _FORMS:
+        if found := form.search(asked):
+            return _of_kind(kind, asked, found[found.lastgroup or 0])
     return None
+
+
+def _of_kind(kind: Kind, asked: str, topic: str) -> Request:
+    if kind == "comparison":
+        return Request(kind=kind, things=_compared(topic))
+    if kind == "chain":
+        return _chain(topic)
+    if kind == "manner" and re.search(r"\bhow\b", asked, re.IGNORECASE) and any(map(is_past, topic.lower().split())):
+        kind = "reason"  # "how the well was found" asks what led to it, "how the well works" what goes on around it
+    is_question = kind in ("list", "reason") and asked.lower().startswith(("what", "which", "why"))
+    return Request(
+        kind=kind, wanted=senses_of(topic) - (_WHOLE if kind == "summary" else set()), is_ordered=not is_question
+    )
 
 
 def _chain(topic: str) -> Request:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mrpvm.english.lexicon import listed, pattern, word_class
+from mrpvm.english.lexicon import listed, pattern, section, word_class
 from mrpvm.english.text import QUESTION_MARKS, words
 
 _GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy welcome")
@@ -22,19 +22,7 @@ _ABOUT_ME = pattern("small_talk.about_me")
 _FORGETS_UNNAMED = pattern("small_talk.forgets_unnamed")
 """A request to forget that does not say which statement: what states one's address may not have the word in it."""
 
-_GREETING_REPLY = "Hello. Tell me something or load a text, then ask me about it."
-_THANKS_REPLY = "You are welcome."
-_FAREWELL_REPLY = "Goodbye."
-_ASSENT_REPLY = "All right."
-_WORDLESS_REPLY = "I read words only. Tell me something, or ask me about what I was told."
-_ABOUT_ME_REPLY = (
-    "I answer from what I was told in this session and from the knowledge base it uses, and say so when they do not "
-    "hold an answer."
-)
-_FORGETS_UNNAMED_REPLY = (
-    'I forgot nothing. Write "Forget that" and the statement as it was told, or take it back where the session lists '
-    "what it knows."
-)
+_REPLIES = section("small_talk.replies")
 UNDERSTOOD_REPLY = "Understood."
 """Said to an instruction how to answer."""
 NOTED_OPENING = "Noted:"
@@ -72,16 +60,16 @@ def is_assent(sentence: str) -> bool:
 def small_talk_reply(message: str) -> str | None:
     """Return what to say to small talk, or None if the message is none."""
     if _ABOUT_ME.match(message.strip()):
-        return _ABOUT_ME_REPLY
+        return _REPLIES["about_me"]
     if not is_phatic(message):
         return None
     if _FORGETS_UNNAMED.match(message.strip()):
-        return _FORGETS_UNNAMED_REPLY
+        return _REPLIES["forgets_unnamed"]
     found = set(words(message))
     if not found:
-        return _WORDLESS_REPLY
+        return _REPLIES["wordless"]
     if found & _THANKS:
-        return _THANKS_REPLY
+        return _REPLIES["thanks"]
     if found & _FAREWELLS or {"see", "you"} <= found:
-        return _FAREWELL_REPLY
-    return _GREETING_REPLY if found & _GREETINGS else _ASSENT_REPLY
+        return _REPLIES["farewell"]
+    return _REPLIES["greeting"] if found & _GREETINGS else _REPLIES["assent"]
