@@ -10,5 +10,5 @@ From text to an answer, in this order:
     discourse       all clauses in order, with what names the same thing
     entailment      how a statement answers, or the reason why it does not (matching: role by role)
     answers         the statements that answer, of several that differ none, or the closest one's reason
-    values          places, times, counts and measures among the phrases of a clause (times)
+    values          places, times, counts and measures among the phrases of a clause
 """

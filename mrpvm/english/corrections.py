@@ -12,9 +12,8 @@ from mrpvm.english.reading import is_past
 from mrpvm.english.rewordings import rewordings
 from mrpvm.english.statements import Statement
 from mrpvm.english.structure import Clause, Phrase
-from mrpvm.english.tagging import verb_forms
+from mrpvm.english.tagging import names_time, verb_forms
 from mrpvm.english.text import words
-from mrpvm.english.times import names_time
 from mrpvm.english.values import PLACE_PREPOSITIONS
 
 _ENDED = re.compile(r"\b(?:no longer|not any ?more|anymore|any longer)\b", re.IGNORECASE)

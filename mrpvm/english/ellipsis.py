@@ -8,9 +8,8 @@ from mrpvm.english.asking import Asked, asked_by, bare_question
 from mrpvm.english.parsing import read, tokens_of
 from mrpvm.english.requests import request_of
 from mrpvm.english.structure import Phrase
-from mrpvm.english.tagging import is_adverb, is_auxiliary
+from mrpvm.english.tagging import is_adverb, is_auxiliary, names_time
 from mrpvm.english.text import collapse, sentences
-from mrpvm.english.times import names_time
 from mrpvm.values import HistoryMessage
 
 _MOST_WORDS = 6

@@ -12,7 +12,6 @@ from mrpvm.english.parsing import LIMITS
 from mrpvm.english.reading import sense, sense_class
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import PRONOUNS, bare_adverbs, is_number
-from mrpvm.english.times import limits, starts_later
 from mrpvm.english.values import (
     PLACE_PREPOSITIONS,
     UNITS,
@@ -22,6 +21,7 @@ from mrpvm.english.values import (
     is_measure,
     is_span,
     is_time,
+    limits,
     measures,
     phrases_of,
     places,
@@ -51,6 +51,7 @@ _EXTENT = sense_class("last measure weigh amount cost reach rise take limit have
 _TOLD_BY = {sense(verb): kinds for verb, kinds in lexicon.classes("told_by").items()}
 """Verbs that tell one extent only: what something costs is not how large it is."""
 _PAYING = sense_class("cost pay owe earn")
+_AHEAD = lexicon.pattern("entailment.ahead")
 LACKING = "refused: the closest sentence does not name"
 """How the reason begins of a statement that lacks words of the question."""
 _HAPPENS = sense_class("hold happen occur start open begin arrive leave take") | {_BE}
@@ -119,7 +120,7 @@ def _is_purpose(pair: Pair) -> bool:
 def _is_ahead(pair: Pair) -> bool:
     """Return whether what is asked of now will be so only later."""
     is_of_now = pair.asked.wants != "time" and bool(pair.question.auxiliaries & {"do", "does", "is", "are"})
-    return is_of_now and not pair.question.modifiers and starts_later(pair.told.statement.plain)
+    return is_of_now and not pair.question.modifiers and _AHEAD.search(pair.told.statement.plain) is not None
 
 
 # Yes or no: the same clause says yes, its denial or its exception no

@@ -8,8 +8,7 @@ from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told, of_another
 from mrpvm.english.reading import ANYBODY, sense, sense_class
 from mrpvm.english.structure import Clause, Phrase, Sentence
-from mrpvm.english.tagging import PARTICLES, is_number, verb_forms
-from mrpvm.english.times import names_time
+from mrpvm.english.tagging import PARTICLES, is_number, names_time, verb_forms
 from mrpvm.english.values import is_time
 
 _GENERIC = lexicon.word_class("i we you one they anyone anybody someone somebody people everyone everybody it")

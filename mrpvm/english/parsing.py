@@ -33,9 +33,9 @@ from mrpvm.english.tagging import (
     is_auxiliary,
     is_nominal,
     is_number,
+    names_time,
     verb_forms,
 )
-from mrpvm.english.times import names_time
 from mrpvm.text_cache import TextCache
 
 LIMITS = frozenset(map(tuple, groups("limits")))

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from mrpvm.english.lexicon import PERSON_WORDS
 from mrpvm.english.reading import MEANS, Word, sense
-from mrpvm.english.tagging import PLURALS
-from mrpvm.english.times import names_time
+from mrpvm.english.tagging import PLURALS, names_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

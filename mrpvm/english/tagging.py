@@ -4,9 +4,15 @@ A word of the list of verbs can be one; whether it is one where it stands, its s
 lexicon, nothing may come from a particular text.
 """
 
+import re
+
 from mrpvm.english import lexicon
 from mrpvm.text_cache import TextCache
 
+YEAR = re.compile(r"1\d{3}|20\d{2}")
+CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
+_DAY = re.compile(r"\d{1,2}(?:st|nd|rd|th)?")
+_EDGES = lexicon.word_class("end beginning start middle close latest")
 SUBJECT_PRONOUNS = lexicon.word_class("i we you he she it they who everyone everybody nobody someone anyone")
 OBJECT_PRONOUNS = lexicon.word_class("me us him them her it you whom himself herself itself themselves")
 PRONOUNS = (
@@ -123,3 +129,10 @@ def verb_forms(word: str) -> frozenset[str]:
     if word.endswith("ing") and len(word) > 4 and word not in _NOT_ING:
         found.add("ing")
     return frozenset(found)
+
+
+def names_time(head: str) -> bool:
+    """Return whether the head of a phrase makes it a time: "Friday", "9:00", "the end"."""
+    return head in lexicon.TIME_WORDS or head in _EDGES or bool(
+        YEAR.fullmatch(head) or CLOCK.fullmatch(head) or _DAY.fullmatch(head)
+    )  # fmt: skip

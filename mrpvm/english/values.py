@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from mrpvm.english import lexicon
-from mrpvm.english.expansion import MEASURES
 from mrpvm.english.reading import GIVEN, sense
 from mrpvm.english.structure import Clause, Phrase, Sentence
-from mrpvm.english.tagging import is_nominal, is_number
-from mrpvm.english.times import CLOCK, YEAR, limits
+from mrpvm.english.tagging import CLOCK, YEAR, is_nominal, is_number
+from mrpvm.english.text import MEASURES
 
+_LIMITS = lexicon.classes("time_limits")
 SPANS = lexicon.listed("spans")
 _MONEY_SIGNS = lexicon.word_class("$ \u20ac \u00a3 \u00a5")
 UNITS = {kind: lexicon.word_class(words.replace("|", " ")) for kind, words in lexicon.section("units").items()}
@@ -232,3 +232,8 @@ def counts(clause: Clause, noun: Phrase, parsed: Sentence) -> list[str]:
             if number or item.determiner == "no":
                 found.append(" ".join(number) or "no")
     return found
+
+
+def limits(asked: str) -> frozenset[str]:
+    """Return the prepositions of the times that answer who asks "by when", "until when", "from when"."""
+    return _LIMITS.get(asked, frozenset((asked,)))

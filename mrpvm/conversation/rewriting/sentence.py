@@ -15,8 +15,8 @@ from mrpvm.english.lexicon import AUXILIARIES, INTERROGATIVES, SPEAKERS, STOP_WO
 from mrpvm.english.parsing import read
 from mrpvm.english.pragmatics import is_task_request
 from mrpvm.english.small_talk import CHOICES, is_phatic
+from mrpvm.english.tagging import names_time
 from mrpvm.english.text import QUESTION_MARKS, collapse, sentences
-from mrpvm.english.times import names_time
 from mrpvm.values import HistoryMessage
 
 NO_SUBJECT = "Could not extract subject from history"
