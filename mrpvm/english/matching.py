@@ -99,7 +99,10 @@ class Pair:
         if asked.pronoun or said.pronoun:
             return asked.pronoun == said.pronoun
         if asked.owner_pronoun in PARTNERS and said.owner_pronoun != asked.owner_pronoun:
-            return False  # "my sister" is nobody's else
+            # "my sister" is nobody's else; "the budget" that is talked of may be ours
+            is_definite = asked.owner_pronoun == "our" and said.determiner == "the" and not said.owner
+            if not is_definite or self.told.statement.is_of_document:
+                return False
         if asked.head_text in lexicon.TIME_WORDS and numbers_in(asked) != numbers_in(said):
             return False  # "every two years" is not every year
         left, right = asked.senses - _TITLES, said.senses - _TITLES

@@ -50,6 +50,7 @@ def test_a_correction_is_told_with_what_it_sets_right(told: str, correction: str
         ("Nora works in Hamburg.", "Since March Nora works in Kiel.", "Where does Nora work?"),
         ("I have two cats.", "I now have three cats.", "How many cats do I have?"),
         ("The train leaves at 9.", "The train now leaves at 10.", "When does the train leave?"),
+        ("Our budget is 1,200.", "Actually, the budget is 1,500 now.", "What's our budget?"),
     ],
 )
 def test_the_newer_of_two_answers_is_given(told: str, correction: str, question: str) -> None:
