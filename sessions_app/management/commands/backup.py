@@ -13,6 +13,7 @@ class Command(BaseCommand):
     """Makes a backup, or checks one."""
 
     help = "Write a backup of the database and the operator's files to FILE, beside a running server or without one."
+    requires_system_checks = []  # they are the server's; a backup is made whatever is wrong with it
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the file, and what to do with it."""
