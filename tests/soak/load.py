@@ -157,7 +157,9 @@ class Person:
             address = f"{self._url.replace('http', 'ws', 1)}/live/sessions/{self.session_id}?since={since}"
             try:
                 headers = {"Cookie": self._cookie}
-                async with connect(address, additional_headers=headers, origin=self._url, open_timeout=20) as socket:
+                async with connect(
+                    address, additional_headers=headers, origin=self._url, open_timeout=PATIENCE_SECONDS
+                ) as socket:
                     self._socket = socket
                     while not stop_asked.is_set():
                         try:

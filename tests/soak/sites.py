@@ -18,13 +18,13 @@ import httpx2 as httpx
 
 from tests.faults.test_full_disk import SmallDisk
 from tests.llm.provider import Provider, cut, hang, refuse, say, send
-from tests.server import ServerProcess
+from tests.server import Patience, ServerProcess
 from tests.services.own_servers import OwnPostgres, OwnRedis, free_port
-from tests.soak.load import KEY
+from tests.soak.load import KEY, PATIENCE_SECONDS
 
 HELD_SECONDS = 3
 START_SECONDS = 300
-"""How long a crowded machine may take to start a process: a slow start breaks no promise."""
+"""How long a process may take to start on a machine with room: a crowded one is slow, which breaks no promise."""
 HOUR = 3_600
 ACCEPTED = '{"verdict": "accepted", "reason": ""}'
 MODEL_FAULTS = {
@@ -58,6 +58,12 @@ class Clock:
                 "FAKETIME_DONT_FAKE_MONOTONIC": "1",
                 "FAKETIME_CACHE_DURATION": "1",
             }
+
+    def remove(self) -> None:
+        """Remove what libfaketime leaves of processes that were killed."""
+        for left in Path("/dev/shm").glob("*faketime_*"):  # noqa: S108
+            if not Path("/proc", left.name.rpartition("_")[2]).exists():
+                left.unlink(missing_ok=True)
 
     def step(self, seconds: int) -> None:
         """Set the clock so many seconds from the true time."""
@@ -119,11 +125,11 @@ class Site:
     def sources(self) -> set[str]:
         return {str(name) for (name,) in self._read("SELECT name FROM sessions_app_knowledgesource")}
 
-    def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
-        until = time.monotonic() + seconds
+    def wait_until_ready(self) -> None:
         for server in self.servers:
+            patience = Patience(START_SECONDS)
             while not _is_ready(server.url):
-                if time.monotonic() > until:
+                if patience.is_over():
                     raise AssertionError(f"{server.url} is not ready again:\n{server.output[-3_000:]}")
                 time.sleep(0.1)
 
@@ -133,7 +139,7 @@ class Site:
 
 def _is_ready(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/api/ready", timeout=5).status_code == 200
+        return httpx.get(f"{url}/api/ready", timeout=PATIENCE_SECONDS).status_code == 200
     except httpx.HTTPError:
         return False
 
@@ -183,6 +189,7 @@ def sqlite_site() -> Iterator[Site]:
         disk = _small_disk(stack, place)
         data = (disk.place if disk else place) / "data"
         clock = Clock(place)
+        stack.callback(clock.remove)
         model, model_faults = _model(stack)
         server = stack.enter_context(_server(data, **model, **clock.variables))
 
@@ -235,6 +242,7 @@ def services_site() -> Iterator[Site]:
         stack.callback(postgres.remove)
         stack.callback(redis.stop)
         clock = Clock(place)
+        stack.callback(clock.remove)
         model, model_faults = _model(stack)
         variables = {"DATABASE_URL": postgres.url_of("postgres"), "REDIS_URL": redis.url, **model, **clock.variables}
         variables["SECRET_KEY"] = "soaked-" + "x" * 60
