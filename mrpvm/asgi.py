@@ -46,6 +46,7 @@ application = ProtocolTypeRouter(
             serve_http,
             max_bytes=settings.MRPVM_MAX_BODY_BYTES,
             max_upload_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
+            timeout_ms=settings.MRPVM_CLIENT_TIMEOUT_MS,
         ),
         "websocket": ReadableOrigins(AllowedHostsOriginValidator(OutagesTold(AuthMiddlewareStack(sockets)))),
     }

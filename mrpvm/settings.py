@@ -100,6 +100,7 @@ MRPVM_MAX_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_DETAIL_BYTES", 8_38
 # --- Limits of requests and sources ---------------------------------------------------------------------
 
 MRPVM_MAX_BODY_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_BODY_BYTES", 2_097_152, lowest=1)  #
+MRPVM_CLIENT_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_CLIENT_TIMEOUT_MS", 60_000, lowest=1, highest=2**31 - 1)
 MRPVM_MAX_UPLOAD_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_UPLOAD_BYTES", 20_971_520, lowest=1)  #
 MRPVM_MAX_SOURCE_CHUNKS = ENVIRONMENT.whole_number("MRPVM_MAX_SOURCE_CHUNKS", 5_000, lowest=1)  #
 MRPVM_MAX_SOURCE_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_SOURCE_UNITS", 20_000, lowest=1)  #

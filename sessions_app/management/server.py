@@ -18,6 +18,7 @@ from mrpvm.llm.local_model import LocalModel, weights_path
 from mrpvm.llm.redaction import without_secrets
 from sessions_app import shutdown
 from sessions_app.environment import NOT_SHOWN
+from sessions_app.management.connections import LimitedConnection, limit_reading
 
 # After the running turns' grace: what their streams get to say goodbye, and then the process its end.
 LAST_WORDS_SECONDS = 0.1
@@ -88,6 +89,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
         raise CannotStart(f"HOST is {host!r}: expected an address of this machine, such as 127.0.0.1.") from None
     bound = socket.socket(family, kind, protocol)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    limit_reading(bound)
     try:
         bound.bind(address)
         bound.listen()
@@ -166,6 +168,7 @@ def run_server(
     """
     config = uvicorn.Config(
         "mrpvm.asgi:served",
+        http=LimitedConnection,
         lifespan="off",
         proxy_headers=False,  # it believes them itself, behind a note of who connects
         log_config=None,

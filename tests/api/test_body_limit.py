@@ -43,7 +43,7 @@ def post(
         sent.append(message)
 
     scope = {"type": "http", "headers": [(k.encode(), v.encode()) for k, v in headers.items()]}
-    limited = BodyLimit(application, max_bytes=LIMIT, max_upload_bytes=UPLOAD_LIMIT)
+    limited = BodyLimit(application, max_bytes=LIMIT, max_upload_bytes=UPLOAD_LIMIT, timeout_ms=60_000)
     asyncio.run(limited(scope, receive, send))
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     return sent[0]["status"], sent[1]["body"], read

@@ -1,13 +1,14 @@
-"""An ASGI wrapper that refuses a request body over the limit before anything is kept of it.
+"""An ASGI wrapper that refuses a request body over its limits of size and time before anything is kept of it.
 
 A body for which the disk has no room is refused too: it is read before Django sees the request.
 """
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mrpvm.errors import MRPError, StorageFull, TooLarge
+from mrpvm.errors import InvalidInput, MRPError, StorageFull, TooLarge
 from sessions_app.api.shell.errors import PROBLEM_TYPE, error_body, problem_of, status_of
 from sessions_app.database import as_unavailable
 from sessions_app.identifiers import new_request_id
@@ -17,43 +18,70 @@ ASGIApplication = Callable[[dict[str, Any], Callable[..., Any], Callable[..., An
 # A client that is still sending would see a broken connection instead of the answer, so its body is read to the
 # end and thrown away; a client that sends many times the limit is cut off.
 DISCARDED_BODIES_MAX = 16
+LOWEST_RATE = 1_000
+"""Bytes a second: a body that comes faster, if not at first, is never too slow."""
 
 
-class BodyTooLarge(Exception):
-    """The body passed the limit while it was read."""
+class BodyRefused(Exception):
+    """The body passed a limit while it was read."""
+
+    def __init__(self, error: MRPError) -> None:
+        super().__init__(error.message)
+        self.error = error
 
 
 class BodyLimit:
-    """Answers 413 to a body over `max_bytes`, or over `max_upload_bytes` for a multipart upload."""
+    """Answers 413 to a body over `max_bytes`, or over `max_upload_bytes` for a multipart upload.
 
-    def __init__(self, application: ASGIApplication, *, max_bytes: int, max_upload_bytes: int) -> None:
+    Answers 408 to one that takes longer than `timeout_ms` and a second for each `LOWEST_RATE` bytes that have come.
+    """
+
+    def __init__(self, application: ASGIApplication, *, max_bytes: int, max_upload_bytes: int, timeout_ms: int) -> None:
         self.application = application
         self.max_bytes = max_bytes
         self.max_upload_bytes = max_upload_bytes
+        self.timeout_ms = timeout_ms
 
     async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
         """Serve one request."""
         limit, stated = self._limit_and_length(scope)
-        seen = 0
+        until = asyncio.get_running_loop().time() + self.timeout_ms / 1000
+        seen, has_more = 0, True
 
-        async def limited_receive() -> Any:
-            nonlocal seen
-            message = await receive()
+        async def timed_receive() -> Any:
+            nonlocal seen, has_more
+            if not has_more:  # what comes now is that the client leaves
+                return await receive()
+            try:
+                async with asyncio.timeout_at(until + seen / LOWEST_RATE):
+                    message = await receive()
+            except TimeoutError:
+                raise BodyRefused(
+                    InvalidInput(f"The request body took too long; {seen} bytes came.", code="BODY_TOO_SLOW")
+                ) from None
             seen += len(message.get("body", b""))
-            if seen > limit:
-                if message.get("more_body"):
-                    await _discard_rest(receive, limit * DISCARDED_BODIES_MAX)
-                raise BodyTooLarge
+            has_more = message.get("more_body", False)
             return message
 
-        if stated > limit:
-            await _discard_rest(receive, limit * DISCARDED_BODIES_MAX)
-            await _refuse(scope, send, _too_large(limit))
-            return
+        async def limited_receive() -> Any:
+            message = await timed_receive()
+            if seen > limit:
+                await discard_rest()
+                raise BodyRefused(_too_large(limit))
+            return message
+
+        async def discard_rest() -> None:
+            allowed = seen + limit * DISCARDED_BODIES_MAX
+            while has_more and seen < allowed:
+                await timed_receive()
+
         try:
+            if stated > limit:
+                await discard_rest()
+                raise BodyRefused(_too_large(limit))
             await self.application(scope, limited_receive, send)
-        except BodyTooLarge:
-            await _refuse(scope, send, _too_large(limit))
+        except BodyRefused as refused:
+            await _refuse(scope, send, refused.error)
         except OSError as error:
             unavailable = as_unavailable(error)
             if not isinstance(unavailable, StorageFull):
@@ -65,14 +93,6 @@ class BodyLimit:
         upload = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
         stated = headers.get(b"content-length", b"0")
         return self.max_upload_bytes if upload else self.max_bytes, int(stated) if stated.isdigit() else 0
-
-
-async def _discard_rest(receive: Callable[..., Any], allowance: int) -> None:
-    while allowance > 0:
-        message = await receive()
-        allowance -= len(message.get("body", b""))
-        if not message.get("more_body"):
-            return
 
 
 def _too_large(limit: int) -> TooLarge:

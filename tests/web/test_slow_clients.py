@@ -1,0 +1,109 @@
+"""Clients that send or read too slowly are let go: a real server, whose clients have a second for everything."""
+
+import secrets
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2 as httpx
+import pytest
+
+from tests.server import ServerProcess
+
+KEY = "mrp_" + "c" * 32
+SECONDS, TOO_LONG_SECONDS = 1, 60
+HEAD = "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.fixture
+def server(migrated_data: Callable[..., Path]) -> Iterator[ServerProcess]:
+    """Return a server whose clients have a second."""
+    with ServerProcess(migrated_data(), MRPVM_CLIENT_TIMEOUT_MS=str(SECONDS * 1000), MRPVM_API_KEY=KEY) as running:
+        yield running
+
+
+def connected(server: ServerProcess) -> socket.socket:
+    """Return a connection that reads little ahead."""
+    address = urlsplit(server.url)
+    made = socket.socket()
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    made.settimeout(TOO_LONG_SECONDS)
+    made.connect((address.hostname, address.port))
+    return made
+
+
+def drip(connection: socket.socket, piece: bytes) -> bytes:
+    """Send one piece after another until the server answers or closes the connection; return the answer."""
+    connection.settimeout(0.2)
+    until = time.monotonic() + TOO_LONG_SECONDS
+    while time.monotonic() < until:
+        try:
+            connection.sendall(piece)
+            first = connection.recv(65_536)
+            connection.settimeout(TOO_LONG_SECONDS)
+            return first + connection.recv(65_536)
+        except TimeoutError:
+            continue
+        except ConnectionError:
+            return b""
+    raise AssertionError("the server waits for ever")
+
+
+def test_a_client_that_is_too_slow_is_let_go(server: ServerProcess) -> None:
+    with closing(connected(server)) as silent:
+        assert silent.recv(1) == b"", "a connection without a request"
+
+    with closing(connected(server)) as connection:
+        connection.sendall(HEAD.encode())
+        assert drip(connection, b"X-A: b\r\n") == b"", "a head that does not end"
+
+    with closing(connected(server)) as connection:
+        connection.sendall(HEAD.encode() + b"X-Large: ")
+        assert drip(connection, b"a" * 30_000).startswith(b"HTTP/1.1 400 "), "a head that grows"
+
+    with closing(connected(server)) as connection:
+        connection.sendall(f"{HEAD}Content-Length: 1000\r\n\r\n".encode())
+        answer = drip(connection, b"a")
+        assert answer.startswith(b"HTTP/1.1 408 "), "a body, a byte after another"
+        assert b"BODY_TOO_SLOW" in answer
+
+    with httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {KEY}"}) as client:
+        made = client.post("/api/sessions", json={}).json()["session_id"]
+
+        def pieces() -> Iterator[bytes]:
+            yield b'{"name": "slow", "content": "'
+            for _ in range(4 * SECONDS):
+                time.sleep(0.4)
+                yield secrets.token_hex(1_000).encode()
+            yield b'"}'
+
+        sent = client.post(
+            f"/api/sessions/{made}/workspace/sources", content=pieces(), headers={"Content-Type": "application/json"}
+        )
+        assert sent.status_code == 200, "a body of a slow line"
+    assert "Traceback" not in server.output
+
+
+def test_a_client_that_reads_nothing_is_let_go(server: ServerProcess) -> None:
+    request = f"GET /api/schema HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode()
+    for count in (1, 20):  # the others wait in the pipeline
+        with closing(connected(server)) as connection:
+            connection.sendall(request * count)
+            assert _is_ended(connection)
+    server.stop()
+    assert "Traceback" not in server.output
+
+
+def _is_ended(connection: socket.socket) -> bool:
+    """Return whether the server ends the connection in time; the kernel tells only who sends."""
+    until = time.monotonic() + TOO_LONG_SECONDS
+    while time.monotonic() < until:
+        try:
+            connection.send(b"G")  # of the next request
+        except ConnectionError:
+            return True
+        time.sleep(0.1)
+    return False
