@@ -1,6 +1,7 @@
-"""A provider's text as it can be stored and sent on: no half of a surrogate pair, which JSON may hold, and no NUL."""
+"""Text as it can be stored and sent on: no half of a surrogate pair, which JSON may hold, and no NUL."""
 
 import codecs
+from typing import Any
 
 _REPLACEMENT = "\ufffd"
 
@@ -25,3 +26,22 @@ class StorableText:
 def storable(text: str) -> str:
     """Return a whole text with what cannot be stored replaced."""
     return StorableText().take(text, is_last=True)
+
+
+def is_storable(value: Any) -> bool:
+    """Return whether each text of a JSON value, keys included, can be stored."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            try:
+                if b"\0" in item.encode():
+                    return False
+            except UnicodeEncodeError:
+                return False
+        elif isinstance(item, dict):
+            waiting.extend(item)
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+    return True

@@ -9,6 +9,7 @@ import yaml
 from django.db import transaction
 
 from mrpvm.errors import InvalidInput, MRPError
+from mrpvm.llm.storable import is_storable
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import MOST_TESTS, TestFields, add_test, create_suite, remove_test
 from sessions_app.experiments.documents import ChoicesDocument, ExpectDocument, TestDocument, document_of, fields_given
@@ -114,7 +115,7 @@ def read_suite(text: str) -> dict[str, Any]:
         document = yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InvalidInput(f"The file is no YAML that can be read: {' '.join(str(error).split())}") from None
-    if not _is_storable(document):
+    if not is_storable(document):
         raise InvalidInput("The file holds a NUL or half of a surrogate pair: no text that could be stored.")
     if not isinstance(document, dict):
         raise InvalidInput("The file is no mapping with `suite` and `tests`.")
@@ -159,15 +160,6 @@ def _is(value: Any, kind: str) -> bool:
             return isinstance(value, list) and all(isinstance(item, str) for item in value)
         case _:
             return isinstance(value, dict)
-
-
-def _is_storable(value: Any) -> bool:
-    """Return whether both databases take the texts in a value."""
-    if isinstance(value, str):
-        return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
-    if isinstance(value, dict):
-        return all(map(_is_storable, (*value.keys(), *value.values())))
-    return not isinstance(value, list) or all(map(_is_storable, value))
 
 
 class _Dumper(yaml.SafeDumper):

@@ -2,7 +2,7 @@
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable
 from functools import cache, partial, wraps
 from typing import Any
 from urllib.parse import unquote
@@ -12,9 +12,10 @@ from mcp.server.fastmcp import FastMCP
 from mcp.server.fastmcp.exceptions import ToolError
 from mcp.server.lowlevel import Server
 from mcp.types import ToolAnnotations
-from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from mrpvm.errors import InvalidInput, MRPError
+from mrpvm.llm.storable import is_storable
 from sessions_app.acting import acting_as
 from sessions_app.database import as_unavailable
 from sessions_app.identifiers import new_request_id
@@ -116,18 +117,6 @@ def _called(threads: Threads, tool: Callable[..., str], role: str) -> Callable[.
     return call
 
 
-def _texts_in(value: object) -> Iterator[str]:
-    """Return every text of a tool's arguments, however deep."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, BaseModel):
-        yield from _texts_in(value.model_dump())
-    elif isinstance(value, Mapping):
-        yield from (text for pair in value.items() for item in pair for text in _texts_in(item))
-    elif isinstance(value, list):
-        yield from (text for item in value for text in _texts_in(item))
-
-
 def _answer(tool: Callable[..., str], caller: Caller, arguments: dict[str, Any]) -> str:
     """Return the tool's text.
 
@@ -135,8 +124,8 @@ def _answer(tool: Callable[..., str], caller: Caller, arguments: dict[str, Any])
         ToolError: for the client, with the code and message of the error.
     """
     try:
-        if any("\0" in text for text in _texts_in(arguments)):
-            raise InvalidInput("A text holds a NUL character.")
+        if not is_storable(to_jsonable_python(arguments)):
+            raise InvalidInput("A text holds a NUL or half of a surrogate pair: no text that could be stored.")
         with acting_as(lambda: caller.actor):
             return tool(caller, **arguments)
     except PermissionDenied as refused:

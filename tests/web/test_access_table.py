@@ -176,9 +176,20 @@ def test_no_page_fails_on_what_stands_in_its_address(scene: Scene, written: str)
             assert client.get(call.path, dict.fromkeys(PARAMETERS, written)).status_code < 500, call
 
 
+def test_no_form_fails_on_a_character_that_no_database_keeps(scene: Scene) -> None:
+    client = member_client(scene.project, "admin", name="chief")
+    for call in calls(scene):
+        if call.method == "post":
+            assert ask(client, call, **dict.fromkeys(FIELDS, "a\0b")).status_code < 500, call
+
+
 PARAMETERS = (
     "after", "back", "before", "by", "cursor", "experiment", "from", "id", "kb_id", "kind", "older", "open", "part",
     "q", "rows", "run", "shut", "side", "turn", "unit", "with", "written",
+)  # fmt: skip
+FIELDS = (
+    *PARAMETERS, "act", "base", "code", "confirm", "content", "include_conversation_units", "message", "name",
+    "new_suite", "note", "reason", "revision", "role", "source_id", "suite", "text", "title", "value", "which",
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, MultiPartParser
 
 from mrpvm.errors import TooLarge
+from mrpvm.llm.storable import is_storable
 
 
 class JSONObjectParser(BaseParser):
@@ -40,7 +41,7 @@ class JSONObjectParser(BaseParser):
             raise ParseError(f"The body is not valid JSON: {error}.") from None
         if not isinstance(parsed, dict):
             raise ParseError("The body must be a JSON object.")
-        if b"\\u" in raw and not _is_text(parsed):
+        if b"\\u" in raw and not is_storable(parsed):
             raise ParseError("The body holds a NUL or half of a surrogate pair: no text that could be stored.")
         return parsed
 
@@ -69,26 +70,10 @@ class UploadParser(BaseParser):
         fields, files = parsed.data.dict(), [file for _, uploads in parsed.files.lists() for file in uploads]
         if len(files) > 1:
             raise ParseError("Send one file at a time.")
-        if not _is_text(fields):
+        if not is_storable(fields):
             raise ParseError("The form holds a NUL or half of a surrogate pair: no text that could be stored.")
         return fields | parsed.files.dict()
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
-
-
-def _is_text(value: Any) -> bool:
-    """Return whether every string below `value` can be stored: escapes may write what UTF-8 cannot hold."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            if "\0" in item or any("\ud800" <= char <= "\udfff" for char in item):
-                return False
-        elif isinstance(item, dict):
-            waiting.extend(item)
-            waiting.extend(item.values())
-        elif isinstance(item, list):
-            waiting.extend(item)
-    return True

@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from mrpvm.errors import InvalidInput
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.api.shell.authentication import Access, ApiKeyAuthentication, KeyHolder, MemberAuthentication
 from sessions_app.api.shell.errors import PROBLEM_TYPE, problem_of
@@ -72,6 +73,8 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse who may not do this, and answer what was answered before."""
         super().initial(request, *args, **kwargs)
+        if "%00" in request.META["QUERY_STRING"]:
+            raise InvalidInput("A parameter holds a NUL: no text that could be stored.")
         self.claim = claim_of(request, is_parsed=bool(self.parser_classes))
 
     def handle_exception(self, exc: Exception) -> Any:

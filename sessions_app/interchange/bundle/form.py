@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import BinaryField, DateTimeField, Field, ForeignKey, JSONField, Model
 
 from mrpvm.errors import InvalidInput
+from mrpvm.llm.storable import is_storable
 from mrpvm.wire import json_bytes
 from sessions_app.models import (
     ContextUnit,
@@ -219,15 +220,17 @@ def _from_json(field: "Field[Any, Any]", value: Any, keys: Keys) -> Any:
         if moment.tzinfo is None:
             raise ValueError("the time has no zone")
         return moment
-    if isinstance(field, JSONField | CompressedJSONField):
+    if isinstance(field, CompressedJSONField):
         return value
     if isinstance(field, BinaryField):
         return value if isinstance(value, list) else base64.b64decode(value, validate=True)
+    if not is_storable(value):
+        raise ValueError("it holds a NUL or half of a surrogate pair")
+    if isinstance(field, JSONField):
+        return value
     python = field.to_python(value)
     if python != value:
         raise ValueError(f"{value!r} is of another type")
-    if "\x00" in str(python):
-        raise ValueError("it holds a NUL")
     field.run_validators(python)
     if field.choices and python not in dict(field.flatchoices) and not (field.blank and python == ""):
         raise ValueError(f"{value!r} is none of its values")

@@ -174,7 +174,7 @@ _TOKEN = re.compile(r"""\s*(?P<not>-)?(?:(?P<key>[A-Za-z]+):)?(?P<value>"[^"]*"?
 
 def parse(text: str) -> Filter:
     """Return what a text asks for."""
-    given = text.replace("\0", "").strip()
+    given = text.strip()
     problems: list[FilterProblem] = []
     if len(given) > FILTER_CHARS:
         rest, given = given[FILTER_CHARS:], given[:FILTER_CHARS]

@@ -106,7 +106,7 @@ def _author(member: Member) -> Author:
 
 def _subject(given: QueryDict) -> Subject:
     def text(name: str, limit: int = 400) -> str:
-        return given.get(name, "").replace("\0", "").strip()[:limit]
+        return given.get(name, "").strip()[:limit]
 
     kind = text("kind")
     return Subject(

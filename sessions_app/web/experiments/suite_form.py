@@ -116,7 +116,7 @@ def _expected(form: QueryDict) -> Expected:
 
 
 def _text(form: Mapping[str, Any], name: str) -> str:
-    return str(form.get(name, "")).replace("\0", "").strip()
+    return str(form.get(name, "")).strip()
 
 
 def _lines(form: Mapping[str, Any], name: str) -> Sequence[str]:

@@ -48,7 +48,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     error, name, status = "", "", 200
     if request.method == "POST":
         member.check("editor")
-        name = request.POST.get("name", "").replace("\0", "")
+        name = request.POST.get("name", "")
         try:
             return HttpResponseRedirect(_address(create_suite(member.project, name, author_of(member))))
         except MRPError as refused:
@@ -113,7 +113,7 @@ def rename(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
     """Rename the suite."""
     suite = suites.suite(member.project, suite_id)
     try:
-        rename_suite(suite, request.POST.get("name", "").replace("\0", ""))
+        rename_suite(suite, request.POST.get("name", ""))
     except MRPError as refused:
         tell_error(request, refused)
     return HttpResponseRedirect(_address(suite))
@@ -286,7 +286,7 @@ def suite_meant(request: HttpRequest, member: Member) -> Suite:
     """
     if request.POST.get("suite"):
         return suites.suite(member.project, request.POST["suite"])
-    name = request.POST.get("new_suite", "").replace("\0", "")
+    name = request.POST.get("new_suite", "")
     return suites.suite_named(member.project, name.strip()) or create_suite(member.project, name, author_of(member))
 
 

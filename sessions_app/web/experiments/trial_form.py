@@ -92,7 +92,7 @@ def changes_of(query: QueryDict, message: str) -> Changes:
     """
 
     def text(name: str) -> str:
-        return query.get(name, "").replace("\0", "").strip()
+        return query.get(name, "").strip()
 
     flags = dict(WHOLE) if text("history") == "whole" else {}
     if text("rewriting"):
@@ -136,7 +136,7 @@ def _sampling(temperature: str, max_tokens: str) -> Sampling | None:
 
 def _listed(values: Sequence[str]) -> tuple[str, ...]:
     """Return the ids of all values, each on a line of its own."""
-    lines = (line.strip() for value in values for line in value.replace("\0", "").splitlines())
+    lines = (line.strip() for value in values for line in value.splitlines())
     return tuple(dict.fromkeys(line for line in lines if line))
 
 

@@ -324,7 +324,7 @@ def _json(value: Any) -> str:
 
 def _expected(given: QueryDict) -> Expectation:
     def text(name: str) -> str:
-        return given.get(name, "").replace("\0", "").strip()[:EXPECTED_CHARS]
+        return given.get(name, "").strip()[:EXPECTED_CHARS]
 
     return Expectation(should_contain=text("should_contain"), should_not_contain=text("should_not_contain"))
 

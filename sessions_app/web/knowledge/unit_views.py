@@ -78,7 +78,7 @@ def restore(request: HttpRequest, member: Member, session_id: str) -> HttpRespon
 def correct(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Put what the field `text` says in the unit's place; what was refused is in the field again."""
     session, unit_id = sessions.session(member.project, session_id), _unit_id(request)
-    text = request.POST.get("text", "").replace("\0", "")
+    text = request.POST.get("text", "")
     address = _address(session_id, unit_id)
     try:
         correct_unit(session, unit_id, text, member.user)
@@ -91,7 +91,7 @@ def correct(request: HttpRequest, member: Member, session_id: str) -> HttpRespon
 
 
 def _unit_id(request: HttpRequest) -> str:
-    return (request.POST.get("id") or request.GET.get("id", "")).replace("\0", "")
+    return request.POST.get("id") or request.GET.get("id", "")
 
 
 def _address(session_id: str, unit_id: str) -> str:

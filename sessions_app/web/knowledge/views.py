@@ -26,7 +26,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     error, name, status = "", "", 200
     if request.method == "POST":
         member.check("editor")
-        name = request.POST.get("name", "").replace("\0", "")
+        name = request.POST.get("name", "")
         try:
             made = create_base(member.project, name)
         except MRPError as refused:
@@ -74,7 +74,7 @@ def tree(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
 
 
 def _given(request: HttpRequest, name: str) -> str:
-    return request.GET.get(name, "").replace("\0", "")
+    return request.GET.get(name, "")
 
 
 @form_of("knowledge-base", "kb_id")
@@ -180,7 +180,7 @@ def undelete(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
 
 
 def _posted_name(request: HttpRequest) -> str:
-    return request.POST.get("name", "").replace("\0", "")
+    return request.POST.get("name", "")
 
 
 @form_of("knowledge-base", "kb_id")

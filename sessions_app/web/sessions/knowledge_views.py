@@ -115,7 +115,7 @@ def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
 
     def act() -> tuple[str, KnowledgeBase]:
         told = _told_units(request)
-        name = request.POST.get("name", session.mounted_kb.fork_name).replace("\0", "")
+        name = request.POST.get("name", session.mounted_kb.fork_name)
         base = fork_session_kb(session, name, member.user, conversation_unit_ids=told)
         return f"Created “{base.name}”{_told_words(told)}. The session sees its revision {base.revision} now.", base
 

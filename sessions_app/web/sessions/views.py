@@ -199,7 +199,7 @@ def clear(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
 def rename(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Name the session; an empty name gives it back the one it had by itself."""
     session = session_of(member.project, session_id)
-    title = " ".join(request.POST.get("title", "").replace("\0", "").split())
+    title = " ".join(request.POST.get("title", "").split())
     try:
         if clean_title(title) != session.title:
             rename_session(session, title)

@@ -29,7 +29,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     context: dict[str, object] = {"roles": ROLES, "name": "", "chosen_role": "editor", "server_url": server_url}
     status = 200
     if request.method == "POST":
-        name, role = (request.POST.get(field, "").replace("\0", "") for field in ("name", "role"))
+        name, role = (request.POST.get(field, "") for field in ("name", "role"))
         try:
             made, plain = create_key(member.project, name, role, member.user)
         except MRPError as refused:

@@ -39,7 +39,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     context: dict[str, object] = {"roles": ROLES, "chosen_role": "editor"}
     status = 200
     if request.method == "POST":
-        role, note = (request.POST.get(field, "").replace("\0", "") for field in ("role", "note"))
+        role, note = (request.POST.get(field, "") for field in ("role", "note"))
         try:
             _, secret = create_invitation(member.project, role, note, member.user.get_username())
         except MRPError as refused:
@@ -59,7 +59,7 @@ def role(request: HttpRequest, member: Member, name: str) -> HttpResponse:
     """Change a member's role."""
     membership = members.member(member.project, name)
     try:
-        changed = change_role(membership, request.POST.get("role", "").replace("\0", ""))
+        changed = change_role(membership, request.POST.get("role", ""))
     except MRPError as refused:
         tell_error(request, refused)
     else:
@@ -101,7 +101,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     context = {"invitation": invitation, "name": "", "error": ""}
     status = 200 if invitation else 404
     if invitation and request.method == "POST":
-        context["name"] = request.POST.get("name", "").replace("\0", "")
+        context["name"] = request.POST.get("name", "")
         try:
             if not is_allowed(f"join:{network_of(request.META.get('REMOTE_ADDR', ''))}", JOINS_A_MINUTE):
                 context["error"], status = "Too many attempts. Try again in a minute.", 429

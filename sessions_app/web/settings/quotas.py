@@ -18,7 +18,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show each limit with what is used of it; a POST sets the limits, and a refused one is shown with the reason."""
     error, written = "", {}
     if request.method == "POST":
-        written = {kind.value: request.POST.get(kind.value, "").replace("\0", "").strip() for kind in QuotaKind}
+        written = {kind.value: request.POST.get(kind.value, "").strip() for kind in QuotaKind}
         try:
             choose_quotas(member.project, {kind: _limit(kind, text) for kind, text in written.items()})
         except MRPError as refused:

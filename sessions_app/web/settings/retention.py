@@ -25,7 +25,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     retention = retention_of(member.project)
     if request.method != "POST" and "HX-Request" in request.headers:
         return page(request, f"{TEMPLATE}#run", member, {"run": retention, "removed": _removed(retention)})
-    written = {kind.value: request.POST.get(kind.value, "").replace("\0", "").strip() for kind in RetentionKind}
+    written = {kind.value: request.POST.get(kind.value, "").strip() for kind in RetentionKind}
     chosen, error, previews = dict(retention.days), "", []
     if request.method == "POST":
         try:

@@ -23,7 +23,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     error, status = "", 200
     if request.method == "POST":
         member.check("admin")
-        config = table_of({name: str(value).replace("\0", "") for name, value in request.POST.items()})
+        config = table_of(request.POST.dict())
         try:
             set_model_roles(member.project, config)
         except InvalidInput as refused:

@@ -74,6 +74,8 @@ def member_view[**P](
             member.check(needed)
             if "%00" in request.META["QUERY_STRING"]:
                 request.GET = _without_nul(request.GET)  # type: ignore[assignment]
+            if request.method == "POST":
+                request.POST = _without_nul(request.POST)  # type: ignore[assignment]
             try:
                 return view(request, member, *args, **kwargs)
             except NotFound as error:

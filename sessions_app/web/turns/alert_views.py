@@ -30,7 +30,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the project's alerts with their history; a POST makes one and shows its signing key."""
     fields, error, made = dict(_FIELDS), "", None
     if request.method == "POST":
-        fields = {name: request.POST.get(name, "").replace("\0", "").strip() for name in _FIELDS}
+        fields = {name: request.POST.get(name, "").strip() for name in _FIELDS}
         try:
             made = _made(member, fields)
             fields = dict(_FIELDS)

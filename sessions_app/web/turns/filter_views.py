@@ -38,7 +38,7 @@ def show(request: HttpRequest, member: Member, filter_id: str) -> HttpResponse:
 @member_view("editor")
 def save(request: HttpRequest, member: Member) -> HttpResponse:
     """Save the filter that the list shows under a name."""
-    name, text = (request.POST.get(field, "").replace("\0", "") for field in ("name", "q"))
+    name, text = (request.POST.get(field, "") for field in ("name", "q"))
     try:
         saved = save_filter(member.project, name, text, author_of(member))
     except MRPError as refused:
@@ -53,7 +53,7 @@ def save(request: HttpRequest, member: Member) -> HttpResponse:
 def change(request: HttpRequest, member: Member, filter_id: str) -> HttpResponse:
     """Change the name of a filter and what it looks for."""
     saved = saved_filter(member.project, filter_id)
-    name, text = (request.POST.get(field, "").replace("\0", "") for field in ("name", "q"))
+    name, text = (request.POST.get(field, "") for field in ("name", "q"))
     try:
         change_filter(saved, name=name, text=text)
     except MRPError as refused:

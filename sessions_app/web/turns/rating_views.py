@@ -20,7 +20,7 @@ from sessions_app.web.turns.opinions import opinions
 def rate(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Set or take away the verdict; return the fragment, or without JavaScript the conversation at that turn."""
     turn = turn_of(member.project, session_id, request_id)
-    value, note = (request.POST.get(name, "").replace("\0", "") for name in ("value", "note"))
+    value, note = (request.POST.get(name, "") for name in ("value", "note"))
     error = ""
     try:
         rate_turn(turn, value, note, author_of(member))

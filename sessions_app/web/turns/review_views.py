@@ -57,7 +57,7 @@ def _shown(queued: QueuedTurn) -> dict[str, Any]:
 def rate(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Rate or skip a turn of the queue; leads to the next one."""
     turn, author = turn_of(member.project, session_id, request_id), author_of(member)
-    value, note = (request.POST.get(name, "").replace("\0", "") for name in ("value", "note"))
+    value, note = (request.POST.get(name, "") for name in ("value", "note"))
     try:
         if value == "skip":
             skip_turn(turn, author)
@@ -90,7 +90,7 @@ def queue(request: HttpRequest, member: Member) -> HttpResponse:
 @member_view("editor")
 def clear(request: HttpRequest, member: Member) -> HttpResponse:
     """Take all turns out of the queue, or the one that the form names; ratings stay."""
-    one = request.POST.get("turn", "").replace("\0", "")
+    one = request.POST.get("turn", "")
     count = unqueue_turns(member.project, [one] if one else None)
     tell(request, f"{count} turn{'' if count == 1 else 's'} taken out of the review queue.")
     return HttpResponseRedirect(reverse("review"))

@@ -49,7 +49,7 @@ def turns_meant(request: HttpRequest, member: Member) -> Sequence[Explainability
         raise InvalidInput("No turn was chosen: tick the boxes before them, or take all that the filter finds.")
     if len(chosen) > SHOWN_MAX:
         raise InvalidInput(f"At most {SHOWN_MAX} turns are taken at once.")
-    return turns_named(member.project, [request_id.replace("\0", "") for request_id in chosen])
+    return turns_named(member.project, chosen)
 
 
 def _told(kept: Kept) -> str:

@@ -37,7 +37,7 @@ def _reader(query: QueryDict) -> Reader:
     return Reader(
         view=one_of(query.get("view"), VIEWS),
         tab=one_of(query.get("tab"), TABS),
-        selected=query.get("sel", "").replace("\0", ""),
+        selected=query.get("sel", ""),
         opened=tuple(query.getlist("open")),
         shut=tuple(query.getlist("shut")),
     )
