@@ -54,6 +54,19 @@ def test_refusal_names_what_the_shown_passage_lacks(question: str) -> None:
         assert not {"many", "much", "long"} & set(words)
 
 
+def test_passage_shows_what_its_text_says_in_other_words() -> None:
+    told = "The museum stands in the old town of Ellesby. It was founded in 1974 by Edith Harrow, a retired watchmaker."
+    group = _answered(told, "Who established the museum?")
+    assert group.basis == "quoted"
+    assert "The museum stands" in group.answer_markdown
+    assert "Edith Harrow" in group.answer_markdown
+
+
+def test_passage_of_a_text_that_shares_nothing_is_not_shown() -> None:
+    told = "The museum stands in the old town of Ellesby. It was founded in 1974 by Edith Harrow, a retired watchmaker."
+    assert _answered(told, "Who wrote the opera?").basis == "none"
+
+
 @pytest.mark.parametrize(
     "told",
     [

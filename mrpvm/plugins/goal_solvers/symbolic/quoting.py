@@ -16,7 +16,7 @@ from mrpvm.english.entailment import LACKING, refused
 from mrpvm.english.parsing import read
 from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
 from mrpvm.english.text import QUESTION_MARKS, sentences
-from mrpvm.english.weights import Model, learned
+from mrpvm.english.weights import Model, Weights, learned
 from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry, KnowledgeUnit
 
 SCORER = "the scorer is sure"
@@ -24,7 +24,7 @@ SCORER = "the scorer is sure"
 _CANDIDATES_MAX = 16
 _PLAIN_WORDS = 15
 """The grammar reads sentences up to so many words whole."""
-_QUOTED_MAX = 2
+_QUOTED_MAX = 3
 """Sentences of a quotation."""
 
 
@@ -35,6 +35,12 @@ class Candidate:
     passage: Passage
     entry: EvidenceEntry
     position: int
+
+    @property
+    def text_id(self) -> str:
+        """Return the part of a source that it stands in; what was told stands by itself."""
+        unit = self.entry.unit
+        return unit.id if unit.source_type in (None, CHAT_TURN) else unit.chunk_id
 
     @property
     def order(self) -> tuple[str, int, int, int]:
@@ -73,9 +79,9 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
             confidence=round(sure, 2),
             reason=f"{SCORER} ({sure:.2f}, needed {needed:.2f}): {_signs(ranked[0], model)}",
         )
-    if not quotes or ranked[0].signs["bm25 whole"] < weights.quoted:
+    shown = _quotable(found, ranked, weights) if quotes else []
+    if not shown:
         return replace(group, reason=_joined(group.reason, doubt), confidence=round(sure, 2))
-    shown = [found[item.place] for item in ranked[:_QUOTED_MAX] if item.signs["bm25 whole"] >= weights.quoted]
     # What is shown decides what the reason is about: the grammar may have found another sentence closest.
     said = frozenset[str]().union(*(read(item.passage.text).senses for item in shown))
     asked, context = evidence.intent.target, evidence.intent.context
@@ -84,6 +90,15 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
     about_shown = refused(words, said)
     is_lacking = about_shown.shared < len(words) or group.reason.startswith(LACKING)
     return _quoted(group, shown, sure, _joined(about_shown.reason if is_lacking else group.reason, doubt))
+
+
+def _quotable(found: Sequence[Candidate], ranked: Sequence[Scored], weights: Weights) -> list[Candidate]:
+    """Return the sentences to quote, best first: those of texts of which one shares enough with the question.
+
+    What says it in other words, or with a pronoun, may share no word itself.
+    """
+    on_topic = {found[item.place].text_id for item in ranked if item.signs["bm25 whole"] >= weights.quoted}
+    return [found[item.place] for item in ranked[:_QUOTED_MAX] if found[item.place].text_id in on_topic]
 
 
 def _joined(refused: str, doubt: str) -> str:
