@@ -175,8 +175,6 @@ _SHAPES = tuple(pattern(f"restating.{shape}") for shape in ("date", "day", "mont
 _TIME = pattern("restating.time")
 _LEAD = re.compile(rf"^(?:{'|'.join(sorted(PREPOSITIONS))})\s+", re.IGNORECASE)
 _SHIFTED = pattern("restating.shifted")
-_REACH = 200
-"""So many statements back something may stand that is put in other words."""
 _VALUE_WORDS = 5
 
 
@@ -194,12 +192,14 @@ def restated(statements: Sequence[Statement]) -> list[Statement]:
 def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
     if statement.is_of_document or statement.speaker is not None:
         return statement
-    before = next((item for item in reversed(earlier[-_REACH:]) if _is_of(item, statement)), None)
+    before = next((item for item in reversed(earlier[-CORRECTED_REACH:]) if _is_of(item, statement)), None)
     said, replaced = _with_rewordings(statement.reading.text), None
     if before and statement.voiced.is_marked and is_value(statement.plain):
         said, replaced = _with_value(before, statement), before.text
     elif shifted := _SHIFTED.match(statement.reading.text):
-        before = next((item for item in reversed(earlier[-_REACH:]) if _is_timed(item, shifted["subject"])), None)
+        before = next(
+            (item for item in reversed(earlier[-CORRECTED_REACH:]) if _is_timed(item, shifted["subject"])), None
+        )
         said, replaced = (_at_time(before, shifted["value"]), before.text) if before else (None, None)
     told = before.text if before and (replaced or _opens_with_pronoun(statement)) else statement.before
     if said is None:

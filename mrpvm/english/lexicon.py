@@ -99,19 +99,13 @@ COLOURS = listed("colours")
 NUMBER_WORDS = listed("number_words")
 TIME_WORDS = listed("time_words") | MONTHS | WEEKDAYS
 
-STOP_WORDS = (
-    INTERROGATIVES
-    | AUXILIARIES
-    | BE_FORMS
-    | HAVE_FORMS
-    | DETERMINERS
-    | POSSESSIVES
-    | SPEAKERS
-    | REFERRING_PRONOUNS
-    | CONJUNCTIONS
-    | NEGATIONS
-    | listed("other_stop_words")
-)
+STOP_WORDS = frozenset[str]().union(
+    *map(
+        listed,
+        ("interrogatives", "auxiliaries", "be_forms", "have_forms", "determiners", "possessives", "speakers",
+         "referring_pronouns", "conjunctions", "negations", "other_stop_words"),
+    )
+)  # fmt: skip
 """Words that never help to find a unit."""
 
 

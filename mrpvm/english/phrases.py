@@ -3,18 +3,10 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from mrpvm.english import tagging
 from mrpvm.english.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES, listed, word_class
 from mrpvm.english.reading import sense
 from mrpvm.english.structure import Phrase
-from mrpvm.english.tagging import (
-    NEGATORS,
-    OBJECT_PRONOUNS,
-    PRONOUNS,
-    is_adverb,
-    is_nominal,
-    is_number,
-    verb_forms,
-)
 
 type Judge = Callable[[int, int, list[int]], bool]
 """Says whether the word at a place, in a phrase that began at another with the words kept so far, is a verb."""
@@ -33,9 +25,9 @@ class PhraseReader:
         if place >= len(self.tokens):
             return False
         term = self.tokens[place]
-        if term in DETERMINERS or term in POSSESSIVES or term in PRONOUNS or term in _NOTHING:
+        if term in DETERMINERS or term in POSSESSIVES or term in tagging.PRONOUNS or term in _NOTHING:
             return True
-        return is_nominal(term)
+        return tagging.is_nominal(term)
 
     def is_name(self, place: int) -> bool:
         """Return whether a term is a name: capitalised, and not only because it opens the sentence."""
@@ -46,7 +38,7 @@ class PhraseReader:
             return True
         term = self.tokens[place]
         follows = self.surfaces[place + 1 : place + 2]
-        return not verb_forms(term) and is_nominal(term) and bool(follows) and term not in BASE_FORMS
+        return not tagging.verb_forms(term) and tagging.is_nominal(term) and bool(follows) and term not in BASE_FORMS
 
     def read(self, place: int, is_verb: Judge, stop: int | None = None) -> Phrase:
         """Return the phrase at `place`; a word that `is_verb` takes for a verb ends it."""
@@ -61,7 +53,7 @@ class PhraseReader:
             if self.at(place) in POSSESSIVES or self.at(place) in DETERMINERS:  # "all the maps", "both his sons"
                 owner_pronoun = self.tokens[place] if self.tokens[place] in POSSESSIVES else ""
                 place += 1
-        elif tokens[place] in PRONOUNS or tokens[place] in _NOTHING or tokens[place] in DETERMINERS:
+        elif tokens[place] in tagging.PRONOUNS or tokens[place] in _NOTHING or tokens[place] in DETERMINERS:
             return self._pronoun(place)
         kept: list[int] = []
         owners: tuple[Phrase, ...] = ()
@@ -69,14 +61,14 @@ class PhraseReader:
             term = tokens[place]
             if kept and tokens[place : place + 3] == ("free", "of", "charge"):
                 break
-            modifies = is_adverb(term) and self._modifies(place, kept)
+            modifies = tagging.is_adverb(term) and self._modifies(place, kept)
             tells_which = modifies and term in _TELLING_WHICH
             if modifies and not tells_which:
                 place += 1
                 continue
-            is_head = is_adverb(term) and not kept and bool(determiner or owner_pronoun)  # "on the back"
+            is_head = tagging.is_adverb(term) and not kept and bool(determiner or owner_pronoun)  # "on the back"
             if (
-                not (is_nominal(term) or is_head or tells_which)
+                not (tagging.is_nominal(term) or is_head or tells_which)
                 or (kept and self._begins_anew(place, kept[-1]))
                 or is_verb(place, start, kept)
             ):
@@ -95,14 +87,14 @@ class PhraseReader:
         """Return whether a name or number behind a common noun is a phrase of its own: "in spring Anna"."""
         if self.tokens[place] in ("last", "next") or self.tokens[place] in _PLACE_ADVERBS:
             return True
-        if is_number(self.tokens[place]):
+        if tagging.is_number(self.tokens[place]):
             named = self.surfaces[last][0].isupper() and self.tokens[place][0].isdigit()
             return (
-                not is_number(self.tokens[last])
+                not tagging.is_number(self.tokens[last])
                 and not named
                 and self.tokens[last] not in ("first", "last", "next")
-                and (self.at(place + 1) != "" and is_nominal(self.at(place + 1)))
-                and not verb_forms(self.at(place + 1))
+                and (self.at(place + 1) != "" and tagging.is_nominal(self.at(place + 1)))
+                and not tagging.verb_forms(self.at(place + 1))
                 and self.at(place + 2) != "than"
             )
         named, common = self.surfaces[place][0].isupper(), self.surfaces[last][0].islower()
@@ -112,7 +104,7 @@ class PhraseReader:
         tokens = self.tokens
         last = kept[-1]
         head = tokens[last].removesuffix("'s").rstrip("'")
-        if is_number(head) and len(kept) > 1 and not is_number(tokens[kept[-2]]):
+        if tagging.is_number(head) and len(kept) > 1 and not tagging.is_number(tokens[kept[-2]]):
             head = tokens[kept[-2]]  # "plot 7": the noun is counted off
         return Phrase(
             start=start,
@@ -123,7 +115,7 @@ class PhraseReader:
             determiner=determiner,
             owner=owner,
             owner_pronoun=pronoun,
-            is_name=self.is_name(last) and not is_number(tokens[last]),
+            is_name=self.is_name(last) and not tagging.is_number(tokens[last]),
         )
 
     def _pronoun(self, place: int) -> Phrase:
@@ -140,19 +132,22 @@ class PhraseReader:
     def _stands_alone(self, place: int) -> bool:
         following = self.at(place + 1)
         term = self.tokens[place]
-        if term == "her" and term in OBJECT_PRONOUNS and following and not is_nominal(following):
-            return not is_adverb(following)
+        if term == "her" and term in tagging.OBJECT_PRONOUNS and following and not tagging.is_nominal(following):
+            return not tagging.is_adverb(following)
         joins = not following or not (
-            is_nominal(following) or following in DETERMINERS or following in POSSESSIVES or is_adverb(following)
+            tagging.is_nominal(following)
+            or following in DETERMINERS
+            or following in POSSESSIVES
+            or tagging.is_adverb(following)
         )
-        return joins or following in CONJUNCTIONS or following in NEGATORS
+        return joins or following in CONJUNCTIONS or following in tagging.NEGATORS
 
     def _modifies(self, place: int, kept: list[int]) -> bool:
         """Return whether an adverb stands inside a phrase: "a very old boat"."""
         following = self.at(place + 1)
         before = self.at(place - 1)
         opened = bool(kept) is False and (before in DETERMINERS or before in POSSESSIVES)
-        return opened and bool(following) and is_nominal(following)
+        return opened and bool(following) and tagging.is_nominal(following)
 
 
 _TELLING_WHICH = word_class("first back home away outside inside upstairs downstairs")

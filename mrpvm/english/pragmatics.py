@@ -17,11 +17,10 @@ _NOUN_LIKE = lexicon.word_class("list name check show find give rate review meas
 _EVERYTHING = lexicon.word_class("everything everybody everyone anything anybody anyone all")
 _FAVOUR = lexicon.pattern("pragmatics.favour")
 """Orders to whoever answers, which state nothing: "Write me a poem."."""
-_PHRASES = lexicon.patterns("pragmatics.act_phrases")
+_ACTS = [(rule["act"], rule["pattern"]) for rule in lexicon.rules("pragmatics")]
 _LEAD = lexicon.pattern("pragmatics.lead")
 _CONTRACTED_IS = re.compile(r"\b(what|who|where|when|why|how|which)['\u2019]s\b", re.IGNORECASE)
 _QUOTES = "\"'\u201c\u201d\u2018\u2019([*_-\u2022 \t"
-_PAST_EVENT = re.compile(r"\b(?:yesterday|ago|once|last (?:night|week|month|year)|(?:1[0-9]|20)\d\d)\b|\b[a-z]{2,}ed\b")
 
 
 def strip_lead(sentence: str) -> str:
@@ -67,16 +66,7 @@ def act_of(sentence: str) -> str:
     for act, verbs in ACT_VERBS.items():
         if any(lowered == verb or lowered.startswith(verb + " ") for verb in verbs):
             return act
-    if opening.first in ("why", "how") and opening.second not in ("many", "much", "old", "long", "far", "tall", "big"):
-        return "explain"
-    for act, phrase in _PHRASES:
-        if phrase.search(lowered):
-            return act
-    if opening.first == "what" and opening.second in ("is", "are"):
-        return "define"
-    if opening.first in ("who", "whom", "which", "where", "when", "whose", "what", "how"):
-        return "identify"
-    return "evaluate" if opening.first in lexicon.AUXILIARIES else "explain"
+    return next((act for act, wording in _ACTS if wording.search(lowered)), "explain")
 
 
 _ASKED_WITHIN = lexicon.pattern("pragmatics.asked_within")
@@ -151,7 +141,7 @@ def _reads_as_noun(opening: _Opening, bare: str) -> bool:
     return not takes_object and any(word in lexicon.AUXILIARIES for word in opening.head[1:])
 
 
-_ROLE_RULES = lexicon.patterns("pragmatics.roles")
+_ROLES = lexicon.patterns("pragmatics.roles")
 
 
 def role_of(text: str) -> str:
@@ -160,9 +150,4 @@ def role_of(text: str) -> str:
     A role only ranks; it never decides whether a unit may be evidence.
     """
     lowered = " ".join(text.lower().split())
-    for role, wording in _ROLE_RULES:
-        if wording.search(lowered):
-            return role
-    if _PAST_EVENT.search(lowered) or re.search(r"\b(?:was|were|did|had)\b", lowered):
-        return "Narrative"
-    return "Description" if re.search(r"\b(?:has|have|is|are)\b", lowered) else "Explanation"
+    return next((role for role, wording in _ROLES if wording.search(lowered)), "Explanation")

@@ -28,6 +28,8 @@ _REASONS = word_class("because since due so therefore thus result cause caused l
 _WAYS = word_class("by through using with via means")
 _EXTREMES = listed("scored_extremes")
 _PERSONS = listed("scored_persons")
+_KINDS = {"who": "who", "whom": "who", "whose": "whose", "when": "when", "where": "where", "why": "why"}
+_EXTENTS_ASKED = word_class("long far old often high large big tall fast")
 _YEARS_ASKED = word_class("year date century decade month day time")
 _AMOUNTS_ASKED = word_class("number percentage percent amount population rate cost price size height length")
 
@@ -89,28 +91,16 @@ def _read(text: str) -> _Read:
 def kind_of(question: str) -> str:
     """Return what a question asks for: one of a dozen kinds."""
     tokens = _read(question).tokens
-    for place, word in enumerate(tokens):
-        following = tokens[place + 1] if place + 1 < len(tokens) else ""
-        if word in ("who", "whom"):
-            return "who"
-        if word == "whose":
-            return "whose"
-        if word in ("when", "where", "why"):
-            return word
+    for word, following in zip(tokens, (*tokens[1:], ""), strict=False):
+        if word in _KINDS:
+            return _KINDS[word]
         if word == "how":
-            if following in ("many", "much"):
-                return "many"
-            return (
-                "long"
-                if following in ("long", "far", "old", "often", "high", "large", "big", "tall", "fast")
-                else "how"
-            )
+            return "many" if following in ("many", "much") else "long" if following in _EXTENTS_ASKED else "how"
         if word in ("what", "which"):
             if following in _YEARS_ASKED:
                 return "when"
-            if following in _AMOUNTS_ASKED:
-                return "many"
-            return "which" if word == "which" or following not in AUXILIARIES else "what"
+            is_choice = word == "which" or following not in AUXILIARIES
+            return "many" if following in _AMOUNTS_ASKED else "which" if is_choice else "what"
     return "yes" if tokens and tokens[0] in AUXILIARIES else "other"
 
 

@@ -179,7 +179,7 @@ class _Answerer:
         if "step_by_step" in self.forms:
             return rendering.steps_text(sorted(unique, key=lambda item: item.order))
         if "bullet_list" in self.forms or (not is_long and len(unique) > _SENTENCE_LIMIT):
-            return rendering.bullets_text([(item.text, item) for item in unique])
+            return rendering.bullets_text(unique)
         return rendering.sentences_text(unique[: rendering.BRIEF_CLAIMS] if "brief" in self.forms else unique)
 
 

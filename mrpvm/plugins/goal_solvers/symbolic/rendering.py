@@ -69,20 +69,18 @@ def json_text(value: str, statements: Sequence[Statement]) -> Rendered:
     return Rendered(json.dumps(document, ensure_ascii=False), tuple(unit_ids))
 
 
-def bullets_text(items: Sequence[tuple[str, Statement]]) -> Rendered:
+def bullets_text(statements: Sequence[Statement]) -> Rendered:
     """Return a bullet list, one item a line."""
     citations = Citations()
-    lines = [f"- {text} {citations.mark(statement.unit_id)}" for text, statement in items]
+    lines = [f"- {item.text} {citations.mark(item.unit_id)}" for item in statements]
     return Rendered("\n".join(lines), tuple(citations.unit_ids))
 
 
 def steps_text(statements: Sequence[Statement]) -> Rendered:
     """Return numbered steps, at most seven."""
     citations = Citations()
-    lines = [
-        f"{number}. {_closed(statement.text)} {citations.mark(statement.unit_id)}"
-        for number, statement in enumerate(statements[:STEP_LIMIT], 1)
-    ]
+    numbered = enumerate(statements[:STEP_LIMIT], 1)
+    lines = [f"{number}. {_closed(item.text)} {citations.mark(item.unit_id)}" for number, item in numbered]
     return Rendered("\n".join(lines), tuple(citations.unit_ids))
 
 
