@@ -229,13 +229,15 @@ def _denies_only_part(pair: Pair) -> bool:
 
 def _is_so(pair: Pair, *, agrees: bool) -> bool | None:
     question, clause, subject = pair.question, pair.clause, pair.question.subject
-    if subject is None and clause.subject is None and "there" in clause.adverbs:
-        return _exists(pair, agrees=agrees)
-    if subject is None or clause.subject is None or not (clause.verb == _BE or clause.is_passive):
-        return None
-    if clause.subject.owner and not (subject.owner or subject.determiner or subject.is_name):
-        return None  # what is so of Tom's dogs is not so of dogs
-    if not pair.same(subject, clause.subject) or not pair.same_modifiers():
+    is_there = subject is None and clause.subject is None and "there" in clause.adverbs
+    if not is_there:
+        if subject is None or clause.subject is None or not (clause.verb == _BE or clause.is_passive):
+            return None
+        if clause.subject.owner and not (subject.owner or subject.determiner or subject.is_name):
+            return None  # what is so of Tom's dogs is not so of dogs
+        if not pair.same(subject, clause.subject):
+            return None
+    if not pair.same_modifiers():
         return None
     if clause.is_negated and _denies_only_part(pair):
         return None
@@ -268,15 +270,6 @@ def _is_on(pair: Pair, *, agrees: bool) -> bool | None:
         if lexicon.COMPLEMENTS.get(adverb, frozenset()) & said:
             return not agrees
     return None
-
-
-def _exists(pair: Pair, *, agrees: bool) -> bool | None:
-    """Return whether there is what a clause says there is, in the same place."""
-    things = pair.question.objects
-    met = bool(things) and all(pair.among(thing, pair.clause.objects) for thing in things)
-    if not met or not pair.same_modifiers():
-        return None
-    return None if not agrees and _denies_only_part(pair) else agrees
 
 
 # Values of deeds

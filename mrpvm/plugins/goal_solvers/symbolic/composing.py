@@ -190,11 +190,11 @@ def _found(request: Request, text: _Text) -> list[Statement]:
     if request.kind == "summary":
         return _summary(request, text)
     if request.kind == "reason":
-        return _path(request.wanted, text) or (_reasons(request, text) if request.is_ordered else [])
+        return _path(request.wanted, text) or (_explained(request, text) if request.is_ordered else [])
     if request.kind == "chain":
         return _path(request.wanted.union(*map(senses_of, request.things)), text) or _chain(request, text)
     if request.kind == "manner":
-        return _manner(request, text)
+        return _explained(request, text)
     return _account(request, text)
 
 
@@ -303,18 +303,22 @@ def _digest(places: Sequence[int], request: Request, text: _Text) -> list[int]:
     return chosen
 
 
-def _reasons(request: Request, text: _Text) -> list[Statement]:
-    """Return what a request to explain is about, with what led to it, and what is told of it looking back."""
-    end = text.closest(request.wanted, range(len(text.items))[::-1], request.names)
-    if end is None or _names_nothing_else(request, end, text):
+def _explained(request: Request, text: _Text) -> list[Statement]:
+    """Return what a request to explain is about, with what hangs together with it: of a reason what led to it, and what
+    is told of it looking back, else what names it too.
+    """
+    is_reason, places = request.kind == "reason", range(len(text.items))
+    middle = text.closest(request.wanted, places[::-1] if is_reason else places, request.names)
+    if middle is None or _names_nothing_else(request, middle, text):
         return []
-    later = (
+    looking_back = (
         place
-        for place in range(end + 1, min(end + 1 + _LOOKING_BACK_REACH, len(text.items)))
-        if _LOOKS_BACK.search(text.items[place].text) and _is_one_source(text.items[end], text.items[place])
+        for place in places[middle + 1 : middle + 1 + _LOOKING_BACK_REACH]
+        if _LOOKS_BACK.search(text.items[place].text) and _is_one_source(text.items[middle], text.items[place])
     )
-    found = dict.fromkeys((end, *later, *_connected(end, text, request.sentences, ahead=_LOOKING_AHEAD)))
-    return text.told(list(found)[: request.sentences])
+    beside = looking_back if is_reason else text.naming(request.wanted)
+    connected = _connected(middle, text, request.sentences, ahead=_LOOKING_AHEAD if is_reason else 1.0)
+    return text.told(list(dict.fromkeys((middle, *beside, *connected)))[: request.sentences])
 
 
 def _names_nothing_else(request: Request, place: int, text: _Text) -> bool:
@@ -338,16 +342,6 @@ def _connected(start: int, text: _Text, limit: int, *, back: float = 1.0, ahead:
             if other != place and strength >= _LEAST_STRENGTH:
                 strengths[other] = max(strengths.get(other, 0.0), strength)
     return found
-
-
-def _manner(request: Request, text: _Text) -> list[Statement]:
-    """Return what a request to explain is about, with what stands around it and hangs together with it."""
-    middle = text.closest(request.wanted, range(len(text.items)), request.names)
-    if middle is None or _names_nothing_else(request, middle, text):
-        return []
-    naming = [place for place in text.naming(request.wanted) if place != middle]
-    found = dict.fromkeys((middle, *naming, *_connected(middle, text, request.sentences)))
-    return text.told(list(found)[: request.sentences])
 
 
 def _chain(request: Request, text: _Text) -> list[Statement]:

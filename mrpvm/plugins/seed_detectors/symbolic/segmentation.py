@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from mrpvm.english.dialogue import Utterance, speakers_of, utterance_of
 from mrpvm.english.instructions import (
@@ -135,18 +135,12 @@ class Segmenter:
     def run(self, text: str) -> Segmentation:
         lines = self._lines(text)
         self._speakers = speakers_of(line.text for line in lines if not line.is_item)
-        position = 0
-        while position < len(lines):
-            line = lines[position]
-            if not line.is_item:
-                self._take_line(line.text)
-                position += 1
-                continue
-            end = position
-            while end < len(lines) and lines[end].is_item:
-                end += 1
-            self._take_list(lines[position:end])
-            position = end
+        for is_item, found in groupby(lines, key=lambda line: line.is_item):
+            if is_item:
+                self._take_list(list(found))
+            else:
+                for line in found:
+                    self._take_line(line.text)
         self._flush_prose()
         self._share_instructions()
         return self.result
