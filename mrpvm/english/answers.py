@@ -33,16 +33,12 @@ def framed_answer(text: str, discourse: Discourse) -> Framed | Refusal:
         found = (asked_by(wording, skipped_verbs=count) for count in range(_READINGS))
         readings += (asked for asked in found if asked is not None)
     refusals = [Refusal("refused: no rule reads a question of this form")]
-    for asked in _unique(readings):
+    for asked in (item for place, item in enumerate(readings) if item not in readings[:place]):
         answer = _answer(asked, discourse.restricted(asked.manners))
         if isinstance(answer, Framed):
             return answer
         refusals.append(answer)
     return max(refusals[1:] or refusals, key=lambda item: item.shared)
-
-
-def _unique(readings: list[Asked]) -> list[Asked]:
-    return [asked for place, asked in enumerate(readings) if asked not in readings[:place]]
 
 
 def _answer(asked: Asked, discourse: Discourse) -> Framed | Refusal:

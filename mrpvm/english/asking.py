@@ -340,7 +340,7 @@ class _Asker:
 
     def _is_predicate(self, place: int, wanted: frozenset[str], before: int) -> bool:
         """Return whether a word closes the phrase behind "is": "is the card valid", "is Loki ginger"."""
-        following = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
+        following = self.parser.phrases.at(place + 1)
         ends = not following or following in PREPOSITIONS | {"to", "if", "when", "and", "until"}
         compared = following == "than" and self.tokens[place].endswith("er")
         is_name_alone = before == self.place and self.parser.phrases.is_name(before)

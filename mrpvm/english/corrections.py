@@ -30,7 +30,6 @@ CORRECTED_REACH = 200
 """So many statements back a correction looks for what it sets right: the cost stays linear."""
 _NEW_WORDS_MAX = 2
 """How much a correction may say that what it corrects does not: more makes it a statement of its own."""
-_SHARED_WORDS_MIN = 2
 
 
 def asks_of_before(question: str) -> bool:

@@ -43,16 +43,11 @@ def speakers_of(lines: Iterable[str]) -> frozenset[str]:
     return frozenset(counts)
 
 
-def utterance_of(line: str, speakers: frozenset[str]) -> Utterance | None:
-    """Return the utterance of a line if one of the speakers opens it."""
+def utterance_of(line: str, speakers: frozenset[str] | None = None) -> Utterance | None:
+    """Return the utterance of a line, if speakers are given only where one of them opens it."""
     match = _LINE.match(line)
-    return Utterance(match["speaker"], match["said"]) if match and match["speaker"] in speakers else None
-
-
-def quoted_utterance(line: str) -> Utterance | None:
-    """Return the utterance of a line that is known to be one."""
-    match = _LINE.match(line)
-    return Utterance(match["speaker"], match["said"]) if match else None
+    is_one = match is not None and (speakers is None or match["speaker"] in speakers)
+    return Utterance(match["speaker"], match["said"]) if match and is_one else None
 
 
 def in_third_person(text: str, speaker: str) -> str:

@@ -256,7 +256,7 @@ class Parser:
         following = self.place + 1
         while following < len(self.tokens) and (is_adverb(self.tokens[following]) or self.tokens[following] == "then"):
             following += 1
-        ahead = self.tokens[following] if following < len(self.tokens) else ""
+        ahead = self.phrases.at(following)
         if self.top.verb and self._is_joined_verb(following, ahead):
             self._share_subject(following, ahead)
         elif term == "and" and self.top.verb and any(word == ahead for word, _ in self.top.modifiers):
@@ -522,7 +522,7 @@ class Parser:
         return self.phrases.at(self.place + offset)
 
     def _after(self, place: int) -> str:
-        return self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
+        return self.phrases.at(place + 1)
 
     def is_verb(self, place: int, start: int = -1, kept: Sequence[int] = ()) -> bool:
         """Return whether the word at a place is a verb of the clause being built."""
@@ -588,7 +588,7 @@ class Parser:
     def _is_finite(
         self, place: int, forms: frozenset[str], *, has_subject: bool, before: str, kept: Sequence[int]
     ) -> bool:
-        behind = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
+        behind = self._after(place)
         if self.top.verb:
             if "past" in forms:  # "damage caused by", "a street named after"
                 return bool(kept or self.last) and (behind in PREPOSITIONS or behind in ("to", "in", "by", ""))
@@ -669,9 +669,7 @@ class Parser:
         return False
 
     def _auxiliary_behind(self, place: int) -> bool:
-        return place + 1 < len(self.tokens) and (
-            is_auxiliary(self.tokens[place + 1]) or "past" in verb_forms(self.tokens[place + 1])
-        )
+        return is_auxiliary(self._after(place)) or "past" in verb_forms(self._after(place))
 
     def _is_joined_verb(self, place: int, ahead: str) -> bool:
         if is_auxiliary(ahead):
@@ -680,7 +678,7 @@ class Parser:
         if not forms or place >= len(self.tokens) or (self.surfaces[place][0].isupper()):
             return False
         own = verb_forms(self.top.verb_text)
-        behind = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
+        behind = self._after(place)
         alike = bool(forms & own) or (self.top.is_passive and "past" in forms) or ("past" in forms)
         if "past" not in forms and "ing" not in forms:
             takes = not behind or behind in DETERMINERS | POSSESSIVES | PREPOSITIONS | PRONOUNS or is_number(behind)
@@ -732,7 +730,7 @@ class Parser:
         if phrase.pronoun or after <= self.place + 1 or is_number(self._at(1)):
             return False
         closes = after >= len(self.tokens) or self.tokens[after] == ","
-        behind = self.tokens[after + 1] if after + 1 < len(self.tokens) else ""
+        behind = self._after(after)
         goes_on = (
             is_auxiliary(behind)
             or (phrase.is_name and behind in PREPOSITIONS)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from mrpvm.english.coreference import Antecedents, Mention, in_full, topic_mentions
-from mrpvm.english.dialogue import UTTERANCE, in_third_person, quoted_utterance
+from mrpvm.english.dialogue import UTTERANCE, in_third_person, utterance_of
 from mrpvm.english.parsing import read
 from mrpvm.english.pragmatics import asks_reader, is_task_request
 from mrpvm.english.small_talk import is_assent
@@ -158,7 +158,7 @@ def _told_before(meant: Mapping[int, Mention], text: str, found: Sequence[_Said]
 
 def _question_of(part: _Part, title: str | None) -> str | None:
     """Return the question a statement replies to, told in the third person: a speaker's, or the heading above it."""
-    utterance = quoted_utterance(part.asked) if part.asked else None
+    utterance = utterance_of(part.asked) if part.asked else None
     if utterance is not None:
         return in_third_person(utterance.said, utterance.speaker)
     return title if (title or "").endswith(QUESTION_MARKS) else None
@@ -181,7 +181,7 @@ def _utterances(text: str) -> Iterable[_Part]:
     """Return what is stated in a reply; the question in front of it goes with the reply's first sentence."""
     asked: str | None = None
     for line in text.split("\n"):
-        utterance = quoted_utterance(line)
+        utterance = utterance_of(line)
         if utterance is None:
             continue
         for sentence in sentences(utterance.said):

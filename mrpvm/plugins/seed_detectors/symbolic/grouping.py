@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mrpvm.english import lexicon
 from mrpvm.english.dialogue import UTTERANCE
@@ -129,40 +129,15 @@ def group_statements(statements: Iterable[MessageStatement], section_title: str 
 
 def _single(statement: MessageStatement) -> UnitDraft | None:
     """Return the unit of a statement that never shares one: steps, a list, an utterance, a fact."""
-    text = statement.text
+    text, heading = statement.text, statement.heading
+    draft = UnitDraft(ku_type="composite", role=role_of(text), topic=topic_of(text), text=text, section_title=heading)
     if statement.is_procedure:
-        return _procedure(statement)
+        lead, colon, _ = text.partition(":")
+        topic = lead if colon and len(lead) <= _TOPIC_CHARS else heading or draft.topic
+        return replace(draft, role="Procedure", topic=re.sub(r"^(?:to|how to)\s+", "", topic, flags=re.I))
     if statement.is_list or statement.speaker:
         lead = text.partition("\n")[0].removeprefix("- ")
-        return UnitDraft(
-            ku_type="composite",
-            role=role_of(text),
-            topic=statement.speaker or _titled(lead, statement) or cut_at_word(lead.rstrip(":"), _TOPIC_CHARS),
-            text=text,
-            section_title=statement.heading,
-            unit_type=UTTERANCE if statement.speaker else None,
-        )
+        topic = statement.speaker or _titled(lead, statement) or cut_at_word(lead.rstrip(":"), _TOPIC_CHARS)
+        return replace(draft, topic=topic, unit_type=UTTERANCE if statement.speaker else None)
     fact = fact_of(text)
-    if fact is None:
-        return None
-    return UnitDraft(
-        ku_type="atomic",
-        role=role_of(text),
-        topic=fact.subject,
-        text=text,
-        fact=fact,
-        section_title=statement.heading,
-    )
-
-
-def _procedure(statement: MessageStatement) -> UnitDraft:
-    text = statement.text
-    lead, colon, _ = text.partition(":")
-    topic = lead if colon and len(lead) <= _TOPIC_CHARS else statement.heading or topic_of(text)
-    return UnitDraft(
-        ku_type="composite",
-        role="Procedure",
-        topic=re.sub(r"^(?:to|how to)\s+", "", topic, flags=re.I),
-        text=text,
-        section_title=statement.heading,
-    )
+    return replace(draft, ku_type="atomic", topic=fact.subject, fact=fact) if fact else None
