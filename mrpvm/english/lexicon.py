@@ -3,7 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 _LEXICON: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _NAMED = re.compile(r"\{\{(\w+)\}\}")
@@ -68,8 +68,17 @@ def patterns(name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((key, re.compile(text)) for key, text in section(name).items())
 
 
-def rules(name: str) -> list[dict[str, Any]]:
-    """Return the rules of a section, each with its pattern."""
+class Rule(TypedDict, total=False):
+    """A pattern, and what holds of the text that has it."""
+
+    pattern: re.Pattern[str]
+    act: str
+    topic: str
+    said: list[str]
+
+
+def rules(name: str) -> list[Rule]:
+    """Return the rules of a section."""
     return [rule | {"pattern": re.compile(filled(rule["pattern"], name))} for rule in _LEXICON[name]["rules"]]
 
 

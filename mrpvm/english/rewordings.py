@@ -1,10 +1,11 @@
 """What a statement says besides, in the words in which it is asked for: rules on statements, one row each."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mrpvm.english.lexicon import BELONGING, rules
+
+_RULES = rules("rewordings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,23 +16,11 @@ class Rewording:
     said: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rule:
-    """A pattern of statements, and what those say too; both are filled in from the pattern's groups."""
-
-    pattern: re.Pattern[str]
-    topic: str | None
-    said: Sequence[str]
-
-
-_RULES = tuple(_Rule(**{"topic": None, **rule}) for rule in rules("rewordings"))
-
-
 def rewordings(text: str) -> Iterator[Rewording]:
     """Yield what a sentence says besides, in the order of the table."""
     for rule in _RULES:
-        found = rule.pattern.search(text)
+        found = rule["pattern"].search(text)
         if found is None or found.groupdict().get("name", "").split(" ")[0].lower() in BELONGING:
             continue
-        for said in rule.said:
-            yield Rewording(topic=rule.topic, said=said.format(**found.groupdict()))
+        for said in rule["said"]:
+            yield Rewording(topic=rule.get("topic"), said=said.format(**found.groupdict()))

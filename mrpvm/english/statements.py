@@ -198,8 +198,7 @@ def _items(lines: Sequence[str]) -> Iterable[_Part]:
         if not _ITEM.match(line):
             lead = line
             continue
-        item = line.removeprefix("- ")
-        yield _Part(text=item, lead=lead)
+        yield _Part(text=line.removeprefix("- "), lead=lead)
 
 
 def _sentences(text: str) -> list[str]:

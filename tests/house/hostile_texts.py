@@ -10,7 +10,7 @@ from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.rewriting import rewrite
 from mrpvm.conversation.session_memory import after_turn
 from mrpvm.conversation.summary import PlacedMessage, Summary, extend_by_rules
-from mrpvm.english.dialogue import quoted_utterance, speakers_of
+from mrpvm.english.dialogue import speakers_of, utterance_of
 from mrpvm.english.instructions import is_instruction, output_forms, without_form_phrases, without_reminder
 from mrpvm.english.pragmatics import act_of, is_task_request, role_of
 from mrpvm.english.small_talk import is_phatic
@@ -71,7 +71,7 @@ def as_sentence(text: str) -> None:
 def as_statement(text: str) -> None:
     """Ask of a text what it is."""
     for look in (act_of, role_of, is_task_request, is_instruction, output_forms, without_form_phrases, without_reminder,
-                 is_phatic, words, quoted_utterance):  # fmt: skip
+                 is_phatic, words, utterance_of):  # fmt: skip
         look(text)
     speakers_of(text.splitlines())
 

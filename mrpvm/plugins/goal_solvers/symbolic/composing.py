@@ -239,10 +239,8 @@ def _list(request: Request, text: _Text) -> list[Statement]:
         return []
     limit = max(request.sentences, SENTENCES_MAX)
     full = [place for place, said in enumerate(text.said) if wanted <= said]
-    if len(full) > 1:
+    if len(full) > 1 or any(not any(word in said for said in text.said) for word in wanted):
         return text.told(full[:limit])
-    if any(not any(word in said for said in text.said) for word in wanted):
-        return text.told(full)
     ranked = sorted(range(len(text.items)), key=lambda place: -text.coverage(wanted, place))
     best = text.items[ranked[0]]
     same = [place for place in ranked if _is_one_source(text.items[place], best)]
