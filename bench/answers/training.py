@@ -210,7 +210,7 @@ def examples_of(directory: Path, sample: int, weights: Weights, *, embeds: bool)
                         for evidence in request.evidence
                         for entry in evidence.entries
                     }
-                    candidates = candidates_of(tuple(entries.values()))
+                    candidates = candidates_of(question.text, tuple(entries.values()))
                     passages = tuple(item.passage for item in candidates)
                     is_grammar = any(not group.reason.startswith(SCORER) for group in reply.groups)
                     found.append(

@@ -223,3 +223,9 @@ def test_questions_among_the_evidence_state_nothing() -> None:
 )  # fmt: skip
 def test_a_question_is_tried_in_other_words(told: str, question: str, answer: str) -> None:
     assert answer_text(Conversation(told).say(question)) == answer
+
+
+def test_what_was_corrected_is_not_quoted() -> None:
+    talk = Conversation("Our launch party is on Friday.", "Correction: the launch party is on Saturday now.")
+    answer = talk.say("On what day is our launch party held?")
+    assert answer_text(answer) == f"{QUOTED_OPENING} Correction: the launch party is on Saturday now. [1]"

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
 from mrpvm.english.asking import words_asked
 from mrpvm.english.coreference import with_meant
-from mrpvm.english.corrections import taken_back, takes_back
+from mrpvm.english.corrections import asks_of_before, without_corrected
 from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.english.entailment import LACKING, refused
 from mrpvm.english.parsing import read
 from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
+from mrpvm.english.statements import statements_of
 from mrpvm.english.text import QUESTION_MARKS, sentences
 from mrpvm.english.weights import Model, Weights, learned
-from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry, KnowledgeUnit
+from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry
 
 SCORER = "the scorer is sure"
 """How the reason begins of what the scorer states."""
@@ -59,7 +60,7 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
         return replace(group, reason=group.reason or "the grammar found the statement")
     if group.answer_markdown != NO_CONTEXT_TEXT:
         return group
-    found = candidates_of(evidence.entries)
+    found = candidates_of(evidence.intent.target, evidence.entries)
     if not found:
         return replace(group, reason=group.reason or "no sentence was found that shares a word with it")
     weights = learned()
@@ -106,19 +107,15 @@ def _joined(refused: str, doubt: str) -> str:
     return f"{refused or 'refused: no rule fits'}; {doubt}"
 
 
-def _is_gone(unit: KnowledgeUnit, text: str, requests: Sequence[KnowledgeUnit]) -> bool:
-    """Return whether a sentence of the conversation was taken back after it was told; documents keep what they say."""
-    if unit.source_type not in (None, CHAT_TURN):
-        return False
-    return any(
-        (unit.created_at or "") <= (request.created_at or "") and takes_back(request.text, text) for request in requests
-    )
+def candidates_of(question: str, entries: Sequence[EvidenceEntry]) -> list[Candidate]:
+    """Return the sentences of the best units, each with its neighbours; summaries only repeat their parts.
 
-
-def candidates_of(entries: Sequence[EvidenceEntry]) -> list[Candidate]:
-    """Return the sentences of the best units, each with its neighbours; summaries only repeat their parts."""
+    What was corrected or taken back in the conversation after it was told is left out.
+    """
     units = [entry for entry in entries if not (entry.unit.unit_type or "").endswith("-aggregate")] or entries
-    requests = [entry.unit for entry in units if taken_back(entry.unit.text)]
+    statements = statements_of(units)
+    kept = set(map(id, without_corrected(statements, keeps_former=asks_of_before(question))))
+    gone = {(item.unit_id, item.text) for item in statements if id(item) not in kept}
     found: list[Candidate] = []
     for entry in sorted(units, key=lambda entry: -entry.score)[:_CANDIDATES_MAX]:
         unit = entry.unit
@@ -126,7 +123,7 @@ def candidates_of(entries: Sequence[EvidenceEntry]) -> list[Candidate]:
         for place, text in enumerate(said):
             if text.endswith(QUESTION_MARKS) and unit.unit_type != UTTERANCE:
                 continue  # a question states nothing
-            if requests and (taken_back(text) or _is_gone(unit, text, requests)):
+            if (unit.id, text) in gone:
                 continue
             around = " ".join((*said[max(0, place - 1) : place], *said[place + 1 : place + 2]))
             passage = Passage(text=text, around=around, heading=unit.section_title or "", score=entry.score,
