@@ -168,6 +168,12 @@ def test_a_body_that_is_no_object_is_refused(editor: Caller, body: bytes) -> Non
 
 
 @pytest.mark.rule("API-1")
+def test_a_parameter_that_no_database_keeps_is_refused(editor: Caller) -> None:
+    answer = editor.get("/api/turns?q=a%00b")
+    assert (answer.status_code, shape(answer)["code"]) == (400, "INVALID_INPUT")
+
+
+@pytest.mark.rule("API-1")
 def test_text_beyond_the_basic_plane_is_fine(editor: Caller) -> None:
     body = b'{"messages": [{"role": "user", "content": "My dog is called \\ud83d\\ude00 \xc3\xa9."}]}'
     assert editor.post("/api/chat/completions", body).status_code == 200
