@@ -12,6 +12,14 @@ from mrpvm.trace.events import AnswerDelta
 from mrpvm.wire import json_bytes
 from sessions_app.api.openai.errors import openai_error
 from sessions_app.api.openai.messages import said_in
+from sessions_app.api.openai.objects import (
+    Beside,
+    ChunkObject,
+    CompletionChoice,
+    CompletionMessage,
+    CompletionObject,
+    Delta,
+)
 from sessions_app.api.openai.parameters import flag_of
 from sessions_app.api.openai.sessions import CheckedRequest, asked_in, found_session, settle
 from sessions_app.api.openai.usage import usage_of_turn
@@ -70,16 +78,16 @@ def completion_id(request_id: str) -> str:
     return f"chatcmpl-{request_id.removeprefix('req-')}"
 
 
-def _beside(session_id: str, request_id: str, checked: CheckedRequest) -> dict[str, Any]:
+def _beside(session_id: str, request_id: str, checked: CheckedRequest) -> Beside:
     """Return what is beside OpenAI's own fields: where the answer can be explained, and what had no effect."""
     return {"session_id": session_id, "request_id": request_id, "warnings": list(checked.warnings)}
 
 
-def _completion(result: TurnResult, checked: CheckedRequest) -> dict[str, Any]:
+def _completion(result: TurnResult, checked: CheckedRequest) -> CompletionObject:
     turn = result.turn
     text = result.outcome.answer_text
-    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": result.finish_reason}
+    message: CompletionMessage = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
+    choice: CompletionChoice = {"index": 0, "message": message, "logprobs": None, "finish_reason": result.finish_reason}
     return {
         "id": completion_id(turn.request_id),
         "object": "chat.completion",
@@ -137,7 +145,7 @@ class Chunks:
         beside = _beside(session_id, request_id, self._asked)
         return "chunk", {**self._chunk({"role": "assistant", "content": ""}), **beside}
 
-    def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+    def _chunk(self, delta: Delta, finish_reason: str | None = None) -> ChunkObject:
         return {
             "id": completion_id(self.request_id),
             "object": "chat.completion.chunk",

@@ -11,6 +11,7 @@ from sessions_app.actions.sessions.histories import append_messages, begin_sessi
 from sessions_app.actions.sessions.session import delete_session, note_metadata
 from sessions_app.api.openai.errors import invalid, missing
 from sessions_app.api.openai.messages import items_in
+from sessions_app.api.openai.objects import ConversationObject, MessageItem
 from sessions_app.api.openai.parameters import metadata_of
 from sessions_app.api.openai.response_object import conversation_id, item_of, session_id_of
 from sessions_app.api.openai.views import OpenAIView, PageAsked, list_of, unknown_after
@@ -23,7 +24,7 @@ _ITEM_ID = re.compile("msg_(?:([0-9]{1,9})|([0-9a-f]{32}))")
 """An item is named by its place in the conversation, an answer by its turn."""
 
 
-def _conversation(session: Session) -> dict[str, Any]:
+def _conversation(session: Session) -> ConversationObject:
     return {
         "id": conversation_id(session.session_id),
         "object": "conversation",
@@ -55,7 +56,7 @@ def _item(session: Session, item_id: str) -> Message | None:
     return item if item is not None and _told(item)["id"] == item_id else None
 
 
-def _told(item: Message) -> dict[str, Any]:
+def _told(item: Message) -> MessageItem:
     return item_of(item, is_answer=item.is_answer)  # type: ignore[attr-defined]  # by `items`
 
 

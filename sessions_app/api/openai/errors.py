@@ -7,7 +7,9 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from mrpvm.errors import InvalidInput, NotFound
+from sessions_app.api.openai.objects import OpenAIErrorResponse
 from sessions_app.api.shell.errors import body_of, error_response, status_of
+from sessions_app.api.shell.responses import ErrorResponse
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _CODES = {
@@ -35,7 +37,7 @@ def missing(param: str | None, code: str, message: str) -> NotFound:
     return NotFound(message, details={"param": param, "code": code})
 
 
-def openai_error(body: Mapping[str, Any]) -> dict[str, Any]:
+def openai_error(body: ErrorResponse) -> OpenAIErrorResponse:
     """Return the error object in OpenAI's shape; what it has no place for is beside."""
     error = body["error"]
     details = dict(error["details"])

@@ -1,7 +1,6 @@
 """One stored response: read, deleted, cancelled, and what it was asked."""
 
 import time
-from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -39,7 +38,7 @@ class CancelResponse(OpenAIView):
         request_cancel(turn)
         deadline = time.monotonic() + _CANCEL_SECONDS
         while True:
-            response: dict[str, Any] = current_response(self, turn.request_id)
+            response = current_response(self, turn.request_id)
             if response["status"] != "in_progress" or time.monotonic() >= deadline:
                 return Response(response)
             time.sleep(_LOOK_SECONDS)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mrpvm.trace.events import Event
+from sessions_app.api.openai.objects import MessageItem, OutputText, ResponseError, ResponseObject
 from sessions_app.api.openai.usage import response_usage, usage_of_turn
 from sessions_app.api.turns.response_ids import response_id
 from sessions_app.models import ExplainabilityTurn, Message
@@ -21,7 +22,7 @@ def session_id_of(conversation: str) -> str:
     return f"sess-{conversation.removeprefix('conv_')}" if conversation.startswith("conv_") else conversation
 
 
-def output_item(request_id: str, text: str, status: str = "completed") -> dict[str, Any]:
+def output_item(request_id: str, text: str, status: str = "completed") -> MessageItem:
     """Return an answer as an output item."""
     return {
         "id": f"msg_{request_id.removeprefix('req-')}",
@@ -32,12 +33,12 @@ def output_item(request_id: str, text: str, status: str = "completed") -> dict[s
     }
 
 
-def output_text(text: str) -> dict[str, Any]:
+def output_text(text: str) -> OutputText:
     """Return a text as a part of an output item."""
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 
-def item_of(message: Message, *, is_answer: bool = False) -> dict[str, Any]:
+def item_of(message: Message, *, is_answer: bool = False) -> MessageItem:
     """Return a stored message as a conversation item.
 
     Args:
@@ -55,7 +56,7 @@ def item_of(message: Message, *, is_answer: bool = False) -> dict[str, Any]:
     }
 
 
-def response_of(turn: ExplainabilityTurn, text: str | None, events: list[Event] | None = None) -> dict[str, Any]:
+def response_of(turn: ExplainabilityTurn, text: str | None, events: list[Event] | None = None) -> ResponseObject:
     """Return the response of a turn, however it stands.
 
     Args:
@@ -66,7 +67,7 @@ def response_of(turn: ExplainabilityTurn, text: str | None, events: list[Event] 
     was_cut = client_request.get("finish_reason") == "length"
     status = "incomplete" if was_cut else _STATUSES.get(turn.status, "failed")
     error = turn.error or {}
-    failed = {"code": "server_error", "message": f"{error.get('code')}: {error.get('message')}"}
+    failed: ResponseError = {"code": "server_error", "message": f"{error.get('code')}: {error.get('message')}"}
     output = [] if text is None else [output_item(turn.request_id, text, "incomplete" if was_cut else "completed")]
     usage = None if text is None else response_usage(usage_of_turn(events or [], turn.user_message, text))
     return {

@@ -12,6 +12,7 @@ from mrpvm.errors import NotFound
 from sessions_app.actions.sessions.recognition import RecognisedSession, continue_after, resume_session
 from sessions_app.api.openai.errors import invalid, missing, unsupported
 from sessions_app.api.openai.messages import said_as_input
+from sessions_app.api.openai.objects import ResponseObject
 from sessions_app.api.openai.parameters import flag_of
 from sessions_app.api.openai.response_events import ResponseEvents
 from sessions_app.api.openai.response_object import response_of, session_id_of
@@ -89,9 +90,9 @@ class Responses(OpenAIView):
         if flag_of(body, "stream"):
             return stream.response({SESSION_HEADER: self.session_id or ""})
         feed.drop()
-        return self._told(dict(first["response"]))
+        return self._told(first["response"])
 
-    def _told(self, response: dict[str, Any]) -> Response:
+    def _told(self, response: ResponseObject) -> Response:
         return Response(response, headers={SESSION_HEADER: response["session_id"]})
 
 
@@ -117,12 +118,12 @@ def known_turn(view: OpenAIView, response: Any, param: str) -> ExplainabilityTur
     return turn
 
 
-def stored_response(turn: ExplainabilityTurn) -> dict[str, Any]:
+def stored_response(turn: ExplainabilityTurn) -> ResponseObject:
     """Return the response of a stored turn."""
     text = answer_of(turn) or (turn.command_result or {}).get("message")
     return response_of(turn, text, None if text is None else events(turn))
 
 
-def current_response(view: OpenAIView, request_id: str) -> dict[str, Any]:
+def current_response(view: OpenAIView, request_id: str) -> ResponseObject:
     """Return the response of a turn as it stands now."""
     return stored_response(turn_of_request(view.project.pk, request_id))

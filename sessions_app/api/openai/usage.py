@@ -1,10 +1,10 @@
 """Tokens as OpenAI's clients count them: the provider's own numbers, else estimates."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from mrpvm.llm.recorder import estimated_tokens
 from mrpvm.trace.events import Event
+from sessions_app.api.openai.objects import ResponseUsage
 from sessions_app.api.turns.completion import usage_of
 from sessions_app.api.turns.responses import UsageObject
 
@@ -21,12 +21,14 @@ def usage_of_turn(events: Sequence[Event], message: str, answer: str) -> UsageOb
     }  # fmt: skip
 
 
-def response_usage(usage: UsageObject) -> dict[str, Any]:
-    return {
+def response_usage(usage: UsageObject) -> ResponseUsage:
+    counted: ResponseUsage = {
         "input_tokens": usage["prompt_tokens"],
         "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
         "output_tokens": usage["completion_tokens"],
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": usage["total_tokens"],
-        **({"estimated": True} if usage.get("estimated") else {}),
     }
+    if usage.get("estimated"):
+        counted["estimated"] = True
+    return counted

@@ -1,6 +1,6 @@
 """Which model answers in which role: the project's table, and a session's own."""
 
-from typing import Any
+from typing import cast
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,6 +9,7 @@ from sessions_app.actions.sessions.slots import waiting_for_slot
 from sessions_app.actions.settings.model_roles import change_model_config, set_model_roles
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import WaitFields
+from sessions_app.api.shell.responses import ModelConfigObject
 from sessions_app.api.shell.views import ApiView
 from sessions_app.language_model import model_names
 from sessions_app.models import Session
@@ -49,5 +50,5 @@ class SessionModelConfig(ApiView):
         return Response(_config(waiting_for_slot(wait_ms, lambda: change_model_config(session, request.data))))
 
 
-def _config(session: Session) -> dict[str, Any]:
-    return {"session_id": session.session_id, **session_config(session)}
+def _config(session: Session) -> ModelConfigObject:
+    return cast(ModelConfigObject, {"session_id": session.session_id, **session_config(session)})
