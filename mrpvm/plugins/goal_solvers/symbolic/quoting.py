@@ -25,7 +25,7 @@ SCORER = "the scorer is sure"
 _CANDIDATES_MAX = 16
 _PLAIN_WORDS = 15
 """The grammar reads sentences up to so many words whole."""
-_QUOTED_MAX = 3
+_QUOTED_MAX = 2
 """Sentences of a quotation."""
 
 
