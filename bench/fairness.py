@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
+from multiprocessing import get_context
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -63,37 +65,44 @@ def _measured(port: int, client_count: int, rounds: int) -> tuple[list[float], l
     for _ in range(rounds):
         alone += _turn_times(port, TURNS)
         with _load(port, client_count) as done:
-            time.sleep(0.5)
-            began, before = time.monotonic(), len(done)
+            while done.value < client_count:
+                time.sleep(0.05)
+            began, before = time.monotonic(), done.value
             beside += _turn_times(port, TURNS)
-            loaded_count += len(done) - before
+            loaded_count += done.value - before
             loaded_seconds += time.monotonic() - began
     return alone, beside, loaded_count / loaded_seconds
 
 
 @contextmanager
-def _load(port: int, client_count: int) -> Iterator[list[bool]]:
-    """Have so many clients of the other project send turn after turn; returns an entry for each that was answered."""
-    done: list[bool] = []
-    stopped = threading.Event()
+def _load(port: int, client_count: int) -> "Iterator[Synchronized[int]]":
+    """Have so many clients of the other project send turn after turn; returns how many were answered so far.
 
-    def send() -> None:
-        session, number = None, 0
-        while not stopped.is_set():
-            with suppress(OSError):
-                session = _turn(port, _OTHER_KEY, _MESSAGES[number % len(_MESSAGES)], session)
-                done.append(True)
-            number += 1
-
-    threads = [threading.Thread(target=send) for _ in range(client_count)]
-    for thread in threads:
-        thread.start()
+    They are a process of their own, as other people's clients are: theirs is not the time that is measured.
+    """
+    spawning = get_context("spawn")
+    done = spawning.Value("q", 0)
+    process = spawning.Process(target=_send, args=(port, client_count, done))
+    process.start()
     try:
         yield done
     finally:
-        stopped.set()
-        for thread in threads:
-            thread.join()
+        process.terminate()
+        process.join()
+
+
+def _send(port: int, client_count: int, done: "Synchronized[int]") -> None:
+    def send() -> None:
+        session, number = None, 0
+        while True:
+            with suppress(OSError):
+                session = _turn(port, _OTHER_KEY, _MESSAGES[number % len(_MESSAGES)], session)
+                with done:
+                    done.value += 1
+            number += 1
+
+    for _ in range(client_count):
+        threading.Thread(target=send).start()
 
 
 def _turn_times(port: int, count: int) -> list[float]:
