@@ -25,8 +25,10 @@ SCORER = "the scorer is sure"
 _CANDIDATES_MAX = 16
 _PLAIN_WORDS = 15
 """The grammar reads sentences up to so many words whole."""
-_QUOTED_MAX = 2
-"""Sentences of a quotation."""
+_QUOTED_MAX = 3
+"""Sentences of a quotation from one text."""
+_QUOTED_APART_MAX = 2
+"""Sentences of one from several texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ def _quotable(found: Sequence[Candidate], ranked: Sequence[Scored], weights: Wei
     What says it in other words, or with a pronoun, may share no word itself.
     """
     on_topic = {found[item.place].text_id for item in ranked if item.signs["bm25 whole"] >= weights.quoted}
-    return [found[item.place] for item in ranked[:_QUOTED_MAX] if found[item.place].text_id in on_topic]
+    shown = [found[item.place] for item in ranked[:_QUOTED_MAX] if found[item.place].text_id in on_topic]
+    return shown if len({candidate.text_id for candidate in shown}) == 1 else shown[:_QUOTED_APART_MAX]
 
 
 def _joined(refused: str, doubt: str) -> str:
