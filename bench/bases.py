@@ -97,7 +97,7 @@ def _wait_until_packed() -> None:
     Raises:
         TimeoutError: it does not end.
     """
-    from sessions_app.actions.upkeep.packing import pack_large_layers
+    from sessions_app.layers import pack_large_layers
     from sessions_app.models import PackedLayer
 
     ends = time.monotonic() + _PACKED_WITHIN_S

@@ -81,7 +81,7 @@ def _report(unit_count: int) -> Iterator[str]:
 
 def _packed() -> str:
     """Do what the sweeper does after an ingest."""
-    from sessions_app.actions.upkeep.packing import pack_large_layers
+    from sessions_app.layers import pack_large_layers
     from sessions_app.models import PackedLayer
 
     began = time.perf_counter()
@@ -94,9 +94,7 @@ def _packed() -> str:
 def _base(project: "Project", name: str, unit_count: int) -> "KnowledgeBase":
     """Return a base whose one layer holds so many units, written as an ingest writes them but without its limits."""
     from sessions_app.actions.knowledge.bases import create_base
-    from sessions_app.layers.heads import lock_base, move_head
-    from sessions_app.layers.index import index_units
-    from sessions_app.layers.lifecycle import create_layer, seal_layer
+    from sessions_app.layers import create_layer, index_units, lock_base, move_head, seal_layer
     from sessions_app.models import KnowledgeLayer
 
     base = create_base(project, name)
@@ -137,7 +135,7 @@ def _words(chance: random.Random, weights: list[float], count: int) -> list[str]
 def _search_times(base: "KnowledgeBase") -> tuple[list[float], list[float], float]:
     """Return the times of resolving each view and of searching it, and the processor's of both in the mean; in ms."""
     from mrpvm.english.text import terms
-    from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+    from sessions_app.layers import EffectiveView, SessionKnowledge
 
     chance, weights, began = random.Random(0), _weights(), time.process_time()
     resolved, times = list[float](), list[float]()
@@ -152,7 +150,7 @@ def _search_times(base: "KnowledgeBase") -> tuple[list[float], list[float], floa
 
 def _mebibytes_of_sessions(project: "Project", base: "KnowledgeBase") -> float:
     """Return what sessions with the base mounted add to the memory in use when each has searched it and is held."""
-    from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+    from sessions_app.layers import EffectiveView, SessionKnowledge
 
     def in_use() -> float:
         gc.collect()

@@ -19,7 +19,7 @@ from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.background.precompute import derive_ahead
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeLayer
 
 _numbers = count(1)

@@ -14,7 +14,7 @@ from mrpvm.values import Intent, Recall
 from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeLayer
 
 DEPTH = 20

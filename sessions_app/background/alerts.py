@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django.utils import timezone
 
 from sessions_app.actions.turns.alerts import claim_crossing, compare_with_limit, note_told, note_untold
-from sessions_app.actions.upkeep.exclusive import alone_at
+from sessions_app.exclusive import alone_at
 from sessions_app.mail import send_mail
 from sessions_app.models import Alert, AlertCrossing
 from sessions_app.queries.turns.alerts import all_alerts

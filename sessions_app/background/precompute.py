@@ -18,7 +18,7 @@ from mrpvm.contracts import Descriptor, UnitReader
 from mrpvm.errors import StorageUnavailable
 from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.database import outages_told
-from sessions_app.layers.lifecycle import layers_of_bases
+from sessions_app.layers import layers_of_bases
 from sessions_app.models import LayerUnit
 from sessions_app.plugin_threads import call_in_time
 from sessions_app.queries.knowledge.artifacts import sealed_layers, units_without_artifact

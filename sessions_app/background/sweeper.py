@@ -22,17 +22,15 @@ from sessions_app.actions.settings.kept_answers import sweep_kept_answers
 from sessions_app.actions.settings.plugin_failures import sweep_failures
 from sessions_app.actions.turns.counting import count_ended_turns
 from sessions_app.actions.turns.outcomes import fill_missing_outcomes
-from sessions_app.actions.upkeep.compaction import compact_long_chains
 from sessions_app.actions.upkeep.copies import make_daily_copy
 from sessions_app.actions.upkeep.events import compact_events
-from sessions_app.actions.upkeep.packing import pack_large_layers
 from sessions_app.actions.upkeep.retention import carry_out_retention
 from sessions_app.actions.upkeep.storage import sample_storage
 from sessions_app.background.alerts import watch_rates
 from sessions_app.background.precompute import derive_ahead
 from sessions_app.database import living_connection
 from sessions_app.experiments.forgetting.work import take_up_abandoned
-from sessions_app.layers.staging import sweep_staged
+from sessions_app.layers import compact_long_chains, pack_large_layers, sweep_staged
 from sessions_app.models.damage import damaged_columns
 from sessions_app.pacing import Pacer
 from sessions_app.turns.close import unclosed

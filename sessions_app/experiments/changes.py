@@ -15,9 +15,7 @@ from mrpvm.registry import Registry
 from mrpvm.values import Selection
 from mrpvm.wire import to_wire
 from sessions_app.experiments.recorded import RecordedTurn, messages_before
-from sessions_app.layers.retrieval.chains import Hidden, Marks
-from sessions_app.layers.retrieval.past import SeenLayers, past_view
-from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.layers import EffectiveView, Hidden, Marks, SeenLayers, past_view
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit, Session
 from sessions_app.queries.experiments.rerun import (
     base_at,

@@ -15,9 +15,7 @@ from mrpvm.errors import Conflict
 from mrpvm.trace.events import PluginFinished, Record, event_of, said
 from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, HistoryMessage, KnowledgeUnit, Store
 from mrpvm.wire import from_wire
-from sessions_app.layers.retrieval.chains import Marks
-from sessions_app.layers.retrieval.past import LayersGone, SeenLayers, past_view
-from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.layers import EffectiveView, LayersGone, Marks, SeenLayers, past_view
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.experiments.forgetting.acts import took_payloads
 from sessions_app.queries.experiments.rerun import remembered_turns, views_before

@@ -18,7 +18,7 @@ from mrpvm.trace.events import AnswerDelta, Event
 from mrpvm.values import TurnOutcome, TurnRequest
 from sessions_app.experiments.models import RecordedPreparation
 from sessions_app.experiments.recorded import RecordedTurn
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import machine
 

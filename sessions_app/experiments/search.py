@@ -15,7 +15,7 @@ from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.live import LiveModel
 from sessions_app.experiments.recorded import RecordedTurn, error_code, recorded_turn
 from sessions_app.experiments.trial import NEEDS_MODEL, TrialOutcome, run_trial
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase
 from sessions_app.queries.experiments.rerun import chat_turns_before, other_bases, units_of
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids, judged_units

@@ -7,8 +7,7 @@ from dataclasses import replace
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.recorded import RecordedTurn
 from sessions_app.ingest.load import stated_units
-from sessions_app.layers.retrieval.port import EffectiveView
-from sessions_app.layers.staging import drop_staged, fill, staging
+from sessions_app.layers import EffectiveView, drop_staged, fill, staging
 
 SOURCE_NAME = "supposition"
 _DETECTOR = "sd-symbolic"

@@ -4,7 +4,7 @@ from mrpvm.conversation.asking import UnaskedModel
 from mrpvm.conversation.preparation import prepare_turn
 from mrpvm.llm.port import Sampling
 from sessions_app.experiments.recorded import SupposedTurn
-from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.layers import EffectiveView
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.experiments.rerun import session_now
 from sessions_app.queries.sessions.flags import flags_of

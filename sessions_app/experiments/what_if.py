@@ -12,7 +12,7 @@ from mrpvm.kernel.prediction import Prediction as Prediction
 from mrpvm.values import Selection
 from sessions_app import shutdown
 from sessions_app.language_model import model_source
-from sessions_app.layers.retrieval.port import SessionKnowledge
+from sessions_app.layers import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.sessions.flags import flags_of
 from sessions_app.queries.sessions.lookups import reread_session

@@ -1,1 +1,137 @@
-"""The knowledge store: layers, their index, and retrieval over them."""
+"""The knowledge store: layers, what they hold, search over them, and their upkeep.
+
+Other rooms import this module alone; what is in the modules below it may change with it.
+"""
+
+from sessions_app.layers.erasure import erase_source, erase_units, text_hash
+from sessions_app.layers.heads import (
+    fork_head,
+    lock_base,
+    lock_replaced,
+    mounted_revision,
+    move_head,
+    no_such_base,
+    note_revision,
+    point_at,
+)
+from sessions_app.layers.lifecycle import (
+    CHOSEN_MAX,
+    abandon,
+    create_layer,
+    journal_source,
+    layers_of,
+    layers_of_bases,
+    outdated_layers,
+    prepare_journal,
+    release_layers,
+    seal_layer,
+    seal_stack,
+)
+from sessions_app.layers.retrieval.chains import Hidden, Marks
+from sessions_app.layers.retrieval.past import LayersGone, SeenLayers, past_view
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers.stacks import (
+    agree_with_units,
+    earlier_sources,
+    follow_fold,
+    initial_layers,
+    keep_own,
+    missing_units,
+    put_in_draft,
+    put_on_head,
+    put_under_journal,
+    take_out_loads,
+    take_out_units,
+    unheld_units,
+)
+from sessions_app.layers.staged import (
+    UNITS_AT_ONCE,
+    Watch,
+    drop_staged,
+    fill,
+    hide_in_batches,
+    staged_on,
+    staging,
+    sweep_staged,
+    unwatched,
+)
+from sessions_app.layers.units import (
+    UNKNOWN,
+    hide_units,
+    index_units,
+    insert_postings,
+    not_removed,
+    remove_units,
+    show_units,
+    take_out_source,
+)
+from sessions_app.layers.upkeep.compaction import compact_long_chains
+from sessions_app.layers.upkeep.packing import pack_large_layers
+from sessions_app.layers.upkeep.reindexing import is_anything_left, reindex
+from sessions_app.layers.words import insert_words
+
+__all__ = [
+    "CHOSEN_MAX",
+    "UNITS_AT_ONCE",
+    "UNKNOWN",
+    "EffectiveView",
+    "Hidden",
+    "LayersGone",
+    "Marks",
+    "SeenLayers",
+    "SessionKnowledge",
+    "Watch",
+    "abandon",
+    "agree_with_units",
+    "compact_long_chains",
+    "create_layer",
+    "drop_staged",
+    "earlier_sources",
+    "erase_source",
+    "erase_units",
+    "fill",
+    "follow_fold",
+    "fork_head",
+    "hide_in_batches",
+    "hide_units",
+    "index_units",
+    "initial_layers",
+    "insert_postings",
+    "insert_words",
+    "is_anything_left",
+    "journal_source",
+    "keep_own",
+    "layers_of",
+    "layers_of_bases",
+    "lock_base",
+    "lock_replaced",
+    "missing_units",
+    "mounted_revision",
+    "move_head",
+    "no_such_base",
+    "not_removed",
+    "note_revision",
+    "outdated_layers",
+    "pack_large_layers",
+    "past_view",
+    "point_at",
+    "prepare_journal",
+    "put_in_draft",
+    "put_on_head",
+    "put_under_journal",
+    "reindex",
+    "release_layers",
+    "remove_units",
+    "seal_layer",
+    "seal_stack",
+    "show_units",
+    "staged_on",
+    "staging",
+    "sweep_staged",
+    "take_out_loads",
+    "take_out_source",
+    "take_out_units",
+    "text_hash",
+    "unheld_units",
+    "unwatched",
+]

@@ -13,8 +13,7 @@ from django.db import transaction
 from django.db.models import F
 
 from mrpvm.knowledge.units import text_byte_count
-from sessions_app.layers.index import delete_units
-from sessions_app.layers.retrieval.visibility import Totals
+from sessions_app.layers.units import Totals, delete_units
 from sessions_app.models import HiddenUnit, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, PackedLayer
 
 Kind = KnowledgeLayer.Kind

@@ -1,15 +1,16 @@
-"""Making, moving, sealing and dropping layers."""
+"""Making, stacking, sealing and dropping layers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from mrpvm.errors import InvalidInput
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.units import text_byte_count
-from sessions_app.layers.retrieval.visibility import Totals, settle
-from sessions_app.layers.retrieval.words import note_words
+from sessions_app.layers.units import COUNTS, index_units, remove_units, restack_layer
+from sessions_app.layers.words import note_words
 from sessions_app.models import (
     HiddenUnit,
     KnowledgeBase,
@@ -20,9 +21,9 @@ from sessions_app.models import (
     Session,
     UnitArtifact,
 )
-from sessions_app.models.named_sql import Write, add_to_counts, insert_rows, write_all
+from sessions_app.models.named_sql import insert_rows
 
-_COUNTS = ("unit_count", "evidence_count", "term_count")
+CHOSEN_MAX = 1_000
 
 
 def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
@@ -30,36 +31,10 @@ def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
     layer = KnowledgeLayer(kind=kind, index_version=indexing.INDEX_VERSION)
     if parent is not None:
         layer.parent, layer.ancestry = parent, parent.chain
-        for name in (*_COUNTS, "source_count"):
+        for name in (*COUNTS, "source_count"):
             setattr(layer, name, getattr(parent, name))
     insert_rows([layer], with_keys=True)
     return layer
-
-
-def removed_layer(layer: KnowledgeLayer, unit_count: int = 0) -> KnowledgeLayer:
-    """Return a new layer for `unit_count` units taken out of an unsealed one; turns that saw them find them there."""
-    removed = KnowledgeLayer(
-        kind=KnowledgeLayer.Kind.REMOVED,
-        index_version=layer.index_version,
-        ancestry=[layer.pk],
-        removed_from=layer,
-        own_unit_count=unit_count,
-    )
-    insert_rows([removed], with_keys=True)
-    return removed
-
-
-def take_out_hidings(layer: KnowledgeLayer, hidings: QuerySet[HiddenUnit]) -> int:
-    """Take rows that say which units are gone out of an unsealed layer, and give how many there were."""
-    pks = list(hidings.values_list("pk", flat=True))
-    if not pks:
-        return 0
-    taken = HiddenUnit.objects.filter(pk__in=pks)
-    if layer.kind == KnowledgeLayer.Kind.STAGED:
-        taken.delete()
-    else:
-        taken.update(layer=removed_layer(layer))
-    return len(pks)
 
 
 def give_up_layers(layers: Sequence[KnowledgeLayer], session: Session) -> None:
@@ -99,50 +74,11 @@ def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
         # What is being staged on it finds that it has to be moved.
         KnowledgeLayer.objects.filter(parent=draft, kind=KnowledgeLayer.Kind.STAGED).update(ancestry=[])
     draft.parent, draft.ancestry = parent, parent.chain
-    for name in (*_COUNTS, "source_count"):
+    for name in (*COUNTS, "source_count"):
         setattr(draft, name, getattr(parent, name))
     draft.own_unit_count = draft.own_source_count = draft.removed_unit_count = 0
     draft.index_version = indexing.INDEX_VERSION
     draft.save()
-
-
-def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Put an unsealed layer on top of another, or update it after a change of the one below.
-
-    Costs by the layer's own units, never by what is below. What is above is left to the caller. Effects: the
-    layer's parent, ancestry, counts and the rows that say which duplicates it hides; what it removed and is not below
-    it any more is forgotten.
-    """
-    layer.parent = parent
-    layer.ancestry = parent.chain
-    if layer.removed_unit_count:
-        removed = layer.hidden_units.filter(change__in=HiddenUnit.GONE)
-        gone = removed.exclude(unit__layer_id__in=[layer.pk, *parent.chain])
-        layer.removed_unit_count -= take_out_hidings(layer, gone)
-    layer.hidden_units.exclude(change__in=HiddenUnit.GONE).delete()
-    _count_again(layer, parent)
-    layer.source_count = parent.source_count
-    layer.save(update_fields=["parent", "ancestry", *_COUNTS, "source_count", "removed_unit_count"])
-
-
-def recount_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Bring an unsealed layer's counts up to date where lengths have changed, its own or those of what is below."""
-    _count_again(layer, parent)
-    layer.save(update_fields=list(_COUNTS))
-
-
-def _count_again(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    settled = settle(layer, _own_hashes(layer))
-    shown = Totals(parent.unit_count, parent.evidence_count, parent.term_count) + settled.after - settled.below
-    layer.unit_count, layer.evidence_count, layer.term_count = shown.units, shown.evidence, shown.terms
-
-
-def restack_above(layer: KnowledgeLayer) -> None:
-    """Bring all unsealed layers above this one up to date, also one that is just being filled."""
-    for above in layer.children.select_for_update().filter(sealed_at=None):
-        restack_layer(above, layer)
-        if above.kind != KnowledgeLayer.Kind.JOURNAL:
-            restack_above(above)
 
 
 def own_layers(session: Session) -> list[KnowledgeLayer]:
@@ -193,24 +129,30 @@ def prepare_journal(session: Session, units_at_once: int) -> None:
             is_ready = not units
 
 
-def seal_stack(session: Session, *, chosen: KnowledgeLayer | None, with_journal: bool) -> KnowledgeLayer:
+def seal_stack(session: Session, kept_ids: Collection[str] | None) -> KnowledgeLayer:
     """Seal what is to be kept of the locked session's layers, put fresh ones on top of it, and return that tip.
 
     What is empty is not sealed but used again, so that saves without news do not lengthen the chain. Units keep their
     ids: the ledger and plugins know them by these.
 
     Args:
-        chosen: units that were moved out of the session's own layers, kept too.
-        with_journal: keep all that the session's own layers hold.
+        kept_ids: units of the session's own layers to keep; all of them when None.
+
+    Raises:
+        InvalidInput: more than `CHOSEN_MAX`, or one is no unit that a save could take along.
     """
     tip, stack = session.mounted_layer, own_layers(session)
     drafts = [layer for layer in draft_layers(session) if not layer.is_empty]  # only the topmost one may be
-    own = [layer for layer in stack if with_journal and not layer.is_empty]
+    chosen = None
+    if kept_ids:
+        chosen = _move_down(session, stack, drafts[-1] if drafts else tip, kept_ids)
+        stack = own_layers(session)
+    own = [layer for layer in stack if kept_ids is None and not layer.is_empty]
     entered: list[LayerUnit] = []
     for layer in drafts:
         seal_layer(layer)
         tip = layer
-    for layer in own if chosen is None else [*own, chosen]:
+    for layer in own if chosen is None else [chosen]:
         relink_layer(layer, tip)
         entered += _enter_units(session, layer)
         seal_layer(layer)
@@ -223,6 +165,28 @@ def seal_stack(session: Session, *, chosen: KnowledgeLayer | None, with_journal:
     keep_removals(session, [*drafts, *own, *emptied])
     note_words(entered)
     return tip
+
+
+def _move_down(
+    session: Session, stack: Sequence[KnowledgeLayer], below: KnowledgeLayer, unit_ids: Collection[str]
+) -> KnowledgeLayer:
+    """Move units out of the session's own layers into a new layer on `below`, which goes into a base; return it.
+
+    Costs by these units. Turns that saw them find them in a removed layer.
+    """
+    if len(unit_ids) > CHOSEN_MAX:
+        raise InvalidInput(f"At most {CHOSEN_MAX:,} units can be chosen one by one; leave the choice out to save all.")
+    held = LayerUnit.objects.filter(layer__in=stack, unit_id__in=unit_ids).order_by("pk")
+    units = {row.unit_id: row.to_value() for row in held}
+    unknown = sorted(set(unit_ids) - units.keys())
+    if unknown:
+        raise InvalidInput(f"The conversation told nothing unsaved that is called {unknown[0]!r}.")
+    moved = create_layer(KnowledgeLayer.Kind.JOURNAL, below)
+    for layer in stack:
+        remove_units(layer, units, are_moved=True)
+    index_units(moved, list(units.values()))
+    session.journal.refresh_from_db()
+    return moved
 
 
 def _enter_units(session: Session, layer: KnowledgeLayer, limit: int | None = None) -> list[LayerUnit]:
@@ -266,26 +230,6 @@ def relink_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     layer.save(update_fields=["parent", "ancestry", "source_count"])
 
 
-def shift_counts(
-    layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: int = 0, along: Sequence[Write] = ()
-) -> None:
-    """Add to the layer's counts, with whatever is written along, then bring what a session has above it up to date."""
-    changes = {
-        "unit_count": by.units,
-        "evidence_count": by.evidence,
-        "term_count": by.terms,
-        "own_unit_count": own,
-        "removed_unit_count": removed,
-    }
-    changed = {name: change for name, change in changes.items() if change}
-    if changed:
-        add_to_counts(layer, along=along, **changed)
-    elif along:
-        write_all(along)
-    if layer.kind in (KnowledgeLayer.Kind.DRAFT, KnowledgeLayer.Kind.CONTEXT):
-        restack_above(layer)
-
-
 def seal_layer(layer: KnowledgeLayer) -> None:
     """Make the layer part of a base: from now on it never changes."""
     layer.kind = KnowledgeLayer.Kind.BASE
@@ -299,10 +243,44 @@ def layers_of_bases() -> set[int]:
     return {layer for head, ancestry in chains for layer in (head, *ancestry)}
 
 
+def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLayer]:
+    """Return the layers with units that another version of the code has indexed; `manage.py reindex` is for them.
+
+    What is just being staged, or was left over, is not among them.
+
+    Args:
+        among: the keys of the layers to look at; all when None.
+    """
+    layers = KnowledgeLayer.objects.filter(own_unit_count__gt=0).exclude(index_version=indexing.INDEX_VERSION)
+    if among is not None:
+        layers = layers.filter(pk__in=set(among))
+    return layers.exclude(kind=KnowledgeLayer.Kind.STAGED).order_by("pk")
+
+
 def drop_layer(layer_id: int) -> None:
     """Delete an unsealed layer that nothing points at any more, with all it holds."""
     _clear_layer(layer_id)
     KnowledgeLayer.objects.filter(pk=layer_id, sealed_at=None).delete()
+
+
+def layers_of(session: Session) -> list[int]:
+    """Return the ids of the session's own layers, the higher first, for `release_layers`."""
+    return [layer.pk for layer in reversed([*draft_layers(session), *own_layers(session)])]
+
+
+def release_layers(layer_ids: Sequence[int]) -> None:
+    """Delete a purged session's journal and lowest draft layer, never a base; the sweeper removes the others.
+
+    Must run in the transaction that deleted the session's row, after that: the row points at them.
+    """
+    journal_id, *others = layer_ids
+    removals = list(layer_ids)
+    while removals := list(KnowledgeLayer.objects.filter(removed_from__in=removals).values_list("pk", flat=True)):
+        KnowledgeLayer.objects.filter(pk__in=removals).update(removed_from=None)
+        abandon(KnowledgeLayer.objects.filter(pk__in=removals))
+    drop_layer(journal_id)
+    abandon(KnowledgeLayer.objects.filter(parent_id__in=others))
+    drop_layer(others[-1])
 
 
 def _clear_layer(layer_id: int) -> None:
@@ -312,11 +290,3 @@ def _clear_layer(layer_id: int) -> None:
     UnitArtifact.objects.filter(unit__layer_id=layer_id).delete()
     LayerUnit.objects.filter(layer_id=layer_id).delete()
     KnowledgeSource.objects.filter(layer_id=layer_id).delete()
-
-
-def _own_hashes(layer: KnowledgeLayer) -> set[str]:
-    hashes = set(layer.units.order_by().values_list("hash", flat=True))
-    if layer.removed_unit_count:
-        removed = layer.hidden_units.filter(change__in=HiddenUnit.GONE)
-        hashes.update(removed.values_list("unit__hash", flat=True))
-    return hashes

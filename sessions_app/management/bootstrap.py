@@ -7,7 +7,7 @@ from django.urls import reverse
 from sessions_app.actions.experiments.experiments import close_abandoned_experiments
 from sessions_app.actions.settings.api_keys import create_key, ensure_key
 from sessions_app.actions.settings.projects import create_login_link, ensure_default_project, ensure_first_admin
-from sessions_app.layers.staging import sweep_staged
+from sessions_app.layers import sweep_staged
 from sessions_app.management.demo import load_demo
 from sessions_app.queries.settings.projects import api_keys
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running

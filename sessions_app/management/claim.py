@@ -7,7 +7,7 @@ from typing import Self
 
 from django.db import DatabaseError, connection
 
-from sessions_app.actions.upkeep.exclusive import Hold, alone_at, among_others_at, who_is_at
+from sessions_app.exclusive import Hold, alone_at, among_others_at, who_is_at
 from sessions_app.management.server import CannotStart, named_database, unusable_database
 
 LOOK_SECONDS = 1.0

@@ -1,4 +1,4 @@
-"""The index for free-text and phrase search of pages, see `sessions_app.layers.retrieval.words`."""
+"""The index for free-text and phrase search of pages, see `sessions_app.layers.words`."""
 
 from django.db import migrations
 

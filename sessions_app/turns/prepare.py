@@ -22,7 +22,7 @@ from mrpvm.llm.redaction import note_secrets
 from mrpvm.values import TurnRequest
 from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.language_model import model_source
-from sessions_app.layers.retrieval.port import SessionKnowledge
+from sessions_app.layers import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.sessions.flags import flags_of
 from sessions_app.queries.sessions.frozen_content import skills_of

@@ -15,7 +15,7 @@ from sessions_app import events, shutdown
 from sessions_app.acting import asking_name
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.sessions.forks import fork_session
-from sessions_app.actions.sessions.slots import refusal_of, running_turn, turn_in_progress, waiting_for_slot
+from sessions_app.actions.sessions.slots import refusal_of, turn_in_progress, waiting_for_slot
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.models.named_sql import advance_session, insert_rows, read_related
 from sessions_app.models.sessions.session import ForkReason, expiry_after
@@ -73,7 +73,7 @@ def _mount_and_take_slot(session: Session, call: TurnCall, take_place: Callable[
     """Store the running row and return it; another base that is asked for is mounted in the same transaction."""
     if call.base is None or call.base.pk == session.mounted_kb_id:
         return _take_slot(session, call, take_place)
-    running = running_turn(session)
+    running = ExplainabilityTurn.running_in(session)
     if running is not None:  # who waits for it comes back, and brings units along once it is over
         raise turn_in_progress(running)
     clock, time_ms = machine().clock, turn_limits().request_timeout_ms
@@ -99,7 +99,7 @@ def _take_slot(
                 raise
             if recover_abandoned(session):
                 continue
-            running = running_turn(session)
+            running = ExplainabilityTurn.running_in(session)
             if running is not None:  # else whoever held the slot has left it meanwhile
                 raise turn_in_progress(running) from error
 

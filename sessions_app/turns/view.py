@@ -18,7 +18,7 @@ from mrpvm.values import HistoryMessage
 from mrpvm.wire import from_wire, to_wire, wire_names
 from sessions_app.actions.turns.conditions import digest_of, product_version, store_conditions
 from sessions_app.language_model import configuration
-from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.layers import EffectiveView
 from sessions_app.models import ExplainabilityTurn
 
 type Utilities = Mapping[tuple[str, str], float]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sessions_app.actions.knowledge import drafts, journals
+from sessions_app.actions.knowledge import drafts
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions import context_loads
@@ -18,7 +18,7 @@ def project(db: None) -> Project:
 def any_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have two units make a load, a source, and what a mount or a source brings along, a large one; or a small one."""
     if request.param == "large":
-        for module in (context_loads, drafts, journals, kb_mounts):
+        for module in (context_loads, drafts, kb_mounts):
             monkeypatch.setattr(module, "UNITS_AT_ONCE", 1)
 
 

@@ -20,10 +20,9 @@ from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.layers.index import index_units
-from sessions_app.layers.lifecycle import create_layer, drop_layer
+from sessions_app.layers import EffectiveView, SessionKnowledge, create_layer, index_units
+from sessions_app.layers.lifecycle import drop_layer
 from sessions_app.layers.retrieval.chains import resolve_chain
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import (
     KnowledgeBase,
     KnowledgeLayer,

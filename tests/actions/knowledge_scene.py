@@ -10,9 +10,8 @@ from django.test import TestCase
 
 from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
 from mrpvm.english.text import terms
-from sessions_app.actions.sessions.context_units import known_hashes, remove_from_layers
-from sessions_app.layers.index import index_units
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.actions.sessions.context_units import known_hashes
+from sessions_app.layers import EffectiveView, SessionKnowledge, index_units, take_out_units
 from sessions_app.models import (
     ContextUnit,
     KnowledgeBase,
@@ -78,7 +77,7 @@ def forget(session: Session, claim: str) -> None:
     """Take a unit from what the session knows, as a turn does that has to make room."""
     known = Session.objects.get(pk=session.pk)
     unit = known.context_units.get(claim=claim)
-    remove_from_layers(known, [unit.unit_id])
+    take_out_units(known, [unit.unit_id])
     unit.delete()
     Session.objects.filter(pk=session.pk).update(unit_count=F("unit_count") - 1)
 

@@ -18,10 +18,9 @@ from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, sav
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.actions.upkeep import compaction
-from sessions_app.actions.upkeep.compaction import compact_base, compact_long_chains
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
-from sessions_app.layers.staging import sweep_staged
+from sessions_app.layers import EffectiveView, SessionKnowledge, compact_long_chains, sweep_staged
+from sessions_app.layers.upkeep import compaction
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import (
     KBMount,
     KBRevision,

@@ -7,9 +7,9 @@ from django.db.models import F
 
 from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.revisions import ask_for_compaction
-from sessions_app.actions.upkeep import compaction
-from sessions_app.actions.upkeep.compaction import compact_base, compact_long_chains
-from sessions_app.layers.staging import sweep_staged
+from sessions_app.layers import compact_long_chains, sweep_staged
+from sessions_app.layers.upkeep import compaction
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, KnowledgeLayer
 from tests.actions.knowledge_scene import held
 from tests.layers.units import make_unit

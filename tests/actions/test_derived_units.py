@@ -12,8 +12,8 @@ from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.revisions import restore_revision
 from sessions_app.actions.knowledge.source_rows import NewSource
-from sessions_app.actions.upkeep.compaction import compact_base
-from sessions_app.layers import staging
+from sessions_app.layers import staged
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import Derivation, HiddenUnit, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
 from sessions_app.queries.knowledge.bases import sources, stale_source_keys, workspace_sources
 from tests.actions.knowledge_scene import held, seen
@@ -25,7 +25,7 @@ from tests.walks import SEEDS
 def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have every change of a draft made in the draft itself, or every one in a layer of its own."""
     monkeypatch.setattr(drafts, "UNITS_AT_ONCE", request.param)
-    monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 2)
+    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 2)
 
 
 def now(base: KnowledgeBase) -> KnowledgeBase:

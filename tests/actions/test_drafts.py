@@ -17,8 +17,8 @@ from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.context_loads import Material, add_context
 from sessions_app.actions.sessions.session import create_session, delete_session, purge_deleted_sessions
-from sessions_app.actions.upkeep.compaction import compact_base
-from sessions_app.layers import staging
+from sessions_app.layers import staged
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import (
     KnowledgeBase,
     KnowledgeLayer,
@@ -39,7 +39,7 @@ from tests.layers.units import make_unit
 def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Have every change made in the draft itself, or every one in a layer of its own."""
     monkeypatch.setattr(drafts, "UNITS_AT_ONCE", request.param)
-    monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 2)
+    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 2)
     return int(request.param)
 
 
@@ -162,7 +162,7 @@ class TestStaging:
         mount_base(session, base, reason="load-api", discard_draft=True)
         assert seen(session, "pump") == [("The pump is loud", "session")]
         assert not now(session).is_dirty
-        staging.sweep_staged(alone=True)
+        staged.sweep_staged(alone=True)
         kept = {"layer__kind": KnowledgeLayer.Kind.REMOVED}
         assert not KnowledgeSource.objects.exclude(**kept).exists()
         assert LayerUnit.objects.exclude(**kept).count() == 1
@@ -175,7 +175,7 @@ class TestStaging:
         delete_session(session)
         Session.objects.update(deleted_at="2020-01-01T00:00Z")
         purge_deleted_sessions()
-        staging.sweep_staged(alone=True)
+        staged.sweep_staged(alone=True)
         assert set(KnowledgeLayer.objects.values_list("kind", flat=True)) == {"base"}
         assert not LayerUnit.objects.exists()
 

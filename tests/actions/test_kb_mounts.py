@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired, NotFound
 from sessions_app.actions.knowledge.bases import add_source, create_base
-from sessions_app.actions.knowledge.mounts import layers_of, mount_base, release_layers
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.layers.lifecycle import layers_of, release_layers
 from sessions_app.models import (
     ExplainabilityTurn,
     HiddenUnit,

@@ -11,8 +11,7 @@ from sessions_app.actions.knowledge.bases import add_source, create_base, ensure
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.layers.retrieval.past import SeenLayers, past_view
-from sessions_app.layers.retrieval.port import SessionKnowledge
+from sessions_app.layers import SeenLayers, SessionKnowledge, past_view
 from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project, Session
 from sessions_app.queries.knowledge.bases import told_units
 from tests.actions.knowledge_scene import (

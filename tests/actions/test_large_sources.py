@@ -16,7 +16,7 @@ from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions import context_loads
 from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
 from sessions_app.actions.sessions.session import delete_session, purge_deleted_sessions
-from sessions_app.layers import staging
+from sessions_app.layers import staged
 from sessions_app.models import (
     ContextUnit,
     KnowledgeBase,
@@ -41,7 +41,7 @@ Kind = KnowledgeLayer.Kind
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three units are many here."""
-    monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 3)
+    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 3)
     monkeypatch.setattr(context_loads, "UNITS_AT_ONCE", 3)
 
 
@@ -64,7 +64,7 @@ def rows() -> tuple[int, ...]:
 
 def sweep() -> int:
     KnowledgeLayer.objects.filter(kind=STAGED).update(worked_at=timezone.now() - timedelta(days=1))
-    return staging.sweep_staged()
+    return staged.sweep_staged()
 
 
 class TestSourcesOfABase:
@@ -113,26 +113,26 @@ class TestSourcesOfABase:
 
     def test_leftovers_of_a_crash_are_swept_and_others_stay(self, base: KnowledgeBase) -> None:
         before = rows()
-        layer = staging.create_layer(STAGED, base.head)
-        staging.fill(layer, units(8))
-        assert staging.sweep_staged() == 0  # it could still be in the making
+        layer = staged.create_layer(STAGED, base.head)
+        staged.fill(layer, units(8))
+        assert staged.sweep_staged() == 0  # it could still be in the making
         KnowledgeLayer.objects.filter(kind=STAGED).update(created_at=timezone.now() - timedelta(days=1))
-        assert staging.sweep_staged() == 0  # somebody wrote to it just now, however long ago that was begun
+        assert staged.sweep_staged() == 0  # somebody wrote to it just now, however long ago that was begun
         assert sweep() == 1
         assert rows() == before
-        staging.fill(staging.create_layer(STAGED, base.head), units(8))
-        assert staging.sweep_staged(alone=True) == 1
+        staged.fill(staged.create_layer(STAGED, base.head), units(8))
+        assert staged.sweep_staged(alone=True) == 1
         assert rows() == before
 
     def test_what_is_being_removed_is_not_written_to(self, base: KnowledgeBase) -> None:
         """Else what was paused for long, with the whole machine say, would be published without what is gone."""
         before = rows()
-        layer = staging.create_layer(STAGED, base.head)
-        staging.fill(layer, units(8))
+        layer = staged.create_layer(STAGED, base.head)
+        staged.fill(layer, units(8))
         KnowledgeLayer.objects.filter(kind=STAGED).update(worked_at=None)
         with pytest.raises(Conflict):
-            staging.locked_staged(layer.pk)
-        assert staging.sweep_staged() == 1
+            staged.locked_staged(layer.pk)
+        assert staged.sweep_staged() == 1
         assert rows() == before
 
     def test_a_base_that_changed_meanwhile_is_changed_on(
@@ -175,7 +175,7 @@ class TestSourcesOfABase:
 
 def once(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], object]) -> None:
     """Let something happen between staging and the last transaction."""
-    fill = staging.fill
+    fill = staged.fill
 
     def filled(*given: object, **more: object) -> None:
         fill(*given, **more)  # type: ignore[arg-type]
@@ -300,8 +300,8 @@ class TestContextLoads:
         before = rows()
         load(session, 8)
         load(session, 5, "ctx-2")
-        layer = staging.create_layer(STAGED, KnowledgeLayer.objects.get(children=session.journal_id))
-        staging.fill(layer, units(4, "ctx-3"))
+        layer = staged.create_layer(STAGED, KnowledgeLayer.objects.get(children=session.journal_id))
+        staged.fill(layer, units(4, "ctx-3"))
         delete_session(session)
         Session.objects.update(deleted_at=timezone.now() - timedelta(days=1))
         assert purge_deleted_sessions() == 1

@@ -14,11 +14,8 @@ from sessions_app.actions.knowledge.revisions import restore_revision
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.actions.upkeep.compaction import compact_base, compact_long_chains
-from sessions_app.layers.index import index_units
-from sessions_app.layers.lifecycle import create_layer
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
-from sessions_app.layers.retrieval.words import asked_for, units_holding
+from sessions_app.layers import EffectiveView, SessionKnowledge, compact_long_chains, create_layer, index_units
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import (
     ExplainabilityTurn,
     KnowledgeBase,
@@ -27,6 +24,7 @@ from sessions_app.models import (
     Session,
 )
 from sessions_app.queries.knowledge.pages import saved_conversations, uses_of
+from sessions_app.queries.search.units import asked_for, units_holding
 from tests.actions.knowledge_scene import held, seen, stage, tell
 from tests.actions.transactions import recorded
 from tests.layers.units import make_unit

@@ -8,7 +8,7 @@ import pytest
 from sessions_app.actions.knowledge.drafts import remove_source, stage_source
 from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
-from sessions_app.actions.upkeep.compaction import compact_base
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Session
 from sessions_app.queries.knowledge.bases import told_units
 from tests.actions.knowledge_scene import held, seen, tell

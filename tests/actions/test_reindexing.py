@@ -16,12 +16,10 @@ from mrpvm.errors import Conflict
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import index_entry
 from sessions_app.actions.knowledge.bases import add_source
-from sessions_app.actions.upkeep import packing, reindexing
-from sessions_app.actions.upkeep.compaction import compact_base
-from sessions_app.actions.upkeep.exclusive import alone_at
-from sessions_app.actions.upkeep.reindexing import is_anything_left, reindex
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
-from sessions_app.layers.retrieval.words import asked_for, units_holding
+from sessions_app.exclusive import alone_at
+from sessions_app.layers import EffectiveView, SessionKnowledge, is_anything_left, outdated_layers, reindex
+from sessions_app.layers.upkeep import packing, reindexing
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import (
     ExplainabilityTurn,
     HiddenUnit,
@@ -32,7 +30,7 @@ from sessions_app.models import (
     Session,
 )
 from sessions_app.models.knowledge.packed_layer import packing_version
-from sessions_app.queries.knowledge.bases import outdated_layers
+from sessions_app.queries.search.units import asked_for, units_holding
 from tests.actions.earlier_index import (
     OLD,
     WORDS,

@@ -14,7 +14,7 @@ from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.histories import append_messages, import_history
 from sessions_app.actions.sessions.session import create_session, delete_session
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.layers import staging
+from sessions_app.layers import staged
 from sessions_app.models import ConversationPoint, Session
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.queries.sessions.conversations import continuation, recognised_point
@@ -93,7 +93,7 @@ class TestWhatItKnew:
     def knowing(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, source: Session) -> Session:
         if request.param == "many":
             monkeypatch.setattr(session_forks, "UNITS_AT_ONCE", 2)
-            monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 2)
+            monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 2)
         load(source, 5)
         append_messages(source, [{"role": "user", "content": "What of the valves?"}])
         load(source, 2, "later")
@@ -126,7 +126,7 @@ class TestWhatItKnew:
 
 def test_no_transaction_grows_with_what_it_knew(source: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_forks, "UNITS_AT_ONCE", 2)
-    monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 3)
+    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 3)
     load(source, 30)
     append_messages(source, [{"role": "user", "content": "What of the valves?"}])
     with recorded(monkeypatch) as transactions:

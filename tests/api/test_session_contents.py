@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.session import note_metadata
-from sessions_app.layers.retrieval.port import SessionKnowledge
+from sessions_app.layers import SessionKnowledge
 from sessions_app.models import ContextUnit, Message, Session
 from sessions_app.models.sessions.session import ForkReason
 from tests.api.conftest import Caller

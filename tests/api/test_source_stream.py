@@ -11,7 +11,7 @@ import pytest
 
 from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.ingest import load
-from sessions_app.layers import staging
+from sessions_app.layers import staged
 from sessions_app.models import KnowledgeSource, Project
 from tests.api.conftest import Caller
 from tests.live import LiveServer
@@ -22,7 +22,7 @@ SOURCES = "/api/kbs/default/sources"
 
 @pytest.fixture(autouse=True)
 def in_small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 2)
+    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 2)
     monkeypatch.setattr("sessions_app.api.knowledge.source_stream._TELL_SECONDS", 0)
 
 

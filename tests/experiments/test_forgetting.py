@@ -16,7 +16,6 @@ from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.session import create_session, rename_session
 from sessions_app.actions.settings.projects import create_project
 from sessions_app.actions.turns.ratings import rate_turn
-from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.actions.upkeep.copies import make_daily_copy
 from sessions_app.commands.messages import answer_message
 from sessions_app.experiments.changes import Changes
@@ -25,6 +24,7 @@ from sessions_app.experiments.forgetting.acts import name_of, start_plan, start_
 from sessions_app.experiments.recorded import NotReplayable
 from sessions_app.experiments.replay import replay
 from sessions_app.layers.retrieval.chains import resolve_chain
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import (
     ExplainabilityTurn,
     Forgetting,

@@ -12,10 +12,10 @@ from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_k
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.session import Choices, choose_policies, create_session
-from sessions_app.actions.upkeep.compaction import compact_base
-from sessions_app.actions.upkeep.packing import pack_layer
-from sessions_app.actions.upkeep.reindexing import reindex
 from sessions_app.commands.messages import answer_message
+from sessions_app.layers import reindex
+from sessions_app.layers.upkeep.compaction import compact_base
+from sessions_app.layers.upkeep.packing import pack_layer
 from sessions_app.models import KnowledgeLayer, Project
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.plugin_threads import workers

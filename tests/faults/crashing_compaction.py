@@ -22,8 +22,8 @@ def main(fatal: int) -> None:
     django.setup()
     from sessions_app.actions.knowledge.bases import add_source, ensure_default_base
     from sessions_app.actions.settings.projects import ensure_default_project
-    from sessions_app.actions.upkeep import compaction
-    from sessions_app.layers import staging
+    from sessions_app.layers import staged
+    from sessions_app.layers.upkeep import compaction
     from sessions_app.models import KnowledgeBase
     from tests.faults.crashing_server import Edges, count_edges
     from tests.faults.reading import ranked
@@ -38,7 +38,7 @@ def main(fatal: int) -> None:
     def seen() -> list[list[Any]]:
         return ranked(base())
 
-    found = {"seen": seen(), "depth": base().head.depth, "left_over": staging.sweep_staged(alone=True), "after": seen()}
+    found = {"seen": seen(), "depth": base().head.depth, "left_over": staged.sweep_staged(alone=True), "after": seen()}
     print(json.dumps(found), flush=True)
     for number in range(DEEP):
         if base().head.depth < DEEP:

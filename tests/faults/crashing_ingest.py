@@ -21,14 +21,14 @@ def main(fatal: int) -> None:
     from sessions_app.actions.sessions.session import create_session
     from sessions_app.actions.settings.projects import ensure_default_project
     from sessions_app.ingest.load import Upload, load_context, load_source
-    from sessions_app.layers import staging
+    from sessions_app.layers import staged
     from sessions_app.models import Session
     from tests.faults.crashing_server import Edges, count_edges
     from tests.faults.reading import seen
 
-    staging.UNITS_A_TRANSACTION = context_loads.UNITS_AT_ONCE = BATCH
+    staged.UNITS_A_TRANSACTION = context_loads.UNITS_AT_ONCE = BATCH
     session = Session.objects.first() or create_session(ensure_default_project())
-    found = {"seen": seen(session), "left_over": staging.sweep_staged(alone=True), "after": seen(session)}
+    found = {"seen": seen(session), "left_over": staged.sweep_staged(alone=True), "after": seen(session)}
     print(json.dumps(found), flush=True)
 
     def load(text: str) -> None:

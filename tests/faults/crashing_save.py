@@ -24,16 +24,16 @@ def main(verb: str, fatal: int) -> None:
     from sessions_app.actions.knowledge.source_rows import NewSource
     from sessions_app.actions.sessions import session as sessions
     from sessions_app.actions.settings import projects
-    from sessions_app.layers import staging
+    from sessions_app.layers import staged
     from sessions_app.models import Session
     from tests.actions.knowledge_scene import held, seen, tell
     from tests.faults.crashing_server import Edges, count_edges
     from tests.layers.units import make_unit
 
-    drafts.UNITS_AT_ONCE, staging.UNITS_A_TRANSACTION = 2, 2
+    drafts.UNITS_AT_ONCE, staged.UNITS_A_TRANSACTION = 2, 2
 
     def look() -> dict[str, object]:
-        staging.sweep_staged(alone=True)
+        staged.sweep_staged(alone=True)
         found = Session.objects.order_by("-pk").first()
         if found is None:
             return {}

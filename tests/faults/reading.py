@@ -3,7 +3,7 @@
 from typing import Any
 
 from mrpvm.english.text import terms
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, Session
 
 _ABOUT = dict.fromkeys(terms("pump"), 1.0)

@@ -46,12 +46,20 @@ def modules(*packages: str) -> Iterator[tuple[str, ast.Module]]:
 
 
 def imports(tree: ast.Module) -> dict[str, Name]:
-    """Return what each imported name of a module stands for."""
-    found = {}
+    """Return what each imported name of a module stands for; a package may have imported it from its modules."""
+    return {alias: re_exports(module).get(name, (module, name)) for alias, (module, name) in imported(tree)}
+
+
+@cache
+def re_exports(module: str) -> dict[str, Name]:
+    package = ROOT.joinpath(*module.split("."), "__init__.py")
+    return dict(imported(syntax_tree(package))) if package.is_file() else {}
+
+
+def imported(tree: ast.Module) -> Iterator[tuple[str, Name]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("sessions_app"):
-            found |= {item.asname or item.name: (node.module, item.name) for item in node.names}
-    return found
+            yield from ((item.asname or item.name, (node.module, item.name)) for item in node.names)
 
 
 def called(function: ast.AST, module: str, known: dict[str, Name]) -> Iterator[Name]:

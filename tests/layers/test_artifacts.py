@@ -9,7 +9,8 @@ from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.layers.retrieval.port import EffectiveView, PluginKnowledge, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge
+from sessions_app.layers.retrieval.port import PluginKnowledge
 from sessions_app.models import KnowledgeBase, KnowledgeSource, Session, UnitArtifact
 from tests.actions.knowledge_scene import stage, tell
 from tests.layers.units import make_unit

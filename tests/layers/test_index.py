@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from mrpvm.knowledge.indexing import index_entry, term_id
 from mrpvm.values import KnowledgeUnit
-from sessions_app.layers.index import index_units, indexed, insert_indexed
-from sessions_app.layers.lifecycle import create_layer
+from sessions_app.layers import create_layer, index_units
+from sessions_app.layers.units import indexed, insert_indexed
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting
 from sessions_app.models.durability import durable_later
 from sessions_app.models.named_sql import insert_postings

@@ -17,13 +17,19 @@ from mrpvm.english.text import terms
 from mrpvm.knowledge.arrays import np
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.actions.upkeep import packing
-from sessions_app.actions.upkeep.packing import pack_large_layers, pack_layer
-from sessions_app.layers.index import hide_units, index_units
-from sessions_app.layers.lifecycle import create_layer, seal_layer
+from sessions_app.layers import (
+    EffectiveView,
+    SessionKnowledge,
+    create_layer,
+    hide_units,
+    index_units,
+    pack_large_layers,
+    seal_layer,
+)
 from sessions_app.layers.retrieval import windows
 from sessions_app.layers.retrieval.packed import Postings, packed_postings
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers.upkeep import packing
+from sessions_app.layers.upkeep.packing import pack_layer
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
 from sessions_app.models.knowledge.packed_layer import packing_version
 from tests.layers.units import make_unit

@@ -11,10 +11,18 @@ import pytest
 
 from mrpvm.english.text import terms
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.upkeep import packing
-from sessions_app.layers.index import hide_units, index_units, remove_units
-from sessions_app.layers.lifecycle import create_layer, drop_layer, restack_layer, seal_layer
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import (
+    EffectiveView,
+    SessionKnowledge,
+    create_layer,
+    hide_units,
+    index_units,
+    remove_units,
+    seal_layer,
+)
+from sessions_app.layers.lifecycle import drop_layer
+from sessions_app.layers.units import restack_layer
+from sessions_app.layers.upkeep import packing
 from sessions_app.models import KnowledgeLayer, LayerUnit, PackedLayer
 from tests.layers.units import make_unit
 from tests.walks import SEEDS

@@ -12,10 +12,17 @@ from django.db import connection
 from mrpvm.english.text import terms
 from mrpvm.knowledge.indexing import term_id, weighted_terms
 from mrpvm.values import KnowledgeUnit
-from sessions_app.layers.index import hide_units, index_units, remove_units
-from sessions_app.layers.lifecycle import create_layer, restack_layer, seal_layer
+from sessions_app.layers import (
+    EffectiveView,
+    SessionKnowledge,
+    create_layer,
+    hide_units,
+    index_units,
+    remove_units,
+    seal_layer,
+)
 from sessions_app.layers.retrieval import chains
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers.units import restack_layer
 from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit, Posting
 from tests.layers.units import make_unit
 

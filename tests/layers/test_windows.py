@@ -11,9 +11,7 @@ from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.english.text import terms
 from mrpvm.plugins.kb_retrievers.fast.plugin import POLICY as FAST_POLICY
 from mrpvm.values import KnowledgeUnit
-from sessions_app.layers.index import hide_units, index_units
-from sessions_app.layers.lifecycle import create_layer, seal_layer
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge, create_layer, hide_units, index_units, seal_layer
 from sessions_app.models import KnowledgeLayer, LayerUnit
 from tests.layers.units import make_unit
 from tests.walks import SEEDS

@@ -6,13 +6,14 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import settings as runs
 from hypothesis import strategies as st
 
+from mrpvm.knowledge.indexing import WORD_CHARS, words_of
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.actions.upkeep.compaction import compact_base
-from sessions_app.layers.retrieval.port import EffectiveView
-from sessions_app.layers.retrieval.words import ASKED_WORDS, WORD_CHARS, asked_for, units_holding, words_of
+from sessions_app.layers import EffectiveView
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, LayerUnit, Project
+from sessions_app.queries.search.units import ASKED_WORDS, asked_for, units_holding
 from tests.actions.knowledge_scene import stage, tell
 from tests.layers.units import make_unit
 

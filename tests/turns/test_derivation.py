@@ -9,7 +9,7 @@ from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.actions.settings.model_roles import set_model_roles
 from sessions_app.ingest import derive
 from sessions_app.ingest.load import Upload, load_source
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeSource, LayerUnit, Project
 from tests.llm.provider import Asked, Behaviour, Provider, hang, refuse, say
 

@@ -14,7 +14,7 @@ from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_k
 from sessions_app.actions.sessions.session import Choices, create_session, rename_session
 from sessions_app.background.sweeper import sweep
 from sessions_app.ingest.load import Upload, load_context
-from sessions_app.layers.retrieval.port import SessionKnowledge
+from sessions_app.layers import SessionKnowledge
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.queries.sessions.lookups import filtered_sessions, status_of
 from sessions_app.queries.sessions.lookups import session as visible

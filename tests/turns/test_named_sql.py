@@ -12,8 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.knowledge.bases import create_base
-from sessions_app.layers.index import index_units
-from sessions_app.layers.lifecycle import create_layer
+from sessions_app.layers import create_layer, index_units
 from sessions_app.models import (
     ContextUnit,
     KnowledgeBase,

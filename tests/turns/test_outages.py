@@ -8,7 +8,7 @@ from django.db import OperationalError, connection, transaction
 from mrpvm.trace.events import Event, PluginStarted, UnitsStaged
 from mrpvm.trace.head import trace_head
 from sessions_app.actions.sessions.context_units import stage_units
-from sessions_app.layers.retrieval.port import SessionKnowledge
+from sessions_app.layers import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.models.named_sql import write_all
 from sessions_app.queries.turns.registry import events as stored_events

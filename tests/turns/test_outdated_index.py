@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.actions.upkeep import reindexing
-from sessions_app.actions.upkeep.reindexing import reindex
+from sessions_app.layers import reindex
+from sessions_app.layers.upkeep import reindexing
 from sessions_app.management.commands.serve import Command
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Project, Session
 from sessions_app.turns.call import TurnCall

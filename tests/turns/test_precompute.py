@@ -17,7 +17,7 @@ from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.background import precompute
 from sessions_app.background.precompute import derive_ahead
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, Project, Session, UnitArtifact
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins

@@ -24,8 +24,7 @@ from sessions_app.actions.sessions.session import (
 )
 from sessions_app.background.sweeper import sweep
 from sessions_app.ingest.load import Upload, load_context
-from sessions_app.layers.index import index_units
-from sessions_app.layers.lifecycle import create_layer
+from sessions_app.layers import create_layer, index_units
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeLayer, Session
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.turns.call import TurnCall

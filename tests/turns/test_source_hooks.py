@@ -14,9 +14,9 @@ from mrpvm.contracts import Descriptor, SourceReply, SourceText
 from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
 from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.forks import fork_base
-from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.ingest.load import Upload, load_context, load_source
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, KnowledgeSource, LayerUnit, PluginFailure, Session, SourceArtifact
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins

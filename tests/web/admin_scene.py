@@ -10,7 +10,7 @@ from django.utils import timezone
 from mrpvm.learning import Experience
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.payloads import batch, payload
-from sessions_app.layers.index import index_units
+from sessions_app.layers import index_units
 from sessions_app.models import (
     Alert,
     AlertCrossing,

@@ -15,7 +15,7 @@ from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.sessions.session import UNDO_PERIOD, create_session, delete_session
-from sessions_app.layers import staging
+from sessions_app.layers import staged
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
@@ -358,7 +358,7 @@ def test_a_mount_that_brings_much_along_is_not_one_transaction(
     tell(session, *(f"The pump has {number} blades" for number in range(9)))
     save_session_kb(session)
     monkeypatch.setattr(kb_mounts, "UNITS_AT_ONCE", 2)
-    monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 3)
+    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 3)
     with recorded(monkeypatch) as transactions:
         operators.post(address_of("mount", session), {"knowledge_base": other.pk})
     assert len(transactions) >= 5

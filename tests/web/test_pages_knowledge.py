@@ -18,8 +18,8 @@ from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
 from sessions_app.actions.knowledge.revisions import restore_revision
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.actions.upkeep.compaction import compact_base
-from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.layers import EffectiveView
+from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import (
     ExplainabilityTurn,
     KBRevision,

@@ -17,17 +17,29 @@ from sessions_app.actions.knowledge.source_rows import (
     NewSource,
     check_limit,
     check_source,
-    earlier_sources,
     insert_source,
     is_listed,
     refuse_taken,
 )
 from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.settings.quotas import check_growth, stored
-from sessions_app.layers.heads import lock_base, move_head, no_such_base, note_revision
-from sessions_app.layers.index import UNKNOWN, hide_units
-from sessions_app.layers.lifecycle import create_layer, seal_layer
-from sessions_app.layers.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
+from sessions_app.layers import (
+    UNKNOWN,
+    Watch,
+    create_layer,
+    earlier_sources,
+    fill,
+    hide_in_batches,
+    hide_units,
+    lock_base,
+    move_head,
+    no_such_base,
+    note_revision,
+    seal_layer,
+    staged_on,
+    staging,
+    unwatched,
+)
 from sessions_app.models import (
     AuditKind,
     KnowledgeBase,

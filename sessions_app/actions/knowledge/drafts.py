@@ -5,38 +5,35 @@ then becomes the draft's topmost layer.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from functools import partial
+from itertools import batched
 
 from django.db import transaction
 
 from mrpvm.errors import NotFound
 from sessions_app import events
 from sessions_app.actions.knowledge.bases import check_base_size
-from sessions_app.actions.knowledge.journals import keep_many_own, keep_own
-from sessions_app.actions.knowledge.source_rows import (
-    NewSource,
-    check_source,
-    earlier_sources,
-    insert_source,
-    is_listed,
-    refuse_taken,
-)
+from sessions_app.actions.knowledge.source_rows import NewSource, check_source, insert_source, is_listed, refuse_taken
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.settings.quotas import check_growth, stored
-from sessions_app.layers.index import hide_units, index_units, remove_units, take_out_source
-from sessions_app.layers.lifecycle import abandon, own_layers, relink_layer, restack_layer
-from sessions_app.layers.staging import (
+from sessions_app.layers import (
     UNITS_AT_ONCE,
     Watch,
+    earlier_sources,
     fill,
     hide_in_batches,
+    hide_units,
+    index_units,
+    keep_own,
+    put_in_draft,
+    remove_units,
     staged_on,
     staging,
+    take_out_source,
+    unheld_units,
     unwatched,
 )
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, QuotaKind, Session
-
-Kind = KnowledgeLayer.Kind
 
 
 def stage_source(
@@ -85,12 +82,37 @@ def _change(
     changed_count = len(source.units) + LayerUnit.objects.filter(origin__in=earlier).count()
     if changed_count <= UNITS_AT_ONCE:
         return waiting_for_slot(wait_ms, lambda: _change_at_once(session, source, replaces=replaces))
-    keep_many_own(session, [unit.hash for unit in source.units], watch, wait_ms)
+    _keep_many_own(session, [unit.hash for unit in source.units], watch, wait_ms)
     with staging(draft) as layer:
         row = insert_source(layer, source, earlier)
         hide_in_batches(layer, earlier, watch)
         fill(layer, source.units, row, watch, source.entries)
         return waiting_for_slot(wait_ms, lambda: _publish(session, layer.pk, row, replaces=replaces))
+
+
+def _keep_many_own(session: Session, hashes: Sequence[str], watch: Watch, wait_ms: int) -> None:
+    """Do most of what `keep_own` would, if that is much, in short transactions.
+
+    What is found does not change by it: it is the session's where it is saved, and in its journal too.
+
+    Args:
+        watch: called between transactions; what it raises ends the work.
+        wait_ms: how long each of them waits for a running turn.
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS; a turn would find the two side by side.
+        NotFound, Expired: as for `lock_session`.
+    """
+    unheld = unheld_units(Session.objects.select_related("journal").get(pk=session.pk), hashes)
+    if len(unheld) > UNITS_AT_ONCE:
+        for batch in batched((unit.hash for unit in unheld), UNITS_AT_ONCE, strict=False):
+            watch(0)
+            waiting_for_slot(wait_ms, partial(_keep_batch, session.pk, batch))
+
+
+@transaction.atomic
+def _keep_batch(session_pk: int, hashes: Sequence[str]) -> None:
+    keep_own(lock_idle_session(session_pk), hashes)
 
 
 def _check_there(source: NewSource, earlier: Sequence[KnowledgeSource]) -> None:
@@ -135,24 +157,15 @@ def _publish(
     """Make a staged layer the topmost one of the session's draft."""
     locked = lock_idle_session(session.pk)
     before = stored(locked.project)
-    draft, stack = locked.draft, own_layers(locked)
+    draft = locked.draft
     layer = staged_on(layer_pk, draft)
     earlier = earlier_sources(draft, row.source_id)
     refuse_taken(draft, row, earlier, replaces=replaces)
     keep_own(locked, list(row.units.values_list("hash", flat=True)))  # what it knows since `keep_many_own`
     hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # what came in since it was staged
-    if draft.is_empty and draft.parent is not None:
-        relink_layer(layer, draft.parent)
     _count_sources(layer, 1, draft.source_count, row, was_listed=is_listed(earlier))
-    layer.kind = Kind.DRAFT
-    layer.save(update_fields=["kind"])
-    locked.draft = layer
-    for below, above in pairwise([layer, *stack]):
-        restack_layer(above, below)
-    done = _finished(locked, before)
-    if draft.is_empty:
-        abandon(KnowledgeLayer.objects.filter(pk=draft.pk))
-    return done, row
+    put_in_draft(locked, layer)
+    return _finished(locked, before), row
 
 
 def _count_sources(

@@ -15,15 +15,22 @@ from django.db import transaction
 from mrpvm.errors import InvalidInput
 from sessions_app import events
 from sessions_app.actions.knowledge.bases import base_name, require_tests
-from sessions_app.actions.knowledge.journals import move_told
-from sessions_app.actions.knowledge.mounts import follow_fold
 from sessions_app.actions.knowledge.notifications import kb_forked, kb_loaded, kb_saved, notify_on_commit
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.settings.quotas import check_growth, stored
-from sessions_app.layers.heads import fork_head, lock_base, lock_replaced, mounted_revision, move_head, point_at
-from sessions_app.layers.lifecycle import prepare_journal, seal_stack
-from sessions_app.layers.staging import UNITS_AT_ONCE
+from sessions_app.layers import (
+    UNITS_AT_ONCE,
+    follow_fold,
+    fork_head,
+    lock_base,
+    lock_replaced,
+    mounted_revision,
+    move_head,
+    point_at,
+    prepare_journal,
+    seal_stack,
+)
 from sessions_app.models import AuditKind, KnowledgeBase, Session
 from sessions_app.queries.experiments.suites import state_of_draft
 
@@ -66,7 +73,7 @@ def fork_session_kb(
         conversation_unit_ids: only these units of it go there, the others stay in it; all when None.
 
     Raises:
-        InvalidInput: as for `create_base` and `move_told`; units are chosen and none is to be included.
+        InvalidInput: as for `create_base` and `seal_stack`; units are chosen and none is to be included.
         Conflict: TURN_IN_PROGRESS.
         NotFound: SESSION_NOT_FOUND.
         Expired: SESSION_EXPIRED.
@@ -170,8 +177,7 @@ def _save(session_pk: int, saving: _Saving) -> KnowledgeBase:
     before = stored(session.project)
     if session.mounted_layer_id != base.head_id:
         follow_fold(session, base)
-    chosen = move_told(session, saving.kept_ids) if saving.kept_ids else None
-    tip = seal_stack(session, chosen=chosen, with_journal=saving.kept_ids is None)
+    tip = seal_stack(session, saving.kept_ids)
 
     if is_fork:
         reason: str = saving.fork_reason

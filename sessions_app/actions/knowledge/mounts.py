@@ -1,9 +1,8 @@
 """Mounting a knowledge base in a session: pointing at its head, with a fresh draft on top."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import pairwise
 from typing import Protocol
 
 from django.contrib.auth.models import User
@@ -13,25 +12,19 @@ from mrpvm.errors import Conflict
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.knowledge.bases import ensure_default_base
-from sessions_app.actions.knowledge.journals import agree_with_units, missing_units
 from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit
-from sessions_app.actions.knowledge.source_rows import earlier_sources
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
-from sessions_app.layers.heads import lock_base, point_at
-from sessions_app.layers.index import hide_units
-from sessions_app.layers.lifecycle import (
-    abandon,
-    create_layer,
-    draft_layers,
-    drop_layer,
-    give_up_layers,
+from sessions_app.layers import (
+    UNITS_AT_ONCE,
+    fill,
     journal_source,
-    own_layers,
-    place_draft,
-    restack_layer,
+    lock_base,
+    missing_units,
+    point_at,
+    put_on_head,
+    staging,
 )
-from sessions_app.layers.staging import UNITS_AT_ONCE, fill, locked_staged, staging
-from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
+from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, Session
 from sessions_app.plugin_threads import Patience, unhurried
 
 Kind = KnowledgeLayer.Kind
@@ -49,32 +42,6 @@ class Mount(Protocol):
         patience: Patience = unhurried,
     ) -> KBMount:
         """Mount the base."""
-
-
-def initial_layers(base: KnowledgeBase) -> tuple[KnowledgeLayer, KnowledgeLayer]:
-    """Return an empty draft on the base's head and an empty journal on the draft, in this order; two rows."""
-    draft = create_layer(Kind.DRAFT, base.head)
-    return draft, create_layer(Kind.JOURNAL, draft)
-
-
-def layers_of(session: Session) -> list[int]:
-    """Return the ids of the session's own layers, the higher first, for `release_layers`."""
-    return [layer.pk for layer in reversed([*draft_layers(session), *own_layers(session)])]
-
-
-def release_layers(layer_ids: Sequence[int]) -> None:
-    """Delete a purged session's journal and lowest draft layer, never a base; the sweeper removes the others.
-
-    Must run in the transaction that deleted the session's row, after that: the row points at them.
-    """
-    journal_id, *others = layer_ids
-    removals = list(layer_ids)
-    while removals := list(KnowledgeLayer.objects.filter(removed_from__in=removals).values_list("pk", flat=True)):
-        KnowledgeLayer.objects.filter(pk__in=removals).update(removed_from=None)
-        abandon(KnowledgeLayer.objects.filter(pk__in=removals))
-    drop_layer(journal_id)
-    abandon(KnowledgeLayer.objects.filter(parent_id__in=others))
-    drop_layer(others[-1])
 
 
 def mount_base(
@@ -166,54 +133,13 @@ def _mount(
             code="WORKSPACE_DIRTY",
             details=events.draft_facts(session),
         )
-    previous, was_dirty, stack = session.mounted_kb, session.is_dirty, own_layers(session)
-    if was_dirty:
-        discarded = draft_layers(session)
-        session.draft = create_layer(Kind.DRAFT, target.head)
-    else:
-        place_draft(session.draft, target.head)
-    if brought is not None:
-        layer = locked_staged(brought)
-        layer.kind = Kind.CONTEXT
-        layer.save(update_fields=["kind"])
-        stack.insert(0, layer)
-    for below, layer in pairwise([session.draft, *stack]):
-        restack_layer(layer, below)
-    agree_with_units(session)
+    previous, was_dirty = session.mounted_kb, session.is_dirty
+    put_on_head(session, target.head, brought)
     mount = point_at(session, target, reason=reason, actor=actor)
     news: list[events.News] = [("kb.mounted", events.mounted_facts(mount))]
     if was_dirty:
-        give_up_layers(discarded, session)
         news.append(("draft.changed", events.draft_facts(session)))
     events.append_all(session, news)
     loaded = kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id)
     notify_on_commit(loaded, patience)
     return mount
-
-
-def follow_fold(session: Session, base: KnowledgeBase) -> None:
-    """Put what the locked session has above its mounted head on another one, if that is the same folded.
-
-    Else a save would put the base back on the long chain. Costs by the session's own units and by what they replace.
-    """
-    if not session.mounts.filter(until=None, knowledge_base=base, revision=base.revision).exists():
-        return
-    drafts, stack, below = draft_layers(session), own_layers(session), base.head
-    for layer in drafts:
-        _restack_draft(layer, below)
-        below = layer
-    session.draft = below
-    for below, layer in pairwise([session.draft, *stack]):
-        restack_layer(layer, below)
-    session.mounted_layer = base.head
-    agree_with_units(session)
-
-
-def _restack_draft(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Put a draft layer on another head that shows the same; what it replaces is other rows there."""
-    source_count = layer.source_count
-    restack_layer(layer, parent)
-    layer.source_count = source_count
-    layer.save(update_fields=["source_count"])
-    for source_id in layer.sources.values_list("source_id", flat=True):
-        hide_units(layer, LayerUnit.objects.filter(origin__in=earlier_sources(parent, source_id)))

@@ -11,7 +11,7 @@ from sessions_app.actions.knowledge.bases import require_tests
 from sessions_app.actions.knowledge.notifications import kb_saved, notify_on_commit
 from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.settings.quotas import check_growth, stored
-from sessions_app.layers.heads import lock_base, move_head
+from sessions_app.layers import lock_base, move_head
 from sessions_app.models import AuditKind, KBRevision, KnowledgeBase
 from sessions_app.queries.experiments.suites import state_of_revision
 

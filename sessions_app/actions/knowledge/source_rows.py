@@ -142,12 +142,6 @@ def insert_source(layer: KnowledgeLayer, source: NewSource, earlier: Sequence[Kn
     return row
 
 
-def earlier_sources(layer: KnowledgeLayer, source_id: str) -> list[KnowledgeSource]:
-    """Return what the layer's chain holds under this source id, the newest last, without the texts."""
-    sources = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id=source_id).latest_last()
-    return list(sources.only("pk", "layer", "source_id", "kind", "added_at", "updated_at"))
-
-
 def is_listed(earlier: Sequence[KnowledgeSource]) -> bool:
     """Return whether the chain shows a source of this id: the newest row decides."""
     return bool(earlier) and earlier[-1].kind == KnowledgeSource.Kind.LISTED

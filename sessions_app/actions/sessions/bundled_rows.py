@@ -7,9 +7,7 @@ from django.db.models import Model
 
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import index_entry
-from sessions_app.layers.heads import note_revision
-from sessions_app.layers.index import insert_postings
-from sessions_app.layers.retrieval.words import insert_words
+from sessions_app.layers import insert_postings, insert_words, note_revision
 from sessions_app.models import (
     FrozenContent,
     KBMount,

@@ -16,12 +16,23 @@ from sessions_app import events
 from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.knowledge.quarantine import replace_rejections
 from sessions_app.actions.knowledge.source_rows import check_source_name
-from sessions_app.actions.sessions.context_units import added_event, known_hashes, remove_from_layers
+from sessions_app.actions.sessions.context_units import added_event, known_hashes
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.settings.quotas import check_growth, stored
-from sessions_app.layers.index import index_units, remove_units
-from sessions_app.layers.lifecycle import give_up_layers, journal_source, own_layers, restack_above, restack_layer
-from sessions_app.layers.staging import UNITS_AT_ONCE, Watch, fill, staged_on, staging, unwatched
+from sessions_app.layers import (
+    UNITS_AT_ONCE,
+    Watch,
+    fill,
+    index_units,
+    journal_source,
+    put_under_journal,
+    remove_units,
+    staged_on,
+    staging,
+    take_out_loads,
+    take_out_units,
+    unwatched,
+)
 from sessions_app.models import ContextUnit, KnowledgeLayer, LayerUnit, Session, UnitEvent
 from sessions_app.models.knowledge.copies import insert_copies
 from sessions_app.models.knowledge.unit_fields import UnitFields
@@ -120,9 +131,7 @@ def _publish(session: Session, material: Material, layer_pk: int, fresh_count: i
     known_count = remove_units(layer, _ids(staged.filter(hash__in=known.values("hash"))))
     remove_units(layer, _ids(staged)[_room(locked) :])
     _copy_units(locked, layer)
-    layer.kind = KnowledgeLayer.Kind.CONTEXT
-    layer.save(update_fields=["kind"])
-    restack_layer(locked.journal, layer)
+    put_under_journal(locked, layer)
     kept_ids = set(_ids(LayerUnit.objects.filter(layer=layer)))
     _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
     kept = [unit for unit in material.units if unit.id in kept_ids]
@@ -164,11 +173,8 @@ def _remove_loaded(session: Session, source_id: str) -> None:
     unit_ids = _ids(loaded)
     if not unit_ids:
         return
-    for layer in own_layers(session)[:-1]:
-        if set(layer.units.order_by().values_list("source_id", flat=True).distinct()) == {source_id}:
-            _cut(layer, session)
-    session.journal.refresh_from_db()
-    remove_from_layers(session, unit_ids)
+    take_out_loads(session, source_id)
+    take_out_units(session, unit_ids)
     _record(session, Step.REMOVED.value, loaded, "loaded again")
     loaded.delete()
     session.unit_count -= len(unit_ids)
@@ -177,14 +183,6 @@ def _remove_loaded(session: Session, source_id: str) -> None:
 def _loaded(session: Session, source_id: str) -> QuerySet[ContextUnit]:
     """Return what context loads brought into the session under this source id."""
     return ContextUnit.objects.filter(session=session, state=State.COMMITTED, turn__isnull=True, source_id=source_id)
-
-
-def _cut(layer: KnowledgeLayer, session: Session) -> None:
-    assert layer.parent is not None  # noqa: S101  (a context layer lies on a draft)
-    for above in layer.children.filter(sealed_at=None):
-        restack_layer(above, layer.parent)
-        restack_above(above)
-    give_up_layers([layer], session)
 
 
 def _ids(units: QuerySet[Any]) -> list[str]:

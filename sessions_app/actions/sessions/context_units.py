@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import batched
 
 from django.conf import settings
 from django.utils import timezone
@@ -11,17 +10,14 @@ from mrpvm.contracts import LifecycleEvent
 from mrpvm.english.corrections import FORGET, taken_back, takes_back
 from mrpvm.knowledge.units import promotable
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.knowledge.journals import saved_units
 from sessions_app.actions.knowledge.notifications import notify, notify_on_commit
-from sessions_app.layers.index import hide_units, index_units, remove_units
-from sessions_app.layers.lifecycle import own_layers
+from sessions_app.layers import index_units, take_out_units
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
 from sessions_app.models.named_sql import Write, insertions, look_up, pending_commitment
 from sessions_app.plugin_threads import Patience, unhurried
 
 Step = UnitEvent.Step
 State = ContextUnit.State
-_UNITS_A_QUERY = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,21 +165,6 @@ def discard_pending(turn: ExplainabilityTurn, session: Session, reason: str) -> 
     return unit_ids
 
 
-def remove_from_layers(session: Session, unit_ids: Sequence[str]) -> None:
-    """Take units out of the session's own layers, and hide those that are saved.
-
-    Must run inside a transaction, while the session still has the units.
-    """
-    layers = own_layers(session)
-    for layer in layers:
-        remove_units(layer, unit_ids)
-    if len(layers) > 1:
-        session.journal.refresh_from_db()
-    for batch in batched(unit_ids, _UNITS_A_QUERY, strict=False):
-        hashes = session.context_units.filter(unit_id__in=batch).values("hash")
-        hide_units(session.journal, saved_units(session).filter(hash__in=hashes))
-
-
 def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
     """Return those hashes of the units that the session has committed."""
     hashes = dict.fromkeys(unit.hash for unit in units)
@@ -228,7 +209,7 @@ def _evict(session: Session, rows: Sequence[ContextUnit], reason: str) -> tuple[
     UnitEvent.objects.bulk_create(
         UnitEvent(session=session, turn=None, unit_id=unit_id, step=Step.REMOVED, reason=reason) for unit_id in unit_ids
     )
-    remove_from_layers(session, unit_ids)
+    take_out_units(session, unit_ids)
     session.context_units.filter(pk__in=[row.pk for row in rows]).delete()
     session.unit_count -= len(unit_ids)
     return unit_ids

@@ -11,16 +11,21 @@ from django.db.models import QuerySet
 
 from mrpvm.conversation.summary import summary_of
 from sessions_app import events
-from sessions_app.actions.knowledge.journals import agree_with_units
 from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit, session_created
 from sessions_app.actions.sessions.limit import take_place
 from sessions_app.actions.sessions.session import TITLE_CHARS
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.identifiers import new_session_id
-from sessions_app.layers.index import index_units
-from sessions_app.layers.lifecycle import create_layer, journal_source
-from sessions_app.layers.staging import UNITS_AT_ONCE, fill, staged_on, staging
-from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
+from sessions_app.layers import (
+    UNITS_AT_ONCE,
+    agree_with_units,
+    fill,
+    index_units,
+    initial_layers,
+    journal_source,
+    staging,
+)
+from sessions_app.models import ContextUnit, KBMount, Message, RememberedText, Session
 from sessions_app.models.knowledge.copies import insert_copies
 from sessions_app.models.knowledge.unit_fields import UnitFields
 from sessions_app.models.sessions.remembered_text import copy_of
@@ -85,7 +90,7 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
     fork.session_id = fork_id
     if reason == ForkReason.EDITED:  # what continues after an expiry is the same conversation
         fork.title = _numbered_title(source)
-    _lay(fork, staged)
+    fork.draft, fork.journal = initial_layers(fork.mounted_layer, staged)
     fork.forked_from, fork.forked_at, fork.fork_reason = source, sequence, reason
     fork.touch()
     fork.created_at = fork.last_activity_at
@@ -135,17 +140,6 @@ def _known(source: Session, sequence: int) -> QuerySet[ContextUnit]:
     last = source.messages.filter(sequence__lte=sequence).order_by("-sequence").first()
     units = source.context_units.filter(state=ContextUnit.State.COMMITTED).order_by("id")
     return units.filter(committed_at__lte=last.created_at) if last else units.none()
-
-
-def _lay(fork: Session, staged: int | None) -> None:
-    """Create the fork's empty draft and its journal, with its staged layer between the two."""
-    kind = KnowledgeLayer.Kind
-    below = fork.draft = create_layer(kind.DRAFT, fork.mounted_layer)
-    if staged is not None:
-        below = staged_on(staged, below)
-        below.kind = kind.CONTEXT
-        below.save(update_fields=["kind"])
-    fork.journal = create_layer(kind.JOURNAL, below)
 
 
 def _copy_units(fork: Session, known: QuerySet[ContextUnit], *, is_indexed: bool) -> None:

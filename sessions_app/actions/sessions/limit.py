@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from mrpvm.errors import Unavailable
 from sessions_app.actions.settings.quotas import check_sessions
-from sessions_app.actions.upkeep.exclusive import wait_for_turn
+from sessions_app.exclusive import wait_for_turn
 from sessions_app.models import ExplainabilityTurn, Project, Session
 
 

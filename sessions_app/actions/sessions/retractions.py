@@ -17,11 +17,11 @@ from mrpvm.errors import Conflict, InvalidInput, NotFound
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.knowledge.notifications import notify_on_commit
-from sessions_app.actions.sessions.context_units import added_event, known_hashes, remove_from_layers
+from sessions_app.actions.sessions.context_units import added_event, known_hashes
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
 from sessions_app.actions.settings.quotas import check_growth, stored
-from sessions_app.layers.index import hide_units, index_units, not_removed, show_units
+from sessions_app.layers import hide_units, index_units, not_removed, show_units, take_out_units
 from sessions_app.models import AuditKind, ContextUnit, LayerUnit, Session, UnitEvent
 from sessions_app.models.knowledge.unit_fields import UnitFields
 from sessions_app.queries.knowledge.provenance import retracted_own, seen_below
@@ -107,7 +107,7 @@ def _take_out(session: Session, unit_id: str, own_reason: str, hidden_reason: st
     """Take a unit of the locked session out, its own or one below; return what it said."""
     own = session.context_units.filter(unit_id=unit_id, state=State.COMMITTED).first()
     if own is not None:
-        remove_from_layers(session, [unit_id])
+        take_out_units(session, [unit_id])
         own.delete()
         session.unit_count -= 1
         _note(session, unit_id, Step.REMOVED, "session", own_reason, own.text)

@@ -16,13 +16,13 @@ from mrpvm.errors import Conflict, InvalidInput
 from mrpvm.llm.roles import MODEL_CHARS
 from sessions_app import events
 from sessions_app.actions.knowledge import bases as knowledge
-from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit, session_created
 from sessions_app.actions.sessions.frozen_content import freeze_files
 from sessions_app.actions.sessions.limit import take_place
 from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
 from sessions_app.actions.settings.audit import record_of_session
 from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.layers import initial_layers, layers_of, release_layers
 from sessions_app.models import AuditKind, ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
 from sessions_app.models.named_sql import insert_rows, select_default_base
 from sessions_app.models.settings.project import Grounding
@@ -153,7 +153,7 @@ def _initial(
     model_config: Mapping[str, Any],
 ) -> Session:
     """Return the unsaved session with everything that it keeps from now on."""
-    draft, journal = kb_mounts.initial_layers(base)
+    draft, journal = initial_layers(base.head)
     return Session(
         **files,
         project=project,
@@ -404,11 +404,11 @@ def _purge_rest(session_pk: int) -> bool:
     session = _deleted(session_pk)
     if session is None:
         return False
-    release = kb_mounts.layers_of(session)
+    release = layers_of(session)
     SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id).delete()
     record_of_session(AuditKind.SESSION_PURGED, session, title=session.title or "")
     session.delete()
-    kb_mounts.release_layers(release)
+    release_layers(release)
     return True
 
 

@@ -3,8 +3,6 @@
 import time
 from collections.abc import Callable
 
-from django.utils import timezone
-
 from mrpvm.errors import Conflict, Expired, NotFound
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.models.named_sql import read_related
@@ -65,7 +63,7 @@ def lock_idle_session(session_pk: int) -> Session:
         Conflict: TURN_IN_PROGRESS with the running turn's id.
     """
     session = lock_session(session_pk)
-    running = running_turn(session)
+    running = ExplainabilityTurn.running_in(session)
     if running is not None:
         raise turn_in_progress(running)
     return session
@@ -78,11 +76,6 @@ def turn_in_progress(running: ExplainabilityTurn | None) -> Conflict:
         code="TURN_IN_PROGRESS",
         details={"running_request_id": running.request_id if running else None},
     )
-
-
-def running_turn(session: Session) -> ExplainabilityTurn | None:
-    """Return the session's running turn whose lease is still good."""
-    return session.turns.filter(status=ExplainabilityTurn.Status.RUNNING, lease_until__gte=timezone.now()).first()
 
 
 def waiting_for_slot[Result](wait_ms: int, attempt: Callable[[], Result]) -> Result:

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from mrpvm.errors import InvalidInput, Unavailable
 from sessions_app.actions.settings.audit import record
-from sessions_app.actions.upkeep.exclusive import wait_for_turn
 from sessions_app.call_rates import is_allowed
+from sessions_app.exclusive import wait_for_turn
 from sessions_app.models import AuditKind, ModelUse, Project, QuotaKind
 from sessions_app.queries.settings.quotas import calls_name, seconds_until_free, used
 

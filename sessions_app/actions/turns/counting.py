@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from sessions_app.actions.upkeep.exclusive import alone_at
+from sessions_app.exclusive import alone_at
 from sessions_app.models import CountedTurns, ExplainabilityTurn, TurnCounts
 from sessions_app.models.turns.durations import duration_key
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from django.db import connection, transaction
 
-from sessions_app.layers.lifecycle import abandon
+from sessions_app.layers import abandon
 from sessions_app.models import KnowledgeLayer, PluginStatistics, Session
 from sessions_app.queries.integrity import Counter, Sequencer, WrongCounter, lost_pointers
 

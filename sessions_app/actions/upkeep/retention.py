@@ -12,7 +12,7 @@ from sessions_app.actions.experiments.experiments import delete_experiment, remo
 from sessions_app.actions.sessions.session import ROWS_A_TRANSACTION, TURNS_A_TRANSACTION, delete_session
 from sessions_app.actions.settings.audit import record, remove_entries
 from sessions_app.actions.turns.payloads import remove_exchanges, remove_payloads
-from sessions_app.actions.upkeep.exclusive import alone_at
+from sessions_app.exclusive import alone_at
 from sessions_app.models import (
     AuditKind,
     Experiment,

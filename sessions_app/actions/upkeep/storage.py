@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 
-from sessions_app.actions.upkeep.exclusive import alone_at
+from sessions_app.exclusive import alone_at
 from sessions_app.models import StorageSample
 from sessions_app.queries.settings.storage import sizes
 

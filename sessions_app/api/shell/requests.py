@@ -12,7 +12,6 @@ from mrpvm.conversation.flags import ALIASES
 from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.roles import THINKING_LEVELS, VERBOSITIES
-from sessions_app.actions.knowledge.journals import CHOSEN_MAX
 from sessions_app.actions.knowledge.source_rows import SOURCE_NAME_CHARS
 from sessions_app.actions.sessions.session import TITLE_CHARS, Choices
 from sessions_app.actions.settings.retention import MOST_DAYS
@@ -27,6 +26,7 @@ from sessions_app.api.shell.fields import (
 )
 from sessions_app.experiments.documents import REVISION_MAX
 from sessions_app.ingest.load import Upload
+from sessions_app.layers import CHOSEN_MAX
 from sessions_app.models import Role
 from sessions_app.queries.settings.audit import AREAS
 

@@ -8,10 +8,8 @@ that is hidden or removed neither gives nor takes anything.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
-from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.values import KnowledgeUnit
+from mrpvm.knowledge.utterances import STRETCH, wrapped
 from sessions_app.layers.retrieval.chains import Hidden
 from sessions_app.models import LayerUnit
 from sessions_app.models.named_sql import look_up
@@ -20,32 +18,12 @@ SHARES = (10, 5, 3, 2, 1)
 """What an utterance gets of the words said 0, 1, 2, 3 and 4 places away, in tenths: whole numbers add up exactly."""
 WHOLE_SHARE = SHARES[0]
 _FULL_SHARE = SHARES[0] + 2 * sum(SHARES[1:])
-STRETCH = 16
-"""Places a stretch: neighbours and their neighbours are in two of them."""
 SPREAD_LIMIT = 1_000
 """How many matching utterances of a search are looked at with their neighbours, the best first."""
 _UNITS_A_QUERY = 10_000
 _REACH = len(SHARES) - 1
-_HALF, _WHOLE = 1 << 63, 1 << 64
 type TermPostings = list[tuple[int, int, float]]
 """Unit, frequency and length of the visible units that have a term."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationPlace:
-    """Where in a conversation something was said; stretches that follow each other have numbers that do."""
-
-    stretch: int
-    number: int
-
-
-def place_of(unit: KnowledgeUnit) -> ConversationPlace | None:
-    """Return an utterance's place in its conversation, which is a chunk of its source; None for other units."""
-    if unit.unit_type != UTTERANCE or unit.unit_index is None:
-        return None
-    name = f"{unit.source_id}\n{unit.chunk_id}".encode("utf-8", "surrogatepass")
-    first = int.from_bytes(blake2b(name, digest_size=8).digest(), "big", signed=True)
-    return ConversationPlace(_wrapped(first + unit.unit_index // STRETCH), unit.unit_index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +53,12 @@ def windows_around(layers: Sequence[int], hidden: Hidden, units: Sequence[int]) 
 
     More where other units are before `SPREAD_LIMIT` utterances; `units` are the best first.
     """
-    near = {_wrapped(stretch + step) for stretch, place in _first_said(units) for step in _steps(place)}
+    near = {wrapped(stretch + step) for stretch, place in _first_said(units) for step in _steps(place)}
     columns = ("pk", "stretch", "place", "length", "layer_id", "is_evidence")
     rows = look_up(LayerUnit, columns, {"stretch": near}, layer_id=layers)
     # Two bases may hold the same conversation; what is hidden of it is left out, and one unit is at each place.
     seen = sorted(row for row in rows if row[5] and row[0] not in hidden.of(row[4]))
-    at = {(_wrapped(stretch - place // STRETCH), place): (pk, length) for pk, stretch, place, length, *_ in seen}
+    at = {(wrapped(stretch - place // STRETCH), place): (pk, length) for pk, stretch, place, length, *_ in seen}
     return _windows(at)
 
 
@@ -116,7 +94,3 @@ def _steps(place: int) -> tuple[int, ...]:
     if place % STRETCH >= STRETCH // 2:
         return 0, 1
     return (0, -1) if place >= STRETCH else (0,)
-
-
-def _wrapped(number: int) -> int:
-    return (number + _HALF) % _WHOLE - _HALF

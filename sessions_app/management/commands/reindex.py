@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import Conflict
-from sessions_app.actions.upkeep.reindexing import is_anything_left, reindex
+from sessions_app.layers import is_anything_left, reindex
 from sessions_app.pacing import Pacer
 
 _TOLD_EVERY_SECONDS = 2.0

@@ -15,6 +15,7 @@ from mrpvm.llm.local_model import LocalModel, LocalModelFailed
 from sessions_app.actions.versions import record_version
 from sessions_app.checks import ENVIRONMENT_TAG
 from sessions_app.language_model import use_local_model
+from sessions_app.layers import outdated_layers
 from sessions_app.management.announcement import announcement
 from sessions_app.management.bootstrap import bootstrap
 from sessions_app.management.claim import DatabaseClaim
@@ -27,7 +28,6 @@ from sessions_app.management.server import (
     unusable_database,
 )
 from sessions_app.management.versions import check_version
-from sessions_app.queries.knowledge.bases import outdated_layers
 
 
 class Command(BaseCommand):

@@ -203,6 +203,11 @@ class ExplainabilityTurn(models.Model):
         running = cls.objects.filter(status=cls.Status.RUNNING)
         return running.filter(lease_until__gte=timezone.now()).exists()
 
+    @classmethod
+    def running_in(cls, session: Session) -> "ExplainabilityTurn | None":
+        """Return the session's running turn whose lease is still good."""
+        return cls.objects.filter(session=session, status=cls.Status.RUNNING, lease_until__gte=timezone.now()).first()
+
     @property
     def is_running(self) -> bool:
         """Return whether the turn has not ended yet."""

@@ -1,11 +1,10 @@
 """Knowledge bases, their sources, and what of these is in quarantine."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from django.db.models import Prefetch, Q, QuerySet, Sum
 
 from mrpvm.errors import InvalidInput, NotFound
-from mrpvm.knowledge import indexing
 from sessions_app.models import (
     Derivation,
     HiddenUnit,
@@ -186,20 +185,6 @@ def told_counts(session: Session) -> tuple[int, int]:
 def own_layer_keys(session: Session) -> list[int]:
     """Return the keys of what is above the draft, the journal first."""
     return session.journal.chain[: session.journal.chain.index(session.draft_id)]
-
-
-def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLayer]:
-    """Return the layers with units that another version of the code has indexed; `manage.py reindex` is for them.
-
-    What is just being staged, or was left over, is not among them.
-
-    Args:
-        among: the keys of the layers to look at; all when None.
-    """
-    layers = KnowledgeLayer.objects.filter(own_unit_count__gt=0).exclude(index_version=indexing.INDEX_VERSION)
-    if among is not None:
-        layers = layers.filter(pk__in=set(among))
-    return layers.exclude(kind=KnowledgeLayer.Kind.STAGED).order_by("pk")
 
 
 def quarantined_of_base(base: KnowledgeBase) -> QuerySet[QuarantinedChunk]:

@@ -5,11 +5,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mrpvm.contracts import ScoredUnit
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
-from sessions_app.layers.retrieval.words import ASKED_WORDS, asked_for, units_holding
+from sessions_app.layers import EffectiveView, SessionKnowledge, outdated_layers
 from sessions_app.models import KnowledgeBase, LayerUnit
 from sessions_app.queries.experiments.suites import suites_using
-from sessions_app.queries.knowledge.bases import outdated_layers, revision_of, revisions, sources, stale_source_keys
+from sessions_app.queries.knowledge.bases import revision_of, revisions, sources, stale_source_keys
 from sessions_app.queries.knowledge.pages import (
     SESSIONS_LOOKED_AT,
     TURNS_LOOKED_AT,
@@ -24,6 +23,7 @@ from sessions_app.queries.knowledge.pages import (
     unit_of_base,
     uses_of,
 )
+from sessions_app.queries.search.units import ASKED_WORDS, asked_for, units_holding
 from sessions_app.web.knowledge.differences import layer_differences
 from sessions_app.web.knowledge.lineage import lineage_picture
 from sessions_app.web.shell.excerpts import excerpt

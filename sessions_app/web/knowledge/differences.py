@@ -1,6 +1,6 @@
 """What differs between what two layer chains show, for the pages."""
 
-from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.layers import EffectiveView
 from sessions_app.models import KnowledgeLayer
 from sessions_app.queries.knowledge.differences import Differences, Shown, differences
 

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from sessions_app.layers import outdated_layers
 from sessions_app.models import KnowledgeBase, Project
-from sessions_app.queries.knowledge.bases import deleted_bases, outdated_layers
+from sessions_app.queries.knowledge.bases import deleted_bases
 from sessions_app.queries.knowledge.pages import listed_bases
 
 BASES_SHOWN, DELETED_SHOWN = 100, 20

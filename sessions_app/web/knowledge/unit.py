@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.layers import EffectiveView
 from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
 from sessions_app.queries.knowledge.pages import shows_unit
 from sessions_app.queries.knowledge.provenance import Provenance, life_of, provenance

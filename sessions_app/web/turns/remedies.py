@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mrpvm.english.text import unique_terms
-from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import ExplainabilityTurn, KnowledgeBase
 from sessions_app.queries.knowledge.bases import knowledge_bases
 from sessions_app.queries.turns.verdicts import mounted_bases

@@ -19,19 +19,17 @@ from django.utils import timezone
 from mrpvm.errors import Conflict
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import IndexEntry, index_entry
-from sessions_app.actions.sessions.slots import running_turn
-from sessions_app.actions.upkeep.exclusive import alone_at
-from sessions_app.actions.upkeep.packing import pack_postings
-from sessions_app.layers.index import insert_postings
+from sessions_app.exclusive import alone_at
 from sessions_app.layers.lengths import Lengths, change_lengths, set_lengths
-from sessions_app.layers.lifecycle import create_layer, draft_layers, own_layers, recount_layer
-from sessions_app.layers.retrieval.words import rewrite_words
-from sessions_app.layers.staging import UNITS_A_TRANSACTION
+from sessions_app.layers.lifecycle import create_layer, draft_layers, outdated_layers, own_layers
+from sessions_app.layers.staged import UNITS_A_TRANSACTION
+from sessions_app.layers.units import insert_postings, recount_layer
+from sessions_app.layers.upkeep.packing import pack_postings
+from sessions_app.layers.words import rewrite_words
 from sessions_app.models import ExplainabilityTurn, KnowledgeLayer, LayerUnit, PackedLayer, Posting, Session
 from sessions_app.models.durability import durable_later
 from sessions_app.models.knowledge.packed_layer import packing_version
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, unit_of
-from sessions_app.queries.knowledge.bases import outdated_layers
 
 LONGEST_READ_SECONDS = 5.0
 """Seconds in which pages and predicted turns, which hold no slot, may still search the replaced index."""
@@ -153,14 +151,14 @@ def _reindex_sessions(report: Told, *, with_others: bool) -> int:
 def _reindex_session(session_pk: int) -> int | None:
     """Write anew what a session has of its own, and give how many layers that were; None while a turn is running."""
     session = Session.objects.select_related("journal").filter(pk=session_pk).first()
-    if session is None or running_turn(session) is not None:
+    if session is None or ExplainabilityTurn.running_in(session) is not None:
         return None if session else 0
     ready = _prepared(session)
     with transaction.atomic():
         session = Session.objects.select_for_update().filter(pk=session_pk).first()
         if session is None:
             return 0
-        if running_turn(session) is not None:
+        if ExplainabilityTurn.running_in(session) is not None:
             return None
         below, done_count = session.mounted_layer, 0
         for layer in (*draft_layers(session), *own_layers(session)):

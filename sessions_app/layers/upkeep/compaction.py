@@ -16,12 +16,12 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, MRPError
-from sessions_app.actions.upkeep.exclusive import alone_at
+from sessions_app.exclusive import alone_at
 from sessions_app.layers.heads import lock_base
-from sessions_app.layers.index import hide_units, indexed, insert_indexed, mark_stale
-from sessions_app.layers.lifecycle import seal_layer
+from sessions_app.layers.lifecycle import outdated_layers, seal_layer
 from sessions_app.layers.retrieval.chains import resolve_chain
-from sessions_app.layers.staging import UNITS_A_TRANSACTION, locked_staged, staging
+from sessions_app.layers.staged import UNITS_A_TRANSACTION, locked_staged, staging
+from sessions_app.layers.units import hide_units, indexed, insert_indexed, mark_stale
 from sessions_app.models import (
     HiddenUnit,
     KBRevision,
@@ -33,7 +33,6 @@ from sessions_app.models import (
     SourceArtifact,
     UnitArtifact,
 )
-from sessions_app.queries.knowledge.bases import outdated_layers
 
 DEEPEST = 16
 """Layers below a head that are read without folding; more make a search noticeably slower."""

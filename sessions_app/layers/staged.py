@@ -15,8 +15,16 @@ from django.utils import timezone
 from mrpvm.errors import Conflict
 from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
-from sessions_app.layers.index import UNKNOWN, delete_units, hide_units, indexed, insert_indexed, not_removed
-from sessions_app.layers.lifecycle import create_layer, drop_layer, restack_layer
+from sessions_app.layers.lifecycle import create_layer, drop_layer
+from sessions_app.layers.units import (
+    UNKNOWN,
+    delete_units,
+    hide_units,
+    indexed,
+    insert_indexed,
+    not_removed,
+    restack_layer,
+)
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit
 from sessions_app.models.durability import durable_later
 

@@ -1,26 +1,14 @@
-"""Free-text and phrase search over the units of bases and drafts, for pages: FTS5 on SQLite, tsvector on PostgreSQL.
-
-Both databases get the same words, cut here and not by them, so that both find the same units. The index is a table of
-its own, `sessions_app_unitwords`, that Django's models know nothing of:
-
-- SQLite: an FTS5 table with the columns `layer` and `words`; its `rowid` is the unit's key.
-- PostgreSQL: `unit_id` and a tsvector `words` with a GIN index; `@` and a number is the layer's word.
-
-A migration makes it, with triggers that remove a row with its unit, whoever deletes that. **A migration that has SQLite
-write the table of units anew drops the trigger there and must make it again**; a test sees to that. A session's journal
-is left out, as it is on the path of a turn; a save adds what it seals.
-"""
+"""Free-text and phrase search over the units of bases and drafts, for pages, by the index of `layers.words`."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
 
-from mrpvm.knowledge.indexing import WORD_CHARS, pieces_of, searched_words, words_of
-from sessions_app.layers.retrieval.port import EffectiveView
+from mrpvm.knowledge.indexing import pieces_of, words_of
+from sessions_app.layers import EffectiveView
 from sessions_app.models import LayerUnit
-from sessions_app.models.named_sql import insert_at_once
 
 ASKED_WORDS = 32
 _QUOTED = re.compile(r'"([^"]*)"')
@@ -57,25 +45,6 @@ def asked_for(text: str) -> WordQuery:
             left -= len(taken)
             left_out_count += len(words) - len(taken)
     return WordQuery(tuple(phrases), left_out_count)
-
-
-def note_words(rows: Sequence[LayerUnit]) -> None:
-    """Add stored units to the index; what is there already stays."""
-    insert_words((row.pk, row.layer_id, searched_words(row)) for row in rows)
-
-
-def insert_words(entries: Iterable[tuple[int, int, str]]) -> None:
-    """Add stored units to the index by their keys, their layers' keys and their `searched_words`."""
-    indexed, into, types, after = _INSERT[connection.vendor]
-    insert_at_once(into, types, [indexed(*entry) for entry in entries], after)
-
-
-def rewrite_words(entries: Iterable[tuple[int, int, str]]) -> None:
-    """Replace the words of units that are in the index, given as to `insert_words`; others are not added."""
-    indexed = _INSERT[connection.vendor][0]
-    rows = [indexed(*entry) for entry in entries]
-    with connection.cursor() as cursor:
-        cursor.executemany(_UPDATE[connection.vendor], [(words, unit) for unit, *_, words in rows])
 
 
 def units_holding(view: EffectiveView, query: WordQuery, limit: int) -> list[LayerUnit]:
@@ -115,37 +84,6 @@ _SELECT = {
     "postgresql": "SELECT unit_id FROM sessions_app_unitwords WHERE words @@ %s::tsquery AND unit_id > %s "
     "ORDER BY unit_id LIMIT %s",
 }
-
-
-def _indexed_by_sqlite(unit: int, layer: int, words: str) -> tuple[int, str, str]:
-    return unit, f"l{layer}", " ".join(word or _BREAK for word in words.split(" "))
-
-
-def _indexed_by_postgresql(unit: int, layer: int, words: str) -> tuple[int, str]:
-    places = (f"'{word}':{place}" for place, word in enumerate(words.split(" "), start=1) if word)
-    return unit, f"'@{layer}' {' '.join(places)}"
-
-
-_INSERT: Mapping[str, tuple[Callable[[int, int, str], tuple[int | str, ...]], str, Sequence[str], str]] = {
-    "sqlite": (
-        _indexed_by_sqlite,
-        "INSERT OR REPLACE INTO sessions_app_unitwords (rowid, layer, words)",
-        ("bigint", "text", "text"),
-        "",
-    ),
-    "postgresql": (
-        _indexed_by_postgresql,
-        "INSERT INTO sessions_app_unitwords (unit_id, words)",
-        ("bigint", "tsvector"),
-        "ON CONFLICT DO NOTHING",
-    ),
-}
-_UPDATE = {
-    "sqlite": "UPDATE sessions_app_unitwords SET words = %s WHERE rowid = %s",
-    "postgresql": "UPDATE sessions_app_unitwords SET words = %s::tsvector WHERE unit_id = %s",
-}
-_BREAK = "0" * (WORD_CHARS + 1)
-"""Stands between two fields, so that no phrase reaches from one into the next; nobody can ask for it."""
 
 
 def _of_sqlite(chain: Sequence[int], query: WordQuery) -> str:

@@ -1,7 +1,13 @@
-"""Writing units into layers so that they can be found: one way for turns, context loads and sources alike."""
+"""What layers hold and what they show: units written, hidden, shown again and taken out, and the counts of that.
 
+One way for turns, context loads and sources alike. Of the units of a chain that have the same hash, the one in the
+highest layer is shown, of those that were not removed. This is decided when a layer changes and kept as `HiddenUnit`
+rows, so that reading has nothing to compare.
+"""
+
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import batched
 from types import MappingProxyType
 from typing import Any
@@ -12,21 +18,60 @@ from django.db.models import F, QuerySet
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import IndexEntry, index_entry
 from mrpvm.knowledge.units import text_byte_count
+from mrpvm.knowledge.utterances import place_of
 from mrpvm.values import KnowledgeUnit
 from sessions_app.layers.derivations import derived_units, note_derivations
-from sessions_app.layers.lifecycle import removed_layer, shift_counts, take_out_hidings
-from sessions_app.layers.retrieval.visibility import settle
-from sessions_app.layers.retrieval.windows import place_of
-from sessions_app.layers.retrieval.words import insert_words
+from sessions_app.layers.words import insert_words
 from sessions_app.models import Derivation, HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, named_sql
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, columns_of
+from sessions_app.models.named_sql import Write, add_to_counts, insert_rows, look_up, write_all
 
 UNKNOWN: Mapping[str, IndexEntry] = MappingProxyType({})
 """No entries: they are made from the units."""
+COUNTS = ("unit_count", "evidence_count", "term_count")
 _COLUMNS = ("layer_id", "origin_id", "stretch", "place", "length", "is_evidence", "is_guidance", *UNIT_COLUMNS)
 _ROWS_A_QUERY = 10_000
 _POSTINGS_AT_ONCE = 150
 """So few, as those of what a turn was told, are written together with the layer's counts."""
+_HASHES_A_QUERY = 10_000
+_GONE = frozenset(HiddenUnit.GONE)
+Change = HiddenUnit.Change
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One unit among those of a chain that have the same hash; `place` is 0 for the highest layer."""
+
+    pk: int
+    place: int
+    is_evidence: bool
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a chain's counts are made of."""
+
+    units: int = 0
+    evidence: int = 0
+    terms: int = 0
+
+    def __add__(self, other: "Totals") -> "Totals":
+        return Totals(self.units + other.units, self.evidence + other.evidence, self.terms + other.terms)
+
+    def __sub__(self, other: "Totals") -> "Totals":
+        return Totals(self.units - other.units, self.evidence - other.evidence, self.terms - other.terms)
+
+
+@dataclass(slots=True)
+class Settled:
+    """What one layer shows and what it has to change for that, before and after a change of its own."""
+
+    before: Totals = field(default_factory=Totals)
+    after: Totals = field(default_factory=Totals)
+    below: Totals = field(default_factory=Totals)
+    stale: list[int] = field(default_factory=list)
+    changes: list[tuple[int, HiddenUnit.Change]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +140,8 @@ def insert_indexed(layer: KnowledgeLayer, new: IndexedUnits, origin: KnowledgeSo
     if origin is not None:
         origin.text_byte_count = F("text_byte_count") + sum(map(text_byte_count, new.units))
         origin.save(update_fields=["text_byte_count"])  # reads the sum back
-    note_derivations(layer_pk, keys, new.units)
+    if any(unit.derived_from_unit_ids for unit in new.units):
+        note_derivations(layer_pk, keys, new.units)
     settled = settle(layer, (unit.hash for unit in new.units), added=set(keys))
     postings = _postings(layer_pk, keys, new.entries)
     is_small = len(postings) <= _POSTINGS_AT_ONCE
@@ -239,3 +285,184 @@ def _postings(
         for key, entry in zip(keys, entries, strict=True)
         for term, frequency in entry.postings
     )
+
+
+def removed_layer(layer: KnowledgeLayer, unit_count: int = 0) -> KnowledgeLayer:
+    """Return a new layer for `unit_count` units taken out of an unsealed one; turns that saw them find them there."""
+    removed = KnowledgeLayer(
+        kind=KnowledgeLayer.Kind.REMOVED,
+        index_version=layer.index_version,
+        ancestry=[layer.pk],
+        removed_from=layer,
+        own_unit_count=unit_count,
+    )
+    insert_rows([removed], with_keys=True)
+    return removed
+
+
+def take_out_hidings(layer: KnowledgeLayer, hidings: QuerySet[HiddenUnit]) -> int:
+    """Take rows that say which units are gone out of an unsealed layer, and give how many there were."""
+    pks = list(hidings.values_list("pk", flat=True))
+    if not pks:
+        return 0
+    taken = HiddenUnit.objects.filter(pk__in=pks)
+    if layer.kind == KnowledgeLayer.Kind.STAGED:
+        taken.delete()
+    else:
+        taken.update(layer=removed_layer(layer))
+    return len(pks)
+
+
+def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
+    """Put an unsealed layer on top of another, or update it after a change of the one below.
+
+    Costs by the layer's own units, never by what is below. What is above is left to the caller. Effects: the
+    layer's parent, ancestry, counts and the rows that say which duplicates it hides; what it removed and is not below
+    it any more is forgotten.
+    """
+    layer.parent = parent
+    layer.ancestry = parent.chain
+    if layer.removed_unit_count:
+        removed = layer.hidden_units.filter(change__in=HiddenUnit.GONE)
+        gone = removed.exclude(unit__layer_id__in=[layer.pk, *parent.chain])
+        layer.removed_unit_count -= take_out_hidings(layer, gone)
+    layer.hidden_units.exclude(change__in=HiddenUnit.GONE).delete()
+    _count_again(layer, parent)
+    layer.source_count = parent.source_count
+    layer.save(update_fields=["parent", "ancestry", *COUNTS, "source_count", "removed_unit_count"])
+
+
+def recount_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
+    """Bring an unsealed layer's counts up to date where lengths have changed, its own or those of what is below."""
+    _count_again(layer, parent)
+    layer.save(update_fields=list(COUNTS))
+
+
+def _count_again(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
+    settled = settle(layer, _own_hashes(layer))
+    shown = Totals(parent.unit_count, parent.evidence_count, parent.term_count) + settled.after - settled.below
+    layer.unit_count, layer.evidence_count, layer.term_count = shown.units, shown.evidence, shown.terms
+
+
+def restack_above(layer: KnowledgeLayer) -> None:
+    """Bring all unsealed layers above this one up to date, also one that is just being filled."""
+    for above in layer.children.select_for_update().filter(sealed_at=None):
+        restack_layer(above, layer)
+        if above.kind != KnowledgeLayer.Kind.JOURNAL:
+            restack_above(above)
+
+
+def shift_counts(
+    layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: int = 0, along: Sequence[Write] = ()
+) -> None:
+    """Add to the layer's counts, with whatever is written along, then bring what a session has above it up to date."""
+    changes = {
+        "unit_count": by.units,
+        "evidence_count": by.evidence,
+        "term_count": by.terms,
+        "own_unit_count": own,
+        "removed_unit_count": removed,
+    }
+    changed = {name: change for name, change in changes.items() if change}
+    if changed:
+        add_to_counts(layer, along=along, **changed)
+    elif along:
+        write_all(along)
+    if layer.kind in (KnowledgeLayer.Kind.DRAFT, KnowledgeLayer.Kind.CONTEXT):
+        restack_above(layer)
+
+
+def _own_hashes(layer: KnowledgeLayer) -> set[str]:
+    hashes = set(layer.units.order_by().values_list("hash", flat=True))
+    if layer.removed_unit_count:
+        removed = layer.hidden_units.filter(change__in=HiddenUnit.GONE)
+        hashes.update(removed.values_list("unit__hash", flat=True))
+    return hashes
+
+
+def settle(
+    layer: KnowledgeLayer, hashes: Iterable[str], *, added: Collection[int] = (), removed: Collection[int] = ()
+) -> Settled:
+    """Decide anew what `layer` shows for `hashes`, and store the rows that say so.
+
+    Args:
+        added: units that were just inserted into the layer.
+        removed: units that the layer is about to lose or to take away.
+
+    Effects: the layer's duplicate and revealed rows for these hashes, at most three queries for 10,000 hashes.
+    """
+    settled = Settled()
+    added, removed = frozenset(added), frozenset(removed)
+    for batch in batched(dict.fromkeys(hashes), _HASHES_A_QUERY, strict=False):
+        groups = _copies(layer.chain, batch)
+        earlier = [copy.pk for group in groups for copy in group if len(group) > 1 or copy.pk not in added]
+        changes = _changes(layer.chain, earlier) if earlier else {}
+        for group in groups:
+            _settle_group(group, changes, added, removed, settled)
+    if settled.stale:
+        layer.hidden_units.filter(unit_id__in=settled.stale).delete()
+    if settled.changes:
+        rows = [HiddenUnit(layer=layer, unit_id=unit, change=change) for unit, change in settled.changes]
+        HiddenUnit.objects.bulk_create(rows, batch_size=5_000)
+    return settled
+
+
+def _copies(chain: Sequence[int], hashes: Collection[str]) -> list[list[Copy]]:
+    place = {layer: index for index, layer in enumerate(chain)}
+    groups: dict[str, list[Copy]] = defaultdict(list)
+    columns = ("id", "layer_id", "hash", "is_evidence", "length")
+    for pk, layer, digest, is_evidence, length in look_up(LayerUnit, columns, {"hash": hashes}, layer_id=chain):
+        groups[digest].append(Copy(pk, place[layer], bool(is_evidence), length))
+    return [sorted(group, key=lambda copy: (copy.place, copy.pk)) for group in groups.values()]
+
+
+def _changes(chain: Sequence[int], units: Collection[int]) -> Mapping[int, Mapping[int, str]]:
+    place = {layer: index for index, layer in enumerate(chain)}
+    changes: dict[int, dict[int, str]] = defaultdict(dict)
+    columns = ("layer_id", "unit_id", "change")
+    for layer, unit, change in look_up(HiddenUnit, columns, {"unit_id": units}, layer_id=chain):
+        changes[unit][place[layer]] = change
+    return changes
+
+
+def _is_shown(changes: Mapping[int, str]) -> bool:
+    return not changes or changes[min(changes)] == Change.REVEALED
+
+
+def _settle_group(
+    group: Sequence[Copy],
+    changes: Mapping[int, Mapping[int, str]],
+    added: Collection[int],
+    removed: Collection[int],
+    settled: Settled,
+) -> None:
+    none: Mapping[int, str] = {}
+    below = next(
+        (copy for copy in group if copy.place > 0 and _is_shown(_without_top(changes.get(copy.pk, none)))), None
+    )
+    before = next((copy for copy in group if copy.pk not in added and _is_shown(changes.get(copy.pk, none))), None)
+    alive = [copy for copy in group if copy.pk not in removed and _GONE.isdisjoint(changes.get(copy.pk, none).values())]
+    after = alive[0] if alive else None
+    wanted: dict[int, HiddenUnit.Change] = {copy.pk: Change.DUPLICATE for copy in alive[1:] if copy.place == 0}
+    if after is not None and after.place > 0 and after != below:
+        wanted[after.pk] = Change.REVEALED
+    if below is not None and below in alive and below != after:
+        wanted[below.pk] = Change.DUPLICATE
+    for copy in group:
+        present = changes.get(copy.pk, none).get(0)
+        if present not in _GONE and present != wanted.get(copy.pk):
+            settled.stale += [copy.pk] if present else []
+            settled.changes += [(copy.pk, wanted[copy.pk])] if copy.pk in wanted else []
+    settled.below += _totals(below)
+    settled.before += _totals(before)
+    settled.after += _totals(after)
+
+
+def _without_top(changes: Mapping[int, str]) -> Mapping[int, str]:
+    return {place: change for place, change in changes.items() if place > 0}
+
+
+def _totals(copy: Copy | None) -> Totals:
+    if copy is None:
+        return Totals()
+    return Totals(1, int(copy.is_evidence), copy.length if copy.is_evidence else 0)

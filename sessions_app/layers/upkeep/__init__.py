@@ -1,0 +1,1 @@
+"""Upkeep of layers in the background: long chains folded, large layers packed, old ones indexed again."""
