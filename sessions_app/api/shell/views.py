@@ -73,8 +73,10 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse who may not do this, and answer what was answered before."""
         super().initial(request, *args, **kwargs)
-        if "%00" in request.META["QUERY_STRING"]:
-            raise InvalidInput("A parameter holds a NUL: no text that could be stored.")
+        for name, values in request.query_params.lists():
+            if any("\0" in text for text in (name, *values)):
+                said = "A parameter holds a NUL: no text that could be stored."
+                raise InvalidInput(said, details={"fields": {name: [said]}})
         self.claim = claim_of(request, is_parsed=bool(self.parser_classes))
 
     def handle_exception(self, exc: Exception) -> Any:
