@@ -32,6 +32,7 @@ from mrpvm.english.values import (
 _BE, _HAVE, _DO, _CALL, _CONTAIN = (sense(word) for word in ("be", "have", "do", "call", "contain"))
 _HAPPEN, _MEAN, _WEIGH = (sense(word) for word in ("happen", "mean", "weigh"))
 _PERMITTING = sense_class("allow forbid")
+_PERMISSION = frozenset(("may", "can"))
 _POSSIBLE = frozenset(("can", "could", "may", "might"))
 _UNDONE = lexicon.word_class("of about at from for against to without")
 _EXEMPTING = lexicon.word_class("without except despite unlike of by")
@@ -52,6 +53,8 @@ _TOLD_BY = {sense(verb): kinds for verb, kinds in lexicon.classes("told_by").ite
 """Verbs that tell one extent only: what something costs is not how large it is."""
 _PAYING = sense_class("cost pay owe earn")
 _AHEAD = lexicon.pattern("entailment.ahead")
+_ONLY_MEANT = frozenset(map(sense, lexicon.ATTITUDE_VERBS)) | sense_class("reject decline discuss request demand")
+"""What somebody wants or rejects is not there to be measured."""
 LACKING = "refused: the closest sentence does not name"
 """How the reason begins of a statement that lacks words of the question."""
 _HAPPENS = sense_class("hold happen occur start open begin arrive leave take") | {_BE}
@@ -128,7 +131,7 @@ def _is_ahead(pair: Pair) -> bool:
 
 def _verdict(pair: Pair) -> bool | None:
     question, clause, tokens = pair.question, pair.clause, pair.parsed.tokens
-    if (pair.has_open_condition() and not pair.asked.conditions) or not pair.asked.bare <= bare_adverbs(tokens):
+    if not (pair.asked.conditions or _is_settled(pair)) or not pair.asked.bare <= bare_adverbs(tokens):
         return None
     if clause.link in _UNDONE or (clause.link == "ing" and tokens[clause.verb_place - 1] in _UNDONE):
         return None  # who thinks of selling it has not sold it
@@ -148,6 +151,14 @@ def _verdict(pair: Pair) -> bool | None:
         )
         return False if other and named and pair.same_modifiers() else None
     return _in_circumstances(pair, agrees=agrees) if pair.same_agent() else None
+
+
+def _is_settled(pair: Pair) -> bool:
+    """Return whether a clause holds as it stands; what is forbidden "unless ..." is told as forbidden, with that."""
+    if not pair.has_open_condition():
+        return True
+    forbids = pair.clause.is_negated and bool(pair.clause.auxiliaries & pair.question.auxiliaries & _PERMISSION)
+    return forbids and all(other.link != "if" for other in pair.parsed.clauses)
 
 
 def _is_uncertain(pair: Pair) -> bool:
@@ -438,6 +449,8 @@ def _equated(pair: Pair) -> Sequence[str]:
         return _placed(pair, thing)
     if wants == "colour":
         return _coloured(pair, thing)
+    if within := _sized(pair, thing):
+        return within
     if not _is_about(pair, thing):
         return ()
     if wants == "time":
@@ -448,6 +461,19 @@ def _equated(pair: Pair) -> Sequence[str]:
 
 def _is_about(pair: Pair, thing: Phrase) -> bool:
     return pair.same(thing, pair.clause.subject) and pair.same_modifiers()
+
+
+def _sized(pair: Pair, thing: Phrase) -> Sequence[str]:
+    """Return the measure a phrase has with "of": "a password of at least twelve characters"."""
+    if pair.clause.verb in _ONLY_MEANT:
+        return ()
+    wants, parsed = pair.asked.wants, pair.parsed
+    kinds = {"duration": ("duration", "length"), "amount": ("cost", "measure")}.get(wants, (wants,))
+    for item in _all(pair.clause):
+        sized = any(kind in UNITS and is_measure(item, kind, parsed) for kind in kinds)
+        if sized and "of" in parsed.tokens[item.start : item.end + 1] and pair.same(thing, item):
+            return pair.texts([item])
+    return ()
 
 
 def _all(clause: Clause) -> list[Phrase]:

@@ -25,6 +25,7 @@ _FACTIVE = sense_class("report find show confirm agree discover notice point kno
 _SELF_REPORTS = sense_class("tell explain confess admit reveal recall remember")
 _ATTITUDES = frozenset(map(sense, lexicon.ATTITUDE_VERBS)) - _FACTIVE
 _EXCLUDING = frozenset(("except", "unlike", "without", "despite"))
+_EXPECTING = sense_class("expect schedule plan")
 _UNREAL = frozenset(("would", "could", "might"))
 _LIGHT = {(sense(verb), sense(noun)): sense(said) for verb, noun, said in lexicon.groups("light_verbs")}
 """Verbs that say little with the noun that says it for them, and the verb that says the same."""
@@ -142,8 +143,9 @@ class Pair:
         clause, asked, outer = self.clause, self.question, self.clause.outer
         if clause.link in ("if", "unless", "whether"):
             return False
-        if clause.link == "to":
-            return False
+        if clause.link == "to" and asked.verb:
+            is_ahead = outer is not None and outer.is_passive and outer.verb in _EXPECTING and not outer.is_negated
+            return is_ahead and bool(asked.auxiliaries & {"will", "do", "does"})
         if clause.link in ("that", "ing") and outer is not None and outer.verb in _ATTITUDES:
             return False
         if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:

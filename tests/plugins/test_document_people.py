@@ -96,7 +96,7 @@ RULES = (
         ("May I cook outside with a permit?", None),
         ("May I climb alone?", "No. No one may climb alone."),
         ("May I climb?", None),
-        ("May walkers camp in the gorge?", None),
+        ("May walkers camp in the gorge?", "No. Walkers may not camp in the gorge unless the guard agrees."),
         ("May walkers camp in the wood?", None),
         ("Am I allowed to fish in the pond?", "No. Nobody is allowed to fish in the pond."),
         ("May I swim in the pond?", None),
