@@ -61,7 +61,7 @@ def crashing(data: Path, edge: int, variables: dict[str, str]) -> ServerProcess:
 
 
 # The start and the commit of a turn each have an edge before and one after, and so has what a slow one stores between.
-@pytest.mark.parametrize(("flush_ms", "fewest"), [("60000", 4), ("20", 6)], ids=["quick", "slow"])
+@pytest.mark.parametrize(("flush_ms", "fewest"), [("60000", 4), ("5", 6)], ids=["quick", "slow"])
 @pytest.mark.rule("DECISION-20", "TURN-38", "TURN-39", "EVAL-5")
 def test_a_kill_at_any_edge_leaves_all_or_nothing(
     tmp_path: Path, own_services: dict[str, str], flush_ms: str, fewest: int
