@@ -145,7 +145,7 @@ def test_a_page_is_told_of_a_turn_by_its_socket(site: Site, browser: httpx.Clien
         with connect(address, additional_headers=headers, ssl=site.trust) as live:
             told = {"session_id": session_id, "messages": [{"role": "user", "content": "My dog is called Rex."}]}
             assert api.post("/api/chat/completions", json=told).status_code == 200
-            assert "units.promoted" in [kind for _, kind in kinds_until(live, "turn.committed")]
+            assert "turn.committed" in [kind for _, kind in kinds_until(live, "units.promoted")]
 
 
 def test_a_stream_passes_unbuffered(site: Site) -> None:
