@@ -6,8 +6,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Self
@@ -75,25 +73,6 @@ class ServerProcess:
     def client(self, timeout_seconds: int = 60) -> "Client":
         """Return a client with a connection of its own, which waits so long for an answer."""
         return Client(self.port, timeout_seconds)
-
-
-@contextmanager
-def busy_cores() -> Iterator[None]:
-    """Keep every core busy for the block, with what anything else takes precedence of.
-
-    Two virtual cores are often one real one: the same work takes less CPU time while the other rests, so that what few
-    clients ask for seems cheaper than what many do.
-    """
-    spinning = [
-        subprocess.Popen([sys.executable, "-c", "import os; os.nice(19)\nwhile True: pass"])
-        for _ in range(os.cpu_count() or 1)
-    ]
-    try:
-        yield
-    finally:
-        for process in spinning:
-            process.kill()
-            process.wait()
 
 
 class MeasuredServer(ServerProcess):

@@ -7,7 +7,7 @@ from statistics import median
 
 from bench.conversation import Said, conversation
 from bench.databases import Database
-from bench.servers import MeasuredServer, ServerProcess, busy_cores
+from bench.servers import MeasuredServer, ServerProcess
 from bench.table.rows import Row
 
 CLIENTS = (8, 32)
@@ -19,7 +19,7 @@ def client_rows(own: Database, rounds: int, turns: int) -> list[Row]:
     costs: dict[int, list[float]] = {number: [] for number in (1, *CLIENTS)}
     seeds = count()
     # By default fewer turns may run at once than there are clients, and the others would be refused.
-    with MeasuredServer(own, MRPVM_MAX_RUNNING_TURNS=str(2 * max(CLIENTS))) as server, busy_cores():
+    with MeasuredServer(own, MRPVM_MAX_RUNNING_TURNS=str(2 * max(CLIENTS))) as server:
         for _ in range(rounds + 1):
             for number, found in costs.items():
                 talks = [list(islice(conversation(next(seeds)), turns)) for _ in range(max(number, _ALONE_SESSIONS))]
