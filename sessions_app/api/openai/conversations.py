@@ -105,7 +105,7 @@ class Items(OpenAIView):
         if query.after is not None and last is None:
             raise unknown_after()
         rows = items_behind(session, last, is_newest_first=query.is_newest_first)
-        return Response(query.told([_told(item) for item in rows[: query.limit + 1]]))
+        return Response(query.as_list([_told(item) for item in rows[: query.limit + 1]]))
 
     def post(self, request: Request, conversation_id: str) -> Response:
         """Append messages without answering them."""

@@ -121,7 +121,7 @@ class ConversationObject(TypedDict):
     id: str
     object: Literal["conversation"]
     created_at: int
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, str]
     session_id: str
 
 
@@ -135,10 +135,10 @@ class ModelObject(TypedDict):
 
 
 class ListObject(TypedDict):
-    """A page of a list."""
+    """A page of the items of a conversation or a response."""
 
     object: Literal["list"]
-    data: Sequence[Mapping[str, Any]]
+    data: Sequence[MessageItem]
     first_id: str | None
     last_id: str | None
     has_more: bool

@@ -59,4 +59,4 @@ class InputItems(OpenAIView):
             if query.after not in ids:
                 raise unknown_after()
             items = items[ids.index(query.after) + 1 :]
-        return Response(query.told(items))
+        return Response(query.as_list(items))

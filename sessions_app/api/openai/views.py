@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from mrpvm.errors import InvalidInput
 from sessions_app.api.openai.errors import exception_handler
-from sessions_app.api.openai.objects import ListObject
+from sessions_app.api.openai.objects import ListObject, MessageItem
 from sessions_app.api.shell.views import ApiView, UnknownPath
 from sessions_app.queries.search.row_numbers import whole_number
 
@@ -59,7 +59,7 @@ class PageAsked:
             raise InvalidInput(f"limit must be from 1 to {PAGE_LIMIT_MAX}.", details={"param": "limit"})
         return cls(is_newest_first=order == "desc", after=given.get("after"), limit=limit)
 
-    def told(self, items: Sequence[Mapping[str, Any]]) -> ListObject:
+    def as_list(self, items: Sequence[MessageItem]) -> ListObject:
         """Return the page as a list of OpenAI's.
 
         Args:
@@ -68,7 +68,7 @@ class PageAsked:
         return list_of(items[: self.limit], has_more=len(items) > self.limit)
 
 
-def list_of(items: Sequence[Mapping[str, Any]], *, has_more: bool = False) -> ListObject:
+def list_of(items: Sequence[MessageItem], *, has_more: bool = False) -> ListObject:
     """Return these items as a list of OpenAI's."""
     first, last = (items[0]["id"], items[-1]["id"]) if items else (None, None)
     return {"object": "list", "data": items, "first_id": first, "last_id": last, "has_more": has_more}
