@@ -16,7 +16,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help rules run test test-model browser fuzz soak check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings model requirements openapi bom audit vendor clean
+.PHONY: help rules run test test-model browser fuzz soak check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist release embeddings model requirements openapi bom audit vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,9 @@ sync: ## Install the pinned packages of developers into .venv
 
 dist: ## Build sdist and wheel into dist/
 	scripts/uv build --quiet --build-constraints requirements/build.txt --require-build-hashes --out-dir $(or $(DIST),dist)
+
+release: sync ## Build a release into dist/release, with notes, once .ci/run has passed on the commit
+	@$(PYTHON) scripts/release_notes.py write $(or $(RESULTS),test-results/checks.json) $(or $(DIST),dist/release)
 
 embeddings: ## Add the embedding model to .venv (160 MB); kb-balanced then finds by meaning too, offline
 	@scripts/sync $(RUN_SET)

@@ -9,7 +9,7 @@ from openai import OpenAI
 from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.conftest import chromium_path
-from tests.installed.conftest import Installed
+from tests.installed.conftest import Installed, output_of
 from tests.server import ROOT
 
 SHIPPED = ("agents", "personas", "skills", "static", "stories", "templates")
@@ -68,3 +68,10 @@ def test_commands_from_another_folder_use_the_same_data(installed: Installed) ->
     assert "nothing to do" in installed.run("reindex")
     listed = installed.run()
     assert all(f"  {name} " in listed for name in ("serve", "createkey", "user", "migrate", "reindex"))
+
+
+def test_the_same_files_give_the_same_distributions(distributions: Path, tmp_path: Path) -> None:
+    output_of("make", "dist", f"DIST={tmp_path}")
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {
+        file.name: file.read_bytes() for file in distributions.iterdir()
+    }
