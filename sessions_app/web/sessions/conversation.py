@@ -97,7 +97,7 @@ def exchanges_context(
         "imported_left_out": window.imported_left_out,
         "older_before": window.older_before,
         "is_window_moved": before is not None,
-        "forget_url": reverse("forget"),
+        "forget_url": reverse("forget", query={"kind": "message", "session_id": session.session_id}),
     }
 
 
