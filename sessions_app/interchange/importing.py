@@ -12,10 +12,10 @@ from mrpvm.preview import preview
 from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, record_of
 from mrpvm.wire import from_wire, to_wire
 from sessions_app import events
-from sessions_app.acting import asking_name
 from sessions_app.actions.sessions.histories import write_turn_messages
 from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.sessions.slots import lock_session
+from sessions_app.actions.settings.audit import asking_name
 from sessions_app.actions.turns.imported import conversation_session, lock_trace, store_spans
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.identifiers import new_request_id

@@ -1,6 +1,6 @@
 """Making, stacking, sealing and dropping layers."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -145,8 +145,7 @@ def seal_stack(session: Session, kept_ids: Collection[str] | None) -> KnowledgeL
     drafts = [layer for layer in draft_layers(session) if not layer.is_empty]  # only the topmost one may be
     chosen = None
     if kept_ids:
-        chosen = _move_down(session, stack, drafts[-1] if drafts else tip, kept_ids)
-        stack = own_layers(session)
+        chosen = _move_down(stack, drafts[-1] if drafts else tip, kept_ids)
     own = [layer for layer in stack if kept_ids is None and not layer.is_empty]
     entered: list[LayerUnit] = []
     for layer in drafts:
@@ -161,18 +160,16 @@ def seal_stack(session: Session, kept_ids: Collection[str] | None) -> KnowledgeL
         place_draft(session.draft, tip)
     else:
         session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
-    emptied = _restore_stack(session, stack, restack_layer if chosen else relink_layer)
+    emptied = _restore_stack(session, stack)
     keep_removals(session, [*drafts, *own, *emptied])
     note_words(entered)
     return tip
 
 
-def _move_down(
-    session: Session, stack: Sequence[KnowledgeLayer], below: KnowledgeLayer, unit_ids: Collection[str]
-) -> KnowledgeLayer:
-    """Move units out of the session's own layers into a new layer on `below`, which goes into a base; return it.
+def _move_down(stack: Sequence[KnowledgeLayer], below: KnowledgeLayer, unit_ids: Collection[str]) -> KnowledgeLayer:
+    """Move units out of the session's own layers into a new layer between these and `below`; return it.
 
-    Costs by these units. Turns that saw them find them in a removed layer.
+    Costs by the session's own units. Turns that saw them find them in a removed layer.
     """
     if len(unit_ids) > CHOSEN_MAX:
         raise InvalidInput(f"At most {CHOSEN_MAX:,} units can be chosen one by one; leave the choice out to save all.")
@@ -185,7 +182,11 @@ def _move_down(
     for layer in stack:
         remove_units(layer, units, are_moved=True)
     index_units(moved, list(units.values()))
-    session.journal.refresh_from_db()
+    parent = moved
+    for layer in stack:
+        layer.refresh_from_db()
+        restack_layer(layer, parent)
+        parent = layer
     return moved
 
 
@@ -200,22 +201,17 @@ def _enter_units(session: Session, layer: KnowledgeLayer, limit: int | None = No
     return units
 
 
-def _restore_stack(
-    session: Session, stack: Sequence[KnowledgeLayer], link: Callable[[KnowledgeLayer, KnowledgeLayer], None]
-) -> list[KnowledgeLayer]:
+def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> list[KnowledgeLayer]:
     """Put what was not sealed of the session's own layers on its draft again, with a journal on top.
 
     Not what is empty below the journal, which is returned: its counts lack what was above it and was sealed.
-
-    Args:
-        link: puts a layer on another; `relink_layer` where that one shows the same as the one below it until now.
     """
     below = session.draft
     empty = [layer for layer in stack[:-1] if layer.is_empty]
     abandon(KnowledgeLayer.objects.filter(pk__in=[layer.pk for layer in empty]))
     for layer in stack:
         if layer.sealed_at is None and layer not in empty:
-            link(layer, below)
+            relink_layer(layer, below)
             below = layer
     if session.journal.sealed_at is not None:
         session.journal = create_layer(KnowledgeLayer.Kind.JOURNAL, below)

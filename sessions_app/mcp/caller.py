@@ -3,9 +3,10 @@
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from sessions_app.acting import Actor, holder_of
+from sessions_app.acting import holder_of
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.settings.api_keys import find_key
+from sessions_app.actions.settings.audit import Actor
 from sessions_app.models import Project
 
 

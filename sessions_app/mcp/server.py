@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 
 from mrpvm.errors import InvalidInput, MRPError
 from mrpvm.llm.storable import is_storable
-from sessions_app.acting import acting_as
+from sessions_app.actions.settings.audit import acting_as
 from sessions_app.database import as_unavailable
 from sessions_app.identifiers import new_request_id
 from sessions_app.mcp import experimenting, reading, writing

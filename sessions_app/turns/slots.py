@@ -12,10 +12,10 @@ from django.utils.text import Truncator
 from mrpvm.errors import Conflict
 from mrpvm.llm.redaction import without_secrets
 from sessions_app import events, shutdown
-from sessions_app.acting import asking_name
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.slots import refusal_of, turn_in_progress, waiting_for_slot
+from sessions_app.actions.settings.audit import asking_name
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.models.named_sql import advance_session, insert_rows, read_related
 from sessions_app.models.sessions.session import ForkReason, expiry_after

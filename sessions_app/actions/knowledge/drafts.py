@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import batched
 
-from django.db import transaction
-
 from mrpvm.errors import NotFound
 from sessions_app import events
 from sessions_app.actions.knowledge.bases import check_base_size
 from sessions_app.actions.knowledge.source_rows import NewSource, check_source, insert_source, is_listed, refuse_taken
-from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.sessions.slots import change_idle_session
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers import (
     UNITS_AT_ONCE,
@@ -81,13 +79,14 @@ def _change(
     refuse_taken(draft, source, earlier, replaces=replaces)
     changed_count = len(source.units) + LayerUnit.objects.filter(origin__in=earlier).count()
     if changed_count <= UNITS_AT_ONCE:
-        return waiting_for_slot(wait_ms, lambda: _change_at_once(session, source, replaces=replaces))
+        return change_idle_session(session.pk, partial(_change_at_once, source=source, replaces=replaces), wait_ms)
     _keep_many_own(session, [unit.hash for unit in source.units], watch, wait_ms)
     with staging(draft) as layer:
         row = insert_source(layer, source, earlier)
         hide_in_batches(layer, earlier, watch)
         fill(layer, source.units, row, watch, source.entries)
-        return waiting_for_slot(wait_ms, lambda: _publish(session, layer.pk, row, replaces=replaces))
+        publish = partial(_publish, layer_pk=layer.pk, row=row, replaces=replaces)
+        return change_idle_session(session.pk, publish, wait_ms)
 
 
 def _keep_many_own(session: Session, hashes: Sequence[str], watch: Watch, wait_ms: int) -> None:
@@ -107,12 +106,7 @@ def _keep_many_own(session: Session, hashes: Sequence[str], watch: Watch, wait_m
     if len(unheld) > UNITS_AT_ONCE:
         for batch in batched((unit.hash for unit in unheld), UNITS_AT_ONCE, strict=False):
             watch(0)
-            waiting_for_slot(wait_ms, partial(_keep_batch, session.pk, batch))
-
-
-@transaction.atomic
-def _keep_batch(session_pk: int, hashes: Sequence[str]) -> None:
-    keep_own(lock_idle_session(session_pk), hashes)
+            change_idle_session(session.pk, partial(keep_own, hashes=batch), wait_ms)
 
 
 def _check_there(source: NewSource, earlier: Sequence[KnowledgeSource]) -> None:
@@ -120,9 +114,7 @@ def _check_there(source: NewSource, earlier: Sequence[KnowledgeSource]) -> None:
         raise NotFound(f"The draft shows no source '{source.source_id}'.", code="SOURCE_NOT_FOUND")
 
 
-@transaction.atomic
-def _change_at_once(session: Session, source: NewSource, *, replaces: bool) -> tuple[Session, KnowledgeSource]:
-    locked = lock_idle_session(session.pk)
+def _change_at_once(locked: Session, source: NewSource, *, replaces: bool) -> tuple[Session, KnowledgeSource]:
     before = stored(locked.project)
     draft = locked.draft
     earlier = earlier_sources(draft, source.source_id)
@@ -150,12 +142,10 @@ def _remove_own(draft: KnowledgeLayer, earlier: Sequence[KnowledgeSource]) -> No
             take_out_source(row)
 
 
-@transaction.atomic
 def _publish(
-    session: Session, layer_pk: int, row: KnowledgeSource, *, replaces: bool
+    locked: Session, layer_pk: int, row: KnowledgeSource, *, replaces: bool
 ) -> tuple[Session, KnowledgeSource]:
-    """Make a staged layer the topmost one of the session's draft."""
-    locked = lock_idle_session(session.pk)
+    """Make a staged layer the topmost one of the locked session's draft."""
     before = stored(locked.project)
     draft = locked.draft
     layer = staged_on(layer_pk, draft)

@@ -16,7 +16,7 @@ from mrpvm.errors import InvalidInput
 from sessions_app import events
 from sessions_app.actions.knowledge.bases import base_name, require_tests
 from sessions_app.actions.knowledge.notifications import kb_forked, kb_loaded, kb_saved, notify_on_commit
-from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.sessions.slots import change_idle_session
 from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers import (
@@ -134,7 +134,7 @@ def save_session_kb(
     )  # fmt: skip
     if kept_ids is None:
         prepare_journal(session, UNITS_AT_ONCE)
-    return waiting_for_slot(wait_ms, partial(_save, session.pk, saving))
+    return change_idle_session(session.pk, partial(_save, saving=saving), wait_ms)
 
 
 def _told(is_included: bool, unit_ids: Collection[str] | None) -> Collection[str] | None:
@@ -164,10 +164,8 @@ class _Saving:
         return "with" if self.kept_ids is None else "chosen" if self.kept_ids else "without"
 
 
-@transaction.atomic
-def _save(session_pk: int, saving: _Saving) -> KnowledgeBase:
-    """Seal what the session has to save, point a base at it, mount that base and announce both."""
-    session = lock_idle_session(session_pk)
+def _save(session: Session, saving: _Saving) -> KnowledgeBase:
+    """Seal what the locked session has to save, point a base at it, mount that base and announce both."""
     previous = base = session.mounted_kb
     is_fork = saving.is_fork or (saving.target is None and saving.name is not None and previous.is_default)
     if not is_fork:

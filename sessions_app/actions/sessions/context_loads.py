@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -17,7 +18,7 @@ from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.knowledge.quarantine import replace_rejections
 from sessions_app.actions.knowledge.source_rows import check_source_name
 from sessions_app.actions.sessions.context_units import added_event, known_hashes
-from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.sessions.slots import change_idle_session
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers import (
     UNITS_AT_ONCE,
@@ -92,18 +93,18 @@ def add_context(session: Session, material: Material, *, watch: Watch = unwatche
         by_hash.setdefault(unit.hash, unit)
     fresh = list(by_hash.values())
     if len(fresh) <= UNITS_AT_ONCE:
-        return waiting_for_slot(wait_ms, lambda: _add_at_once(session, material, fresh))
+        return change_idle_session(session.pk, partial(_add_at_once, material=material, fresh=fresh), wait_ms)
     top = KnowledgeLayer.objects.get(children=session.journal_id)
     with staging(top) as layer:
         kept = fresh[: settings.MRPVM_MAX_SESSION_UNITS]
         fill(layer, kept, journal_source(session, layer), watch, material.entries)
-        return waiting_for_slot(wait_ms, lambda: _publish(session, material, layer.pk, len(fresh)))
+        publish = partial(_publish, material=material, layer_pk=layer.pk, fresh_count=len(fresh))
+        return change_idle_session(session.pk, publish, wait_ms)
 
 
-@transaction.atomic
-def _add_at_once(session: Session, material: Material, fresh: Sequence[KnowledgeUnit]) -> ContextLoad:
-    before = stored(session.project)
-    locked = _prepared(session, material)
+def _add_at_once(locked: Session, material: Material, fresh: Sequence[KnowledgeUnit]) -> ContextLoad:
+    before = stored(locked.project)
+    _remove_replaced(locked, material)
     known = known_hashes(locked, fresh)
     unknown = [unit for unit in fresh if unit.hash not in known]
     kept = unknown[: _room(locked)]
@@ -118,11 +119,10 @@ def _add_at_once(session: Session, material: Material, fresh: Sequence[Knowledge
     return done
 
 
-@transaction.atomic
-def _publish(session: Session, material: Material, layer_pk: int, fresh_count: int) -> ContextLoad:
-    """Put a staged layer under the session's journal, and make its units the session's."""
-    before = stored(session.project)
-    locked = _prepared(session, material)
+def _publish(locked: Session, material: Material, layer_pk: int, fresh_count: int) -> ContextLoad:
+    """Put a staged layer under the locked session's journal, and make its units the session's."""
+    before = stored(locked.project)
+    _remove_replaced(locked, material)
     below = locked.journal.parent
     assert below is not None  # noqa: S101  (a journal lies on its draft)
     layer = staged_on(layer_pk, below)
@@ -140,12 +140,9 @@ def _publish(session: Session, material: Material, layer_pk: int, fresh_count: i
     return done
 
 
-def _prepared(session: Session, material: Material) -> Session:
-    """Return the locked session without what this load replaces."""
-    locked = lock_idle_session(session.pk)
+def _remove_replaced(locked: Session, material: Material) -> None:
     if material.replaces:
         _remove_loaded(locked, material.source_id)
-    return locked
 
 
 def _finished(locked: Session, material: Material, kept: Sequence[KnowledgeUnit], dropped_count: int) -> ContextLoad:

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+from django.db import transaction
+
 from mrpvm.errors import Conflict, Expired, NotFound
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.models.named_sql import read_related
@@ -67,6 +69,19 @@ def lock_idle_session(session_pk: int) -> Session:
     if running is not None:
         raise turn_in_progress(running)
     return session
+
+
+def change_idle_session[Result](session_pk: int, change: Callable[[Session], Result], wait_ms: int = 0) -> Result:
+    """Return what `change` gives, called with the locked session in a transaction of its own.
+
+    Raises: as for `lock_idle_session`, once a turn has been running for `wait_ms`.
+    """
+
+    @transaction.atomic
+    def attempt() -> Result:
+        return change(lock_idle_session(session_pk))
+
+    return waiting_for_slot(wait_ms, attempt)
 
 
 def turn_in_progress(running: ExplainabilityTurn | None) -> Conflict:

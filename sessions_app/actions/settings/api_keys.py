@@ -14,7 +14,6 @@ from django.db.models.signals import post_delete, post_save
 from django.utils import timezone
 
 from mrpvm.errors import InvalidInput
-from sessions_app.acting import named
 from sessions_app.actions.settings.audit import record
 from sessions_app.actions.settings.invitations import withdraw_invitations_of
 from sessions_app.database import as_unavailable
@@ -47,6 +46,11 @@ def create_key(project: Project, name: str, role: str = Role.EDITOR, actor: User
 
 def _record(kind: AuditKind, key: ApiKey) -> None:
     record(kind, key.project_id, f"key {named(key)}", role=key.role)
+
+
+def named(key: ApiKey) -> str:
+    """Return a key's name, and how what follows "mrp_" begins, which nothing takes for a key."""
+    return f"{key.name} ({key.prefix.removeprefix('mrp_')}…)"
 
 
 @transaction.atomic

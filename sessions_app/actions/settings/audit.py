@@ -1,8 +1,14 @@
-"""The audit log: one entry for each change, written in the transaction of the change."""
+"""The audit log: one entry for each change, written in the transaction of the change, with who made it.
 
-from collections.abc import Callable, Mapping, Sequence
+The actor is set by the door that a request comes in by, for the block that answers it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -10,11 +16,55 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.llm.redaction import without_secrets
-from sessions_app.acting import current_actor
 from sessions_app.models import AuditEntry, AuditKind, KnowledgeBase, Membership, Session
 
 _SUBJECT_CHARS, _ADDRESS_CHARS, _REQUEST_ID_CHARS = 300, 45, 128
 _ENTRIES_A_TRANSACTION = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """A user, the holder of a key, somebody who has not logged in, or the server and the commands of its operator.
+
+    `address` is the caller's IP address, empty for the server; `request_id` that of the log's lines.
+    """
+
+    kind: Literal["user", "key", "stranger", "server"]
+    name: str
+    address: str = ""
+    request_id: str = ""
+
+
+_NAME_CHARS = 150
+SERVER = Actor(kind="server", name="server")
+
+_actor: ContextVar[Callable[[], Actor]] = ContextVar("actor")
+
+
+def current_actor() -> Actor:
+    """Return who acts now; the server where no door has said."""
+    return _actor.get(lambda: SERVER)()
+
+
+def asking_name() -> str:
+    """Return the name of the user or key that asks for a turn, empty where the server itself does."""
+    actor = current_actor()
+    return actor.name[:_NAME_CHARS] if actor.kind in ("user", "key") else ""
+
+
+@contextmanager
+def acting_as(actor: Callable[[], Actor]) -> Iterator[None]:
+    """Run the block for an actor, who is looked up when first asked for."""
+    token = _actor.set(actor)
+    try:
+        yield
+    finally:
+        _actor.reset(token)
+
+
+def act_as(actor: Callable[[], Actor]) -> None:
+    """Replace the actor, who is looked up when first asked for, until the block of `acting_as` around this ends."""
+    _actor.set(actor)
 
 
 def record(kind: AuditKind, project_pk: int | None, subject: str, /, **facts: Any) -> None:

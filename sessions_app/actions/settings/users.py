@@ -6,8 +6,7 @@ from django.contrib.auth.models import Group, User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 
-from sessions_app.acting import current_actor
-from sessions_app.actions.settings.audit import record, record_of_user
+from sessions_app.actions.settings.audit import current_actor, record, record_of_user
 from sessions_app.call_rates import is_allowed, network_of
 from sessions_app.models import AuditKind
 

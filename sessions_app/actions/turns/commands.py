@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from mrpvm.commands import CommandResult
 from mrpvm.preview import preview
-from sessions_app.acting import asking_name
+from sessions_app.actions.settings.audit import asking_name
 from sessions_app.actions.turns.conditions import digest_of, store_conditions
 from sessions_app.models import ExplainabilityTurn, Session
 
