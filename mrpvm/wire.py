@@ -13,6 +13,8 @@ from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin, get
 import orjson
 
 _PLAIN = frozenset({type(None), str, int, float, bool})
+type JSONObject = dict[str, Any]
+"""A JSON object whose names are not listed here."""
 _EMPTY: tuple[()] = ()
 """There is one empty tuple, and most fields that hold several values hold none."""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mrpvm.assistants.skills import SkillEntry
-from mrpvm.commands.result import CommandResult
+from mrpvm.commands.result import CommandEnvelope, CommandResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ def skill_use(chosen: Orchestration | None) -> dict[str, str] | None:
     }
 
 
-def skill_answer(chosen: Orchestration | None, text: str) -> dict[str, Any] | None:
+def skill_answer(chosen: Orchestration | None, text: str) -> CommandEnvelope | None:
     """Return the envelope of a skill's answer, None for a turn without one."""
     if chosen is None:
         return None
@@ -51,7 +51,7 @@ _FAILURES = {
 _OTHER_FAILURE = ("llm_backend_invalid_response", "Error: LLM backend returned invalid response.")
 
 
-def skill_failure(chosen: Orchestration | None, code: str) -> dict[str, Any] | None:
+def skill_failure(chosen: Orchestration | None, code: str) -> CommandEnvelope | None:
     """Return the envelope of a skill whose turn ended with an error of this code, None for a turn without a skill."""
     if chosen is None:
         return None

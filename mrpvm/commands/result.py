@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
+
+
+class CommandEnvelope(TypedDict):
+    """What a command gave."""
+
+    status: Literal["ok", "error"]
+    code: str
+    message: str
+    data: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +23,7 @@ class CommandResult:
     message: str
     data: Mapping[str, Any] | None = None
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> CommandEnvelope:
         """Return the envelope as stored data."""
         return {
             "status": self.status,

@@ -12,6 +12,7 @@ from mrpvm.conversation.rewriting import term_of
 from mrpvm.conversation.session_memory import Memory, after_turn
 from mrpvm.conversation.summary import PlacedMessage, Summary
 from mrpvm.errors import Conflict
+from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.events import PluginFinished, Record, event_of, said
 from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, HistoryMessage, KnowledgeUnit, Store
 from mrpvm.wire import from_wire
@@ -316,12 +317,12 @@ def _group_of(group: Mapping[str, Any]) -> AnswerGroup:
     )
 
 
-def recorded_requests(recorded: RecordedTurn) -> list[Mapping[str, Any]]:
+def recorded_requests(recorded: RecordedTurn) -> list[ModelExchange]:
     """Return each request of the turn to a model, with its answer."""
     return list(_requests(recorded))
 
 
-def _requests(recorded: RecordedTurn) -> Iterator[Mapping[str, Any]]:
+def _requests(recorded: RecordedTurn) -> Iterator[ModelExchange]:
     yield from (recorded.turn.context_report or {}).get("requests", ())
     if recorded.conditions["models"] is not None:
         for record in recorded.records:

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.commands.orchestration import skill_failure
+from mrpvm.commands.result import CommandEnvelope
 from mrpvm.conversation.context import SUMMARISED
 from mrpvm.errors import ErrorRecord, MRPError, StorageUnavailable
 from mrpvm.trace.events import (
@@ -62,7 +63,7 @@ class TurnError(MRPError):
         self,
         turn: ExplainabilityTurn,
         error: ErrorRecord,
-        command: Mapping[str, Any] | None = None,
+        command: CommandEnvelope | None = None,
         *,
         phase: str | None = None,
         outbound: Mapping[str, Any] | None = None,
@@ -109,7 +110,7 @@ class TurnEnd:
     """What a turn's entry will hold: its error and, where a command asked for it, the command's envelope."""
 
     error: ErrorRecord
-    command: Mapping[str, Any] | None = None
+    command: CommandEnvelope | None = None
 
 
 class Unclosed:
@@ -145,7 +146,7 @@ class Unclosed:
 unclosed = Unclosed()
 
 
-def end_turn(turn: ExplainabilityTurn, error: ErrorRecord, command: Mapping[str, Any] | None = None) -> None:
+def end_turn(turn: ExplainabilityTurn, error: ErrorRecord, command: CommandEnvelope | None = None) -> None:
     """Close a turn of this process that failed.
 
     Effects: those of `close_turn`, on a new connection where that was what failed; later and on another thread if the
@@ -161,7 +162,7 @@ def end_turn(turn: ExplainabilityTurn, error: ErrorRecord, command: Mapping[str,
 
 
 @transaction.atomic
-def close_turn(turn_pk: int, error: ErrorRecord, command: Mapping[str, Any] | None = None) -> bool:
+def close_turn(turn_pk: int, error: ErrorRecord, command: CommandEnvelope | None = None) -> bool:
     """End a running turn with what its stored trace holds; False if it is not running any more.
 
     Args:
@@ -182,7 +183,7 @@ def end_failed(
     session: Session,
     error: ErrorRecord,
     used: Selection = NOTHING_USED,
-    command: Mapping[str, Any] | None = None,
+    command: CommandEnvelope | None = None,
 ) -> None:
     """Store the end of a turn that did not succeed; turn and session are locked, the trace is stored already.
 
@@ -190,7 +191,7 @@ def end_failed(
     """
     discarded = discard_pending(turn, session, error["code"])
     turn.error = dict(error)
-    turn.command_result = dict(command) if command else None
+    turn.command_result = command
     turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
     fill_end(turn, ending(error), "failed", used)
     turn.save()

@@ -10,6 +10,7 @@ from django.http import HttpResponseBase
 from rest_framework.utils.encoders import JSONEncoder
 
 from mrpvm.errors import NotFound
+from mrpvm.wire import JSONObject
 from sessions_app import shutdown
 from sessions_app.api.experiments.records import experiment_record, listed_experiment, trial_record
 from sessions_app.api.shell.errors import access_ended, body_of, error_body
@@ -66,7 +67,7 @@ def _follow(view: ApiView, experiment: Experiment, feed: Feed) -> None:
             connections.close_all()  # such a thread is seldom used: it keeps none
 
 
-def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(record: Mapping[str, Any]) -> JSONObject:
     """Return the record with times as in a plain answer."""
-    plain: dict[str, Any] = json.loads(json.dumps(record, cls=JSONEncoder))
+    plain: JSONObject = json.loads(json.dumps(record, cls=JSONEncoder))
     return plain

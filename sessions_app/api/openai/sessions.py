@@ -6,6 +6,7 @@ from typing import Any
 
 from mrpvm.conversation.chain import chain_start, extend_chain
 from mrpvm.conversation.flags import flags_in
+from mrpvm.wire import JSONObject
 from sessions_app import shutdown
 from sessions_app.actions.sessions.recognition import RecognisedSession, recognise_session, resume_session
 from sessions_app.actions.settings.quotas import take_turn
@@ -80,7 +81,7 @@ def asked_in(view: ApiView, body: Mapping[str, Any], said: SplitMessages, api: s
     return CheckedRequest(call=call, said=said, model=model, body=body, native=native, warnings=warnings)
 
 
-def _native(body: Mapping[str, Any], said: SplitMessages) -> dict[str, Any]:
+def _native(body: Mapping[str, Any], said: SplitMessages) -> JSONObject:
     """Read the native fields as the native API reads them."""
     given = {name: body[name] for name in NATIVE if name in body}
     checked = ChatRequest(data={**given, "messages": [{"role": "user", "content": said.message}]})

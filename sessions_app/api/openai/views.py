@@ -7,6 +7,7 @@ from typing import Any, Self
 from rest_framework.request import Request
 
 from mrpvm.errors import InvalidInput
+from mrpvm.wire import JSONObject
 from sessions_app.api.openai.errors import exception_handler
 from sessions_app.api.openai.objects import ListObject, MessageItem
 from sessions_app.api.shell.views import ApiView, UnknownPath
@@ -25,7 +26,7 @@ class OpenAIView(ApiView):
         """Return what answers exceptions."""
         return exception_handler
 
-    def sent(self) -> dict[str, Any]:
+    def sent(self) -> JSONObject:
         """Return the body as it came; a request without one sent nothing."""
         data = self.request.data
         return dict(data) if isinstance(data, Mapping) else {}

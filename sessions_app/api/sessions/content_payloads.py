@@ -1,12 +1,11 @@
 """How what a session holds leaves, in answers and exports alike."""
 
 from collections.abc import Container
-from typing import Any
 
 from mrpvm.conversation.session_memory import Memory
 from mrpvm.wire import to_wire
 from sessions_app.api.knowledge import responses
-from sessions_app.api.shell.responses import MessageObject, MountObject, UnitObject, UnitStep
+from sessions_app.api.shell.responses import MessageObject, MountObject, RememberedObject, UnitObject, UnitStep
 from sessions_app.api.turns.responses import MemoryContents
 from sessions_app.models import (
     ContextUnit,
@@ -57,7 +56,7 @@ def mount_payload(row: KBMount) -> MountObject:
     }
 
 
-def remembered_payload(row: RememberedText) -> dict[str, Any]:
+def remembered_payload(row: RememberedText) -> RememberedObject:
     """Return one text that the session was told to remember, or that was consolidated on request."""
     return {
         "id": row.record_id,

@@ -2,12 +2,18 @@
 
 import json
 import re
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypedDict
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
 
+from mrpvm.commands.result import CommandEnvelope
+from mrpvm.conversation.context import ReportRecord
+from mrpvm.errors import ErrorRecord
 from mrpvm.llm.redaction import redacted_json, secrets_remembered, without_secrets
+from sessions_app.api.knowledge.responses import SourceObject
 from sessions_app.api.sessions.content_payloads import (
     memory_payload,
     message_payload,
@@ -16,7 +22,9 @@ from sessions_app.api.sessions.content_payloads import (
     source_payload,
     unit_payload,
 )
-from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.api.shell.responses import MessageObject, MountObject, RememberedObject, UnitObject
+from sessions_app.api.turns.responses import MemoryContents, ResponseDocument
+from sessions_app.models import ExplainabilityTurn, Session, TurnRating
 from sessions_app.queries.knowledge.bases import draft_sources
 from sessions_app.queries.sessions.frozen_content import agents_of, personas_of, skills_of
 from sessions_app.queries.sessions.lookups import messages, mounts, units
@@ -25,6 +33,95 @@ from sessions_app.queries.sessions.remembered import all_remembered
 from sessions_app.queries.turns.registry import registry
 
 FORMAT_VERSION = 1
+
+
+class ForkOrigin(TypedDict):
+    """Where a session branched off; `sequence` is the place of the last message it took over."""
+
+    session_id: str
+    sequence: int | None
+    reason: str
+
+
+class SessionHead(TypedDict):
+    """What a session is and what it chose."""
+
+    session_id: str
+    title: str | None
+    created_at: datetime
+    last_activity_at: datetime
+    expires_at: datetime | None
+    forked_from: ForkOrigin | None
+    metadata: Mapping[str, Any]
+    flags: Mapping[str, Any]
+    summary: Mapping[str, Any] | None
+    system_prompt: str | None
+    planner_plugin: str
+    seed_detector_plugin: str | None
+    kb_plugin: str | None
+    goal_solver_plugin: str | None
+    deliberation_level: int
+    model: str | None
+    model_config: Mapping[str, Any] | None
+    grounding: str | None
+    active_agent: str
+    active_persona: str
+    active_style: str | None
+    skill_snapshot: Mapping[str, Any]
+    personas: Sequence[Mapping[str, Any]]
+    agents: Sequence[Mapping[str, Any]]
+
+
+class ExportedRating(TypedDict):
+    """What somebody thought of a turn."""
+
+    value: str
+    note: str
+    rated_at: datetime
+
+
+class ExportedTurn(TypedDict):
+    """One turn without its trace."""
+
+    request_id: str
+    turn_index: int
+    status: str
+    answer_status: str | None
+    answer_basis: str | None
+    created_at: datetime
+    finished_at: datetime | None
+    duration_ms: int | None
+    user_message: str
+    kind: str
+    planner_plugin: str | None
+    seed_detector_plugin: str | None
+    kb_plugin: str | None
+    goal_solver_plugin: str | None
+    deliberation_level: int
+    model: str | None
+    is_grounded: bool
+    client_request: Mapping[str, Any] | None
+    context_report: ReportRecord | None
+    response_document: ResponseDocument | None
+    command_result: CommandEnvelope | None
+    unit_changes: Mapping[str, Any]
+    error: ErrorRecord | None
+    rating: ExportedRating | None
+
+
+class SessionDocument(TypedDict):
+    """What a session holds."""
+
+    format: str
+    version: int
+    session: SessionHead
+    messages: Sequence[MessageObject]
+    units: Sequence[UnitObject]
+    draft_sources: Sequence[SourceObject]
+    memory: MemoryContents
+    remembered: Sequence[RememberedObject]
+    mounts: Sequence[MountObject]
+    turns: Sequence[ExportedTurn]
 
 
 def exported_file(session: Session, form: str) -> HttpResponse:
@@ -58,7 +155,7 @@ def markdown(session: Session) -> str:
     return "\n".join(lines) + "\n"
 
 
-def document(session: Session) -> dict[str, Any]:
+def document(session: Session) -> SessionDocument:
     """Return what the session holds.
 
     Left out are the traces of turns, the events and ledger of the session, the texts of staged sources, what is in
@@ -78,7 +175,7 @@ def document(session: Session) -> dict[str, Any]:
     }
 
 
-def _head(session: Session) -> dict[str, Any]:
+def _head(session: Session) -> SessionHead:
     return {
         "session_id": session.session_id,
         "title": session.title,
@@ -107,8 +204,7 @@ def _head(session: Session) -> dict[str, Any]:
     }
 
 
-def _origin(session: Session) -> dict[str, Any] | None:
-    """Return where the session branched off; `sequence` is the place of the last message it took over."""
+def _origin(session: Session) -> ForkOrigin | None:
     if session.forked_from is None:
         return None
     return {
@@ -118,7 +214,7 @@ def _origin(session: Session) -> dict[str, Any] | None:
     }
 
 
-def _turn(row: ExplainabilityTurn) -> dict[str, Any]:
+def _turn(row: ExplainabilityTurn) -> ExportedTurn:
     return {
         "request_id": row.request_id,
         "turn_index": row.turn_index,
@@ -147,9 +243,11 @@ def _turn(row: ExplainabilityTurn) -> dict[str, Any]:
     }
 
 
-def _rating(row: ExplainabilityTurn) -> dict[str, Any] | None:
-    rating = getattr(row, "rating", None)
-    return rating and {"value": rating.value, "note": rating.note, "rated_at": rating.rated_at}
+def _rating(row: ExplainabilityTurn) -> ExportedRating | None:
+    rating: TurnRating | None = getattr(row, "rating", None)
+    if rating is None:
+        return None
+    return {"value": rating.value, "note": rating.note, "rated_at": rating.rated_at}
 
 
 def _time(moment: Any) -> str:

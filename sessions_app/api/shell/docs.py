@@ -14,6 +14,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mrpvm.wire import JSONObject
 from sessions_app.api.shell.authentication import PROJECT_HEADER, MemberAuthentication
 from sessions_app.api.shell.views import ApiView
 from sessions_app.queries.settings.projects import is_at_least, membership_of
@@ -51,11 +52,11 @@ _generating = Lock()
 
 
 @cache
-def _generated() -> dict[str, Any]:
+def _generated() -> JSONObject:
     return SchemaGenerator().get_schema(request=None, public=True)
 
 
-def openapi_document() -> dict[str, Any]:
+def openapi_document() -> JSONObject:
     """Return the OpenAPI document, made once: it takes a second, and its generator is not for several threads."""
     with _generating:
         return _generated()

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from mrpvm.errors import MRPError
-from mrpvm.wire import wire_time
+from mrpvm.wire import JSONObject, wire_time
 from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.database import as_unavailable
 from sessions_app.turns.close import TurnError
@@ -124,7 +124,7 @@ def access_ended(request_id: str, session_id: str | None) -> ErrorResponse:
     return error_body("UNAUTHENTICATED", message, request_id=request_id, session_id=session_id)
 
 
-def problem_of(body: Mapping[str, Any], status: int) -> dict[str, Any]:
+def problem_of(body: Mapping[str, Any], status: int) -> JSONObject:
     """Return an error object, of either dialect, as problem details; its other fields are extension members."""
     others = dict(body["error"])
     code, message, _ = others.pop("code"), others.pop("message"), others.pop("type")

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from mrpvm.errors import InvalidInput
+from mrpvm.wire import JSONObject
 
 CHAT_ROLES = ("user", "system")
 HISTORY_ROLES = ("user", "system", "assistant", "tool")
@@ -62,7 +63,7 @@ class Truth(serializers.BooleanField):
         return data
 
 
-def _messages_schema(roles: tuple[str, ...], content: dict[str, Any], **more: Any) -> dict[str, Any]:
+def _messages_schema(roles: tuple[str, ...], content: JSONObject, **more: Any) -> JSONObject:
     message = {
         "type": "object",
         "properties": {"role": {"type": "string", "enum": list(roles)}, "content": {"type": "string", **content}},

@@ -11,6 +11,7 @@ from rest_framework.parsers import BaseParser, MultiPartParser
 
 from mrpvm.errors import TooLarge
 from mrpvm.llm.storable import is_storable
+from mrpvm.wire import JSONObject
 
 
 class JSONObjectParser(BaseParser):
@@ -20,7 +21,7 @@ class JSONObjectParser(BaseParser):
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+    ) -> JSONObject:
         """Return the object.
 
         Raises:
@@ -53,7 +54,7 @@ class UploadParser(BaseParser):
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+    ) -> JSONObject:
         """Return the form's fields, the file among them.
 
         Raises:

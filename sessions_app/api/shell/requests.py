@@ -12,6 +12,7 @@ from mrpvm.conversation.flags import ALIASES
 from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.roles import THINKING_LEVELS, VERBOSITIES
+from mrpvm.wire import JSONObject
 from sessions_app.actions.knowledge.source_rows import SOURCE_NAME_CHARS
 from sessions_app.actions.sessions.session import TITLE_CHARS, Choices
 from sessions_app.actions.settings.retention import MOST_DAYS
@@ -147,7 +148,7 @@ class SessionPatchRequest(WaitFields):
 
     title = JSONText(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: dict[str, Any]) -> JSONObject:
         """Refuse a body that would change nothing."""
         if "title" not in attrs and not any(ALIASES.get(name, name) in FLAGS for name in self.initial_data):
             raise serializers.ValidationError("Name a title or a flag.")
@@ -278,7 +279,7 @@ class RestoreRequest(Coded):
     expected_revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
 
 
-def _entry(*names: str) -> dict[str, Any]:
+def _entry(*names: str) -> JSONObject:
     """Return the schema of an object with one of these texts."""
     one_of = [
         {

@@ -344,6 +344,21 @@ class MountObject(TypedDict):
     until: datetime | None
 
 
+class RememberedObject(TypedDict):
+    """One text that a session was told to remember, or that was consolidated on request."""
+
+    id: str
+    content: str
+    domain: str
+    namespace: str | None
+    status: str
+    source: str
+    confidence: float
+    created_at: datetime
+    verified_at: datetime | None
+    expires_at: datetime | None
+
+
 class MountPage(PageObject):
     """A page of mounts."""
 

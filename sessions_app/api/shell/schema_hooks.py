@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mrpvm.conversation.flags import ALIASES, DOCUMENT_BIAS, LIMITS, NAMES
+from mrpvm.wire import JSONObject
 from sessions_app.actions.settings.kept_answers import KEY_CHARS
 from sessions_app.api.shell.errors import PROBLEM_TYPE
 from sessions_app.api.shell.schemas import ERRORS
@@ -51,7 +52,7 @@ def api_only(endpoints: Iterable[tuple[str, str, str, Any]], **kwargs: Any) -> l
     return [endpoint for endpoint in endpoints if endpoint[0].startswith("/api/")]
 
 
-def without_sources(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+def without_sources(result: JSONObject, **kwargs: Any) -> JSONObject:
     """Return the document with references to rules left out of its descriptions."""
     waiting: list[Any] = [result]
     while waiting:
@@ -65,14 +66,14 @@ def without_sources(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     return result
 
 
-def with_flags(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+def with_flags(result: JSONObject, **kwargs: Any) -> JSONObject:
     """Return the document with the flags in the bodies that take them; null is no choice, or takes one back."""
     for name in TAKE_FLAGS:
         result["components"]["schemas"][name]["properties"] |= {flag: _flag(flag) for flag in NAMES}
     return result
 
 
-def with_habits(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+def with_habits(result: JSONObject, **kwargs: Any) -> JSONObject:
     """Return the document with what every write, list and error share, each described once."""
     shared = result["components"]
     shared["parameters"] = {"IdempotencyKey": _IDEMPOTENCY_KEY}
@@ -91,7 +92,7 @@ def with_habits(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     return result
 
 
-def _share_errors(operation: dict[str, Any], shared: dict[str, Any]) -> None:
+def _share_errors(operation: JSONObject, shared: JSONObject) -> None:
     """Put the operation's error answers into `shared` by their statuses, and references in their place."""
     for status, answer in sorted(operation["responses"].items()):
         plain = answer.get("content", {}).get("application/json", {}).get("schema")
@@ -106,7 +107,7 @@ def _share_errors(operation: dict[str, Any], shared: dict[str, Any]) -> None:
     operation["responses"] = dict(sorted(operation["responses"].items()))
 
 
-def _refused(status: int) -> dict[str, Any]:
+def _refused(status: int) -> JSONObject:
     schema = _reference("schemas", "ErrorResponse")
     return {"description": ERRORS[status], "content": {"application/json": {"schema": schema}}}
 
@@ -115,7 +116,7 @@ def _reference(kind: str, name: str) -> dict[str, str]:
     return {"$ref": f"#/components/{kind}/{name}"}
 
 
-def _flag(name: str) -> dict[str, Any]:
+def _flag(name: str) -> JSONObject:
     if name in LIMITS:
         lowest, highest = LIMITS[name]
         kind = "integer" if isinstance(lowest, int) else "number"

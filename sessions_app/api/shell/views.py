@@ -29,6 +29,9 @@ from sessions_app.models import KeptAnswer, Project
 from sessions_app.queries.paging import Page
 from sessions_app.turns.close import TurnError
 
+type Validated = dict[str, Any]
+"""What a serializer has accepted, by the names of its fields."""
+
 
 class JSONAlways(BaseContentNegotiation):
     """Answers in JSON whatever the client accepts: errors before a stream are plain answers too."""
@@ -146,7 +149,7 @@ class ApiView(APIView):
             query[self.cursor_parameter] = cursor
         return f"{self.request.path}?{query.urlencode()}" if query else self.request.path
 
-    def body[Shape: serializers.Serializer](self, shape: type[Shape]) -> dict[str, Any]:
+    def body[Shape: serializers.Serializer](self, shape: type[Shape]) -> Validated:
         """Return the validated body; keys that were not sent are absent.
 
         Raises:
@@ -154,12 +157,12 @@ class ApiView(APIView):
         """
         return _checked(shape(data=self.request.data))
 
-    def parameters[Shape: serializers.Serializer](self, shape: type[Shape]) -> dict[str, Any]:
+    def parameters[Shape: serializers.Serializer](self, shape: type[Shape]) -> Validated:
         """Return the validated query string; defaults are filled in."""
         return _checked(shape(data=self.request.query_params.dict()))
 
 
-def _checked(shape: serializers.Serializer) -> dict[str, Any]:
+def _checked(shape: serializers.Serializer) -> Validated:
     shape.is_valid(raise_exception=True)
     return dict(shape.validated_data)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
+from mrpvm.commands.result import CommandEnvelope
 from mrpvm.errors import ErrorRecord
 from mrpvm.trace.record import ExecutionTrace
 from mrpvm.trace.verdict import LEADS
@@ -75,15 +76,6 @@ class UsageObject(TypedDict):
     completion_tokens: int
     total_tokens: int
     estimated: NotRequired[bool]
-
-
-class CommandEnvelope(TypedDict):
-    """What a command gave."""
-
-    status: Annotated[str, OneOf(("ok", "error"))]
-    code: str
-    message: str
-    data: Mapping[str, Any] | None
 
 
 class MeantTermObject(TypedDict):

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 
 from mrpvm.conversation.answers import cited_units
 from mrpvm.errors import NotFound
+from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.events import Event, Record, event_of
 from mrpvm.trace.graph import Graph, fold_graph
 from mrpvm.values import Answer, AnswerGroup
@@ -154,7 +155,7 @@ class Detail:
         return json.loads(self.text) if not self.cut_bytes and not self.is_pruned else None
 
     @property
-    def requests(self) -> list[dict[str, Any]]:
+    def requests(self) -> list[ModelExchange]:
         """Return what the execution sent to models, as far as its payload is still there and whole."""
         meta = (self.payload or {}).get("meta") or {}
         return list(meta.get("requests", ()))
