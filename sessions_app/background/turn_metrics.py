@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from mrpvm.trace.events import Event, PluginFinished, said
 from sessions_app.metrics import Meters, meters
 from sessions_app.models import ExplainabilityTurn
+from sessions_app.running_turns import running_turns
 from sessions_app.turns.pipeline import turn_ended
-from sessions_app.turns.running_turns import running_turns
 
 if TYPE_CHECKING:
     from sessions_app.background.sweeper import Sweeper

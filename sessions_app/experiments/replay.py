@@ -28,7 +28,7 @@ from sessions_app.experiments.run import Rerun, Setup, rerun
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.experiments.forgetting.acts import forgotten_since
 from sessions_app.queries.turns.registry import answer_of
-from sessions_app.turns.running_turns import running_turns
+from sessions_app.running_turns import running_turns
 from sessions_app.turns.view import plugin_versions
 
 type Reason = Literal[

@@ -16,9 +16,9 @@ from sessions_app.layers import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.sessions.flags import flags_of
 from sessions_app.queries.sessions.lookups import reread_session
+from sessions_app.running_turns import running_turns
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.machine import machine
-from sessions_app.turns.running_turns import running_turns
 from sessions_app.turns.state import read_state
 
 

@@ -31,7 +31,7 @@ from sessions_app.models import Experiment, TestCase, TestResult, Trial
 from sessions_app.queries.experiments.suites import outcome_counts, waiting_results
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.turns.registry import answer_of
-from sessions_app.turns.running_turns import running_turns
+from sessions_app.running_turns import running_turns
 
 _FULL_SECONDS = 0.05
 Status = Experiment.Status

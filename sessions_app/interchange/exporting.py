@@ -17,8 +17,8 @@ from django.db.models.signals import post_save
 from mrpvm.llm.trace_context import TraceContext
 from mrpvm.trace.events import ROOT_FRAME_ID, Event
 from sessions_app.models import ExplainabilityTurn, TestResult, TurnRating
+from sessions_app.tracing import span_id_of
 from sessions_app.turns.pipeline import turn_ended
-from sessions_app.turns.tracing import span_id_of
 
 if TYPE_CHECKING:
     from sessions_app.interchange.spans import Evaluation

@@ -31,7 +31,7 @@ from mrpvm.trace.events import (
 from mrpvm.trace.graph import Edge, cause_edges
 from mrpvm.values import KnowledgeUnit
 from mrpvm.wire import WireWriter
-from sessions_app.turns.tracing import span_id_of
+from sessions_app.tracing import span_id_of
 
 type Attributes = dict[str, str | int | float | bool | Sequence[str]]
 

@@ -14,8 +14,8 @@ from sessions_app.commands.messages import answer_message
 from sessions_app.mcp.caller import Caller
 from sessions_app.mcp.turn_text import outcome_words
 from sessions_app.queries.sessions.lookups import session_reference
+from sessions_app.running_turns import running_turns
 from sessions_app.turns.call import TurnCall, check_call
-from sessions_app.turns.running_turns import running_turns
 
 
 def ask(

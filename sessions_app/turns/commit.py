@@ -33,10 +33,10 @@ from sessions_app.actions.settings.quotas import count_model_use
 from sessions_app.actions.turns.running import reload_locked
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.named_sql import store_committed, turn_end, value_insertions, write_all
+from sessions_app.provider_threads import CHAIN_BROKEN
 from sessions_app.queries.sessions.lookups import is_open
 from sessions_app.queries.turns.running import is_running
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.chains import CHAIN_BROKEN
 from sessions_app.turns.close import end_failed, fill_end, fill_usage
 from sessions_app.turns.prepare import Prepared
 from sessions_app.turns.trace_writer import TraceWriter

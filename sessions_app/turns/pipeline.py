@@ -24,20 +24,19 @@ from sessions_app.fair_share import fair_share
 from sessions_app.logs import logging_with
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.pacing import turn_running
+from sessions_app.provider_threads import as_sent, keep_chain
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests
+from sessions_app.running_turns import running_turns
+from sessions_app.tracing import traced_turn
 from sessions_app.turns.call import TurnCall, admitted, limited
 from sessions_app.turns.cancel import CancelWatch
-from sessions_app.turns.chains import as_sent, keep_chain
 from sessions_app.turns.close import TurnError, end_on_defect, end_turn
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
 from sessions_app.turns.live_draft import LiveDraft
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, prepare
-from sessions_app.turns.progress import progress_of
-from sessions_app.turns.running_turns import running_turns
 from sessions_app.turns.slots import start_turn
 from sessions_app.turns.trace_writer import TraceWriter
-from sessions_app.turns.tracing import traced_turn
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +47,8 @@ its place in a `trace` or None, and its `answer`, None unless it succeeded.
 Receivers connect when the server starts; one that raises is logged, and the turn stays as it is.
 """
 
-Listener = Callable[[Mapping[str, Any]], None]
-"""Takes progress payloads while the turn works, on the turn's thread."""
+Listener = Callable[[ExplainabilityTurn, Event], None]
+"""Takes machine events while the turn works, on the turn's thread."""
 Reader = Callable[[ExplainabilityTurn, AnswerDelta], None]
 """Takes the pieces of an answer that are no drafts, on the turn's thread."""
 
@@ -148,8 +147,8 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
             draft.add(event.data)
             if read is not None and not event.data.is_draft:
                 read(turn, event.data)
-        if listen is not None and (payload := progress_of(turn, event)) is not None:
-            listen(payload)
+        if listen is not None:
+            listen(turn, event)
         if isinstance(event.data, UnitsStaged):
             notify_staged(turn, event.units, patience)
         trace.flush_if_due()

@@ -24,10 +24,10 @@ from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.language_model import model_source
 from sessions_app.layers import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.provider_threads import chain_of
 from sessions_app.queries.sessions.flags import flags_of
 from sessions_app.queries.sessions.frozen_content import skills_of
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.chains import chain_of
 from sessions_app.turns.close import end_on_defect
 from sessions_app.turns.preparation_model import TurnPreparationModel
 from sessions_app.turns.state import GUIDED_SOLVER, read_state

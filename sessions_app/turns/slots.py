@@ -19,11 +19,11 @@ from sessions_app.actions.settings.audit import asking_name
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.models.named_sql import advance_session, insert_rows, read_related
 from sessions_app.models.sessions.session import ForkReason, expiry_after
+from sessions_app.tracing import trace_id_of
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnEnd, unclosed
 from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned
-from sessions_app.turns.tracing import trace_id_of
 
 FIRST_MESSAGE_CHARS = 60
 

@@ -14,7 +14,7 @@ from mrpvm.errors import Unavailable
 from sessions_app.api.turns import sse
 from sessions_app.api.turns.sse import Feed, _frames, frame
 from sessions_app.api.turns.stream_threads import StreamThreads
-from sessions_app.turns.running_turns import RunningTurns
+from sessions_app.running_turns import RunningTurns
 
 LAST_WORDS: dict[str, Any] = {"error": {}}
 

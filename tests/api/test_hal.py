@@ -10,8 +10,8 @@ from sessions_app.actions.settings.projects import create_project
 from sessions_app.api.turns import chat, turn_stream
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.models.named_sql import select_conversation
+from sessions_app.provider_threads import forget_chains
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.chains import forget_chains
 from sessions_app.turns.pipeline import TurnResult, run_turn
 from tests.api.conftest import Caller
 from tests.api.test_chat_stream import Streamed

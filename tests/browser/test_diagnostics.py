@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
-from sessions_app.turns.chains import forget_chains
+from sessions_app.provider_threads import forget_chains
 from tests.browser.barriers import problems
 from tests.browser.browsing import Browser, new_session, say
 from tests.llm.provider import Provider

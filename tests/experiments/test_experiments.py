@@ -36,7 +36,7 @@ from sessions_app.models import (
 from sessions_app.queries.experiments.dependence import dependences
 from sessions_app.queries.experiments.experiments import trials
 from sessions_app.queries.turns.registry import cited_unit_ids, events
-from sessions_app.turns.running_turns import running_turns
+from sessions_app.running_turns import running_turns
 from tests.experiments.conftest import ANNA, Talk, diagnosed, ran, tried
 
 ASKED = ("My dog is called Rex.", "I like tea.", "What is my dog called?")

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from mrpvm.errors import Unavailable
 from sessions_app import fair_share as sharing
 from sessions_app.fair_share import FairShare
-from sessions_app.turns.running_turns import RunningTurns
+from sessions_app.running_turns import RunningTurns
 
 LOUD, QUIET = 1, 2
 

@@ -10,8 +10,8 @@ from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.experiments.what_if import what_if
 from sessions_app.models import Session
+from sessions_app.running_turns import running_turns
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.running_turns import running_turns
 from tests.actions.knowledge_scene import tell
 
 pytestmark = pytest.mark.django_db(transaction=True)

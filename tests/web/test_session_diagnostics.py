@@ -16,9 +16,9 @@ from sessions_app.actions.sessions.recognition import EXPIRED
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import Message, Project, Session
+from sessions_app.provider_threads import forget_chains
 from sessions_app.queries.sessions.diagnostics import sent_requests
 from sessions_app.queries.turns.registry import events
-from sessions_app.turns.chains import forget_chains
 from sessions_app.web.shell.words import why
 from tests.configured_model import acting
 from tests.house.pages import ROOT, nodes, syntax_tree
@@ -201,7 +201,7 @@ def test_a_cache_that_is_away_costs_the_thread_alone(
     talk(session, "My dog is called Rex.", **LLM)
     with monkeypatch.context() as during:
         for name in ("get", "get_many", "set", "delete"):
-            during.setattr(f"sessions_app.turns.chains.cache.{name}", away)
+            during.setattr(f"sessions_app.provider_threads.cache.{name}", away)
         assert talk(session, "What is my dog called?", **LLM).status == "succeeded"
     assert "previous_response_id" not in responses.bodies[-1]
 

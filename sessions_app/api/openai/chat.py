@@ -8,7 +8,7 @@ from django.http import StreamingHttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mrpvm.trace.events import AnswerDelta
+from mrpvm.trace.events import AnswerDelta, Event
 from mrpvm.wire import json_bytes
 from sessions_app.api.openai.errors import openai_error
 from sessions_app.api.openai.messages import said_in
@@ -113,10 +113,10 @@ class Chunks:
         self._created = int(time.time())
         self.request_id = ""
 
-    def listen(self, payload: Mapping[str, Any]) -> None:
+    def listen(self, turn: ExplainabilityTurn, event: Event) -> None:
         """Open the stream as soon as the turn has started; this API knows no progress."""
         if not self.request_id:
-            self._feed.put(*self._first(payload["requestId"], payload["sessionId"]))
+            self._feed.put(*self._first(turn.request_id, turn.session.session_id))
 
     def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:
         """Send a piece."""

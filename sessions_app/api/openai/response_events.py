@@ -1,16 +1,15 @@
 """The numbered events of one streamed response."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from mrpvm.trace.events import AnswerDelta
+from mrpvm.trace.events import AnswerDelta, Event
 from sessions_app.api.openai.response_object import output_item, output_text, response_of
 from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.api.turns.completion import unsent
 from sessions_app.api.turns.live_answer import voided
 from sessions_app.api.turns.sse import Feed, StreamEvent
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.queries.sessions.conversations import turn_of_request
 from sessions_app.turns.pipeline import TurnResult
 
 _PLACE = {"output_index": 0, "content_index": 0}
@@ -19,18 +18,17 @@ _PLACE = {"output_index": 0, "content_index": 0}
 class ResponseEvents:
     """The events of one turn, numbered from 0."""
 
-    def __init__(self, feed: Feed, project_pk: int) -> None:
+    def __init__(self, feed: Feed) -> None:
         self._feed = feed
-        self._project_pk = project_pk
         self._count = 0
         self._sent = ""
         self._begun: ExplainabilityTurn | None = None
 
-    def listen(self, payload: Mapping[str, Any]) -> None:
+    def listen(self, turn: ExplainabilityTurn, event: Event) -> None:
         """Open the stream as soon as the turn has started."""
         if self._begun is None:
-            for event in self._first(turn_of_request(self._project_pk, payload["requestId"])):
-                self._feed.put(*event)
+            for first in self._first(turn):
+                self._feed.put(*first)
 
     def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:
         """Send a piece."""

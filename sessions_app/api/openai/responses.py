@@ -84,7 +84,7 @@ class Responses(OpenAIView):
 
     def _begin(self, find: Find, checked: CheckedRequest, body: dict[str, Any]) -> Response | StreamingHttpResponse:
         feed = Feed()
-        stream = TurnStream(self, feed, ResponseEvents(feed, self.project.pk))
+        stream = TurnStream(self, feed, ResponseEvents(feed))
         _, first = stream.begin(find, checked.wait_ms)
         self.request_id = first["response"]["request_id"]
         if flag_of(body, "stream"):

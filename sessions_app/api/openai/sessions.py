@@ -18,8 +18,8 @@ from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.chat_sessions import SESSION_HEADER, chat_session, usable_id
 from sessions_app.models import Session
 from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.running_turns import running_turns
 from sessions_app.turns.call import TurnCall, check_call
-from sessions_app.turns.running_turns import running_turns
 
 COMMANDS_HEADER = "X-Commands"
 """`on` lets a message that begins with a slash be a command."""

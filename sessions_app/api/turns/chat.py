@@ -23,8 +23,8 @@ from sessions_app.api.turns.turn_stream import TurnStream
 from sessions_app.commands.messages import answer_message
 from sessions_app.models import Session
 from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.running_turns import running_turns
 from sessions_app.turns.call import TurnCall, check_call
-from sessions_app.turns.running_turns import running_turns
 
 
 class ChatCompletions(ApiView):

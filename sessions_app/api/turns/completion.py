@@ -18,9 +18,9 @@ from sessions_app.api.turns.responses import (
     UsageObject,
 )
 from sessions_app.models import ExplainabilityTurn, Message
+from sessions_app.provider_threads import as_sent
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests, tool_messages
 from sessions_app.queries.turns.entries import details_of
-from sessions_app.turns.chains import as_sent
 from sessions_app.turns.pipeline import TurnResult
 
 DELTA_CHARS = 160

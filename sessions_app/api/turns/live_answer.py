@@ -1,11 +1,11 @@
 """An answer that goes out while a model writes it, and what is left to send when it is whole."""
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator
 
-from mrpvm.trace.events import AnswerDelta
+from mrpvm.trace.events import AnswerDelta, Event
 from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.api.turns.completion import answer_events, head
+from sessions_app.api.turns.progress import progress_of
 from sessions_app.api.turns.sse import Feed, StreamEvent
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.turns.pipeline import TurnResult
@@ -21,9 +21,9 @@ class LiveAnswer:
         self._include = include
         self.sent = ""
 
-    def listen(self, payload: Mapping[str, Any]) -> None:
+    def listen(self, turn: ExplainabilityTurn, event: Event) -> None:
         """Send what the turn is doing, until its answer has started."""
-        if not self.sent:
+        if not self.sent and (payload := progress_of(turn, event)) is not None:
             self._feed.put("progress", payload)
 
     def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:

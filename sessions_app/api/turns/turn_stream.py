@@ -1,12 +1,12 @@
 """A turn that runs on a thread of its own while its answer is streamed."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from django.conf import settings
 from django.http import StreamingHttpResponse
 
-from mrpvm.trace.events import AnswerDelta
+from mrpvm.trace.events import AnswerDelta, Event
 from sessions_app.api.shell.errors import access_ended, body_of, error_body
 from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.api.shell.views import ApiView
@@ -24,7 +24,7 @@ _threads = StreamThreads("turn", 4 * settings.MRPVM_MAX_RUNNING_TURNS)
 class AnswerDialect(Protocol):
     """How one dialect describes a turn; it puts events into the stream's feed."""
 
-    def listen(self, payload: Mapping[str, Any]) -> None:
+    def listen(self, turn: ExplainabilityTurn, event: Event) -> None:
         """Take what the turn is doing."""
 
     def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:

@@ -9,8 +9,8 @@ from django.conf import settings
 from mrpvm.errors import ErrorRecord
 from mrpvm.llm.redaction import redacted, without_secrets
 from sessions_app.models import ExplainabilityTurn, Message, Session
+from sessions_app.provider_threads import as_sent, next_followed_id
 from sessions_app.queries.sessions.diagnostics import LatestTurn, latest_turn
-from sessions_app.turns.chains import as_sent, next_followed_id
 from sessions_app.web.shell.json_tree import ShownJson, shown_json
 from sessions_app.web.shell.words import why
 from sessions_app.web.turns.budget import budget_parts, source_words
