@@ -85,6 +85,10 @@ class Memory:
         }
 
 
+type MemoryColumns = tuple[Mapping[str, Any], int, datetime, datetime]
+"""The record, how many turns it comes from, when it was made and when it was last used."""
+
+
 def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, accessed_at: datetime) -> Memory:
     """Return a stored memory."""
     return Memory(

@@ -22,7 +22,6 @@ from sessions_app.identifiers import new_request_id
 from sessions_app.interchange.drawing import DrawnTrace, draw, imported_error
 from sessions_app.interchange.received import ReceivedSpan
 from sessions_app.models import ExplainabilityTurn, Project, Session
-from sessions_app.models.named_sql import insert_rows
 from sessions_app.queries.turns.outcomes import listed_outcome
 
 SPANS_A_TRACE = 2_000
@@ -151,4 +150,4 @@ def _write_events(turn: ExplainabilityTurn, events: Sequence[Event]) -> None:
             whole.append(payload(event.detail_ref, parts.pop(event.detail_ref)))
     first = (turn.event_batches.aggregate(Max("first_sequence"))["first_sequence__max"] or 0) + 1
     turn.event_batches.all().delete()
-    insert_rows([batch(turn, first, [record_of(event) for event in events], whole)])
+    batch(turn, first, [record_of(event) for event in events], whole).save()

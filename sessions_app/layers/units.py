@@ -24,7 +24,16 @@ from sessions_app.layers.derivations import derived_units, note_derivations
 from sessions_app.layers.words import insert_words
 from sessions_app.models import Derivation, HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, named_sql
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, columns_of
-from sessions_app.models.named_sql import Write, add_to_counts, insert_rows, look_up, write_all
+from sessions_app.models.named_sql import (
+    POSTING_COLUMNS,
+    Write,
+    add_to_counts,
+    insert_rows,
+    insert_values,
+    look_up,
+    value_insertions,
+    write_all,
+)
 
 UNKNOWN: Mapping[str, IndexEntry] = MappingProxyType({})
 """No entries: they are made from the units."""
@@ -134,7 +143,7 @@ def insert_indexed(layer: KnowledgeLayer, new: IndexedUnits, origin: KnowledgeSo
         layer.save(update_fields=["index_version"])
     layer_pk, origin_pk = layer.pk, origin.pk if origin else None
     rows = ((layer_pk, origin_pk, *columns) for columns in new.columns)
-    keys = named_sql.insert_values(LayerUnit, _COLUMNS, rows, with_keys=True)
+    keys = insert_values(LayerUnit, _COLUMNS, rows, with_keys=True)
     if layer.kind != KnowledgeLayer.Kind.JOURNAL:  # which no page searches by words until it is saved
         insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, new.entries, strict=True))
     if origin is not None:
@@ -147,7 +156,7 @@ def insert_indexed(layer: KnowledgeLayer, new: IndexedUnits, origin: KnowledgeSo
     is_small = len(postings) <= _POSTINGS_AT_ONCE
     if not is_small:
         named_sql.insert_postings(postings)
-    along = named_sql.posting_insertions(postings) if is_small else []
+    along = value_insertions(Posting, POSTING_COLUMNS, postings) if is_small else []
     shift_counts(layer, settled.after - settled.before, own=len(keys), along=along)
     return keys
 

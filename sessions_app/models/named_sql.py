@@ -21,6 +21,7 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models import DateTimeField, Field, JSONField, Model
 from django.db.models.expressions import Col
 
+from mrpvm.conversation.session_memory import MemoryColumns
 from sessions_app.models.damage import damaged
 from sessions_app.models.knowledge.bases import KnowledgeBase, KnowledgeLayer, Posting
 from sessions_app.models.knowledge.kb_mount import KBMount
@@ -233,20 +234,11 @@ def _marks(column_count: int, row_count: int) -> str:
 
 def insert_postings(rows: Sequence[tuple[int, int, int, int, int]]) -> None:
     """Insert postings: layer, term, unit, frequency and length of each."""
-    insert_at_once(_INTO_POSTINGS, _POSTING_TYPES, rows)
+    into, types, *_ = _insertion(Posting, POSTING_COLUMNS, product())
+    insert_at_once(into, types, rows)
 
 
-def posting_insertions(rows: Sequence[tuple[int, int, int, int, int]]) -> list[Write]:
-    """Return the write that inserts the postings of a few units, as `insert_postings` takes them; none for no rows."""
-    if not rows:
-        return []
-    if product() == "postgresql":
-        return [Write(f"{_INTO_POSTINGS} {_unnested(_POSTING_TYPES)}", _arrays(rows))]
-    return [Write(f"{_INTO_POSTINGS} {_marks(len(_POSTING_TYPES), len(rows))}", list(chain.from_iterable(rows)))]
-
-
-_INTO_POSTINGS = f"INSERT INTO {Posting._meta.db_table} (layer_id, term, unit_id, frequency, length)"
-_POSTING_TYPES = ("bigint", "bigint", "bigint", "integer", "integer")
+POSTING_COLUMNS = ("layer_id", "term", "unit_id", "frequency", "length")
 
 
 def add_to_counts(layer: KnowledgeLayer, *, along: Sequence[Write] = (), **increments: int) -> None:
@@ -543,8 +535,6 @@ def _update(model: type[Model], columns: tuple[str, ...], condition: str, vendor
 
 type SaidColumns = tuple[int, str, str, dict[str, Any] | None]
 """A message's place, the speaker's role, what was said, and the payload of a tool's message."""
-type MemoryColumns = tuple[dict[str, Any], int, datetime, datetime]
-"""The record, how many turns it comes from, when it was made and when it was last used."""
 _MEMORY_COLUMNS = ("record", "turn_count", "created_at", "last_accessed_at")
 
 

@@ -7,7 +7,6 @@ from django.db import transaction
 
 from mrpvm.errors import Conflict, Expired, NotFound
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.models.named_sql import read_related
 
 _POLL_SECONDS = 0.05
 
@@ -20,11 +19,14 @@ def lock_session(session_pk: int) -> Session:
         Expired: SESSION_EXPIRED; an expired session is an archive.
         Conflict: SESSION_READ_ONLY; so is an imported one.
     """
-    session = Session.objects.select_for_update().filter(pk=session_pk).first()
-    if session is None:
+    # Locked by itself: who waits would read the base, draft and journal that the session had before.
+    if not Session.objects.select_for_update().filter(pk=session_pk).values_list("pk"):
         raise _not_found()
-    _check_alive(session, is_expired=session.is_expired)
-    read_related(session, "mounted_kb", "draft", "journal")
+    session = Session.objects.select_related("mounted_kb", "draft", "journal").get(pk=session_pk)
+    if session.deleted_at is not None:
+        raise _not_found()
+    if session.is_expired:
+        raise _expired(session)
     return session
 
 
@@ -36,13 +38,6 @@ def refusal_of(session_pk: int) -> NotFound | Expired | Conflict:
 
 def _not_found() -> NotFound:
     return NotFound("There is no such session.", code="SESSION_NOT_FOUND")
-
-
-def _check_alive(session: Session, *, is_expired: bool) -> None:
-    if session.deleted_at is not None:
-        raise _not_found()
-    if is_expired:
-        raise _expired(session)
 
 
 def _expired(session: Session) -> Expired | Conflict:

@@ -5,9 +5,8 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from mrpvm.conversation.session_memory import Memory, memory_of
+from mrpvm.conversation.session_memory import Memory, MemoryColumns, memory_of
 from sessions_app.models import Session, SessionMemory
-from sessions_app.models.named_sql import MemoryColumns
 from sessions_app.queries.sessions.flags import flags_of
 
 logger = logging.getLogger(__name__)
