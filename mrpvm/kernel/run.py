@@ -29,7 +29,7 @@ from mrpvm.trace.events import (
 from mrpvm.trace.order import in_frame_order
 from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
 
-type Payload = Mapping[str, Any]
+type NodePayload = Mapping[str, Any]
 """The input and output of a node."""
 
 _NO_MODEL = AbsentModel()
@@ -147,7 +147,13 @@ class TurnRun:
         self.emit(started)
 
     def execution_finished(
-        self, execution_id: str, record: StageRecord, metadata: CallMetadata, error: Any, snippet: str, payload: Payload
+        self,
+        execution_id: str,
+        record: StageRecord,
+        metadata: CallMetadata,
+        error: Any,
+        snippet: str,
+        payload: NodePayload,
     ) -> None:
         """Record how a plugin call ended, with its payload."""
         self._open_executions.pop(execution_id)

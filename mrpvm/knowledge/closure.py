@@ -9,7 +9,7 @@ from mrpvm.text_cache import TextCache
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Composition:
     """`A first B` and `B second C` give `A gives C`; the weight is what a step costs in certainty."""
 
     first: str
@@ -23,18 +23,18 @@ class Rule:
         return f"{self.first}+{self.second}"
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("uses", "provides", "has_capability", 0.95),
-    Rule("has_capability", "relevant_for", "relevant_for", 0.90),
-    Rule("provides", "relevant_for", "relevant_for", 0.88),
-    Rule("depends_on", "depends_on", "depends_on", 0.92),
-    Rule("depends_on", "has_capability", "has_capability", 0.90),
-    Rule("depends_on", "relevant_for", "relevant_for", 0.85),
-    Rule("supports", "relevant_for", "relevant_for", 0.88),
-    Rule("causes", "causes", "causes", 0.90),
+RULES: tuple[Composition, ...] = (
+    Composition("uses", "provides", "has_capability", 0.95),
+    Composition("has_capability", "relevant_for", "relevant_for", 0.90),
+    Composition("provides", "relevant_for", "relevant_for", 0.88),
+    Composition("depends_on", "depends_on", "depends_on", 0.92),
+    Composition("depends_on", "has_capability", "has_capability", 0.90),
+    Composition("depends_on", "relevant_for", "relevant_for", 0.85),
+    Composition("supports", "relevant_for", "relevant_for", 0.88),
+    Composition("causes", "causes", "causes", 0.90),
 )
 """The shipped rules."""
-_RULE_OF: Mapping[tuple[str, str], Rule] = {(rule.first, rule.second): rule for rule in RULES}
+_RULE_OF: Mapping[tuple[str, str], Composition] = {(rule.first, rule.second): rule for rule in RULES}
 PREFERRED_RELATIONS = frozenset(rule.gives for rule in RULES)
 """Relations that say what the question is usually after: relevant_for, has_capability, depends_on, causes."""
 
@@ -73,7 +73,7 @@ class Triple:
     object: str
     score: float
     unit_id: str | None = None
-    rule: Rule | None = None
+    rule: Composition | None = None
     premises: tuple["Triple", ...] = ()
 
     @property

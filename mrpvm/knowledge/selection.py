@@ -26,7 +26,7 @@ FEW_RESULTS = 3
 _RERANKED_PER_RESULT = 3
 """Candidates for each result among which a diverse order is sought."""
 
-type Step = Literal["offered", "selected", "pruned"]
+type SelectionStep = Literal["offered", "selected", "pruned"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class _Ranking:
     ledger: list[LedgerEntry] = field(default_factory=list)
     notes_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def add(self, step: Step, rank: int, score: FusedScore, candidate: UnitCandidate, why: str) -> None:
+    def add(self, step: SelectionStep, rank: int, score: FusedScore, candidate: UnitCandidate, why: str) -> None:
         """Add a row: what decided, then why; of what was left out, first why."""
         noted = ", ".join(self.notes_of[candidate.unit.id])
         reason = "; ".join(part for part in ((why, noted) if step == "pruned" else (noted, why)) if part)

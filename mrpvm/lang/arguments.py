@@ -150,7 +150,7 @@ class Atom:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class AtomOf:
     """An atom of a closed list, letter case kept; `code` is reported for any other atom."""
 
     values: tuple[str, ...]
@@ -236,7 +236,7 @@ class NumberOrAtom:
 class AtomList:
     """A list of atoms, each read by `item`."""
 
-    item: Atom | OneOf = Atom()
+    item: Atom | AtomOf = Atom()
 
     @property
     def expected(self) -> str:

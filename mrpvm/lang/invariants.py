@@ -9,7 +9,7 @@ from mrpvm.lang.diagnostics import DiagnosticCode, shown
 from mrpvm.lang.schema import NEEDED_OBJECT, OBJECTS, TRIPLE, DocumentKind, ObjectKind
 from mrpvm.lang.tokens import ControlStatement
 
-type Finding = tuple[ControlStatement, Fault]
+type StatementFault = tuple[ControlStatement, Fault]
 """A fault with the statement it belongs to."""
 
 
@@ -28,13 +28,13 @@ class _ObjectFacts:
         """Return the value of a field, None if it was not assigned."""
         return self.sets[name].values[2] if name in self.sets else None
 
-    def missing(self, name: str, expected: str) -> Finding:
+    def missing(self, name: str, expected: str) -> StatementFault:
         """Return the finding that something required is absent; it belongs to the constructor."""
         message = f"@{self.constructor.statement.id} has no {name}; expected {expected}"
         return self.constructor.statement, Fault(DiagnosticCode.MISSING_REQUIRED_FIELD, message, field=name)
 
 
-def object_faults(checked: Sequence[CheckedStatement], reported: set[str]) -> Iterator[Finding]:
+def object_faults(checked: Sequence[CheckedStatement], reported: set[str]) -> Iterator[StatementFault]:
     """Return the faults of objects as wholes; objects whose id is in `reported` are left out.
 
     Effects: adds the ids of faulty objects to `reported`.
@@ -89,7 +89,7 @@ def _first(known: ControlStatement | None, item: CheckedStatement) -> ControlSta
     return item.statement if known is None and is_move else known
 
 
-def _missing(item: _ObjectFacts) -> Iterator[Finding]:
+def _missing(item: _ObjectFacts) -> Iterator[StatementFault]:
     """Return one finding for every required field or link that is absent."""
     schema = OBJECTS[item.kind]
     for name in schema.required:
@@ -105,7 +105,7 @@ def _missing(item: _ObjectFacts) -> Iterator[Finding]:
         yield item.needs_validation, Fault(DiagnosticCode.MISSING_REQUIRED_FIELD, message, field="needs")
 
 
-def _missing_content(item: _ObjectFacts) -> Iterator[Finding]:
+def _missing_content(item: _ObjectFacts) -> Iterator[StatementFault]:
     """Find a unit without the claim, or for the role Procedure the procedure, it must have."""
     role = item.value("role")
     wanted = "procedure" if role == "Procedure" else "claim"
@@ -117,7 +117,7 @@ def _missing_content(item: _ObjectFacts) -> Iterator[Finding]:
         yield item.missing(wanted, f"a quoted string, {why}")
 
 
-def _unit_faults(item: _ObjectFacts) -> Iterator[Finding]:
+def _unit_faults(item: _ObjectFacts) -> Iterator[StatementFault]:
     """Find what contradicts itself in one knowledge unit."""
     if item.kind is not ObjectKind.KU:
         return
@@ -137,12 +137,12 @@ def _unit_faults(item: _ObjectFacts) -> Iterator[Finding]:
         yield _at_field(item.sets["confidence"], DiagnosticCode.INVALID_CONFIDENCE_VALUE, message)
 
 
-def _at_field(item: CheckedStatement, code: DiagnosticCode, message: str) -> Finding:
+def _at_field(item: CheckedStatement, code: DiagnosticCode, message: str) -> StatementFault:
     place = place_of(item.statement.arguments[1])
     return item.statement, Fault(code, message, place, str(item.values[1]))
 
 
-def _repeated_unit_ids(facts: Mapping[str, _ObjectFacts], reported: set[str]) -> Iterator[Finding]:
+def _repeated_unit_ids(facts: Mapping[str, _ObjectFacts], reported: set[str]) -> Iterator[StatementFault]:
     """Find units that bear the id of an earlier one; parents could not be told apart."""
     lines: dict[Value, int] = {}
     for object_id, item in facts.items():
@@ -158,7 +158,9 @@ def _repeated_unit_ids(facts: Mapping[str, _ObjectFacts], reported: set[str]) ->
             yield statement, Fault(DiagnosticCode.DUPLICATE_STATEMENT_ID, message, place, "kuId")
 
 
-def _cycles(checked: Sequence[CheckedStatement], reported: set[str], command: str, what: str) -> Iterator[Finding]:
+def _cycles(
+    checked: Sequence[CheckedStatement], reported: set[str], command: str, what: str
+) -> Iterator[StatementFault]:
     """Find the statements of `command` that close a cycle, by depth-first search in document order."""
     links: dict[str, list[tuple[str, ControlStatement]]] = {}
     for item in checked:

@@ -12,11 +12,11 @@ from functools import lru_cache
 from mrpvm.lang.arguments import (
     Atom,
     AtomList,
+    AtomOf,
     Flag,
     Label,
     Number,
     NumberOrAtom,
-    OneOf,
     Reference,
     ReferenceList,
     Text,
@@ -118,8 +118,8 @@ def attribute_name(name: str) -> str:
 
 
 _TEXT, _LABEL, _ATOM, _FLAG, _NUMBER, _ATOMS = Text(), Label(), Atom(), Flag(), Number(), AtomList()
-_ACT = OneOf(ACTS, DiagnosticCode.INVALID_ACT_VALUE)
-_STRENGTH = OneOf(STRENGTHS)
+_ACT = AtomOf(ACTS, DiagnosticCode.INVALID_ACT_VALUE)
+_STRENGTH = AtomOf(STRENGTHS)
 _INDEX = Number(expected="a whole number from 0 up", is_whole=True, minimum=0)
 _TIME = Label(expected="an ISO-8601 date or time", is_time=True)
 _K = ObjectKind
@@ -153,16 +153,16 @@ _CONSTRUCTORS = (
     ),
     Command("subproblem", (_to(_K.INTENT), _argument("goal", _TEXT)), _K.SUBPROBLEM, edges=_INTENT_CONTAINS),
     Command(
-        "plugin", (_argument("type", OneOf(PLUGIN_TYPES), "family"), _argument("id", _ATOM, "plugin_id")), _K.PLUGIN
+        "plugin", (_argument("type", AtomOf(PLUGIN_TYPES), "family"), _argument("id", _ATOM, "plugin_id")), _K.PLUGIN
     ),
-    Command("ku", (_argument("kuType", OneOf(KU_TYPES)), _argument("kuId", _TEXT)), _K.KU),
+    Command("ku", (_argument("kuType", AtomOf(KU_TYPES)), _argument("kuId", _TEXT)), _K.KU),
     Command("validate", (_argument("mode", _ATOM),), _K.VALIDATE),
     Command(
         "policy",
         (
             _to(_K.FRAME),
             _argument("level", Number(expected="a whole number from 0 to 3", is_whole=True, minimum=0, maximum=3)),
-            _argument("closureMode", OneOf(CLOSURE_MODES)),
+            _argument("closureMode", AtomOf(CLOSURE_MODES)),
             _argument("maxFrontier", _INDEX),
             _argument("minFamilies", _INDEX),
             _argument("maxComparisons", _INDEX),
@@ -264,11 +264,11 @@ _KU_FIELDS: Mapping[str, ValueType] = {
     **dict.fromkeys(("symbolicSubject", "symbolicObject"), _LABEL),
     **dict.fromkeys(("ingestedAt", "createdAt", "knowledgeDate"), _TIME),
     **dict.fromkeys(("chunkIndex", "unitIndex", "charStart", "charEnd"), _INDEX),
-    "role": OneOf(ROLES, DiagnosticCode.INVALID_ROLE_VALUE),
-    "symbolicRelation": OneOf(RELATIONS, DiagnosticCode.INVALID_RELATION_VALUE),
+    "role": AtomOf(ROLES, DiagnosticCode.INVALID_ROLE_VALUE),
+    "symbolicRelation": AtomOf(RELATIONS, DiagnosticCode.INVALID_RELATION_VALUE),
     "confidence": Number("a number from 0 to 1", minimum=0, maximum=1, code=DiagnosticCode.INVALID_CONFIDENCE_VALUE),
     "utilityActs": AtomList(_ACT),
-    "phaseScopes": AtomList(OneOf(PHASE_SCOPES, DiagnosticCode.INVALID_PHASE_SCOPE)),
+    "phaseScopes": AtomList(AtomOf(PHASE_SCOPES, DiagnosticCode.INVALID_PHASE_SCOPE)),
 }
 _PLUGIN_LISTS = (
     "acceptsTasks", "acceptsModes", "acceptsKinds", "acceptsStatuses", "rejectsKinds", "rejectsRules", "outputs",
@@ -282,7 +282,7 @@ OBJECTS: Mapping[ObjectKind, ObjectSchema] = {
         required=("output",),
     ),
     _K.SEED: ObjectSchema(
-        {"domain": _LABEL, "evidenceNeed": _LABEL, "state": OneOf(SEED_STATES), "priority": NumberOrAtom()},
+        {"domain": _LABEL, "evidenceNeed": _LABEL, "state": AtomOf(SEED_STATES), "priority": NumberOrAtom()},
         state_field="state",
     ),
     _K.SUBPROBLEM: ObjectSchema({"reason": _LABEL, "successSignal": _LABEL}),
@@ -299,7 +299,7 @@ OBJECTS: Mapping[ObjectKind, ObjectSchema] = {
     _K.CANDIDATE: ObjectSchema({"score": _NUMBER, "selected": _FLAG}),
     _K.COMPARE: ObjectSchema({"status": _ATOM, "summary": _TEXT, "criterion": _LABEL}, state_field="status"),
     _K.CHALLENGE: ObjectSchema({"status": _ATOM, "resolution": _TEXT, "severity": _ATOM}, state_field="status"),
-    _K.BRANCH: ObjectSchema({"status": OneOf(tuple(BRANCH_MOVES)), "failureReason": _LABEL}, state_field="status"),
+    _K.BRANCH: ObjectSchema({"status": AtomOf(tuple(BRANCH_MOVES)), "failureReason": _LABEL}, state_field="status"),
     _K.RESULT: ObjectSchema(
         {**dict.fromkeys(("validationStatus", "preservesConstraints", "structuralComplete"), _ATOM), "body": _TEXT}
     ),

@@ -36,7 +36,7 @@ _SIMPLE = (
 REVISION_MAX = 2**31 - 1
 type Id = Annotated[str, Length(1, 400)]
 type Pattern = Annotated[str, Length(1, MOST_CHARS)]
-type Number = Annotated[int, Between(1, 1_000_000_000)]
+type PositiveNumber = Annotated[int, Between(1, 1_000_000_000)]
 
 
 class ChoicesDocument(TypedDict, total=False):
@@ -96,9 +96,9 @@ class ExpectDocument(TypedDict, total=False):
     cites_sources: Annotated[list[Pattern], Meaning("Names of sources.")]
     cites_nothing_else: bool
     uses: Annotated[list[Pattern], Meaning("Ids of plugins that must have answered.")]
-    max_tokens: Number | None
+    max_tokens: PositiveNumber | None
     max_cost: Annotated[float, Between(0, 1_000_000_000)] | None
-    reference_ms: Number | None
+    reference_ms: PositiveNumber | None
     max_times: Annotated[Annotated[float, Between(0, 1_000_000_000)] | None, Meaning("Times `reference_ms`, at most.")]
     judged: Annotated[Pattern | None, Meaning("A criterion that a model applies; the run needs `allow_model`.")]
 

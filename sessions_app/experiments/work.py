@@ -35,7 +35,7 @@ from sessions_app.running_turns import running_turns
 
 _FULL_SECONDS = 0.05
 Status = Experiment.Status
-type Result = DiagnosisResult | BisectResult | Mapping[str, int]
+type WorkResult = DiagnosisResult | BisectResult | Mapping[str, int]
 """What a search came to, or how many tests of a run came out how."""
 
 
@@ -276,7 +276,7 @@ def _run_bisect(experiment: Experiment, watch: ExperimentWatch) -> BisectResult:
     }
 
 
-_RUNS: Mapping[str, Callable[[Experiment, ExperimentWatch], Result | None]] = {
+_RUNS: Mapping[str, Callable[[Experiment, ExperimentWatch], WorkResult | None]] = {
     Experiment.Kind.TRIALS: _run_trials,
     Experiment.Kind.DIAGNOSIS: _run_diagnosis,
     Experiment.Kind.BISECT: _run_bisect,

@@ -22,7 +22,7 @@ from mrpvm.trace.events import (
     TurnStarted,
 )
 from mrpvm.values import Usage
-from sessions_app.interchange.received import ReceivedSpan, Value
+from sessions_app.interchange.received import AttributeValue, ReceivedSpan
 
 MILLISECOND = 1_000_000
 SNIPPET_CHARS = 200
@@ -275,7 +275,7 @@ def _linked(span: ReceivedSpan, kinds: Sequence[str], by_span: Mapping[str, str]
     return next((by_span[link.span_id] for link in span.links if link.kind in kinds and link.span_id in by_span), None)
 
 
-def _first(span: ReceivedSpan, names: Sequence[str]) -> Value:
+def _first(span: ReceivedSpan, names: Sequence[str]) -> AttributeValue:
     return next((span.attributes[name] for name in names if span.attributes.get(name) not in (None, "")), None)
 
 

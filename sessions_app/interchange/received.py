@@ -32,7 +32,7 @@ _DEPTH = 20
 # An empty span takes 2 bytes of a body and 170 of memory, so that requests are read one at a time.
 _reading = threading.Lock()
 
-type Value = str | int | float | bool | list[Value] | dict[str, Value] | None
+type AttributeValue = str | int | float | bool | list[AttributeValue] | dict[str, AttributeValue] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class ReceivedSpan:
     start_ns: int
     end_ns: int
     error: str | None
-    attributes: Mapping[str, Value]
+    attributes: Mapping[str, AttributeValue]
     service: str = ""
     links: Sequence[ReceivedLink] = field(default_factory=tuple)
 
@@ -189,18 +189,18 @@ def _read(span: Any, service: str) -> ReceivedSpan:
     )
 
 
-def _attributes(listed: Any) -> dict[str, Value]:
+def _attributes(listed: Any) -> dict[str, AttributeValue]:
     pairs = list(_pairs(listed))
     cut = {"mrpvm.import.attributes_left_out": len(pairs) - ATTRIBUTES_A_SPAN} if len(pairs) > ATTRIBUTES_A_SPAN else {}
     return {**dict(pairs[:ATTRIBUTES_A_SPAN]), **cut}
 
 
-def _pairs(listed: Any) -> Iterator[tuple[str, Value]]:
+def _pairs(listed: Any) -> Iterator[tuple[str, AttributeValue]]:
     for item in listed:
         yield _text(item.key)[:NAME_CHARS], _value(item.value, 0)
 
 
-def _value(value: Any, depth: int) -> Value:
+def _value(value: Any, depth: int) -> AttributeValue:
     kind = value.WhichOneof("value")
     if kind is None or depth > _DEPTH:
         return None

@@ -20,14 +20,14 @@ FORMS: Mapping[str, str] = {"csv": "text/csv; charset=utf-8", "jsonl": "applicat
 """The media type by the ending of the file's name."""
 _FORMULA_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
-type Record = Mapping[str, Any]
+type FileRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
     """Some records, all with the file's columns, and the key after which the next ones are read; None at the end."""
 
-    records: Sequence[Record]
+    records: Sequence[FileRow]
     next_key: int | None
 
 
@@ -62,7 +62,7 @@ def _read(read: Callable[[int | None], Piece], key: int | None) -> Piece:
         return read(key)
 
 
-def csv_of(records: Sequence[Record], columns: Sequence[str]) -> bytes:
+def csv_of(records: Sequence[FileRow], columns: Sequence[str]) -> bytes:
     """Return rows of CSV; a text that a spreadsheet would take for a formula begins with an apostrophe."""
     text = io.StringIO()
     csv.writer(text).writerows([_cell(record[column]) for column in columns] for record in records)
@@ -83,6 +83,6 @@ def _cell(value: Any) -> str:
     return redacted_json(json_bytes(value)).decode()
 
 
-def json_lines_of(records: Sequence[Record]) -> bytes:
+def json_lines_of(records: Sequence[FileRow]) -> bytes:
     """Return one JSON object a line."""
     return b"".join(redacted_json(orjson.dumps(record)) + b"\n" for record in records)

@@ -46,7 +46,7 @@ from sessions_app.layers.stacks import (
 )
 from sessions_app.layers.staged import (
     UNITS_AT_ONCE,
-    Watch,
+    OnBatch,
     drop_staged,
     fill,
     hide_in_batches,
@@ -78,9 +78,9 @@ __all__ = [
     "Hidden",
     "LayersGone",
     "Marks",
+    "OnBatch",
     "SeenLayers",
     "SessionKnowledge",
-    "Watch",
     "abandon",
     "agree_with_units",
     "compact_long_chains",

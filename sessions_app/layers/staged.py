@@ -37,7 +37,7 @@ _GIVEN_UP_AFTER = timedelta(minutes=10)
 """A staged layer that nobody has written to for this long is abandoned."""
 
 
-type Watch = Callable[[int], object]
+type OnBatch = Callable[[int], object]
 """Called between transactions with how many units are written so far; what it raises ends the work."""
 
 
@@ -62,7 +62,7 @@ def fill(
     layer: KnowledgeLayer,
     units: Sequence[KnowledgeUnit],
     origin: KnowledgeSource | None = None,
-    watch: Watch = unwatched,
+    watch: OnBatch = unwatched,
     entries: Mapping[str, IndexEntry] = UNKNOWN,
 ) -> None:
     """Write units into a staged layer, each batch in a transaction of its own; `entries` as for `indexed`."""
@@ -74,7 +74,7 @@ def fill(
 
 
 @durable_later()
-def hide_in_batches(layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], watch: Watch = unwatched) -> None:
+def hide_in_batches(layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], watch: OnBatch = unwatched) -> None:
     """Hide what other layers hold of a source from a staged layer, each batch in a transaction of its own."""
     pks = not_removed(layer, LayerUnit.objects.filter(origin__in=origins)).values_list("pk", flat=True)
     for batch in batched(list(pks), UNITS_A_TRANSACTION, strict=False):

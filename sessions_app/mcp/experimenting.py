@@ -22,9 +22,9 @@ from sessions_app.queries.turns import registry as turns
 SPARE_MS = 5_000
 """How much longer than the search itself a diagnosis waits for a place and the replay before it."""
 
-type Text = Annotated[str, Field(max_length=2_000)]
-type Id = Annotated[str, Field(min_length=1, max_length=400)]
-type Ids = Annotated[list[Id], Field(max_length=200)]
+type ShortText = Annotated[str, Field(max_length=2_000)]
+type NamedId = Annotated[str, Field(min_length=1, max_length=400)]
+type Ids = Annotated[list[NamedId], Field(max_length=200)]
 type SuiteId = Annotated[str, Field(description="id of a suite", min_length=1, max_length=200)]
 type WaitMs = Annotated[
     int, Field(description="how long to wait for the end; read_experiment reads it later", ge=0, le=60_000)

@@ -21,7 +21,7 @@ type TurnId = Annotated[str, Field(description="id of a turn, such as req-...", 
 type Limit = Annotated[int, Field(description="how many at most", ge=1, le=100)]
 type Cursor = Annotated[str, Field(description="where the page before ended, as its last line says", max_length=500)]
 type Offset = Annotated[int, Field(description="character to go on from, as the page before says", ge=0)]
-type Query = Annotated[
+type FilterText = Annotated[
     str,
     Field(
         description=(
@@ -33,7 +33,7 @@ type Query = Annotated[
 ]
 
 
-def list_sessions(caller: Caller, query: Query = "", limit: Limit = 20, cursor: Cursor = "") -> str:
+def list_sessions(caller: Caller, query: FilterText = "", limit: Limit = 20, cursor: Cursor = "") -> str:
     """List sessions, latest activity first: id, title, base, number of turns, how the latest turn ended."""
     wanted = _parsed(query)
     matching = sessions.with_counts(found_sessions(caller.project, wanted))
@@ -46,7 +46,7 @@ def list_sessions(caller: Caller, query: Query = "", limit: Limit = 20, cursor: 
     return list_page(lines, listed.next_cursor, "No matching sessions.")
 
 
-def search_turns(caller: Caller, query: Query = "", limit: Limit = 20, cursor: Cursor = "") -> str:
+def search_turns(caller: Caller, query: FilterText = "", limit: Limit = 20, cursor: Cursor = "") -> str:
     """Find turns of all sessions by words in question, answer, error or note and by filters, newest first."""
     listed = keyset_page(found_turns(caller.project, _parsed(query)), (("-id", number),), limit, cursor)
     lines = [

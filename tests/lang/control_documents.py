@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from mrpvm.lang.arguments import (
     Atom,
     AtomList,
+    AtomOf,
     Flag,
     Label,
     Number,
     NumberOrAtom,
-    OneOf,
     Text,
     Value,
     ValueType,
@@ -35,7 +35,7 @@ UNIT_FIELDS = sorted(
 
 def values_of(type_: ValueType) -> st.SearchStrategy[Value]:
     """Return values a field of this type can have."""
-    if isinstance(type_, OneOf):
+    if isinstance(type_, AtomOf):
         return st.sampled_from(type_.values)
     if isinstance(type_, AtomList):
         return st.lists(values_of(type_.item), max_size=3).map(tuple)

@@ -11,10 +11,10 @@ from mrpvm.assistants.tools.tool import Tool, ToolInputInvalid
 _NUMBER = r"-?\d{1,30}(?:\.\d{1,30})?"
 _RESULT = re.compile(r"-?\d+(\.\d+)?")
 
-type Pair = tuple[Fraction, Fraction]
+type Operands = tuple[Fraction, Fraction]
 
 
-def _pair(sign: str, payload: str) -> Pair:
+def _pair(sign: str, payload: str) -> Operands:
     match = re.fullmatch(rf"\s*({_NUMBER})\s*{re.escape(sign)}\s*({_NUMBER})\s*", payload, re.ASCII)
     if match is None:
         raise ToolInputInvalid(payload)
@@ -22,7 +22,7 @@ def _pair(sign: str, payload: str) -> Pair:
 
 
 def _of_two(name: str, sign: str, summary: str, work: Callable[[Fraction, Fraction], Fraction]) -> Tool:
-    def run(pair: Pair) -> str:
+    def run(pair: Operands) -> str:
         return decimal_text(work(*pair))
 
     return Tool(provider="builtin", name=name, summary=summary, read=partial(_pair, sign), run=run,

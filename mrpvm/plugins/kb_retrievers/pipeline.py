@@ -52,13 +52,17 @@ class BackendFindings:
     notes: tuple[str, ...] = ()
 
 
-type Find = Callable[[ContextProfile, RetrieveInput, CallContext], BackendFindings]
+type FindCandidates = Callable[[ContextProfile, RetrieveInput, CallContext], BackendFindings]
 """Gives the stored candidates of one intent; the units of the running turn are there to be reasoned with."""
 NOTHING_RECALLED = Recall()
 
 
 def retrieve_evidence(
-    request: RetrieveInput, context: CallContext, policy: SelectionPolicy, find: Find, notes: tuple[str, ...] = ()
+    request: RetrieveInput,
+    context: CallContext,
+    policy: SelectionPolicy,
+    find: FindCandidates,
+    notes: tuple[str, ...] = (),
 ) -> Retrieval:
     """Return evidence for each intent, its guidance, and the ledger of every unit that was looked at.
 

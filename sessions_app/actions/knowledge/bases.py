@@ -25,7 +25,7 @@ from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers import (
     UNKNOWN,
-    Watch,
+    OnBatch,
     create_layer,
     earlier_sources,
     fill,
@@ -177,7 +177,7 @@ def add_source(
     replaces: bool = True,
     rejections: Sequence[Rejection] = (),
     entries: Mapping[str, IndexEntry] = UNKNOWN,
-    watch: Watch = unwatched,
+    watch: OnBatch = unwatched,
 ) -> KnowledgeSource:
     """Add a source and its admitted units to a base; the same `source_id` again replaces that source.
 

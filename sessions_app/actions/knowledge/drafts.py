@@ -16,7 +16,7 @@ from sessions_app.actions.sessions.slots import change_idle_session
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers import (
     UNITS_AT_ONCE,
-    Watch,
+    OnBatch,
     earlier_sources,
     fill,
     hide_in_batches,
@@ -35,7 +35,7 @@ from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Quot
 
 
 def stage_source(
-    session: Session, source: NewSource, *, replaces: bool = True, watch: Watch = unwatched, wait_ms: int = 0
+    session: Session, source: NewSource, *, replaces: bool = True, watch: OnBatch = unwatched, wait_ms: int = 0
 ) -> tuple[Session, KnowledgeSource]:
     """Put a source into the session's draft; return the session as it now is, and the source's row.
 
@@ -57,7 +57,7 @@ def stage_source(
     return _change(session, source, replaces=replaces, watch=watch, wait_ms=wait_ms)
 
 
-def remove_source(session: Session, source_id: str, *, watch: Watch = unwatched, wait_ms: int = 0) -> Session:
+def remove_source(session: Session, source_id: str, *, watch: OnBatch = unwatched, wait_ms: int = 0) -> Session:
     """Take a source out of the session's draft, also one of the mounted base; return the session as it now is.
 
     Raises:
@@ -71,7 +71,7 @@ def remove_source(session: Session, source_id: str, *, watch: Watch = unwatched,
 
 
 def _change(
-    session: Session, source: NewSource, *, replaces: bool, watch: Watch, wait_ms: int
+    session: Session, source: NewSource, *, replaces: bool, watch: OnBatch, wait_ms: int
 ) -> tuple[Session, KnowledgeSource]:
     draft = Session.objects.select_related("draft").get(pk=session.pk).draft
     earlier = earlier_sources(draft, source.source_id)
@@ -89,7 +89,7 @@ def _change(
         return change_idle_session(session.pk, publish, wait_ms)
 
 
-def _keep_many_own(session: Session, hashes: Sequence[str], watch: Watch, wait_ms: int) -> None:
+def _keep_many_own(session: Session, hashes: Sequence[str], watch: OnBatch, wait_ms: int) -> None:
     """Do most of what `keep_own` would, if that is much, in short transactions.
 
     What is found does not change by it: it is the session's where it is saved, and in its journal too.

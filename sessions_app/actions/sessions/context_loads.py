@@ -22,7 +22,7 @@ from sessions_app.actions.sessions.slots import change_idle_session
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers import (
     UNITS_AT_ONCE,
-    Watch,
+    OnBatch,
     fill,
     index_units,
     journal_source,
@@ -72,7 +72,7 @@ class Material:
     rejections: Sequence[Rejection] = ()
 
 
-def add_context(session: Session, material: Material, *, watch: Watch = unwatched, wait_ms: int = 0) -> ContextLoad:
+def add_context(session: Session, material: Material, *, watch: OnBatch = unwatched, wait_ms: int = 0) -> ContextLoad:
     """Commit units straight into the session; all of them are there at once, or none is.
 
     What exceeds the cap is refused and counted. A large load becomes a layer of its own below the journal.

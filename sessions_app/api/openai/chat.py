@@ -14,9 +14,9 @@ from sessions_app.api.openai.errors import openai_error
 from sessions_app.api.openai.messages import said_in
 from sessions_app.api.openai.objects import (
     Beside,
+    ChatCompletionChoice,
+    ChatCompletionMessage,
     ChunkObject,
-    CompletionChoice,
-    CompletionMessage,
     CompletionObject,
     Delta,
 )
@@ -86,8 +86,13 @@ def _beside(session_id: str, request_id: str, checked: CheckedRequest) -> Beside
 def _completion(result: TurnResult, checked: CheckedRequest) -> CompletionObject:
     turn = result.turn
     text = result.outcome.answer_text
-    message: CompletionMessage = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
-    choice: CompletionChoice = {"index": 0, "message": message, "logprobs": None, "finish_reason": result.finish_reason}
+    message: ChatCompletionMessage = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
+    choice: ChatCompletionChoice = {
+        "index": 0,
+        "message": message,
+        "logprobs": None,
+        "finish_reason": result.finish_reason,
+    }
     return {
         "id": completion_id(turn.request_id),
         "object": "chat.completion",

@@ -5,14 +5,14 @@ from rest_framework.response import Response
 
 from mrpvm.llm.roles import NO_PREFERENCE
 from sessions_app.api.openai.errors import missing
-from sessions_app.api.openai.objects import ModelObject
+from sessions_app.api.openai.objects import OpenAIModel
 from sessions_app.api.openai.views import OpenAIView
 from sessions_app.language_model import model_names
 
 _FIRST_DAY = 1_767_225_600  # 2026-01-01; providers tell no date that could be trusted
 
 
-def _model(name: str) -> ModelObject:
+def _model(name: str) -> OpenAIModel:
     owner = "mrpvm" if name == NO_PREFERENCE else "provider"
     return {"id": name, "object": "model", "created": _FIRST_DAY, "owned_by": owner}
 

@@ -125,7 +125,7 @@ class ConversationObject(TypedDict):
     session_id: str
 
 
-class ModelObject(TypedDict):
+class OpenAIModel(TypedDict):
     """What can be named as `model`."""
 
     id: str
@@ -152,7 +152,7 @@ class Beside(TypedDict):
     warnings: list[str]
 
 
-class CompletionMessage(TypedDict):
+class ChatCompletionMessage(TypedDict):
     """The answer of a chat completion."""
 
     role: Literal["assistant"]
@@ -161,11 +161,11 @@ class CompletionMessage(TypedDict):
     annotations: list[object]
 
 
-class CompletionChoice(TypedDict):
+class ChatCompletionChoice(TypedDict):
     """The one choice of a chat completion."""
 
     index: int
-    message: CompletionMessage
+    message: ChatCompletionMessage
     logprobs: None
     finish_reason: str
 
@@ -177,7 +177,7 @@ class CompletionObject(Beside):
     object: Literal["chat.completion"]
     created: int
     model: str
-    choices: list[CompletionChoice]
+    choices: list[ChatCompletionChoice]
     usage: UsageObject
     service_tier: str | None
     system_fingerprint: str | None

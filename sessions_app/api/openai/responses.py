@@ -28,7 +28,7 @@ from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.sessions.conversations import response_turn, turn_of_request
 from sessions_app.queries.turns.registry import answer_of, events
 
-type Find = Callable[[], tuple[Session, Any]]
+type FindSession = Callable[[], tuple[Session, Any]]
 
 
 class Responses(OpenAIView):
@@ -82,7 +82,9 @@ class Responses(OpenAIView):
                 "conversation", "conversation_not_found", f"The conversation '{conversation}' does not exist."
             ) from None
 
-    def _begin(self, find: Find, checked: CheckedRequest, body: dict[str, Any]) -> Response | StreamingHttpResponse:
+    def _begin(
+        self, find: FindSession, checked: CheckedRequest, body: dict[str, Any]
+    ) -> Response | StreamingHttpResponse:
         feed = Feed()
         stream = TurnStream(self, feed, ResponseEvents(feed))
         _, first = stream.begin(find, checked.wait_ms)

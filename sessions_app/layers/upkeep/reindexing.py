@@ -36,13 +36,13 @@ LONGEST_READ_SECONDS = 5.0
 _POLL_SECONDS = 0.5
 _ROWS_A_STEP = 5_000
 _Kind = KnowledgeLayer.Kind
-type Told = Callable[[str, int, int], object]
+type OnReindexed = Callable[[str, int, int], object]
 """Called between transactions with what is being written, how many of its units are, and of how many."""
 type _Unit = tuple[int, int, int, IndexEntry]
 """A unit's key, its layer's, the length that it had, and what it is found by."""
 
 
-def reindex(report: Told = lambda what, done, of: None) -> int:
+def reindex(report: OnReindexed = lambda what, done, of: None) -> int:
     """Bring every layer to the code's index version; return how many were brought there.
 
     Waits for turns that still read what was replaced, and for sessions in which one is running.
@@ -68,7 +68,7 @@ def is_anything_left() -> bool:
     return any(rows.exists() for rows in left)
 
 
-def _reindex_sealed(report: Told) -> tuple[int, bool]:
+def _reindex_sealed(report: OnReindexed) -> tuple[int, bool]:
     """Return how many sealed and removed layers were written anew, and whether any unit's length has changed by
     that.
     """
@@ -79,7 +79,7 @@ def _reindex_sealed(report: Told) -> tuple[int, bool]:
     return len(changes), any(changes)
 
 
-def _reindex_layer(layer_pk: int, report: Told) -> bool:
+def _reindex_layer(layer_pk: int, report: OnReindexed) -> bool:
     """Write a sealed layer's index anew and turn it over; return whether the length of any unit has changed."""
     keys = list(LayerUnit.objects.filter(layer_id=layer_pk).order_by("pk").values_list("pk", flat=True))
     holder = create_layer(_Kind.INDEX, None)
@@ -125,7 +125,7 @@ def _turn_over(layer_pk: int, holder_pk: int, lengths: Lengths) -> None:
     layer.save(update_fields=["index_version", "postings_layer"])
 
 
-def _reindex_sessions(report: Told, *, with_others: bool) -> int:
+def _reindex_sessions(report: OnReindexed, *, with_others: bool) -> int:
     """Write anew what sessions have of their own; return how many layers that were.
 
     Args:

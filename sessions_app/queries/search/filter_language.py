@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Literal
 
 type Operator = Literal["=", "<", "<=", ">", ">="]
-type Value = str | int | datetime
+type TermValue = str | int | datetime
 
 FILTER_CHARS = 500
 """Longer texts are cut here, and the cut is said."""
@@ -23,7 +23,7 @@ class Term:
     """One condition; `key` is empty for words that stand anywhere in a text."""
 
     key: str
-    value: Value
+    value: TermValue
     operator: Operator = "="
     is_negated: bool = False
     meaning: str = ""
@@ -62,7 +62,7 @@ class _NotUnderstoodError(Exception):
         self.reason, self.proposal = reason, proposal
 
 
-type _Reader = Callable[[str, str], tuple[Operator, Value]]
+type _Reader = Callable[[str, str], tuple[Operator, TermValue]]
 """Reads a value; takes the key, for proposals, and the text after the colon."""
 
 OUTCOMES = ("answered", "noted", "quoted", "no-answer")
@@ -75,7 +75,7 @@ RATINGS = ("up", "down", "none")
 
 
 def _one_of(*known: str) -> _Reader:
-    def read(key: str, text: str) -> tuple[Operator, Value]:
+    def read(key: str, text: str) -> tuple[Operator, TermValue]:
         if text.lower() in known:
             return "=", text.lower()
         near = get_close_matches(text.lower(), known, n=1)
@@ -84,7 +84,7 @@ def _one_of(*known: str) -> _Reader:
     return read
 
 
-def _text(key: str, text: str) -> tuple[Operator, Value]:
+def _text(key: str, text: str) -> tuple[Operator, TermValue]:
     return "=", text
 
 
@@ -96,7 +96,7 @@ def _compared(text: str) -> tuple[Operator, str]:
     return ("=", text) if operator is None else (operator, text.removeprefix(operator).strip())
 
 
-def _level(key: str, text: str) -> tuple[Operator, Value]:
+def _level(key: str, text: str) -> tuple[Operator, TermValue]:
     operator, number = _compared(text)
     if number not in ("0", "1", "2", "3"):
         raise _NotUnderstoodError("level is a number from 0 to 3, perhaps compared: level:>=2.")
@@ -107,7 +107,7 @@ _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000}
 _LONGEST_MS = 2_147_483_647
 
 
-def _duration(key: str, text: str) -> tuple[Operator, Value]:
+def _duration(key: str, text: str) -> tuple[Operator, TermValue]:
     operator, given = _compared(text)
     match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|min)", given, re.ASCII)
     if match is None:
@@ -116,7 +116,7 @@ def _duration(key: str, text: str) -> tuple[Operator, Value]:
     return operator, min(round(float(match[1]) * _UNITS_MS[match[2]]), _LONGEST_MS)
 
 
-def _moment(key: str, text: str) -> tuple[Operator, Value]:
+def _moment(key: str, text: str) -> tuple[Operator, TermValue]:
     days = {"today": 0, "yesterday": 1}
     if text in days:
         return "=", datetime.combine(datetime.now(UTC).date() - timedelta(days[text]), datetime.min.time(), UTC)

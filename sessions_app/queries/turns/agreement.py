@@ -10,7 +10,7 @@ from sessions_app.models import Project, TurnScore
 SCORES_LOOKED_AT = 5_000
 PEOPLE_COMPARED = 20
 
-type Given = tuple[int, str, str]
+type GivenValue = tuple[int, str, str]
 """The key of a turn, a person, and the value that the person gave."""
 
 
@@ -48,7 +48,7 @@ def project_agreements(project: Project) -> Agreements:
     return agreements(rated.order_by("-id").values_list("turn_id", "person", "value")[:SCORES_LOOKED_AT])
 
 
-def agreements(given: Iterable[Given]) -> Agreements:
+def agreements(given: Iterable[GivenValue]) -> Agreements:
     """Return how far those `PEOPLE_COMPARED` agree who gave most."""
     values: defaultdict[str, dict[int, str]] = defaultdict(dict)
     for turn, person, value in given:

@@ -16,7 +16,15 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
 from sessions_app import events
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
-from sessions_app.web.consumers.shared import AccessWatch, Outgoing, Query, Result, SharedReads, Subscription, Wakeup
+from sessions_app.web.consumers.shared import (
+    AccessWatch,
+    Outgoing,
+    SharedReads,
+    SocketNews,
+    SocketQuery,
+    Subscription,
+    Wakeup,
+)
 from sessions_app.web.shell.second_factor import is_asked_for
 
 logger = logging.getLogger(__name__)
@@ -118,8 +126,8 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             self._base = base
             await self.send_json(events.base_revised(session.kb_id, session.revision))
 
-    async def _read(self) -> Result | None:
-        return await self._shared.reads.read(Query(self._reader, self._session_pk, self._since))
+    async def _read(self) -> SocketNews | None:
+        return await self._shared.reads.read(SocketQuery(self._reader, self._session_pk, self._since))
 
 
 def _number(text: str) -> int:

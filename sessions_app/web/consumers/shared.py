@@ -36,7 +36,7 @@ class Outgoing(NamedTuple):
     text: str
 
 
-class Query(NamedTuple):
+class SocketQuery(NamedTuple):
     """May the reader see the session, and which events came after `since`? No events without `session_pk`."""
 
     reader: SessionReader
@@ -44,7 +44,7 @@ class Query(NamedTuple):
     since: int
 
 
-class Result(NamedTuple):
+class SocketNews(NamedTuple):
     """The session that the reader may see, and its events, shared by equal queries."""
 
     session: SeenSession
@@ -55,10 +55,10 @@ class SharedReads:
     """Runs queries in batches. A query that comes while a batch is read waits for the next: no result is older."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Query, asyncio.Future[Result | None]] = {}
+        self._waiting: dict[SocketQuery, asyncio.Future[SocketNews | None]] = {}
         self._batches: asyncio.Task[None] | None = None
 
-    async def read(self, query: Query) -> Result | None:
+    async def read(self, query: SocketQuery) -> SocketNews | None:
         """Return the result; None if the reader may not see the session (any more).
 
         Raises:
@@ -72,7 +72,7 @@ class SharedReads:
         return await asyncio.shield(result)  # one socket that goes away takes no result from the others
 
     async def _run_batches(self) -> None:
-        batch: dict[Query, asyncio.Future[Result | None]] = {}
+        batch: dict[SocketQuery, asyncio.Future[SocketNews | None]] = {}
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, {}
@@ -92,13 +92,13 @@ class SharedReads:
 
 
 @database_sync_to_async
-def _results(queries: Sequence[Query]) -> Mapping[Query, Result]:
+def _results(queries: Sequence[SocketQuery]) -> Mapping[SocketQuery, SocketNews]:
     # Events first, permission after: a reader who lost it before an event was stored does not get the event.
     places = {(query.session_pk, query.since) for query in queries}
     news = {(pk, since): [] if pk is None else _news(pk, since) for pk, since in places}
     visible = visible_sessions({query.reader for query in queries})
     return {
-        query: Result(visible[query.reader], news[query.session_pk, query.since])
+        query: SocketNews(visible[query.reader], news[query.session_pk, query.since])
         for query in queries
         if query.reader in visible
     }

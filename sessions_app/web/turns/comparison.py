@@ -27,7 +27,7 @@ _MOVES: Mapping[str, tuple[str, Tone]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class ComparedFact:
     """One fact of both turns."""
 
     name: str
@@ -106,9 +106,9 @@ def _side(turn: ExplainabilityTurn) -> dict[str, Any]:
     }
 
 
-def _pairs(left: ExplainabilityTurn, right: ExplainabilityTurn) -> list[Pair]:
+def _pairs(left: ExplainabilityTurn, right: ExplainabilityTurn) -> list[ComparedFact]:
     facts = [_facts(left), _facts(right)]
-    return [Pair(name=name, left=facts[0][name], right=facts[1][name]) for name in facts[0]]
+    return [ComparedFact(name=name, left=facts[0][name], right=facts[1][name]) for name in facts[0]]
 
 
 def _facts(turn: ExplainabilityTurn) -> dict[str, str]:

@@ -41,7 +41,7 @@ from sessions_app.models import (
 from sessions_app.models.turns.payload_frames import payload_texts, places
 from sessions_app.queries.experiments.forgetting.origins import Work, copies_of, is_unit_meant
 from sessions_app.queries.experiments.forgetting.phrases import MASK, blanked_value, read_text
-from sessions_app.queries.experiments.forgetting.tables import ProjectRows, Row, TextTable, table_of, text_tables
+from sessions_app.queries.experiments.forgetting.tables import ProjectRows, StoredRow, TextTable, table_of, text_tables
 
 AFTERWARDS: Mapping[type[Model], str] = {
     LayerUnit: "deleted, from saved layers and forks too, with their index and what plugins derived from them",
@@ -67,14 +67,14 @@ _ROWS_A_TRANSACTION = 100
 _SEEN_STEPS = frozenset(("offered", "selected", "pruned", "cited"))
 _EXPERIMENT_MODELS = (Experiment, Trial)
 
-type Watch = Callable[[str, int], None]
+type OnRows = Callable[[str, int], None]
 """Called with the stage and a number of rows after each batch; raises to end the work between two transactions."""
 
 
 class Removal:
     """One act's rows: found, counted, removed. `watch` is called between transactions."""
 
-    def __init__(self, act: Forgetting, work: Work, watch: Watch) -> None:
+    def __init__(self, act: Forgetting, work: Work, watch: OnRows) -> None:
         self._act, self._work, self._watch = act, work, watch
         self._looked_for = work.looked_for()
         self._told: set[int] = set(work.turns)
@@ -131,12 +131,12 @@ class Removal:
 
     # Which rows are meant.
 
-    def _batches(self, table: TextTable) -> Iterator[tuple[Sequence[Row], list[Row]]]:
+    def _batches(self, table: TextTable) -> Iterator[tuple[Sequence[StoredRow], list[StoredRow]]]:
         self._watch(f"searching {table.name}", 0)
         for batch in table.batches(self._reach):
             yield batch, [row for row in batch if self._is_meant(table, row)]
 
-    def _is_meant(self, table: TextTable, row: Row) -> bool:
+    def _is_meant(self, table: TextTable, row: StoredRow) -> bool:
         model, work = table.model, self._work
         if model in (LayerUnit, ContextUnit):
             return is_unit_meant(row, work, self._looked_for)
@@ -152,7 +152,7 @@ class Removal:
             return True
         return row.get("session_id") == work.session is not None or self._holds(table, row)
 
-    def _holds(self, table: TextTable, row: Row) -> bool:
+    def _holds(self, table: TextTable, row: StoredRow) -> bool:
         """Return whether a row holds one of the texts."""
         if table.model is Forgetting and row["id"] == self._act.pk:
             return False
@@ -164,7 +164,7 @@ class Removal:
             if row[name] and name != "payloads"
         )
 
-    def _are_payloads_meant(self, row: Row) -> bool:
+    def _are_payloads_meant(self, row: StoredRow) -> bool:
         if not row["payloads"]:
             return False
         texts = payload_texts(row["payloads"], places(row["payload_index"])).values()
@@ -205,7 +205,7 @@ class Removal:
 
     # What becomes of them.
 
-    def _remove(self, table: TextTable, rows: Sequence[Row]) -> None:
+    def _remove(self, table: TextTable, rows: Sequence[StoredRow]) -> None:
         remove = _REMOVALS.get(table.model)
         if remove is not None:
             remove(self, rows)
@@ -216,11 +216,11 @@ class Removal:
         else:
             self._mask(table, rows)
 
-    def _erase_units(self, rows: Sequence[Row]) -> None:
+    def _erase_units(self, rows: Sequence[StoredRow]) -> None:
         erase_units([row["id"] for row in rows])
 
     @transaction.atomic
-    def _delete_context_units(self, rows: Sequence[Row]) -> None:
+    def _delete_context_units(self, rows: Sequence[StoredRow]) -> None:
         now = timezone.now()
         lost: Counter[int] = Counter(row["session_id"] for row in rows if row["state"] == ContextUnit.State.COMMITTED)
         ContextUnit.objects.filter(pk__in=[row["id"] for row in rows]).delete()
@@ -234,12 +234,12 @@ class Removal:
             for row in rows
         )  # fmt: skip
 
-    def _empty_ledger(self, rows: Sequence[Row]) -> None:
+    def _empty_ledger(self, rows: Sequence[StoredRow]) -> None:
         UnitEvent.objects.filter(pk__in=[row["id"] for row in rows]).update(text="")
         self._mask(table_of(UnitEvent), [{**row, "text": ""} for row in rows])
 
     @transaction.atomic
-    def _remove_messages(self, rows: Sequence[Row]) -> None:
+    def _remove_messages(self, rows: Sequence[StoredRow]) -> None:
         gone = [row for row in rows if row["id"] in self._work.messages]
         for row in rows:
             self._note_place(row["session_id"], row["sequence"])
@@ -250,17 +250,17 @@ class Removal:
         kept = [row for row in rows if row["id"] not in self._work.messages]
         self._mask(table_of(Message), kept)
 
-    def _mask_turns(self, rows: Sequence[Row]) -> None:
+    def _mask_turns(self, rows: Sequence[StoredRow]) -> None:
         meant = {row["id"]: row["trial_number"] for row in rows}
         self._experiments |= set(Trial.objects.filter(pk__in=meant.values()).values_list("experiment_id", flat=True))
         self._touched |= set(meant) - self._told
         self._mask(table_of(ExplainabilityTurn), rows)
 
-    def _mask_events(self, rows: Sequence[Row]) -> None:
+    def _mask_events(self, rows: Sequence[StoredRow]) -> None:
         self._touched |= {row["turn_id"] for row in rows} - self._told
         self._mask(table_of(TurnEvents), [{**row, "payloads": b""} for row in rows])
 
-    def _remove_sources(self, rows: Sequence[Row]) -> None:
+    def _remove_sources(self, rows: Sequence[StoredRow]) -> None:
         whole = [row for row in rows if row["id"] in self._work.sources]
         for source in KnowledgeSource.objects.filter(pk__in=[row["id"] for row in whole]):
             erase_source(source, MASK)
@@ -272,13 +272,13 @@ class Removal:
                 SourceArtifact.objects.filter(source_id=row["id"]).delete()
 
     @transaction.atomic
-    def _delete(self, table: TextTable, rows: Sequence[Row]) -> None:
+    def _delete(self, table: TextTable, rows: Sequence[StoredRow]) -> None:
         table.model._base_manager.filter(pk__in=[table.key_of(row) for row in rows]).delete()
         if table.model is RememberedText:
             for session, count in Counter(row["session_id"] for row in rows).items():
                 Session.objects.filter(pk=session).update(remembered_count=F("remembered_count") - count)
 
-    def _mask(self, table: TextTable, rows: Sequence[Row]) -> None:
+    def _mask(self, table: TextTable, rows: Sequence[StoredRow]) -> None:
         for row in rows:
             changes = {}
             for name, size in table.columns.items():
@@ -345,7 +345,7 @@ _BLANKED = (
     "context_report", "assistant_preview", "response_document", "unit_changes", "error", "client_request",
     "command_result", "user_message",
 )  # fmt: skip
-_REMOVALS: Mapping[type[Model], Callable[[Removal, Sequence[Row]], None]] = {
+_REMOVALS: Mapping[type[Model], Callable[[Removal, Sequence[StoredRow]], None]] = {
     LayerUnit: Removal._erase_units,
     ContextUnit: Removal._delete_context_units,
     UnitEvent: Removal._empty_ledger,

@@ -27,8 +27,8 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.models.knowledge.unit_fields import UnitFields
-from sessions_app.queries.experiments.forgetting.phrases import Phrase, Phrases, phrases_of, words_of
-from sessions_app.queries.experiments.forgetting.tables import ProjectRows, Row, table_of
+from sessions_app.queries.experiments.forgetting.phrases import Phrases, WordRun, phrases_of, words_of
+from sessions_app.queries.experiments.forgetting.tables import ProjectRows, StoredRow, table_of
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.sessions.lookups import session as session_of
 
@@ -61,8 +61,8 @@ class Work:
     """What is to go: phrases, rows by their keys, units by hash and id. `name` has to be typed in to have it done."""
 
     name: str
-    phrases: frozenset[Phrase] = frozenset()
-    together: frozenset[Phrase] = frozenset()
+    phrases: frozenset[WordRun] = frozenset()
+    together: frozenset[WordRun] = frozenset()
     turns: frozenset[int] = frozenset()
     messages: frozenset[int] = frozenset()
     sources: frozenset[int] = frozenset()
@@ -95,7 +95,7 @@ class Work:
 class _Gathered:
     """What has been gathered so far."""
 
-    phrases: set[Phrase] = field(default_factory=set)
+    phrases: set[WordRun] = field(default_factory=set)
     turns: set[int] = field(default_factory=set)
     messages: set[int] = field(default_factory=set)
     sources: set[int] = field(default_factory=set)
@@ -333,11 +333,11 @@ def _with_units(project: Project, work: Work) -> Work:
     return Work(**members, hashes=frozenset(hashes), unit_ids=frozenset(unit_ids))
 
 
-def _rows(model: type[Model], reach: ProjectRows) -> Iterator[Row]:
+def _rows(model: type[Model], reach: ProjectRows) -> Iterator[StoredRow]:
     return (row for batch in table_of(model).batches(reach) for row in batch)
 
 
-def is_unit_meant(row: Row, work: Work, looked_for: Phrases) -> bool:
+def is_unit_meant(row: StoredRow, work: Work, looked_for: Phrases) -> bool:
     """Return whether a unit's row is to go: it says the same as one that came from the subject, or holds its words."""
     if row["hash"] in work.hashes or row.get("origin_id") in work.sources or row.get("turn_id") in work.turns:
         return True

@@ -20,10 +20,10 @@ _KEPT_NAMES = frozenset(
 )  # fmt: skip
 """Members of recorded events that say nothing of a conversation."""
 
-type Phrase = tuple[str, ...]
+type WordRun = tuple[str, ...]
 
 
-def words_of(text: str) -> Phrase:
+def words_of(text: str) -> WordRun:
     """Return the words of a text, case folded."""
     return tuple(_folded(match[0]) for match in _WORD.finditer(text))
 
@@ -33,7 +33,7 @@ def sentences_of(text: str) -> Iterator[str]:
     return (match[0].strip() for match in _SENTENCE.finditer(text))
 
 
-def phrases_of(text: str) -> set[Phrase]:
+def phrases_of(text: str) -> set[WordRun]:
     """Return a text and its sentences as phrases to look for, as they are and with secrets redacted.
 
     A command's arguments are a phrase too. Those with fewer than `FEWEST_WORDS` words are left out.
@@ -55,7 +55,7 @@ class Phrases:
     """
 
     def __init__(self, phrases: Iterable[Sequence[str]], together: Iterable[Sequence[str]] = ()) -> None:
-        self._by_start: defaultdict[Phrase, list[Phrase]] = defaultdict(list)
+        self._by_start: defaultdict[WordRun, list[WordRun]] = defaultdict(list)
         for phrase in {tuple(each) for each in phrases if each}:
             self._by_start[phrase[:_KEY_WORDS]].append(phrase)
         for same_start in self._by_start.values():
@@ -102,7 +102,7 @@ class Phrases:
                 yield places[number][0][0], places[number + length - 1][0][1]
             number += length or 1
 
-    def _length_at(self, words: Phrase, number: int, *, is_cut: bool) -> int:
+    def _length_at(self, words: WordRun, number: int, *, is_cut: bool) -> int:
         """Return how many words of a text are a phrase that begins at this one, 0 for none."""
         rest = words[number:] if is_cut else ()
         for size in self._sizes:

@@ -32,7 +32,7 @@ ACCOUNTS = (ApiKey, Membership, Project, User)
 """Tables of accounts, which are managed where accounts are; what is found in them is told and stays."""
 _DEEPEST = 4
 
-type Row = Mapping[str, Any]
+type StoredRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class TextTable:
         """Return whether its rows are managed elsewhere."""
         return issubclass(self.model, ACCOUNTS)
 
-    def batches(self, reach: "ProjectRows") -> Iterator[list[Row]]:
+    def batches(self, reach: "ProjectRows") -> Iterator[list[StoredRow]]:
         """Return the rows of a project, some at a time, by name of column; those of nobody's belong to everybody."""
         names = [field.attname for field in self.model._meta.concrete_fields]
         rows = self.model._base_manager.order_by("pk")
@@ -71,10 +71,10 @@ class TextTable:
     def _look_ups(self) -> list[str]:
         return [name for name in (*self.owners, *self.layers) if "__" in name]
 
-    def _layers_of(self, row: Row) -> list[int | None]:
+    def _layers_of(self, row: StoredRow) -> list[int | None]:
         return [row[name] for name in self.layers]
 
-    def key_of(self, row: Row) -> Any:
+    def key_of(self, row: StoredRow) -> Any:
         """Return a row's primary key."""
         return row[self._key]
 
