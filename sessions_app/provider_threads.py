@@ -52,7 +52,7 @@ def as_sent(session_pk: int, body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the body of the latest turn's request with the id that it named, while that is known."""
     if not body.get(FOLLOWED) or not _chains():
         return body
-    known = {stand_in(found): found for found in _place(session_pk) if found}
+    known = {stand_in(response_id): response_id for response_id in _place(session_pk) if response_id}
     return {**body, FOLLOWED: known.get(body[FOLLOWED], body[FOLLOWED])}
 
 

@@ -140,8 +140,8 @@ class _Connection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         """Connect to the first of the host's addresses; none of them may be private."""
-        found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
-        addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+        entries = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
         for address in addresses:
             if not _is_allowed(address):
                 raise PostFailedError(_refused(address))

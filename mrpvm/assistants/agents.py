@@ -70,14 +70,14 @@ def load_agents(roots: Sequence[FileRoot]) -> AgentCatalogue:
 
 @lru_cache(maxsize=256)
 def _agent(source: str, name: str, text: str) -> Agent:
-    given, body = split_front_matter(text) if name.endswith(".md") else (read_mapping(text), "")
-    if not text_of(given, "id"):
+    front_matter, body = split_front_matter(text) if name.endswith(".md") else (read_mapping(text), "")
+    if not text_of(front_matter, "id"):
         raise MalformedText("Invalid agent: id is required")
     return Agent(
-        id=checked_id(text_of(given, "id")),
-        summary=" ".join(text_of(given, "summary").split()),
-        declared_tools=tuple(sorted(texts_of(given, "declared_tools"))),
-        instructions=body or text_of(given, "instructions"),
+        id=checked_id(text_of(front_matter, "id")),
+        summary=" ".join(text_of(front_matter, "summary").split()),
+        declared_tools=tuple(sorted(texts_of(front_matter, "declared_tools"))),
+        instructions=body or text_of(front_matter, "instructions"),
         source=source,
     )
 

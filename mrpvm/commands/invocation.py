@@ -47,11 +47,11 @@ def _refusal(
 
 def _run(tool: Tool, payload: str, data: dict[str, str]) -> CommandOutcome:
     try:
-        given = tool.read(payload)
+        tool_input = tool.read(payload)
     except ToolInputInvalid:
         return error("tool_input_invalid", f"invalid input for tool '{tool.name}'.", data)
     try:
-        output = tool.run(given)
+        output = tool.run(tool_input)
     except Exception as problem:
         return error("provider_execution_failed", f"tool '{tool.name}' failed ({type(problem).__name__}).", data)
     if not tool.accepts(output):

@@ -98,56 +98,56 @@ def _long(args: tuple[str, ...], ports: Ports) -> CommandOutcome:
     return invalid_args(f"unsupported /memory subcommand '{' '.join(('long', *args[:1]))}'.", "memory", "long")
 
 
-def _long_show(given: _Arguments, ports: Ports) -> CommandOutcome:
-    domains = (given.domain,) if given.domain else PERSONALITY
-    return _shown(_with_hidden(MemoryQuery(text=_wanted(given.words), domains=domains), given), ports)
+def _long_show(arguments: _Arguments, ports: Ports) -> CommandOutcome:
+    domains = (arguments.domain,) if arguments.domain else PERSONALITY
+    return _shown(_with_hidden(MemoryQuery(text=_wanted(arguments.words), domains=domains), arguments), ports)
 
 
-def _task_show(given: _Arguments, ports: Ports) -> CommandOutcome:
-    if given.namespace is None:
+def _task_show(arguments: _Arguments, ports: Ports) -> CommandOutcome:
+    if arguments.namespace is None:
         raise _BadFlags("--namespace is required.")
-    query = MemoryQuery(text=_wanted(given.words), domains=(TASK,), namespace=given.namespace)
-    return _shown(_with_hidden(query, given), ports)
+    query = MemoryQuery(text=_wanted(arguments.words), domains=(TASK,), namespace=arguments.namespace)
+    return _shown(_with_hidden(query, arguments), ports)
 
 
-def _verify(given: _Arguments, ports: Ports) -> CommandOutcome:
-    record_id = _one_id(given, "verify")
-    if not ports.memory.verify(record_id, given.domain):
+def _verify(arguments: _Arguments, ports: Ports) -> CommandOutcome:
+    record_id = _one_id(arguments, "verify")
+    if not ports.memory.verify(record_id, arguments.domain):
         return _not_found(record_id)
     return ok("memory_verified", f"Verified memory record '{record_id}'.", {"id": record_id})
 
 
-def _archive(given: _Arguments, ports: Ports) -> CommandOutcome:
-    record_id = _one_id(given, "archive")
-    if not ports.memory.archive(record_id, given.domain):
+def _archive(arguments: _Arguments, ports: Ports) -> CommandOutcome:
+    record_id = _one_id(arguments, "archive")
+    if not ports.memory.archive(record_id, arguments.domain):
         return _not_found(record_id)
     return ok("memory_archived", f"Archived memory record '{record_id}'.", {"id": record_id})
 
 
-def _expire(given: _Arguments, ports: Ports) -> CommandOutcome:
-    record_id = _one_id(given, "expire")
-    if given.hours is None:
+def _expire(arguments: _Arguments, ports: Ports) -> CommandOutcome:
+    record_id = _one_id(arguments, "expire")
+    if arguments.hours is None:
         raise _BadFlags("--hours is required.")
-    if not _HOURS.fullmatch(given.hours) or not 0 < float(given.hours) <= _MOST_HOURS:
+    if not _HOURS.fullmatch(arguments.hours) or not 0 < float(arguments.hours) <= _MOST_HOURS:
         raise _BadFlags(f"--hours must be a number above 0 and at most {_MOST_HOURS}.")
-    if not ports.memory.expire(record_id, given.domain, float(given.hours)):
+    if not ports.memory.expire(record_id, arguments.domain, float(arguments.hours)):
         return _not_found(record_id)
-    message = f"Memory record '{record_id}' expires in {given.hours} hours."
-    return ok("memory_expiry_set", message, {"id": record_id, "hours": float(given.hours)})
+    message = f"Memory record '{record_id}' expires in {arguments.hours} hours."
+    return ok("memory_expiry_set", message, {"id": record_id, "hours": float(arguments.hours)})
 
 
-def _one_id(given: _Arguments, subcommand: str) -> str:
-    if len(given.words) != 1:
+def _one_id(arguments: _Arguments, subcommand: str) -> str:
+    if len(arguments.words) != 1:
         raise _BadFlags(f"/memory long {subcommand} requires exactly one memory id.")
-    return given.words[0]
+    return arguments.words[0]
 
 
-def _consolidate(given: _Arguments, ports: Ports) -> CommandOutcome:
+def _consolidate(arguments: _Arguments, ports: Ports) -> CommandOutcome:
     """Keep what the user's newest messages state by rule; nothing does that unasked."""
-    if given.words:
+    if arguments.words:
         raise _BadFlags("/memory long consolidate does not accept arguments.")
     facts = facts_in(ports.said_by_user(CONSOLIDATED_MESSAGES))
-    if "--dry-run" in given.switches:
+    if "--dry-run" in arguments.switches:
         lines = [f"- {fact.content} [{fact.namespace or fact.domain}]" for fact in facts]
         data = {"found": len(facts), "saved": 0, "conflicted": 0, "dry_run": True}
         return ok("memory_consolidation_shown", "\n".join((f"Would keep {_count(len(facts))}.", *lines)), data)
@@ -180,13 +180,13 @@ def _wanted(words: tuple[str, ...] | list[str]) -> str:
     return "" if text == "*" else text
 
 
-def _with_hidden(query: MemoryQuery, given: _Arguments) -> MemoryQuery:
+def _with_hidden(query: MemoryQuery, arguments: _Arguments) -> MemoryQuery:
     """Return the query for those hidden records too that are wanted anyway."""
     return replace(
         query,
-        with_conflicted="--include-conflicted" in given.switches,
-        with_archived="--include-archived" in given.switches,
-        with_expired="--include-expired" in given.switches,
+        with_conflicted="--include-conflicted" in arguments.switches,
+        with_archived="--include-archived" in arguments.switches,
+        with_expired="--include-expired" in arguments.switches,
     )
 
 

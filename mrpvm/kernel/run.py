@@ -87,8 +87,8 @@ class TurnRun:
         data = UnitsStaged(frame_id=frame.id, execution_id=execution_id, unit_ids=tuple(unit.id for unit in units))
         self._emit(Event(at_ms=self.budget.elapsed_ms, data=data, units=units))
 
-    def open_frame(self, frame: Frame, opened_by: str | None, given: Any) -> None:
-        """Record that a frame begins; `given` is its input as people see it."""
+    def open_frame(self, frame: Frame, opened_by: str | None, shown_input: Any) -> None:
+        """Record that a frame begins; `shown_input` is its input as people see it."""
         self._open_frames[frame.id] = frame
         opened = FrameOpened(
             frame_id=frame.id,
@@ -100,7 +100,7 @@ class TurnRun:
             intent_refs=tuple(intent.group_number for intent in frame.intents),
             intents=tuple(intent.target[:INTENT_CHARS] for intent in frame.intents) if frame.parent else (),
         )
-        self.emit(opened, frame.id, {"input": given})
+        self.emit(opened, frame.id, {"input": shown_input})
 
     def may_open_child(self, frame: Frame) -> bool:
         """Return whether a child of the frame may exist; a refusal is recorded, and the frame does without."""

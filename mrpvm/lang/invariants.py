@@ -125,14 +125,14 @@ def _unit_faults(item: _ObjectFacts) -> Iterator[StatementFault]:
         later = max(item.sets["claim"], item.sets["procedure"], key=lambda entry: entry.statement.line)
         message = "the unit has both a claim and a procedure; expected one of them, as its role asks"
         yield _at_field(later, DiagnosticCode.CLAIM_AND_PROCEDURE_CONFLICT, message)
-    given = [name for name in TRIPLE if name in item.sets]
+    present = [name for name in TRIPLE if name in item.sets]
     absent = [name for name in TRIPLE if name not in item.sets]
-    if given and absent:
+    if present and absent:
         message = f"the fact has no {' and no '.join(absent)}; expected {', '.join(TRIPLE)} together or none of them"
-        statement, fault = _at_field(item.sets[given[-1]], DiagnosticCode.INCOMPLETE_SYMBOLIC_FACT, message)
+        statement, fault = _at_field(item.sets[present[-1]], DiagnosticCode.INCOMPLETE_SYMBOLIC_FACT, message)
         fault.field = absent[0]
         yield statement, fault
-    if "confidence" in item.sets and not given:
+    if "confidence" in item.sets and not present:
         message = f"confidence without a fact; expected {', '.join(TRIPLE)} beside it"
         yield _at_field(item.sets["confidence"], DiagnosticCode.INVALID_CONFIDENCE_VALUE, message)
 

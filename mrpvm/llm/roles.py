@@ -104,15 +104,15 @@ def model_config_of(body: Any) -> ModelConfig:
     Raises:
         InvalidInput: INVALID_SETTINGS, a shape is wrong; nothing of it holds then.
     """
-    given = _mapping(body, "The settings")
+    settings = _mapping(body, "The settings")
     roles = dict.fromkeys(MODEL_ROLES, "")
-    for role, item in _mapping(given.get("roles", {}), "roles").items():
+    for role, item in _mapping(settings.get("roles", {}), "roles").items():
         roles[_name(role, "a role")] = _model(_mapping(item, f"roles.{role}"), f"roles.{role}")
     overrides = {
         _name(plugin_id, "a plugin id"): _override(_mapping(item, f"pluginOverrides.{plugin_id}"), plugin_id, roles)
-        for plugin_id, item in _mapping(given.get("pluginOverrides", {}), "pluginOverrides").items()
+        for plugin_id, item in _mapping(settings.get("pluginOverrides", {}), "pluginOverrides").items()
     }
-    temperature = given.get("temperature", DEFAULT_TEMPERATURE)
+    temperature = settings.get("temperature", DEFAULT_TEMPERATURE)
     is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
     if temperature is not None and not (is_number and 0 <= temperature <= 2):
         raise _invalid("temperature must be a number from 0 to 2, or null.")
@@ -120,13 +120,13 @@ def model_config_of(body: Any) -> ModelConfig:
         roles=roles,
         overrides=overrides,
         temperature=temperature,
-        thinking_level=_one_of(given, "thinkingLevel", THINKING_LEVELS),
-        verbosity=_one_of(given, "verbosity", VERBOSITIES),
+        thinking_level=_one_of(settings, "thinkingLevel", THINKING_LEVELS),
+        verbosity=_one_of(settings, "verbosity", VERBOSITIES),
     )
 
 
-def _one_of(given: Mapping[str, Any], name: str, choices: tuple[str, ...]) -> str | None:
-    value = given.get(name)
+def _one_of(settings: Mapping[str, Any], name: str, choices: tuple[str, ...]) -> str | None:
+    value = settings.get(name)
     if value is not None and value not in choices:
         raise _invalid(f"{name} must be one of {', '.join(choices)}, or null.")
     return value

@@ -77,10 +77,10 @@ class ReadingProcess:
             )
         raise _unreadable()
 
-    def _finished(self, given: bytes) -> Finished:
+    def _finished(self, document: bytes) -> Finished:
         return run_process(
             [sys.executable, "-m", "mrpvm.sources"],
-            given,
+            document,
             ProcessLimits(timeout_ms=self._timeout_ms, output_bytes=OUTPUT_BYTES),
             directory=_ROOT,
             environment={"PYTHONPATH": str(_ROOT), "PYTHONUTF8": "1"},

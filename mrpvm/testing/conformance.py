@@ -237,9 +237,9 @@ def _check_validator(plugin: Plugin, model: LanguageModel | None) -> None:
         request = solve_input(message, _UNITS)
         for text, cited in ((message or "-", ()), ("My dog is called Rex. [1]", (_UNITS[0].id,))):
             groups = tuple(_group(item, text, cited) for item in request.evidence)
-            given = ValidateInput(message=message, answer=Answer(groups=groups), evidence=request.evidence)
+            validated = ValidateInput(message=message, answer=Answer(groups=groups), evidence=request.evidence)
             context = call_context(_knowledge(), model=model)
-            verdict = repeatable(partial(validator.validate, given, context), [given], plugin.descriptor)
+            verdict = repeatable(partial(validator.validate, validated, context), [validated], plugin.descriptor)
             _legal(plugin, verdict.status)
             expect(bool(verdict.reason) or verdict.status != "rejected", "a rejection says why [PLUGIN-15]")
 

@@ -32,20 +32,21 @@ def check_wrapper(directory: Path) -> None:
         reason = helped.error.message if helped.error is not None else ""
         expect(code not in _BROKEN, f"every input gets a result or an error, in time [PLUGIN-38]: {reason}")
         expect("signal" not in reason and "exit code" not in reason, f"exit codes are 0 to 3 [PLUGIN-39]: {reason}")
-    for given in _BAD_INPUTS:
-        _check_bad_input(manifest, directory, given)
+    for bad in _BAD_INPUTS:
+        _check_bad(manifest, directory, bad)
 
 
-def _check_bad_input(manifest: WrapperManifest, directory: Path, given: bytes) -> None:
+def _check_bad(manifest: WrapperManifest, directory: Path, bad: bytes) -> None:
     ended = run_process(
         [manifest.command, *manifest.args],
-        given,
+        bad,
         ProcessLimits(timeout_ms=manifest.timeout_ms, output_bytes=OUTPUT_BYTES),
         directory=directory,
         environment=ENVIRONMENT,
     )
     expect(
-        ended.exit_code == 2, f"input that is no document of the protocol ends with exit code 2 [PLUGIN-39]: {given!r}"
+        ended.exit_code == 2,
+        f"input that is no document of the protocol ends with exit code 2 [PLUGIN-39]: {bad!r}",
     )
     try:
         error = json.loads(ended.errors.decode().strip().partition("\n")[0])

@@ -121,21 +121,21 @@ class TargetDocument(TypedDict, total=False):
     choices: ChoicesDocument
 
 
-def changes_of(given: Mapping[str, Any]) -> Changes:
+def changes_of(document: Mapping[str, Any]) -> Changes:
     """Return the changes of a trial, or a test's choices, as a client names them."""
-    temperature, max_tokens = given.get("temperature"), given.get("max_tokens")
+    temperature, max_tokens = document.get("temperature"), document.get("max_tokens")
     sampling = None
     if temperature is not None or max_tokens is not None:
         sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
-    named: dict[str, Any] = {name: given.get(name) for name in _SIMPLE}
-    named |= {name: tuple(given.get(name) or ()) for name in _LISTS}
+    named: dict[str, Any] = {name: document.get(name) for name in _SIMPLE}
+    named |= {name: tuple(document.get(name) or ()) for name in _LISTS}
     return Changes(
         **named,
-        pins=Selection(**{name: given.get(key) for key, name in _PINS.items()}),
+        pins=Selection(**{name: document.get(key) for key, name in _PINS.items()}),
         sampling=sampling,
-        without_preferences=bool(given.get("without_preferences")),
-        flags=given.get("flags") or {},
-        limits=given.get("limits") or {},
+        without_preferences=bool(document.get("without_preferences")),
+        flags=document.get("flags") or {},
+        limits=document.get("limits") or {},
     )
 
 
@@ -150,12 +150,12 @@ def choices_of(changes: Changes) -> ChoicesDocument:
     return cast("ChoicesDocument", {name: value for name, value in named.items() if value not in (None, [], {})})
 
 
-def expected_of(given: Mapping[str, Any]) -> Expected:
+def expected_of(document: Mapping[str, Any]) -> Expected:
     """Return what a client expects."""
     named: dict[str, Any] = {
         item.name: tuple(value) if isinstance(value, list) else value
         for item in fields(Expected)
-        if (value := given.get(item.name)) is not None
+        if (value := document.get(item.name)) is not None
     }
     return Expected(**named)
 
@@ -212,7 +212,7 @@ def document_of(test: TestCase) -> TestDocument:
     return {"name": test.name, "message": test.message, **asked, "expect": expected, **tags}
 
 
-def fields_given(project: Project, given: Mapping[str, Any], kept: TestFields | None = None) -> TestFields:
+def fields_given(project: Project, document: Mapping[str, Any], kept: TestFields | None = None) -> TestFields:
     """Return the fields of a test as a client or file gives it.
 
     `request_id` with `session_id` name a turn; without it `kb_id`, or `kb` by its name, the base that is asked. What is
@@ -224,27 +224,35 @@ def fields_given(project: Project, given: Mapping[str, Any], kept: TestFields | 
         Conflict: NOT_REPLAYABLE.
     """
     turn, base, revision = (kept.turn, kept.base, kept.revision) if kept else (None, None, None)
-    named_base = given.get("kb_id") or given.get("kb")
-    if given.get("request_id"):
+    named_base = document.get("kb_id") or document.get("kb")
+    if document.get("request_id"):
         if named_base:
             raise InvalidInput("A test asks over what a turn saw, or a knowledge base, not both.")
-        if not given.get("session_id"):
+        if not document.get("session_id"):
             raise InvalidInput("A turn is named by session_id and request_id.")
-        turn = turns.turn(project, given["session_id"], given["request_id"])
+        turn = turns.turn(project, document["session_id"], document["request_id"])
         from_turn = kept_turn(turn)
         base, revision, kept = from_turn.base, None, kept or from_turn
     elif named_base:
         turn, revision = None, None
-        base = knowledge_base(project, given["kb_id"]) if given.get("kb_id") else base_by_name(project, given["kb"])
+        base = (
+            knowledge_base(project, document["kb_id"])
+            if document.get("kb_id")
+            else base_by_name(project, document["kb"])
+        )
     return TestFields(
-        name=given.get("name") or (kept.name if kept else ""),
-        message=given.get("message") or (kept.message if kept else ""),
+        name=document.get("name") or (kept.name if kept else ""),
+        message=document.get("message") or (kept.message if kept else ""),
         turn=turn,
         base=base,
-        revision=given.get("revision") or revision,
-        choices=changes_of(given["choices"]).as_record() if given.get("choices") else (kept.choices if kept else {}),
-        expected=expected_of(given["expect"]).as_record() if given.get("expect") else (kept.expected if kept else {}),
-        tags=given["tags"] if given.get("tags") is not None else (kept.tags if kept else ()),
+        revision=document.get("revision") or revision,
+        choices=changes_of(document["choices"]).as_record()
+        if document.get("choices")
+        else (kept.choices if kept else {}),
+        expected=expected_of(document["expect"]).as_record()
+        if document.get("expect")
+        else (kept.expected if kept else {}),
+        tags=document["tags"] if document.get("tags") is not None else (kept.tags if kept else ()),
     )
 
 
@@ -262,34 +270,34 @@ def fields_of(test: TestCase) -> TestFields:
     )
 
 
-def target_of(given: Mapping[str, Any]) -> Target:
+def target_of(document: Mapping[str, Any]) -> Target:
     """Return what a client wants a suite to be run against."""
     return Target(
-        base=given.get("kb_id"),
-        revision=given.get("revision"),
-        draft=given.get("draft_of"),
-        without_told=given.get("include_conversation_units") is False,
-        heads=bool(given.get("heads")),
-        tags=tuple(given.get("tags") or ()),
-        allow_model=bool(given.get("allow_model")),
-        choices=changes_of(given.get("choices") or {}),
+        base=document.get("kb_id"),
+        revision=document.get("revision"),
+        draft=document.get("draft_of"),
+        without_told=document.get("include_conversation_units") is False,
+        heads=bool(document.get("heads")),
+        tags=tuple(document.get("tags") or ()),
+        allow_model=bool(document.get("allow_model")),
+        choices=changes_of(document.get("choices") or {}),
     )
 
 
-def target_for(base: KnowledgeBase, given: Mapping[str, Any]) -> Target:
+def target_for(base: KnowledgeBase, document: Mapping[str, Any]) -> Target:
     """Return the state that a base may be given: what a save of the session `draft_of` makes, or a `revision`.
 
     Raises:
         InvalidInput: neither is named, or both.
         NotFound: SESSION_NOT_FOUND.
     """
-    draft, revision = given.get("draft_of"), given.get("revision")
+    draft, revision = document.get("draft_of"), document.get("revision")
     if (draft is None) == (revision is None):
         raise InvalidInput("Name a session that would be saved (draft_of), or a revision.")
     if draft is None:
         return Target(base=base.kb_id, revision=revision)
     session_of(base.project, draft)
-    return Target(draft=draft, without_told=given.get("include_conversation_units") is False)
+    return Target(draft=draft, without_told=document.get("include_conversation_units") is False)
 
 
 def target_document(target: Target) -> TargetDocument:

@@ -38,9 +38,9 @@ def start_trials(
     """
     for each in changes:
         check_changes(each)
-    given = _asked(session, turn, message)
+    request = _asked(session, turn, message)
     if allow_model:
-        check_allowed(estimate([given] * len(changes)), session.project)
+        check_allowed(estimate([request] * len(changes)), session.project)
     pool.refuse_if_full()
     records = [each.as_record() for each in changes]
     experiment = begin_experiment(

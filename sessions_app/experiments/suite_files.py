@@ -88,17 +88,17 @@ def import_suite(project: Project, text: str, author: Author, *, name: str | Non
         suite = suite_named(project, name) or create_suite(project, name, author)
         for test in tests_of(suite):
             remove_test(test)
-        for number, given in enumerate(document["tests"], start=1):
+        for number, entry in enumerate(document["tests"], start=1):
             try:
-                add_test(suite, _checked(project, given), author)
+                add_test(suite, _checked(project, entry), author)
             except MRPError as refused:
-                label = given.get("name") or number
+                label = entry.get("name") or number
                 raise InvalidInput(f"Test '{label}': {refused.message}", details={"code": refused.code}) from None
     return suite
 
 
-def _checked(project: Project, given: Mapping[str, Any]) -> TestFields:
-    fields = fields_given(project, given)
+def _checked(project: Project, test: Mapping[str, Any]) -> TestFields:
+    fields = fields_given(project, test)
     check_test(fields)
     return fields
 
@@ -134,8 +134,8 @@ def read_suite(text: str) -> dict[str, Any]:
     return document
 
 
-def _check(given: Mapping[Any, Any], kinds: Mapping[str, str], where: str) -> None:
-    for name, value in given.items():
+def _check(document: Mapping[Any, Any], kinds: Mapping[str, str], where: str) -> None:
+    for name, value in document.items():
         if name not in kinds:
             raise InvalidInput(f"{where}: there is no field '{name}'.")
         if value is not None and not _is(value, kinds[name]):

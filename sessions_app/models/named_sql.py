@@ -294,7 +294,7 @@ def look_up(
     wanted = [list(values) for values in each.values()]
     if not wanted[0] or not all(holders.values()):
         return []
-    keys = [list(found) for found in holders.values()]
+    keys = [list(held) for held in holders.values()]
     with open_cursor() as cursor:
         if product() == "postgresql":
             statement, converters = _from_arrays(model, tuple(columns), tuple(each), tuple(holders), condition)
@@ -304,7 +304,7 @@ def look_up(
                 cursor.cursor.format = Format.BINARY
             cursor.execute(statement, [_array_literal(values) for values in (*wanted, *keys)])
         else:
-            counts = tuple((name, len(found)) for name, found in zip(holders, keys, strict=True))
+            counts = tuple((name, len(held)) for name, held in zip(holders, keys, strict=True))
             statement, converters = _from_values(model, tuple(columns), tuple(each), counts, condition, len(wanted[0]))
             cursor.execute(statement, [*chain.from_iterable(zip(*wanted, strict=True)), *chain.from_iterable(keys)])
         return _converted(cursor.fetchall(), converters)

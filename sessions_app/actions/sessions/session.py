@@ -205,7 +205,7 @@ def rename_session(session: Session, title: str | None) -> Session:
 
 
 @transaction.atomic
-def choose_policies(session: Session, given: Mapping[str, Any]) -> Session:
+def choose_policies(session: Session, chosen: Mapping[str, Any]) -> Session:
     """Choose policies for the session's turns from now on: flags and `grounding`; null takes a choice back.
 
     Other names are not looked at.
@@ -217,8 +217,8 @@ def choose_policies(session: Session, given: Mapping[str, Any]) -> Session:
     Effects: the session's flags and grounding; `preferences.changed`.
     """
     locked = lock_idle_session(session.pk)
-    flags = with_changes(locked.flags, given)
-    grounding = given.get("grounding", locked.grounding) or ""
+    flags = with_changes(locked.flags, chosen)
+    grounding = chosen.get("grounding", locked.grounding) or ""
     check_choices(Choices(grounding=grounding))
     if (flags, grounding) != (locked.flags, locked.grounding):
         locked.flags, locked.grounding = flags, grounding

@@ -177,8 +177,8 @@ class Experiments(ExperimentView):
         return Response(self._record(made.experiment_id), status=201)
 
     def _record(self, experiment_id: str) -> ExperimentObject:
-        found = experiments.experiment(self.project, experiment_id)
-        return experiment_record(found, experiments.trials(found))
+        experiment = experiments.experiment(self.project, experiment_id)
+        return experiment_record(experiment, experiments.trials(experiment))
 
 
 class ExperimentEstimate(ExperimentView):

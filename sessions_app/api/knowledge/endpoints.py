@@ -173,8 +173,8 @@ class Sources(ApiView):
         base, streams = knowledge_base(self.project, kb_id), self.parameters(StreamQuery)["stream"]
         upload = upload_of(self.body(UploadRequest if sends_file(request.data) else SourceRequest))
 
-        def work(told: OnStage) -> SourceAdded:
-            loaded = load_source(base, upload, told)
+        def work(on_stage: OnStage) -> SourceAdded:
+            loaded = load_source(base, upload, on_stage)
             return {"kb_id": base.kb_id, **source_payload(loaded.source), "unchanged": loaded.is_unchanged}
 
         return source_answer(self, work, status=201, streams=streams)

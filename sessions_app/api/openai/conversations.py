@@ -61,10 +61,10 @@ def _told(item: Message) -> MessageItem:
 
 
 def _sent_items(body: dict[str, Any]) -> list[dict[str, str]]:
-    given = body.get("items") or []
-    if not isinstance(given, list) or len(given) > _ITEMS_MAX:
+    items = body.get("items") or []
+    if not isinstance(items, list) or len(items) > _ITEMS_MAX:
         raise invalid("items", f"must be a list of up to {_ITEMS_MAX} items.")
-    return [{"role": item.role, "content": item.content} for item in items_in(given, "items")]
+    return [{"role": item.role, "content": item.content} for item in items_in(items, "items")]
 
 
 class Conversations(OpenAIView):

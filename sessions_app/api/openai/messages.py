@@ -37,7 +37,7 @@ def said_in(messages: Any, name: str) -> SplitMessages:
     return _apart([_message(item, f"{name}[{place}]") for place, item in enumerate(messages)])
 
 
-def said_as_input(given: Any, instructions: Any) -> SplitMessages:
+def said_as_input(sent: Any, instructions: Any) -> SplitMessages:
     """Take the `input` and `instructions` of a response apart.
 
     Raises:
@@ -45,7 +45,7 @@ def said_as_input(given: Any, instructions: Any) -> SplitMessages:
     """
     if instructions is not None and not isinstance(instructions, str):
         raise invalid("instructions", "must be a text.")
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    items = [{"role": "user", "content": sent}] if isinstance(sent, str) else sent
     if not isinstance(items, list) or not items:
         raise invalid("input", "must be a text or a list of at least one item.")
     messages = items_in(items, "input")

@@ -49,8 +49,8 @@ class Responses(OpenAIView):
         conversation = _conversation(body)
 
         def find() -> tuple[Session, Any]:
-            found = self._found(checked, previous, conversation)
-            return settle(self, checked, found), checked.call
+            recognised = self._found(checked, previous, conversation)
+            return settle(self, checked, recognised), checked.call
 
         if flag_of(body, "background") or flag_of(body, "stream"):
             return self._begin(find, checked, body)
@@ -99,8 +99,8 @@ class Responses(OpenAIView):
 
 
 def _conversation(body: dict[str, Any]) -> str | None:
-    given = body.get("conversation")
-    named = given.get("id") if isinstance(given, dict) else given
+    reference = body.get("conversation")
+    named = reference.get("id") if isinstance(reference, dict) else reference
     if named is not None and (not isinstance(named, str) or not named):
         raise invalid("conversation", "must be a conversation's id.")
     return named

@@ -83,8 +83,8 @@ def asked_in(view: ApiView, body: Mapping[str, Any], said: SplitMessages, api: s
 
 def _native(body: Mapping[str, Any], said: SplitMessages) -> JSONObject:
     """Read the native fields as the native API reads them."""
-    given = {name: body[name] for name in NATIVE if name in body}
-    checked = ChatRequest(data={**given, "messages": [{"role": "user", "content": said.message}]})
+    native = {name: body[name] for name in NATIVE if name in body}
+    checked = ChatRequest(data={**native, "messages": [{"role": "user", "content": said.message}]})
     checked.is_valid(raise_exception=True)
     return dict(checked.validated_data)
 

@@ -51,14 +51,14 @@ class PageAsked:
         Raises:
             InvalidInput: a parameter is not acceptable.
         """
-        given = request.query_params
-        order = given.get("order", "desc")
+        parameters = request.query_params
+        order = parameters.get("order", "desc")
         if order not in ("asc", "desc"):
             raise InvalidInput("order must be asc or desc.", details={"param": "order"})
-        limit = whole_number(given.get("limit", str(PAGE_LIMIT)))
+        limit = whole_number(parameters.get("limit", str(PAGE_LIMIT)))
         if limit is None or not 1 <= limit <= PAGE_LIMIT_MAX:
             raise InvalidInput(f"limit must be from 1 to {PAGE_LIMIT_MAX}.", details={"param": "limit"})
-        return cls(is_newest_first=order == "desc", after=given.get("after"), limit=limit)
+        return cls(is_newest_first=order == "desc", after=parameters.get("after"), limit=limit)
 
     def as_list(self, items: Sequence[MessageItem]) -> ListObject:
         """Return the page as a list of OpenAI's.

@@ -90,8 +90,8 @@ class ChatMessages(serializers.Field):
         Raises:
             InvalidInput: NO_USER_MESSAGE, INVALID_ROLE, INVALID_CONTENT, INVALID_INPUT.
         """
-        given = [] if data is serializers.empty or data is None else data
-        messages = _messages(given, "messages", CHAT_ROLES)
+        sent = [] if data is serializers.empty or data is None else data
+        messages = _messages(sent, "messages", CHAT_ROLES)
         for message in messages:
             if not message["content"].strip():
                 raise InvalidInput("The content of a message must not be blank.", code="INVALID_CONTENT")

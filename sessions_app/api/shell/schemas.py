@@ -52,7 +52,7 @@ def _operation(
         codes |= {400}
     error = shape_of(responses.ErrorResponse)
     refused = {code: OpenApiResponse(error, description=ERRORS[code]) for code in sorted(codes)}
-    told = {code: shape_of(answer) if is_typeddict(answer) else answer for code, answer in answers.items()}
+    answered = {code: shape_of(answer) if is_typeddict(answer) else answer for code, answer in answers.items()}
     parameters: list[Any] = ([query] if query is not None else []) + (extra or [])
     return extend_schema(
         operation_id=operation_id,
@@ -60,7 +60,7 @@ def _operation(
         description=description,
         request=request,
         parameters=parameters,
-        responses={**told, **refused},
+        responses={**answered, **refused},
     )
 
 

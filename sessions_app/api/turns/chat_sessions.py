@@ -98,8 +98,8 @@ def explicit_history(body: Mapping[str, Any]) -> Sequence[Mapping[str, str]] | N
 
     Of several names the first with anything in it counts.
     """
-    given = [body[key] for key in _HISTORY_KEYS if body.get(key) is not None]
-    return next((history for history in given if history), given[0] if given else None)
+    histories = [body[key] for key in _HISTORY_KEYS if body.get(key) is not None]
+    return next((history for history in histories if history), histories[0] if histories else None)
 
 
 _HISTORY_KEYS = ("conversation_history", "conversation_context", "conversationHistory")

@@ -42,14 +42,14 @@ class TurnExport(ApiView):
         return turns_response(self.project, filter_given(query.get("q", "")), query["format"])
 
 
-def turns_meant(project: Project, given: Mapping[str, Any]) -> Sequence[ExplainabilityTurn]:
+def turns_meant(project: Project, body: Mapping[str, Any]) -> Sequence[ExplainabilityTurn]:
     """Return the turns that a body of `SeveralTurns` means, the newest first.
 
     Raises:
         InvalidInput: it names no turns, or says two ways which; a part of the filter is not understood.
         NotFound: TURN_NOT_FOUND.
     """
-    request_ids, text = given.get("request_ids"), given.get("q")
+    request_ids, text = body.get("request_ids"), body.get("q")
     if (request_ids is None) == (text is None):
         raise InvalidInput("Name turns by request_ids, or say with q which are found.")
     if request_ids is not None:

@@ -127,7 +127,7 @@ class Segment:
         Of the rarest term that enough units have, because its scores are few and among the highest.
         """
         numbers = [self.terms[term].numbers for term in ranked.gains if term in self.terms]
-        enough = [found for found in numbers if len(found) >= limit]
+        enough = [units for units in numbers if len(units) >= limit]
         return _highest(scores[min(enough, key=len)], limit) if enough else float(np.finfo(float).tiny)
 
     def _parts(self, ranked: SearchScores, gains: Mapping[str, Array], numbers: Array) -> list[dict[str, float]]:

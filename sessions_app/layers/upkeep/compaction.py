@@ -243,8 +243,8 @@ def _units(head: KnowledgeLayer, folded: Sequence[int]) -> Iterator[int]:
 def _copy(
     layer: KnowledgeLayer, rows: Sequence[LayerUnit], origin: KnowledgeSource | None, stale: Collection[int]
 ) -> None:
-    given = [row.unit_id for row in rows]
-    taken = set(layer.units.filter(unit_id__in=given).values_list("unit_id", flat=True))
+    unit_ids = [row.unit_id for row in rows]
+    taken = set(layer.units.filter(unit_id__in=unit_ids).values_list("unit_id", flat=True))
     for row in rows:  # two sessions may have called what they saved the same; a layer has each id once
         row.unit_id = f"{row.unit_id}-{row.pk}" if row.unit_id in taken else row.unit_id
         taken.add(row.unit_id)

@@ -55,10 +55,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, kind: str, **options: Any) -> None:
         """Do it and print what was found before and after."""
-        given = {name: options[name] for name in _IDS if options.get(name)}
+        named_ids = {name: options[name] for name in _IDS if options.get(name)}
         try:
             project = project_named(options["project"])
-            act = self._ended(start_plan(project, Subject(kind=kind, **given), Author(name="command line")))
+            act = self._ended(start_plan(project, Subject(kind=kind, **named_ids), Author(name="command line")))
             if act.status != Forgetting.Status.PLANNED:
                 raise CommandError(act.error["message"] if act.error else "The plan was stopped.")
             self._tell(act)

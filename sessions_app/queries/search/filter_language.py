@@ -108,10 +108,10 @@ _LONGEST_MS = 2_147_483_647
 
 
 def _duration(key: str, text: str) -> tuple[Operator, TermValue]:
-    operator, given = _compared(text)
-    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|min)", given, re.ASCII)
+    operator, amount = _compared(text)
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|min)", amount, re.ASCII)
     if match is None:
-        proposal = f"{key}:{text}s" if re.fullmatch(r"\d{1,9}", given, re.ASCII) else ""
+        proposal = f"{key}:{text}s" if re.fullmatch(r"\d{1,9}", amount, re.ASCII) else ""
         raise _NotUnderstoodError("duration is a number with ms, s or min, perhaps compared: duration:>2s.", proposal)
     return operator, min(round(float(match[1]) * _UNITS_MS[match[2]]), _LONGEST_MS)
 

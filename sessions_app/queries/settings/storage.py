@@ -33,7 +33,7 @@ _TABLES: Mapping[StorageKind, Sequence[type[Model]]] = {
     StorageKind.EVENTS: (models.SessionEvent,),
     StorageKind.AUDIT: (models.AuditEntry,),
 }  # fmt: skip
-_KIND_OF_TABLE = {model._meta.db_table: kind for kind, found in _TABLES.items() for model in found}
+_KIND_OF_TABLE = {model._meta.db_table: kind for kind, kind_models in _TABLES.items() for model in kind_models}
 _WORDS_TABLE = "sessions_app_unitwords"
 """The pages' own index; on SQLite FTS5 has tables of its own whose names begin with this."""
 _MOST_PAGES_READ = 2_000_000

@@ -130,7 +130,7 @@ def overview(
         steps=steps,
         uses=uses,
         cost=sum(costs) if costs else None,
-        bases={found: names.get(found, found) for found in sorted(ids)},
+        bases={base_id: names.get(base_id, base_id) for base_id in sorted(ids)},
         models=sorted({row.model for row in rows if row.model}),
         agents=sorted({row.agent for row in rows}),
         askers=sorted({row.asked_by for row in rows if row.asked_by}),

@@ -51,8 +51,8 @@ def plan(request: HttpRequest, member: Member) -> HttpResponse:
         act = start_plan(member.project, subject, _author(member), wait_ms=AT_ONCE_MS)
     except MRPError as refused:
         tell_error(request, refused)
-        given = {name: value for name in _FIELDS if name != "text" and (value := getattr(subject, name))}
-        return HttpResponseRedirect(f"{reverse('forget')}?{urlencode(given)}")
+        parameters = {name: value for name in _FIELDS if name != "text" and (value := getattr(subject, name))}
+        return HttpResponseRedirect(f"{reverse('forget')}?{urlencode(parameters)}")
     return HttpResponseRedirect(reverse("forgetting", args=[act.forgetting_id]))
 
 
@@ -104,15 +104,15 @@ def _author(member: Member) -> Author:
     return Author(name=member.user.get_username(), user=member.user)
 
 
-def _subject(given: QueryDict) -> Subject:
+def _subject(form: QueryDict) -> Subject:
     def text(name: str, limit: int = 400) -> str:
-        return given.get(name, "").strip()[:limit]
+        return form.get(name, "").strip()[:limit]
 
     kind = text("kind")
     return Subject(
         kind=kind if kind in Forgetting.Kind.values else "",
         session_id=text("session_id"),
-        sequence=whole_number(given.get("sequence")) or 0,
+        sequence=whole_number(form.get("sequence")) or 0,
         unit_id=text("unit_id"),
         kb_id=text("kb_id"),
         source_id=text("source_id"),

@@ -124,17 +124,17 @@ def _lines(form: Mapping[str, Any], name: str) -> Sequence[str]:
 
 
 def _whole(form: Mapping[str, Any], name: str) -> int | None:
-    given = _text(form, name)
-    if not given:
+    text = _text(form, name)
+    if not text:
         return None
-    if not (given.isascii() and given.isdigit()) or len(given) > 9:
+    if not (text.isascii() and text.isdigit()) or len(text) > 9:
         raise InvalidInput(f"{name.replace('_', ' ')} must be a whole number.")
-    return int(given)
+    return int(text)
 
 
 def _number(form: Mapping[str, Any], name: str) -> float | None:
-    given = _text(form, name)
+    text = _text(form, name)
     try:
-        return float(given) if given else None
+        return float(text) if text else None
     except ValueError:
         raise InvalidInput(f"{name.replace('_', ' ')} must be a number.") from None

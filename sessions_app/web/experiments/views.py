@@ -322,9 +322,9 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
-def _expected(given: QueryDict) -> Expectation:
+def _expected(form: QueryDict) -> Expectation:
     def text(name: str) -> str:
-        return given.get(name, "").strip()[:EXPECTED_CHARS]
+        return form.get(name, "").strip()[:EXPECTED_CHARS]
 
     return Expectation(should_contain=text("should_contain"), should_not_contain=text("should_not_contain"))
 

@@ -89,8 +89,8 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     refusal = "Choose a file of Markdown, plain text, HTML or PDF."
     if isinstance(file, UploadedFile) and file.name:
         try:
-            given = Upload(data=file.read(), name=file.name, declared_type=file.content_type, source_id=place or None)
-            loaded = load_source(base, given)
+            upload = Upload(data=file.read(), name=file.name, declared_type=file.content_type, source_id=place or None)
+            loaded = load_source(base, upload)
         except MRPError as refused:
             refusal = refused.message
         else:

@@ -108,9 +108,9 @@ def _entries(session: Session, person: str, window: Conversation) -> Iterator[Sh
     for messages, turn in window.entries:
         yield from (_answer(message, "") for message in messages)
         if turn is not None:
-            given = opinions(turn.scores.all(), rating_of(turn), person)
+            turn_opinions = opinions(turn.scores.all(), rating_of(turn), person)
             yield _exchange(
-                session, turn, given, window.unanswered.get(turn.pk), turn_names, preferring.get(turn.pk, "")
+                session, turn, turn_opinions, window.unanswered.get(turn.pk), turn_names, preferring.get(turn.pk, "")
             )
 
 

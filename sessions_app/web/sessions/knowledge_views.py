@@ -114,10 +114,10 @@ def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     session = session_of(member.project, session_id)
 
     def act() -> tuple[str, KnowledgeBase]:
-        told = _told_units(request)
+        unit_ids = _told_units(request)
         name = request.POST.get("name", session.mounted_kb.fork_name)
-        base = fork_session_kb(session, name, member.user, conversation_unit_ids=told)
-        return f"Created “{base.name}”{_told_words(told)}. The session sees its revision {base.revision} now.", base
+        base = fork_session_kb(session, name, member.user, conversation_unit_ids=unit_ids)
+        return f"Created “{base.name}”{_told_words(unit_ids)}. The session sees its revision {base.revision} now.", base
 
     return _told(request, session_id, act)
 

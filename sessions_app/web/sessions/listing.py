@@ -59,18 +59,18 @@ class ListQuery:
     back: int = 1
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> "ListQuery":
+    def of(cls, parameters: Mapping[str, str]) -> "ListQuery":
         """Read the parameters of an address."""
-        status, sort = given.get("status", ""), given.get("sort", "")
+        status, sort = parameters.get("status", ""), parameters.get("sort", "")
         sort = sort if sort in SORT_WORDS else ""
         return cls(
-            words=given.get("q", "").strip()[:200],
+            words=parameters.get("q", "").strip()[:200],
             status=status if status in STATUSES else "",
-            kb_id=given.get("kb", "")[:64],
+            kb_id=parameters.get("kb", "")[:64],
             sort=sort,
-            after=_place(given.get("after", ""), sort),
-            limit=min(max(whole_number(given.get("limit")) or 0, SESSIONS_SHOWN), SESSIONS_SHOWN_MAX),
-            back=stretch_of(whole_number(given.get("back"))),
+            after=_place(parameters.get("after", ""), sort),
+            limit=min(max(whole_number(parameters.get("limit")) or 0, SESSIONS_SHOWN), SESSIONS_SHOWN_MAX),
+            back=stretch_of(whole_number(parameters.get("back"))),
         )
 
     @property
@@ -81,8 +81,8 @@ class ListQuery:
     def address(self, **more: str) -> str:
         """Return the parameters again as a query string, empty ones left out."""
         back = str(self.back) if self.back > 1 else ""
-        given = {"q": self.words, "status": self.status, "kb": self.kb_id, "sort": self.sort, "back": back, **more}
-        return urlencode({name: value for name, value in given.items() if value})
+        parameters = {"q": self.words, "status": self.status, "kb": self.kb_id, "sort": self.sort, "back": back, **more}
+        return urlencode({name: value for name, value in parameters.items() if value})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

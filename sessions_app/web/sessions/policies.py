@@ -68,13 +68,13 @@ def _text(value: PolicyValue) -> str:
     return f"{value:g}" if isinstance(value, int | float) else value
 
 
-def chosen_policies(given: Mapping[str, str]) -> dict[str, Any]:
+def chosen_policies(form: Mapping[str, str]) -> dict[str, Any]:
     """Return what a form chose of each policy, None where the project's or the server's shall hold.
 
     Raises:
         InvalidInput: a number cannot be read.
     """
-    return {key: _value(key, given[key].strip()) for key in _WORDS if key in given}
+    return {key: _value(key, form[key].strip()) for key in _WORDS if key in form}
 
 
 def _value(key: str, text: str) -> Any:

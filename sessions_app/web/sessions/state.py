@@ -56,15 +56,15 @@ class PanelQuery:
     turn_count: int | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> "PanelQuery":
+    def of(cls, parameters: Mapping[str, str]) -> "PanelQuery":
         """Read the parameters of an address; a filter of turns shows the turns, and diagnostics the settings."""
-        find = given.get("find", "")
-        usual: Panel = "turns" if "find" in given else "settings" if "diagnostics" in given else "knowledge"
+        find = parameters.get("find", "")
+        usual: Panel = "turns" if "find" in parameters else "settings" if "diagnostics" in parameters else "knowledge"
         return cls(
-            panel=next((name for name in PANELS if name == given.get("panel")), usual),
+            panel=next((name for name in PANELS if name == parameters.get("panel")), usual),
             find=find,
-            unit_count=whole_number(given.get("units")),
-            turn_count=whole_number(given.get("turns")),
+            unit_count=whole_number(parameters.get("units")),
+            turn_count=whole_number(parameters.get("turns")),
         )
 
 

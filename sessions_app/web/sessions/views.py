@@ -130,18 +130,18 @@ def ask(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
 
 
 def _call(request: HttpRequest, member: Member) -> TurnCall:
-    given = {name: value for name, value in request.POST.items() if isinstance(value, str) and value.strip()}
-    kb_id = given.get("kb_id")
+    form = {name: value for name, value in request.POST.items() if isinstance(value, str) and value.strip()}
+    kb_id = form.get("kb_id")
     return TurnCall(
-        message=given.get("content", ""),
+        message=form.get("content", ""),
         choices=Choices(
-            planner=given.get("planner_plugin"),
-            seed_detector=given.get("seed_detector_plugin"),
-            kb=given.get("kb_plugin"),
-            goal_solver=given.get("goal_solver_plugin"),
-            deliberation_level=whole_number(given.get("deliberation_level")),
-            model=given.get("model"),
-            grounding=given.get("grounding"),
+            planner=form.get("planner_plugin"),
+            seed_detector=form.get("seed_detector_plugin"),
+            kb=form.get("kb_plugin"),
+            goal_solver=form.get("goal_solver_plugin"),
+            deliberation_level=whole_number(form.get("deliberation_level")),
+            model=form.get("model"),
+            grounding=form.get("grounding"),
         ),
         base=knowledge_base(member.project, kb_id) if kb_id else None,
     )

@@ -42,14 +42,14 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 
 def _filter(request: HttpRequest) -> AuditFilter:
     """Return what the address asks for; what cannot be understood of it asks for nothing."""
-    given = {name: str(value).strip()[:_TEXT_CHARS] for name, value in request.GET.items()}
-    area = given.get("area", "")
+    parameters = {name: str(value).strip()[:_TEXT_CHARS] for name, value in request.GET.items()}
+    area = parameters.get("area", "")
     return AuditFilter(
         area=area if area in AREAS else "",
-        actor=given.get("actor", ""),
-        subject=given.get("subject", ""),
-        since=_day(given.get("since", "")),
-        until=_day(given.get("until", "")),
+        actor=parameters.get("actor", ""),
+        subject=parameters.get("subject", ""),
+        since=_day(parameters.get("since", "")),
+        until=_day(parameters.get("until", "")),
     )
 
 

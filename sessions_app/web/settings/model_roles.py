@@ -104,21 +104,21 @@ def _endpoint(where: EndpointConfig) -> dict[str, Any]:
     }
 
 
-def table_of(given: Mapping[str, str]) -> dict[str, Any]:
+def table_of(form: Mapping[str, str]) -> dict[str, Any]:
     """Return the table that a form's fields state, unchecked; fields are named as the template names them."""
-    roles = {name.removeprefix("role-"): {"model": value} for name, value in given.items() if name.startswith("role-")}
+    roles = {name.removeprefix("role-"): {"model": value} for name, value in form.items() if name.startswith("role-")}
     overrides = {}
-    for name, choice in given.items():
+    for name, choice in form.items():
         plugin_id = name.removeprefix("override-")
         if plugin_id == name or not choice:
             continue
         own = {"role": choice.removeprefix(BY_ROLE)} if choice.startswith(BY_ROLE) else None
-        overrides[plugin_id] = own or {"model": given.get(f"model-{plugin_id}", "")}
+        overrides[plugin_id] = own or {"model": form.get(f"model-{plugin_id}", "")}
     return {
         "roles": roles,
         "pluginOverrides": overrides,
-        "temperature": _number(given.get("temperature", "")),
-        **{name: given.get(name) or None for name, *_ in _SAMPLING},
+        "temperature": _number(form.get("temperature", "")),
+        **{name: form.get(name) or None for name, *_ in _SAMPLING},
     }
 
 

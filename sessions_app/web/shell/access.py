@@ -44,10 +44,10 @@ class Member:
             raise PermissionDenied(f"Your role here is {self.role}; this needs the role {needed}.")
 
 
-def _without_nul(given: QueryDict) -> QueryDict:
+def _without_nul(parameters: QueryDict) -> QueryDict:
     """Return parameters without the character that no text of PostgreSQL can hold."""
     kept = QueryDict(mutable=True)
-    for name, values in given.lists():
+    for name, values in parameters.lists():
         kept.setlist(name.replace("\0", ""), [value.replace("\0", "") for value in values])
     return kept
 

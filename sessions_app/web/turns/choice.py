@@ -120,8 +120,8 @@ def matrix_of(stages: Sequence[StageChoice]) -> ChoiceMatrix:
 
 def _group(title: str, stages: Sequence[StageChoice | None], sentences: Iterable[str]) -> MatrixGroup:
     by_plugin = [{item.plugin_id: item for item in stage.candidates} if stage else {} for stage in stages]
-    plugins = dict.fromkeys(plugin_id for found in by_plugin for plugin_id in found)
-    rows = [_row(plugin_id, [found.get(plugin_id) for found in by_plugin]) for plugin_id in plugins]
+    plugins = dict.fromkeys(plugin_id for candidates in by_plugin for plugin_id in candidates)
+    rows = [_row(plugin_id, [candidates.get(plugin_id) for candidates in by_plugin]) for plugin_id in plugins]
     return MatrixGroup(title=title, rows=tuple(rows), sentences=tuple(sentences))
 
 

@@ -54,11 +54,11 @@ class QuickFilter:
     is_chosen: bool
 
 
-def turn_list_context(project: Project, given: Mapping[str, str]) -> dict[str, Any]:
+def turn_list_context(project: Project, parameters: Mapping[str, str]) -> dict[str, Any]:
     """Return the turns that an address asks for, newest first, and the way to older ones."""
-    wanted = parse(given.get("q", ""))
-    before = whole_number(given.get("before"))
-    sort, skip = given.get("sort", ""), whole_number(given.get("skip")) or 0
+    wanted = parse(parameters.get("q", ""))
+    before = whole_number(parameters.get("before"))
+    sort, skip = parameters.get("sort", ""), whole_number(parameters.get("skip")) or 0
     sort = sort if sort in SORTS else ""
     page = turn_page(project, wanted, before, sort=sort, skip=min(skip, LOOKED_AT) if sort else 0)
     rows = [_row(turn) for turn in page.turns]

@@ -81,10 +81,10 @@ class SlowPlugin:
     url: str
 
 
-def overview_context(project: Project, given: Mapping[str, str]) -> dict[str, Any]:
+def overview_context(project: Project, parameters: Mapping[str, str]) -> dict[str, Any]:
     """Return what the overview shows of the span, base, model, agent and asker that an address names."""
-    span = SPANS.get(given.get("span", ""), SPANS[DEFAULT_SPAN])
-    chosen = {name: given.get(name, "") for name in ("kb_id", "model", "agent", "asked_by")}
+    span = SPANS.get(parameters.get("span", ""), SPANS[DEFAULT_SPAN])
+    chosen = {name: parameters.get(name, "") for name in ("kb_id", "model", "agent", "asked_by")}
     figures = overview(project, span, **chosen)
     within = _conditions(chosen)
     begins_at = figures.steps[0].begins_at

@@ -32,7 +32,7 @@ def rate(request: HttpRequest, member: Member, session_id: str, request_id: str)
         place = reverse("session", args=[session_id]) + f"?before={turn.turn_index + 1}#turn-{turn.turn_index}"
         return HttpResponseRedirect(place)
     turn = turn_of(member.project, session_id, request_id)
-    given = opinions(scores_of(turn), rating_of(turn), author_of(member).name)
+    turn_opinions = opinions(scores_of(turn), rating_of(turn), author_of(member).name)
     rate_url = reverse("turn-rate", args=[session_id, request_id])
-    context = {"turn": turn, "opinions": given, "rate_url": rate_url, "error": error, "note": note}
+    context = {"turn": turn, "opinions": turn_opinions, "rate_url": rate_url, "error": error, "note": note}
     return page(request, "sessions/conversation/rating.html", member, context)

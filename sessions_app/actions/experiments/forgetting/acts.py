@@ -58,9 +58,9 @@ def cancel_act(act: Forgetting) -> None:
         Conflict: FORGETTING_NOT_RUNNING.
     """
     now = timezone.now()
-    found = Forgetting.objects.filter(pk=act.pk)
-    is_dropped = found.filter(status=Status.PLANNED).update(status=Status.CANCELLED, work=None, finished_at=now)
-    begun = found.filter(status__in=(Status.PLANNING, Status.RUNNING))
+    rows = Forgetting.objects.filter(pk=act.pk)
+    is_dropped = rows.filter(status=Status.PLANNED).update(status=Status.CANCELLED, work=None, finished_at=now)
+    begun = rows.filter(status__in=(Status.PLANNING, Status.RUNNING))
     if not is_dropped and not begun.update(cancel_requested_at=now):
         raise Conflict("It has ended already.", code="FORGETTING_NOT_RUNNING")
     record(AuditKind.FORGETTING_STOPPED, act.project_id, f"forgetting {act.forgetting_id}", kind=act.kind)
