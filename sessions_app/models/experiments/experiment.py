@@ -36,9 +36,16 @@ class Experiment(Authored):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="experiments")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="experiments")
     turn = models.ForeignKey(
-        ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, related_name="experiments"
+        ExplainabilityTurn,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="experiments",
+        help_text="Recorded turn that is run again; empty for a message of its own, or a suite.",
     )
-    experiment_id = models.CharField(max_length=64, unique=True, default=new_experiment_id, editable=False)
+    experiment_id = models.CharField(
+        max_length=64, unique=True, default=new_experiment_id, editable=False, help_text="Id in addresses and requests."
+    )
     kind = models.CharField(max_length=9, choices=Kind, help_text="Who chooses the trials.")
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
     message = RedactedTextField(
@@ -48,14 +55,16 @@ class Experiment(Authored):
     )
     question = RedactedJSONField(default=dict, blank=True, help_text="Expectation and bounds of a search.")
     result = RedactedJSONField(null=True, blank=True, help_text="Result of a search, or how many tests came out how.")
-    error = RedactedJSONField(null=True, blank=True)
+    error = RedactedJSONField(null=True, blank=True, help_text="Why it failed; empty otherwise.")
     tried_count = models.PositiveIntegerField(default=0, help_text="Trials run so far.")
     asks_models = models.BooleanField(default=False, help_text="Whether trials may send new requests to a model.")
-    finished_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True, help_text="Empty while it runs.")
     lease_until = models.DateTimeField(
         null=True, blank=True, help_text="A running experiment counts as abandoned after this time."
     )
-    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(
+        null=True, blank=True, help_text="When somebody asked to stop it; empty: nobody did."
+    )
 
     class Meta:
         ordering = ["-id"]
@@ -102,10 +111,14 @@ class Trial(models.Model):
         default=dict, blank=True, help_text="What differs from the recorded turn, as `Changes.as_record` returns it."
     )
     status = models.CharField(max_length=11, choices=Status, default=Status.WAITING)
-    answer = RedactedTextField(default="", blank=True)
-    answer_status = models.CharField(max_length=12, default="", blank=True)
+    answer = RedactedTextField(
+        default="", blank=True, help_text="Empty until the trial has ended, and where it gave none."
+    )
+    answer_status = models.CharField(
+        max_length=12, default="", blank=True, help_text="Empty until the trial has ended."
+    )
     basis = models.CharField(max_length=8, default="", blank=True, help_text="What the answer rests on.")
-    cited_unit_ids = models.JSONField(default=list, blank=True)
+    cited_unit_ids = models.JSONField(default=list, blank=True, help_text="Ids of the units that the answer cites.")
     plugins = models.JSONField(default=dict, blank=True, help_text="Plugins that answered, by stage.")
     token_count = models.PositiveIntegerField(
         null=True, blank=True, help_text="Input and output tokens; empty without a model call."
@@ -117,11 +130,13 @@ class Trial(models.Model):
         blank=True,
         help_text="In the currency of the model's price; empty without a price.",
     )
-    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+    duration_ms = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Milliseconds; empty until the trial has ended."
+    )
     has_effect = models.BooleanField(
         default=True, help_text="Whether the machine was given anything else than in the recorded turn."
     )
-    error = RedactedJSONField(null=True, blank=True)
+    error = RedactedJSONField(null=True, blank=True, help_text="Why it failed; empty otherwise.")
     missing_request = RedactedJSONField(
         null=True, blank=True, help_text="Request that a model would have been sent, where none may be asked."
     )

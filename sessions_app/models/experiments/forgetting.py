@@ -37,7 +37,9 @@ class Forgetting(Authored):
         CANCELLED = "cancelled"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="forgettings")
-    forgetting_id = models.CharField(max_length=64, unique=True, default=new_forgetting_id, editable=False)
+    forgetting_id = models.CharField(
+        max_length=64, unique=True, default=new_forgetting_id, editable=False, help_text="Id in addresses and requests."
+    )
     kind = models.CharField(max_length=7, choices=Kind, help_text="What was chosen to be forgotten.")
     status = models.CharField(max_length=10, choices=Status, default=Status.PLANNING)
     subject = StoredJSONField(default=dict, help_text="Ids of what was chosen; empty for a text.")
@@ -51,15 +53,17 @@ class Forgetting(Authored):
         null=True, blank=True, help_text="Rows found by a search of all tables and files at the end."
     )
     notes = StoredJSONField(default=list, help_text="Sentences about before and after.")
-    error = StoredJSONField(null=True, blank=True)
+    error = StoredJSONField(null=True, blank=True, help_text="Why it failed; empty otherwise.")
     stage = models.CharField(max_length=60, default="", blank=True, help_text="Current step.")
     row_count = models.PositiveBigIntegerField(default=0, help_text="Rows read so far.")
-    began_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
+    began_at = models.DateTimeField(null=True, blank=True, help_text="When removal began; empty for a plan.")
+    finished_at = models.DateTimeField(null=True, blank=True, help_text="Empty until it has ended.")
     lease_until = models.DateTimeField(
         null=True, blank=True, help_text="A running act counts as abandoned after this time."
     )
-    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(
+        null=True, blank=True, help_text="When somebody asked to stop it; empty: nobody did."
+    )
 
     class Meta:
         ordering = ["-id"]

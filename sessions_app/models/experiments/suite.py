@@ -24,7 +24,9 @@ class Suite(models.Model):
         related_name="suite",
         help_text="Hidden session in which tests of a base ask; empty until a run needs it.",
     )
-    suite_id = models.CharField(max_length=64, unique=True, default=new_suite_id, editable=False)
+    suite_id = models.CharField(
+        max_length=64, unique=True, default=new_suite_id, editable=False, help_text="Id in addresses and requests."
+    )
     name = RedactedCharField(max_length=120)
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(default=timezone.now)
@@ -48,11 +50,13 @@ class TestCase(models.Model):
     __test__ = False  # no class of tests for pytest
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, db_index=False, related_name="tests")
-    test_id = models.CharField(max_length=64, unique=True, default=new_test_id, editable=False)
+    test_id = models.CharField(
+        max_length=64, unique=True, default=new_test_id, editable=False, help_text="Id in addresses and requests."
+    )
     position = models.PositiveIntegerField(help_text="Order within the suite.")
     name = RedactedCharField(max_length=200)
-    tags = models.JSONField(default=list, blank=True)
-    message = RedactedTextField()
+    tags = models.JSONField(default=list, blank=True, help_text="Words by which a run chooses tests.")
+    message = RedactedTextField(help_text="What the test asks.")
     turn = models.ForeignKey(
         ExplainabilityTurn,
         on_delete=models.SET_NULL,

@@ -54,7 +54,12 @@ class KnowledgeLayer(models.Model):
         related_name="children",
         help_text="The layer below; empty at the bottom.",
     )
-    kind = models.CharField(max_length=8, choices=Kind, default=Kind.BASE)
+    kind = models.CharField(
+        max_length=8,
+        choices=Kind,
+        default=Kind.BASE,
+        help_text="Part of a base or of a session; staged and removed layers are in no present view.",
+    )
     ancestry = StoredJSONField(default=list, blank=True, help_text="Ids of the layers below, the nearest first.")
     index_version = models.CharField(
         max_length=80,
@@ -130,7 +135,9 @@ class KnowledgeBase(models.Model):
     What turns saw of a deleted base stays.
     """
 
-    kb_id = models.CharField(max_length=64, unique=True, default=new_kb_id, editable=False)
+    kb_id = models.CharField(
+        max_length=64, unique=True, default=new_kb_id, editable=False, help_text="Id in addresses and requests."
+    )
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="knowledge_bases")
     name = models.CharField(max_length=MAX_NAME_CHARS)
     is_default = models.BooleanField(default=False, help_text="New sessions mount it.")
@@ -204,7 +211,7 @@ class KnowledgeSource(models.Model):
     source_id = models.CharField(
         max_length=128, help_text="The same in every layer that holds a version of the source."
     )
-    name = models.CharField(max_length=300)
+    name = models.CharField(max_length=300, help_text="Name of the file or text.")
     kind = models.CharField(
         max_length=24,
         default=Kind.LISTED,
@@ -212,8 +219,8 @@ class KnowledgeSource(models.Model):
     )
     content = models.TextField(help_text="Text of the source; empty for a journal.")
     hash = models.CharField(max_length=64, help_text="SHA-256 of the content.")
-    chunk_count = models.PositiveIntegerField(default=0)
-    unit_count = models.PositiveIntegerField(default=0)
+    chunk_count = models.PositiveIntegerField(default=0, help_text="Pieces that its text was cut into.")
+    unit_count = models.PositiveIntegerField(default=0, help_text="Units made from it; for a journal, units saved.")
     text_byte_count = models.PositiveBigIntegerField(default=0, help_text="Bytes of text in its units.")
     added_at = models.DateTimeField(default=timezone.now, help_text="When the source first came in.")
     updated_at = models.DateTimeField(

@@ -23,7 +23,13 @@ class KBMount(models.Model):
     revision = models.PositiveIntegerField(help_text="Revision of the base when it was mounted.")
     reason = models.CharField(max_length=40, help_text="What mounted it, such as a save or a fork.")
     mounted_at = models.DateTimeField(default=timezone.now)
-    mounted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+    mounted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        help_text="Empty: an API key or the server itself, or the user was deleted.",
+    )
     until = models.DateTimeField(null=True, blank=True, help_text="Empty while this is the current mount.")
 
     class Meta:

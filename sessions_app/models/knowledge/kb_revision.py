@@ -14,7 +14,7 @@ class KBRevision(models.Model):
     knowledge_base = models.ForeignKey(
         KnowledgeBase, on_delete=models.CASCADE, db_index=False, related_name="revisions"
     )
-    revision = models.PositiveIntegerField()
+    revision = models.PositiveIntegerField(help_text="Number within the base, counted from 1.")
     layer = models.ForeignKey(
         KnowledgeLayer, on_delete=models.PROTECT, related_name="+", help_text="The layer that was the head."
     )
@@ -27,9 +27,17 @@ class KBRevision(models.Model):
         related_name="descendants",
         help_text="For a fork or save from another base: the base it continues.",
     )
-    origin_revision = models.PositiveIntegerField(null=True, blank=True)
+    origin_revision = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Revision of the origin base; empty where there is none."
+    )
     created_at = models.DateTimeField(default=timezone.now)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        help_text="Empty: an API key or the server itself, or the user was deleted.",
+    )
 
     class Meta:
         ordering = ["knowledge_base_id", "-revision"]

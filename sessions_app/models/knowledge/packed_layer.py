@@ -26,7 +26,7 @@ class PackedLayer(models.Model):
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="packings")
     version = models.CharField(max_length=100, help_text="Version of the index and the packing.")
-    unit_count = models.PositiveIntegerField(default=0)
+    unit_count = models.PositiveIntegerField(default=0, help_text="Units with a number in the packing.")
     is_complete = models.BooleanField(default=False, help_text="Only a complete packing is read.")
     worked_at = models.DateTimeField(default=timezone.now, help_text="Heartbeat of the process that packs it.")
 
@@ -52,7 +52,9 @@ class PackedPart(models.Model):
         UNITS = "units"
 
     packed = models.ForeignKey(PackedLayer, on_delete=models.CASCADE, db_index=False, related_name="parts")
-    kind = models.CharField(max_length=5, choices=Kind)
+    kind = models.CharField(
+        max_length=5, choices=Kind, help_text="Postings of a term, of what was said with it, or keys of units."
+    )
     key = models.BigIntegerField(help_text="Term, or number of the run of units.")
     content = models.BinaryField(help_text="Packed postings or units.")
 

@@ -12,7 +12,7 @@ class SourceArtifact(models.Model):
     from the older one is stale with it.
     """
 
-    plugin_id = models.CharField(max_length=100)
+    plugin_id = models.CharField(max_length=100, help_text="Plugin that derived it.")
     source = models.ForeignKey(KnowledgeSource, on_delete=models.CASCADE, db_index=False, related_name="artifacts")
     name = models.CharField(max_length=200, help_text="Chosen by the plugin.")
     content = models.BinaryField(help_text="Derived by the plugin, which alone can read it.")

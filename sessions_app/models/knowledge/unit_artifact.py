@@ -12,7 +12,7 @@ class UnitArtifact(models.Model):
     being promoted or copied. Units never change, so an artifact is stale only when its `version` is not the plugin's.
     """
 
-    plugin_id = models.CharField(max_length=100)
+    plugin_id = models.CharField(max_length=100, help_text="Plugin that derived it.")
     unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, db_index=False, related_name="artifacts")
     version = models.CharField(max_length=100, help_text="Version of the plugin's format.")
     content = models.BinaryField(help_text="Derived by the plugin, which alone can read it.")

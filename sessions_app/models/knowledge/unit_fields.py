@@ -27,14 +27,14 @@ _TUPLES = {"parent_unit_ids", "child_unit_ids", "derived_from_unit_ids"}
 class UnitFields(models.Model):
     """A knowledge unit as columns. What is never searched or filtered by is in `provenance`, without nulls."""
 
-    unit_id = models.CharField(max_length=400)
+    unit_id = models.CharField(max_length=400, help_text="Id that answers cite.")
     ku_type = models.CharField(max_length=10, default="atomic")
-    role = models.CharField(max_length=12)
-    topic = models.TextField()
+    role = models.CharField(max_length=12, help_text="What kind of statement it is, such as Definition or Procedure.")
+    topic = models.TextField(help_text="What the unit is about.")
     title = models.TextField(null=True, blank=True)  # noqa: DJ001  null and "" differ in the control language
-    claim = models.TextField(null=True, blank=True)  # noqa: DJ001
-    procedure = models.TextField(null=True, blank=True)  # noqa: DJ001
-    condition = models.TextField(null=True, blank=True)  # noqa: DJ001
+    claim = models.TextField(null=True, blank=True, help_text="What it states; empty for a procedure.")  # noqa: DJ001
+    procedure = models.TextField(null=True, blank=True, help_text="How something is done; empty for a claim.")  # noqa: DJ001
+    condition = models.TextField(null=True, blank=True, help_text="When the claim holds; empty: always.")  # noqa: DJ001
     text_body = models.TextField(null=True, blank=True)  # noqa: DJ001
     subject = models.TextField(null=True, blank=True, help_text="Subject of the fact, where the unit states one.")  # noqa: DJ001
     relation = models.CharField(max_length=20, null=True, blank=True, help_text="Relation of subject and object.")  # noqa: DJ001

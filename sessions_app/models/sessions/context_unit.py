@@ -34,7 +34,7 @@ class ContextUnit(UnitFields):
         max_length=10, choices=State, default=State.PENDING, help_text="Pending while its turn runs."
     )
     created_at = models.DateTimeField(default=timezone.now)
-    committed_at = models.DateTimeField(null=True, blank=True)
+    committed_at = models.DateTimeField(null=True, blank=True, help_text="Empty while the unit is pending.")
 
     class Meta:
         ordering = ["session_id", "id"]
@@ -72,10 +72,16 @@ class UnitEvent(models.Model):
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="unit_events")
     turn = models.ForeignKey(
-        ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, db_index=False, related_name="unit_events"
+        ExplainabilityTurn,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="unit_events",
+        help_text="Empty for what happened outside of a turn.",
     )
     unit_id = models.CharField(max_length=400)
-    step = models.CharField(max_length=12, choices=Step)
+    step = models.CharField(max_length=12, choices=Step, help_text="What happened to the unit.")
     store = models.CharField(max_length=12, default="current-turn", help_text="Where the unit is stored.")
     execution_id = models.CharField(
         max_length=100, default="", blank=True, help_text="Plugin execution that did it; empty for the server itself."

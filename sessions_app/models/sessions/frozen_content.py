@@ -23,8 +23,10 @@ class FrozenContent(models.Model):
 
     key = models.CharField(max_length=90, primary_key=True, help_text="Key of the project and SHA-256 of the content.")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="frozen_contents")
-    kind = models.CharField(max_length=8, choices=Kind)
-    content = StoredJSONField()
+    kind = models.CharField(
+        max_length=8, choices=Kind, help_text="What sessions take over: skills, personas or agents."
+    )
+    content = StoredJSONField(help_text="The catalogue as it was read from files.")
     created_at = models.DateTimeField(default=timezone.now)
     unused_since = models.DateTimeField(
         null=True, blank=True, help_text="When the sweep first found that no session uses it."

@@ -23,9 +23,16 @@ class Message(models.Model):
     sequence = models.PositiveIntegerField(help_text="Number within the session, counted from 1; never changes.")
     role = models.CharField(max_length=10, choices=Speaker)
     content = models.TextField()
-    payload = StoredJSONField(null=True, blank=True)
+    payload = StoredJSONField(
+        null=True, blank=True, help_text="Tool, input and output of a tool's message; empty for others."
+    )
     turn = models.ForeignKey(
-        ExplainabilityTurn, on_delete=models.SET_NULL, null=True, blank=True, related_name="messages"
+        ExplainabilityTurn,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="messages",
+        help_text="Turn that it belongs to; empty for history that was brought along.",
     )
     created_at = models.DateTimeField(default=timezone.now)
 

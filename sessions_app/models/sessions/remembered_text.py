@@ -47,9 +47,13 @@ class RememberedText(models.Model):
         IMPORT = "import"
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="remembered_texts")
-    record_id = models.CharField(max_length=40, unique=True, default=new_memory_id, editable=False)
+    record_id = models.CharField(
+        max_length=40, unique=True, default=new_memory_id, editable=False, help_text="Id in addresses and commands."
+    )
     content = models.TextField()
-    domain = models.CharField(max_length=16, choices=Domain, default=Domain.USER_PROFILE)
+    domain = models.CharField(
+        max_length=16, choices=Domain, default=Domain.USER_PROFILE, help_text="What the text is about."
+    )
     namespace = models.CharField(
         max_length=300,
         default="",
@@ -64,7 +68,7 @@ class RememberedText(models.Model):
     conflict_group = models.CharField(
         max_length=80, default="", blank=True, help_text="Texts of one group contradict each other; empty: none."
     )
-    verified_at = models.DateTimeField(null=True, blank=True)
+    verified_at = models.DateTimeField(null=True, blank=True, help_text="Empty: nobody has verified it.")
     expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: kept until it is deleted.")
     created_at = models.DateTimeField(default=timezone.now)
 

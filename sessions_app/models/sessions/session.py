@@ -36,7 +36,12 @@ class Session(models.Model):
     An expired or imported session is an archive: it takes no more messages.
     """
 
-    session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
+    session_id = models.CharField(
+        max_length=128,
+        default=new_session_id,
+        editable=False,
+        help_text="Id in addresses and requests: the server's own, or one that a client chose.",
+    )
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="sessions")
     is_client_named = models.BooleanField(default=False, help_text="Whether a client chose the id.")
     title = RedactedCharField(
@@ -113,8 +118,10 @@ class Session(models.Model):
         related_name="+",
         help_text="Agent files as they were when the session was created.",
     )
-    active_agent = models.CharField(max_length=64, default="default")
-    active_persona = models.CharField(max_length=64, default="default")
+    active_agent = models.CharField(max_length=64, default="default", help_text="Id of one of the session's agents.")
+    active_persona = models.CharField(
+        max_length=64, default="default", help_text="Id of one of the session's personas."
+    )
     active_style = models.CharField(  # noqa: DJ001
         max_length=8,
         null=True,
@@ -191,7 +198,9 @@ class Session(models.Model):
     unit_count = models.PositiveIntegerField(default=0, help_text="Committed units.")
     remembered_count = models.PositiveIntegerField(default=0, help_text="Texts kept by the memory commands.")
     removed_message_count = models.PositiveIntegerField(default=0, help_text="Messages deleted from the conversation.")
-    failed_turn_count = models.PositiveIntegerField(default=0)
+    failed_turn_count = models.PositiveIntegerField(
+        default=0, help_text="Turns that failed or were interrupted; those that somebody stopped are not counted."
+    )
 
     class Meta:
         constraints = [
@@ -255,7 +264,7 @@ class SessionEvent(models.Model):
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="events")
     sequence = models.PositiveIntegerField(help_text="Number within the session, from 1 without gaps.")
-    kind = models.CharField(max_length=40)
+    kind = models.CharField(max_length=40, help_text="Name of the event, such as turn.started.")
     payload = RedactedJSONField(default=dict, help_text="Facts of the event: ids and small values.")
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -16,10 +16,10 @@ class SessionMemory(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="session_memories")
     owner = models.CharField(max_length=128, help_text="Session id.")
     record = StoredJSONField(default=dict, help_text="Resolved terms, active documents and sections.")
-    turn_count = models.PositiveIntegerField(default=0)
+    turn_count = models.PositiveIntegerField(default=0, help_text="Turns that the memory was made from.")
     created_at = models.DateTimeField(default=timezone.now)
     last_accessed_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField()
+    expires_at = models.DateTimeField(help_text="After this the memory is ignored and swept.")
 
     class Meta:
         verbose_name_plural = "session memories"

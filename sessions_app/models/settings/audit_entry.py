@@ -109,13 +109,19 @@ class AuditEntry(models.Model):
 
     at = models.DateTimeField(default=timezone.now, db_index=True)
     project = models.ForeignKey(
-        Project, on_delete=models.DO_NOTHING, null=True, db_constraint=False, db_index=False, related_name="+"
+        Project,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        db_constraint=False,
+        db_index=False,
+        related_name="+",
+        help_text="Empty for what concerns the whole server.",
     )
-    kind = models.CharField(max_length=40)
-    actor_kind = models.CharField(max_length=10)
+    kind = models.CharField(max_length=40, help_text="What was done, such as base.saved.")
+    actor_kind = models.CharField(max_length=10, help_text="user, key, stranger or server.")
     actor = RedactedCharField(max_length=200, help_text="Name at that time.")
     address = models.CharField(max_length=45, help_text="Client address; empty for the server itself.")
-    request_id = models.CharField(max_length=128)
+    request_id = models.CharField(max_length=128, help_text="Id of the request in the log; empty outside of requests.")
     subject = RedactedCharField(max_length=300, help_text="Name or id of what was changed.")
     facts = RedactedJSONField(default=dict, help_text="What was changed, by field.")
 

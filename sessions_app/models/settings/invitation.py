@@ -16,7 +16,7 @@ class Invitation(models.Model):
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
-    used_by_name = models.CharField(max_length=150, blank=True)
+    used_by_name = models.CharField(max_length=150, blank=True, help_text="Empty until it is accepted.")
     used_at = models.DateTimeField(null=True, blank=True, help_text="Empty: not used yet. An invitation works once.")
 
     class Meta:

@@ -13,9 +13,13 @@ class PluginFailure(models.Model):
     plugin_id = models.CharField(max_length=100)
     event = models.CharField(max_length=40, help_text="Type of the notification; source-text for a stored source.")
     error = models.TextField()
-    session_id = models.CharField(max_length=128, default="", blank=True)
-    kb_id = models.CharField(max_length=64, default="", blank=True)
-    source_id = models.CharField(max_length=128, default="", blank=True)
+    session_id = models.CharField(
+        max_length=128, default="", blank=True, help_text="Empty where it concerned no session."
+    )
+    kb_id = models.CharField(max_length=64, default="", blank=True, help_text="Empty where it concerned no base.")
+    source_id = models.CharField(
+        max_length=128, default="", blank=True, help_text="Empty where it concerned no source."
+    )
     occurred_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

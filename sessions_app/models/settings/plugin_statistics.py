@@ -16,7 +16,7 @@ class PluginStatistics(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="plugin_statistics")
     plugin_type = models.CharField(max_length=20)
     plugin_id = models.CharField(max_length=100)
-    attempt_count = models.PositiveIntegerField()
+    attempt_count = models.PositiveIntegerField(help_text="Calls in turns, however they ended.")
     success_count = models.PositiveIntegerField()
     failure_count = models.PositiveIntegerField()
     refusal_count = models.PositiveIntegerField(

@@ -85,7 +85,12 @@ class Membership(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
+    role = models.CharField(
+        max_length=10,
+        choices=Role,
+        default=Role.EDITOR,
+        help_text="Each role may all that the ones before it may: viewer, editor, admin.",
+    )
     shown_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="When the user last switched to the project."
     )
@@ -102,12 +107,20 @@ class ApiKey(models.Model):
     """A client's credential: shown once, stored as a digest."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="api_keys")
-    name = models.CharField(max_length=120)
-    role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
+    name = models.CharField(max_length=120, help_text="What the key is for; requests made with it carry the name.")
+    role = models.CharField(
+        max_length=10, choices=Role, default=Role.EDITOR, help_text="What requests with the key may do."
+    )
     prefix = models.CharField(max_length=16, help_text="First characters of the key, for telling keys apart.")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the key, which is not stored.")
     created_at = models.DateTimeField(default=timezone.now)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        help_text="Empty: created by a command of the server, or the user was deleted.",
+    )
     last_used_at = models.DateTimeField(null=True, blank=True, help_text="Empty: never used.")
     revoked_at = models.DateTimeField(null=True, blank=True, help_text="Empty while the key is valid.")
 

@@ -23,7 +23,7 @@ class StorageSample(models.Model):
     """What one kind of rows, with their indexes, took on a day of UTC; an estimate where the database cannot tell."""
 
     day = models.DateField(help_text="Day in UTC.")
-    kind = models.CharField(max_length=16, choices=StorageKind)
+    kind = models.CharField(max_length=16, choices=StorageKind, help_text="What the space is used for.")
     byte_count = models.PositiveBigIntegerField(help_text="Bytes of the rows with their indexes.")
     is_estimate = models.BooleanField(default=False, help_text="Set where the database cannot tell.")
 

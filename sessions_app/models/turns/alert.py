@@ -20,7 +20,9 @@ class Alert(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
     saved_filter = models.ForeignKey(SavedFilter, on_delete=models.CASCADE, related_name="alerts")
-    alert_id = models.CharField(max_length=64, unique=True, default=new_alert_id, editable=False)
+    alert_id = models.CharField(
+        max_length=64, unique=True, default=new_alert_id, editable=False, help_text="Id in addresses and requests."
+    )
     limit_percent = models.FloatField(help_text="Share of turns above which it notifies.")
     window_minutes = models.PositiveIntegerField(help_text="Turns of the last minutes are counted.")
     least_turns = models.PositiveIntegerField(help_text="With fewer turns in the window nothing is decided.")
@@ -32,7 +34,7 @@ class Alert(models.Model):
     rate_percent = models.FloatField(
         null=True, blank=True, editable=False, help_text="Rate at the last check; empty with too few turns."
     )
-    checked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    checked_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="Empty: not checked yet.")
 
     class Meta:
         ordering = ["id"]
@@ -52,12 +54,20 @@ class AlertCrossing(models.Model):
         FAILED = "failed"
 
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, db_index=False, related_name="crossings")
-    crossing_id = models.CharField(max_length=64, unique=True, default=new_crossing_id, editable=False)
+    crossing_id = models.CharField(
+        max_length=64,
+        unique=True,
+        default=new_crossing_id,
+        editable=False,
+        help_text="Id in requests; the message carries it too.",
+    )
     crossed_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True, help_text="When the rate was within the limit again.")
     matched_count = models.PositiveIntegerField(help_text="Turns that fit the filter.")
     turn_count = models.PositiveIntegerField(help_text="Turns in the window.")
-    status = models.CharField(max_length=7, choices=Status, default=Status.WAITING)
+    status = models.CharField(
+        max_length=7, choices=Status, default=Status.WAITING, help_text="Whether the message has been sent."
+    )
     tries = models.PositiveSmallIntegerField(default=0, help_text="Notifications attempted.")
     next_try_at = models.DateTimeField(
         default=timezone.now, help_text="A waiting notification is sent from this time on."

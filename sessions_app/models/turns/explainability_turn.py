@@ -70,7 +70,9 @@ class ExplainabilityTurn(models.Model):
         COMMAND = "command"
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="turns")
-    request_id = models.CharField(max_length=64, unique=True, default=new_request_id, editable=False)
+    request_id = models.CharField(
+        max_length=64, unique=True, default=new_request_id, editable=False, help_text="Id in addresses and requests."
+    )
     turn_index = models.PositiveIntegerField(
         help_text="Number within the session; a trial has that of the turn it repeats."
     )
@@ -85,7 +87,9 @@ class ExplainabilityTurn(models.Model):
         help_text="chat: run by the machine; command: answered without it; imported: received as a trace.",
     )
     status = models.CharField(max_length=12, choices=Status, default=Status.RUNNING)
-    answer_status = models.CharField(max_length=12, choices=AnswerStatus, null=True, blank=True)  # noqa: DJ001
+    answer_status = models.CharField(  # noqa: DJ001
+        max_length=12, choices=AnswerStatus, null=True, blank=True, help_text="Empty while the turn runs."
+    )
     answer_basis = models.CharField(
         max_length=8,
         choices=AnswerBasis,
@@ -112,12 +116,16 @@ class ExplainabilityTurn(models.Model):
     )
     cited_sources = models.JSONField(default=list, blank=True, help_text="Turn or source of each mark in the answer.")
     created_at = models.DateTimeField(default=timezone.now)
-    finished_at = models.DateTimeField(null=True, blank=True)
-    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True, help_text="Empty while the turn runs.")
+    duration_ms = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Milliseconds; empty while the turn runs."
+    )
     lease_until = models.DateTimeField(
         null=True, blank=True, help_text="A running turn counts as abandoned after this time."
     )
-    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(
+        null=True, blank=True, help_text="When somebody asked to stop the turn; empty: nobody did."
+    )
     payloads_removed_at = models.DateTimeField(
         null=True, blank=True, help_text="When retention removed the payloads; the structure stays."
     )
@@ -130,12 +138,31 @@ class ExplainabilityTurn(models.Model):
         max_length=150, default="", blank=True, help_text="Name of the user or API key; empty for the server itself."
     )
     assistant_preview = RedactedCharField(max_length=240, default="", blank=True, help_text="Beginning of the answer.")
-    planner_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
-    seed_detector_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
-    kb_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
-    goal_solver_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    planner_plugin = models.CharField(  # noqa: DJ001
+        max_length=100, null=True, blank=True, help_text="Plugin that planned the turn; empty where it came to none."
+    )
+    seed_detector_plugin = models.CharField(  # noqa: DJ001
+        max_length=100,
+        null=True,
+        blank=True,
+        help_text="Plugin that read the message; empty where the turn came to none.",
+    )
+    kb_plugin = models.CharField(  # noqa: DJ001
+        max_length=100,
+        null=True,
+        blank=True,
+        help_text="Plugin that retrieved the evidence; empty where the turn came to none.",
+    )
+    goal_solver_plugin = models.CharField(  # noqa: DJ001
+        max_length=100, null=True, blank=True, help_text="Plugin that answered; empty without an answer."
+    )
     deliberation_level = models.PositiveSmallIntegerField(default=0, help_text="0 to 3.")
-    model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    model = models.CharField(  # noqa: DJ001
+        max_length=200,
+        null=True,
+        blank=True,
+        help_text="Model that the request or session asked for; empty: that of each role.",
+    )
     is_grounded = models.BooleanField(
         default=True, help_text="Off when part of the answer rests on a model's own knowledge."
     )
@@ -154,7 +181,9 @@ class ExplainabilityTurn(models.Model):
     unit_changes = RedactedJSONField(
         default=dict, blank=True, help_text="Units that the turn added, deduplicated, discarded and evicted."
     )
-    error = RedactedJSONField(null=True, blank=True)
+    error = RedactedJSONField(
+        null=True, blank=True, help_text="Code, message and details; empty unless the turn failed or was stopped."
+    )
     view = CompressedJSONField(
         null=True, blank=True, help_text="What the turn saw, compressed JSON; needed to run it again."
     )

@@ -20,8 +20,8 @@ class ImportedSpan(models.Model):
         related_name="imported_spans",
         help_text="Turn of the trace; empty until it is drawn and once it is deleted.",
     )
-    trace_id = models.CharField(max_length=32)
-    span_id = models.CharField(max_length=16)
+    trace_id = models.CharField(max_length=32, help_text="32 hex digits.")
+    span_id = models.CharField(max_length=16, help_text="16 hex digits.")
     span = CompressedJSONField(help_text="`ReceivedSpan` as compressed JSON.")
     received_at = models.DateTimeField(default=timezone.now)
 

@@ -12,7 +12,9 @@ class SavedFilter(models.Model):
     """A text in the filter language under a name; all members of the project see it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="saved_filters")
-    filter_id = models.CharField(max_length=64, unique=True, default=new_filter_id, editable=False)
+    filter_id = models.CharField(
+        max_length=64, unique=True, default=new_filter_id, editable=False, help_text="Id in addresses and requests."
+    )
     name = RedactedCharField(max_length=80)
     text = RedactedCharField(max_length=500, help_text="Filter in the query language.")
     created_by_name = models.CharField(max_length=150)

@@ -16,11 +16,11 @@ class TurnCounts(models.Model):
     agent = models.CharField(max_length=64, help_text="Agent of the session when the hour was counted.")
     asked_by = models.CharField(max_length=150, default="", blank=True, help_text="User or API key.")
     turn_count = models.PositiveIntegerField()
-    unanswered_count = models.PositiveIntegerField()
+    unanswered_count = models.PositiveIntegerField(help_text="Turns that ended with no answer.")
     failed_count = models.PositiveIntegerField()
     up_count = models.PositiveIntegerField(help_text="Turns rated up.")
     down_count = models.PositiveIntegerField(help_text="Turns rated down.")
-    imported_count = models.PositiveIntegerField(default=0)
+    imported_count = models.PositiveIntegerField(default=0, help_text="Turns received as a trace.")
     durations = models.JSONField(help_text="Number of turns by `duration_key`.")
     tokens = models.JSONField(help_text="Input and output tokens by model that answered.")
     is_outdated = models.BooleanField(
@@ -51,7 +51,7 @@ class CountedTurns(models.Model):
         default=0, help_text="Every turn up to this key is counted, except in waiting hours."
     )
     waiting_hours = models.JSONField(default=list, help_text="Hours in ISO 8601 with turns that have not finished.")
-    counted_at = models.DateTimeField(null=True)
+    counted_at = models.DateTimeField(null=True, help_text="Last run of the count; empty: never.")
 
     class Meta:
         verbose_name_plural = "counted turns"

@@ -20,7 +20,14 @@ class TurnRating(models.Model):
     turn = models.OneToOneField(ExplainabilityTurn, on_delete=models.CASCADE, related_name="rating")
     value = models.CharField(max_length=4, choices=Value, help_text="Taken from the newest score.")
     note = RedactedTextField(default="", blank=True)
-    rated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    rated_by = models.ForeignKey(
+        User,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Empty: an API key, or the user was deleted.",
+    )
     rated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -20,8 +20,15 @@ class TurnScore(models.Model):
 
     turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="scores")
     person = models.CharField(max_length=150, blank=True, help_text="Name of the user or API key; empty when unknown.")
-    user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    value = models.CharField(max_length=7, choices=Value)
+    user = models.ForeignKey(
+        User,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Empty: an API key, or the user was deleted.",
+    )
+    value = models.CharField(max_length=7, choices=Value, help_text="skipped: looked at, without a rating.")
     note = RedactedTextField(default="", blank=True)
     scored_at = models.DateTimeField(default=timezone.now)
 
