@@ -17,7 +17,8 @@ WRITERS = ("layers", "actions", "ingest", "interchange", "experiments")
 type Name = tuple[str, str]
 """A module and a function in it."""
 
-LOG = "sessions_app.actions.settings.audit"
+ENTRY: Name = ("sessions_app.actions.settings.audit", "_entry")
+"""What every record goes through."""
 
 OF_CONVERSATIONS = {
     "LockedMemory", "append_messages", "append_turn_message", "change_model_config", "change_session",
@@ -88,7 +89,7 @@ def calls() -> dict[Name, frozenset[Name]]:
 
 def is_recorded(name: Name, seen: frozenset[Name] = frozenset()) -> bool:
     """Return whether a function records something, itself or by one that it calls."""
-    if name[0] == LOG:
+    if name == ENTRY:
         return True
     further = seen | {name}
     return any(is_recorded(other, further) for other in calls().get(name, frozenset()) - seen)
