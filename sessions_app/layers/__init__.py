@@ -45,7 +45,6 @@ from sessions_app.layers.stacks import (
     unheld_units,
 )
 from sessions_app.layers.staged import (
-    UNITS_AT_ONCE,
     OnBatch,
     drop_staged,
     fill,
@@ -72,7 +71,6 @@ from sessions_app.layers.words import insert_words
 
 __all__ = [
     "CHOSEN_MAX",
-    "UNITS_AT_ONCE",
     "UNKNOWN",
     "EffectiveView",
     "Hidden",

@@ -1,7 +1,8 @@
 """Units written where nobody looks, in short transactions, until a last short one makes them visible.
 
 A staged layer is on top of the layer that it is meant for and nothing points at it, so readers do not see it, and
-what is left of it after a crash is swept. SQLite's one writer is never held for long, whatever a source's size.
+what is left of it after a crash is swept. SQLite's one writer is never held for long, whatever a source's size: a
+change of more than `MRPVM_UNITS_AT_ONCE` units is made in a staged layer, `MRPVM_UNITS_A_TRANSACTION` at a time.
 """
 
 import contextlib
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import batched
 
+from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
@@ -28,10 +30,6 @@ from sessions_app.layers.units import (
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit
 from sessions_app.models.durability import durable_later
 
-UNITS_AT_ONCE = 200
-"""The largest change that is made in one transaction; a larger one is made in a staged layer, in many."""
-UNITS_A_TRANSACTION = 50
-"""Units that one of those writes or removes: 10 to 20 ms of SQLite's only writer."""
 _STAGED = KnowledgeLayer.Kind.STAGED
 _GIVEN_UP_AFTER = timedelta(minutes=10)
 """A staged layer that nobody has written to for this long is abandoned."""
@@ -66,8 +64,8 @@ def fill(
     entries: Mapping[str, IndexEntry] = UNKNOWN,
 ) -> None:
     """Write units into a staged layer, each batch in a transaction of its own; `entries` as for `indexed`."""
-    for number, batch in enumerate(batched(units, UNITS_A_TRANSACTION, strict=False)):
-        watch(number * UNITS_A_TRANSACTION)
+    for number, batch in enumerate(batched(units, settings.MRPVM_UNITS_A_TRANSACTION, strict=False)):
+        watch(number * settings.MRPVM_UNITS_A_TRANSACTION)
         indexed_units = indexed(batch, entries)
         with transaction.atomic():
             insert_indexed(locked_staged(layer.pk), indexed_units, origin)
@@ -77,7 +75,7 @@ def fill(
 def hide_in_batches(layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], watch: OnBatch = unwatched) -> None:
     """Hide what other layers hold of a source from a staged layer, each batch in a transaction of its own."""
     pks = not_removed(layer, LayerUnit.objects.filter(origin__in=origins)).values_list("pk", flat=True)
-    for batch in batched(list(pks), UNITS_A_TRANSACTION, strict=False):
+    for batch in batched(list(pks), settings.MRPVM_UNITS_A_TRANSACTION, strict=False):
         watch(0)
         with transaction.atomic():
             hide_units(locked_staged(layer.pk), LayerUnit.objects.filter(pk__in=batch))
@@ -133,7 +131,7 @@ def _drop_batch(layer_pk: int) -> bool:
     if not KnowledgeLayer.objects.select_for_update().filter(pk=layer_pk, kind=_STAGED).exists():
         return False
     units = LayerUnit.objects.filter(layer_id=layer_pk).order_by().values_list("pk", flat=True)
-    pks = list(units[:UNITS_A_TRANSACTION])
+    pks = list(units[: settings.MRPVM_UNITS_A_TRANSACTION])
     if not pks:
         drop_layer(layer_pk)
         return False

@@ -1,11 +1,9 @@
 """A project beside the default one, and loads that count as large."""
 
 import pytest
+from pytest_django import Settings
 
-from sessions_app.actions.knowledge import drafts
-from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.bases import create_base
-from sessions_app.actions.sessions import context_loads
 from sessions_app.models import KnowledgeBase, Project
 
 
@@ -15,11 +13,10 @@ def project(db: None) -> Project:
 
 
 @pytest.fixture(params=["small", "large"])
-def any_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def any_size(request: pytest.FixtureRequest, settings: Settings) -> None:
     """Have two units make a load, a source, and what a mount or a source brings along, a large one; or a small one."""
     if request.param == "large":
-        for module in (context_loads, drafts, kb_mounts):
-            monkeypatch.setattr(module, "UNITS_AT_ONCE", 1)
+        settings.MRPVM_UNITS_AT_ONCE = 1
 
 
 @pytest.fixture

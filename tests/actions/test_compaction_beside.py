@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 from django.db.models import F
+from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.revisions import ask_for_compaction
 from sessions_app.layers import compact_long_chains, sweep_staged
-from sessions_app.layers.upkeep import compaction
 from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, KnowledgeLayer
 from tests.actions.knowledge_scene import held
@@ -19,9 +19,9 @@ BATCH_TAKES = timedelta(minutes=6)
 
 
 @pytest.fixture
-def deep(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
+def deep(base: KnowledgeBase, settings: Settings) -> KnowledgeBase:
     """Return a base of four layers, which is folded unit by unit."""
-    monkeypatch.setattr(compaction, "UNITS_A_TRANSACTION", 1)
+    settings.MRPVM_UNITS_A_TRANSACTION = 1
     for number in range(4):
         unit = make_unit(f"s{number}::1", f"pump {number}")
         add_source(now(base), f"s{number}", "x", [unit], source_id=f"s{number}")

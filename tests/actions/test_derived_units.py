@@ -4,15 +4,14 @@ import random
 from dataclasses import dataclass
 
 import pytest
+from pytest_django import Settings
 
-from sessions_app.actions.knowledge import drafts
 from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.drafts import remove_source, stage_source
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.revisions import restore_revision
 from sessions_app.actions.knowledge.source_rows import NewSource
-from sessions_app.layers import staged
 from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import Derivation, HiddenUnit, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
 from sessions_app.queries.knowledge.bases import sources, stale_source_keys, workspace_sources
@@ -22,10 +21,10 @@ from tests.walks import SEEDS
 
 
 @pytest.fixture(params=[200, 0], ids=["at-once", "in-layers"])
-def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def at_once(request: pytest.FixtureRequest, settings: Settings) -> None:
     """Have every change of a draft made in the draft itself, or every one in a layer of its own."""
-    monkeypatch.setattr(drafts, "UNITS_AT_ONCE", request.param)
-    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 2)
+    settings.MRPVM_UNITS_AT_ONCE = request.param
+    settings.MRPVM_UNITS_A_TRANSACTION = 2
 
 
 def now(base: KnowledgeBase) -> KnowledgeBase:

@@ -3,13 +3,14 @@
 from contextlib import nullcontext
 
 import pytest
+from django.test import override_settings
 from hypothesis import HealthCheck, given
 from hypothesis import settings as runs
 from hypothesis import strategies as st
+from pytest_django import Settings
 
 from mrpvm.errors import Conflict, EngineTimeout, InvalidInput, NotFound, TooLarge
 from mrpvm.sources.source import Rejection
-from sessions_app.actions.knowledge import drafts
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.drafts import remove_source, stage_source
 from sessions_app.actions.knowledge.forks import save_session_kb
@@ -36,10 +37,10 @@ from tests.layers.units import make_unit
 
 
 @pytest.fixture(params=[200, 0], ids=["at-once", "in-layers"])
-def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+def at_once(request: pytest.FixtureRequest, settings: Settings) -> int:
     """Have every change made in the draft itself, or every one in a layer of its own."""
-    monkeypatch.setattr(drafts, "UNITS_AT_ONCE", request.param)
-    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 2)
+    settings.MRPVM_UNITS_AT_ONCE = request.param
+    settings.MRPVM_UNITS_A_TRANSACTION = 2
     return int(request.param)
 
 
@@ -267,9 +268,8 @@ def test_any_changes_show_what_a_plain_dictionary_shows(
     """An empty list of words removes the source; every change is made in the draft or in a layer of its own."""
     session = create_session(project, base=create_base(project, "Any"))
     expected: dict[str, list[str]] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        for number, ((name, words), is_large) in enumerate(zip(changes, large, strict=False)):
-            patch.setattr(drafts, "UNITS_AT_ONCE", 0 if is_large else 200)
+    for number, ((name, words), is_large) in enumerate(zip(changes, large, strict=False)):
+        with override_settings(MRPVM_UNITS_AT_ONCE=0 if is_large else 200):
             if number == save_after:
                 save_session_kb(session)
             if words:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.actions.upkeep import events as upkeep
 from sessions_app.actions.upkeep.events import EventCompaction
 from sessions_app.background.doctor import findings
 from sessions_app.models import ExplainabilityTurn, Project, Session, SessionEvent
@@ -22,11 +22,8 @@ def project(transactional_db: None) -> Iterator[Project]:
         yield ensure_default_project()
 
 
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have every event be old, and little done in a transaction."""
-    monkeypatch.setattr(upkeep, "KEPT_WHOLE", timedelta(0))
-    monkeypatch.setattr(upkeep, "_ROWS_A_TRANSACTION", 9)
+AT_ONCE = partial(EventCompaction, kept_whole=timedelta(0))
+"""Takes every event for old."""
 
 
 def states() -> dict[int, StateAround]:
@@ -37,28 +34,25 @@ def numbers(session: Session) -> list[int]:
     return list(SessionEvent.objects.filter(session=session).order_by("sequence").values_list("sequence", flat=True))
 
 
-def test_state_around_turns_stays_as_it_was(project: Project, at_once: None) -> None:
+def test_state_around_turns_stays_as_it_was(project: Project) -> None:
     walk = Walk(project, seed=1)
     for _ in range(25):
         walk.step()
     before, count = {pk: asdict(state) for pk, state in states().items()}, SessionEvent.objects.count()
-    EventCompaction()()
+    AT_ONCE(rows_a_transaction=9)()
     assert {pk: asdict(state) for pk, state in states().items()} == before
     assert len(before) > 5
     assert SessionEvent.objects.count() < count
-    assert EventCompaction()() == 0
+    assert AT_ONCE(rows_a_transaction=9)() == 0
     assert [finding for finding in findings() if finding.check == "sequences"] == []
 
 
-def test_events_of_plain_turns_go_but_for_the_last_ones(
-    project: Project, at_once: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(upkeep, "_ROWS_A_TRANSACTION", 1_000)
+def test_events_of_plain_turns_go_but_for_the_last_ones(project: Project) -> None:
     walk = Walk(project, seed=1)
     for _ in range(12):
         walk.ask()
     last = Session.objects.get(pk=walk.session.pk).event_sequence
-    EventCompaction()()
+    AT_ONCE()()
     assert len(numbers(walk.session)) <= 6 < 24 < last
     assert numbers(walk.session)[-1] == last
 
@@ -69,10 +63,9 @@ def test_young_events_stay(project: Project) -> None:
     assert numbers(session) == [1, 2]
 
 
-def test_every_session_has_its_turn(project: Project, at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "SESSIONS_A_SWEEP", 2)
+def test_every_session_has_its_turn(project: Project) -> None:
     sessions = [create_session(project) for _ in range(5)]
-    compaction = EventCompaction()
+    compaction = AT_ONCE(sessions_a_sweep=2)
     for _ in range(3):
         compaction()
     reached = Session.objects.filter(pk__in=[session.pk for session in sessions])

@@ -13,7 +13,6 @@ from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
-from sessions_app.actions.sessions import context_loads
 from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
 from sessions_app.actions.sessions.session import delete_session, purge_deleted_sessions
 from sessions_app.layers import staged
@@ -39,10 +38,10 @@ Kind = KnowledgeLayer.Kind
 
 
 @pytest.fixture(autouse=True)
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_batches(settings: Settings) -> None:
     """Three units are many here."""
-    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 3)
-    monkeypatch.setattr(context_loads, "UNITS_AT_ONCE", 3)
+    settings.MRPVM_UNITS_A_TRANSACTION = 3
+    settings.MRPVM_UNITS_AT_ONCE = 3
 
 
 def units(count: int, source_id: str = "ctx-1", word: str = "valve") -> list[KnowledgeUnit]:

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
+from pytest_django import Settings
 
 from mrpvm.english.dialogue import UTTERANCE
 from mrpvm.errors import Conflict
@@ -49,9 +50,9 @@ from tests.walks import SEEDS
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def quick(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     monkeypatch.setattr(reindexing, "LONGEST_READ_SECONDS", 0)
-    monkeypatch.setattr(reindexing, "UNITS_A_TRANSACTION", 4)
+    settings.MRPVM_UNITS_A_TRANSACTION = 4
     monkeypatch.setattr(packing, "PACKED_FROM", 5)
 
 

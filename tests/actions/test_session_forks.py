@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.sessions import forks as session_forks
@@ -14,7 +15,6 @@ from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.histories import append_messages, import_history
 from sessions_app.actions.sessions.session import create_session, delete_session
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.layers import staged
 from sessions_app.models import ConversationPoint, Session
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.queries.sessions.conversations import continuation, recognised_point
@@ -90,10 +90,10 @@ class TestWhatItKnew:
     """A fork knows the units of its source up to there, however many these are."""
 
     @pytest.fixture(params=["few", "many"])
-    def knowing(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, source: Session) -> Session:
+    def knowing(self, request: pytest.FixtureRequest, settings: Settings, source: Session) -> Session:
         if request.param == "many":
-            monkeypatch.setattr(session_forks, "UNITS_AT_ONCE", 2)
-            monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 2)
+            settings.MRPVM_UNITS_AT_ONCE = 2
+            settings.MRPVM_UNITS_A_TRANSACTION = 2
         load(source, 5)
         append_messages(source, [{"role": "user", "content": "What of the valves?"}])
         load(source, 2, "later")
@@ -124,9 +124,11 @@ class TestWhatItKnew:
         assert made.unit_count == 0
 
 
-def test_no_transaction_grows_with_what_it_knew(source: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_forks, "UNITS_AT_ONCE", 2)
-    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 3)
+def test_no_transaction_grows_with_what_it_knew(
+    source: Session, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    settings.MRPVM_UNITS_AT_ONCE = 2
+    settings.MRPVM_UNITS_A_TRANSACTION = 3
     load(source, 30)
     append_messages(source, [{"role": "user", "content": "What of the valves?"}])
     with recorded(monkeypatch) as transactions:

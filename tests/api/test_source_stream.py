@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.ingest import load
-from sessions_app.layers import staged
 from sessions_app.models import KnowledgeSource, Project
 from tests.api.conftest import Caller
 from tests.live import LiveServer
@@ -21,8 +21,8 @@ SOURCES = "/api/kbs/default/sources"
 
 
 @pytest.fixture(autouse=True)
-def in_small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 2)
+def in_small_steps(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    settings.MRPVM_UNITS_A_TRANSACTION = 2
     monkeypatch.setattr("sessions_app.api.knowledge.source_stream._TELL_SECONDS", 0)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
+from pytest_django import Settings
 
 from mrpvm.contracts import SourceReply, SourceText
-from sessions_app.actions.knowledge import drafts
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.queries.turns.registry import unit_events
 from tests.api.conftest import Caller
@@ -20,9 +20,9 @@ def address(session_id: str) -> str:
 
 
 @pytest.fixture(params=[200, 0], ids=["at-once", "in-layers"])
-def staged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, editor: Caller, address: str) -> str:
+def staged(request: pytest.FixtureRequest, settings: Settings, editor: Caller, address: str) -> str:
     """Stage a source in the draft itself, or in a layer of its own; gives its id."""
-    monkeypatch.setattr(drafts, "UNITS_AT_ONCE", request.param)
+    settings.MRPVM_UNITS_AT_ONCE = request.param
     made = editor.post(f"{address}/sources", {"name": "decks.md", "content": PLANS})
     assert made.status_code == 200
     source = made.json()

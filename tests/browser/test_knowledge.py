@@ -4,10 +4,10 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
+from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import fork_base
-from sessions_app.layers import staged
 from sessions_app.models import KnowledgeBase
 from tests.actions.knowledge_scene import held
 from tests.browser.browsing import Browser, aside, ready
@@ -50,9 +50,9 @@ def opened(browser: Browser, base: KnowledgeBase) -> Page:
 
 
 def test_dropped_files_tell_how_far_they_are_and_become_sources(
-    opened: Page, browser: Browser, monkeypatch: pytest.MonkeyPatch
+    opened: Page, browser: Browser, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 10)
+    settings.MRPVM_UNITS_A_TRANSACTION = 10
     monkeypatch.setattr("sessions_app.api.knowledge.source_stream._TELL_SECONDS", 0)
     opened.evaluate(KEEP)
     assert opened.evaluate(DROP, [["pumps.md", MANUAL], ["more.txt", "Valve 1 leaks."]]) == [True, True, False]

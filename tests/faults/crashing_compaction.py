@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import django
+from django.conf import settings
 
 DEEP = 5
 UNITS = 4
@@ -29,7 +30,7 @@ def main(fatal: int) -> None:
     from tests.faults.reading import ranked
     from tests.layers.units import make_unit
 
-    compaction.UNITS_A_TRANSACTION = 3
+    settings.MRPVM_UNITS_A_TRANSACTION = 3
 
     def base() -> KnowledgeBase:
         made = ensure_default_base(ensure_default_project())

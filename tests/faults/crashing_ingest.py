@@ -9,6 +9,7 @@ import os
 import sys
 
 import django
+from django.conf import settings
 
 BATCH = 3
 
@@ -17,7 +18,6 @@ def main(fatal: int) -> None:
     """Look, load the old text, die while loading the new one."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     django.setup()
-    from sessions_app.actions.sessions import context_loads
     from sessions_app.actions.sessions.session import create_session
     from sessions_app.actions.settings.projects import ensure_default_project
     from sessions_app.ingest.load import Upload, load_context, load_source
@@ -26,7 +26,7 @@ def main(fatal: int) -> None:
     from tests.faults.crashing_server import Edges, count_edges
     from tests.faults.reading import seen
 
-    staged.UNITS_A_TRANSACTION = context_loads.UNITS_AT_ONCE = BATCH
+    settings.MRPVM_UNITS_AT_ONCE = settings.MRPVM_UNITS_A_TRANSACTION = BATCH
     session = Session.objects.first() or create_session(ensure_default_project())
     found = {"seen": seen(session), "left_over": staged.sweep_staged(alone=True), "after": seen(session)}
     print(json.dumps(found), flush=True)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 
 import django
+from django.conf import settings
 
 STAGED = [f"The pump {number} is blue" for number in range(5)]
 
@@ -30,7 +31,7 @@ def main(verb: str, fatal: int) -> None:
     from tests.faults.crashing_server import Edges, count_edges
     from tests.layers.units import make_unit
 
-    drafts.UNITS_AT_ONCE, staged.UNITS_A_TRANSACTION = 2, 2
+    settings.MRPVM_UNITS_AT_ONCE = settings.MRPVM_UNITS_A_TRANSACTION = 2
 
     def look() -> dict[str, object]:
         staged.sweep_staged(alone=True)

@@ -10,7 +10,6 @@ from mrpvm import registry
 from mrpvm.errors import MRPError
 from mrpvm.knowledge.units import content_hash
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.sessions import context_loads
 from sessions_app.actions.sessions.context_loads import Material, add_context
 from sessions_app.actions.sessions.context_units import Staging, stage_units
 from sessions_app.actions.sessions.session import create_session
@@ -87,9 +86,9 @@ def play(session, kind, claims):
 @pytest.mark.rule("TURN-20", "EVAL-5")
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-def test_whatever_happens_memory_is_whole(steps, transactional_db, monkeypatch):
+def test_whatever_happens_memory_is_whole(steps, transactional_db, monkeypatch, settings):
     monkeypatch.setattr(registry.installed, "_plugins", dict(registry.installed._plugins))
-    monkeypatch.setattr(context_loads, "UNITS_AT_ONCE", 1)  # two units make a load a large one
+    settings.MRPVM_UNITS_AT_ONCE = 1  # two units make a load a large one
     session = create_session(ensure_default_project())
     turn_count = 0
     for kind, claims in steps:

@@ -9,13 +9,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
-from sessions_app.actions.knowledge import forks
-from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.sessions.session import UNDO_PERIOD, create_session, delete_session
-from sessions_app.layers import staged
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
@@ -341,9 +339,9 @@ def test_an_expired_session_is_an_archive(action: str, operators: Client, sessio
 
 @pytest.mark.parametrize("action", ["save", "fork"])
 def test_what_takes_long_is_not_one_transaction(
-    operators: Client, session: Session, action: str, monkeypatch: pytest.MonkeyPatch
+    operators: Client, session: Session, action: str, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    monkeypatch.setattr(forks, "UNITS_AT_ONCE", 2)
+    settings.MRPVM_UNITS_AT_ONCE = 2
     tell(session, *(f"The pump has {number} blades" for number in range(9)))
     with recorded(monkeypatch) as transactions:
         operators.post(address_of(action, session), {"include_conversation_units": "on"})
@@ -353,12 +351,12 @@ def test_what_takes_long_is_not_one_transaction(
 
 
 def test_a_mount_that_brings_much_along_is_not_one_transaction(
-    operators: Client, session: Session, other: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+    operators: Client, session: Session, other: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     tell(session, *(f"The pump has {number} blades" for number in range(9)))
     save_session_kb(session)
-    monkeypatch.setattr(kb_mounts, "UNITS_AT_ONCE", 2)
-    monkeypatch.setattr(staged, "UNITS_A_TRANSACTION", 3)
+    settings.MRPVM_UNITS_AT_ONCE = 2
+    settings.MRPVM_UNITS_A_TRANSACTION = 3
     with recorded(monkeypatch) as transactions:
         operators.post(address_of("mount", session), {"knowledge_base": other.pk})
     assert len(transactions) >= 5

@@ -19,7 +19,6 @@ from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session, delete_session, rename_session
 from sessions_app.actions.settings.projects import ensure_default_project, remove_member
-from sessions_app.actions.upkeep import events as upkeep
 from sessions_app.actions.upkeep.events import EventCompaction
 from sessions_app.models import KnowledgeBase, Membership, Project, Role, Session
 from sessions_app.web import consumers
@@ -134,8 +133,8 @@ async def test_an_event_out_of_turn_sends_the_socket_back_to_the_rows(monkeypatc
     await communicator.disconnect()
 
 
-async def test_the_heartbeat_brings_a_lost_last_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 0.05)
+async def test_the_heartbeat_brings_a_lost_last_message(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    settings.MRPVM_HEARTBEAT_MS = 50
     session, _, cookie = await sync_to_async(world)()
     communicator = socket(session, cookie, since=2)
     await communicator.connect()
@@ -146,10 +145,9 @@ async def test_the_heartbeat_brings_a_lost_last_message(monkeypatch: pytest.Monk
 
 
 async def test_a_page_that_was_away_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "KEPT_WHOLE", timedelta(0))
     session, _, cookie = await sync_to_async(world)()
     await rename(session, 4)
-    await sync_to_async(EventCompaction())()
+    await sync_to_async(EventCompaction(kept_whole=timedelta(0)))()
     communicator = socket(session, cookie, since=2)
     await communicator.connect()
     told = await received(communicator, 1)
@@ -174,9 +172,9 @@ def revised(base: KnowledgeBase, revision: int) -> dict[str, Any]:
     return {"sequence": None, "kind": "kb.revised", "payload": payload, "created_at": None}
 
 
-async def test_a_newer_revision_of_the_mounted_base_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_newer_revision_of_the_mounted_base_is_told_at_once(settings: Settings) -> None:
     """The heartbeat is far away; after a mount the other base counts, and the first one no more."""
-    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 3_600)
+    settings.MRPVM_HEARTBEAT_MS = 3_600_000
     session, _, cookie = await sync_to_async(world)()
     first, other = await base_of(session), await sync_to_async(create_base)(session.project, "Other")
     communicator = socket(session, cookie, since="2&revision=1")
@@ -192,7 +190,7 @@ async def test_a_newer_revision_of_the_mounted_base_is_told_at_once(monkeypatch:
     await communicator.disconnect()
 
 
-async def test_a_revision_missed_by_the_socket_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_revision_missed_by_the_socket_is_sent(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     session, _, cookie = await sync_to_async(world)()
     base = await base_of(session)
     await revise(base, "pump")
@@ -200,7 +198,7 @@ async def test_a_revision_missed_by_the_socket_is_sent(monkeypatch: pytest.Monke
     await communicator.connect()
     assert await received(communicator, 1) == [revised(base, 2)]
     await communicator.disconnect()
-    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 0.05)
+    settings.MRPVM_HEARTBEAT_MS = 50
     monkeypatch.setattr(events, "_send", lambda *given: None)
     communicator = socket(session, cookie, since="2&revision=2")
     await communicator.connect()
@@ -215,7 +213,7 @@ async def test_a_layer_that_fails_for_a_while_is_joined_again(
     failing: str, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     """The heartbeat is far away: what came meanwhile is read after joining, what comes later is heard."""
-    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 3_600)
+    settings.MRPVM_HEARTBEAT_MS = 3_600_000
     monkeypatch.setattr(shared, "FIRST_PAUSE_SECONDS", 0.01)
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     sound, failures, is_back = getattr(InMemoryChannelLayer, failing), iter(range(3)), asyncio.Event()
@@ -275,9 +273,9 @@ async def test_many_events_at_once_arrive_in_order_and_once() -> None:
     await communicator.disconnect()
 
 
-async def test_a_late_socket_gets_each_event_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_late_socket_gets_each_event_once(settings: Settings) -> None:
     """The heartbeat is far away: every event comes by its message, or by the rows that the message sent back to."""
-    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 3_600)
+    settings.MRPVM_HEARTBEAT_MS = 3_600_000
     session, _, cookie = await sync_to_async(world)()
     events.use_server_loop(asyncio.get_running_loop())
     last = 2 + RENAMES
@@ -436,9 +434,11 @@ def leave(user: User) -> None:
     remove_member(Membership.objects.get(user=user))
 
 
-async def test_a_removed_member_s_page_closes_without_any_event(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_removed_member_s_page_closes_without_any_event(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
     monkeypatch.setattr(shared, "ACCESS_SECONDS", 0.05)
-    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 3_600)
+    settings.MRPVM_HEARTBEAT_MS = 3_600_000
     session, user, cookie = await sync_to_async(world)()
     communicator = socket(session, cookie, since=2)
     await communicator.connect()

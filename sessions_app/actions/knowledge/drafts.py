@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import batched
 
+from django.conf import settings
+
 from mrpvm.errors import NotFound
 from sessions_app import events
 from sessions_app.actions.knowledge.bases import check_base_size
@@ -15,7 +17,6 @@ from sessions_app.actions.knowledge.source_rows import NewSource, check_source, 
 from sessions_app.actions.sessions.slots import change_idle_session
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers import (
-    UNITS_AT_ONCE,
     OnBatch,
     earlier_sources,
     fill,
@@ -78,7 +79,7 @@ def _change(
     _check_there(source, earlier)
     refuse_taken(draft, source, earlier, replaces=replaces)
     changed_count = len(source.units) + LayerUnit.objects.filter(origin__in=earlier).count()
-    if changed_count <= UNITS_AT_ONCE:
+    if changed_count <= settings.MRPVM_UNITS_AT_ONCE:
         return change_idle_session(session.pk, partial(_change_at_once, source=source, replaces=replaces), wait_ms)
     _keep_many_own(session, [unit.hash for unit in source.units], watch, wait_ms)
     with staging(draft) as layer:
@@ -103,8 +104,8 @@ def _keep_many_own(session: Session, hashes: Sequence[str], watch: OnBatch, wait
         NotFound, Expired: as for `lock_session`.
     """
     unheld = unheld_units(Session.objects.select_related("journal").get(pk=session.pk), hashes)
-    if len(unheld) > UNITS_AT_ONCE:
-        for batch in batched((unit.hash for unit in unheld), UNITS_AT_ONCE, strict=False):
+    if len(unheld) > settings.MRPVM_UNITS_AT_ONCE:
+        for batch in batched((unit.hash for unit in unheld), settings.MRPVM_UNITS_AT_ONCE, strict=False):
             watch(0)
             change_idle_session(session.pk, partial(keep_own, hashes=batch), wait_ms)
 

@@ -20,7 +20,6 @@ from sessions_app.actions.sessions.slots import change_idle_session
 from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers import (
-    UNITS_AT_ONCE,
     follow_fold,
     fork_head,
     lock_base,
@@ -133,7 +132,7 @@ def save_session_kb(
         expected_revision=expected_revision, actor=actor, fork_reason=reason,
     )  # fmt: skip
     if kept_ids is None:
-        prepare_journal(session, UNITS_AT_ONCE)
+        prepare_journal(session, settings.MRPVM_UNITS_AT_ONCE)
     return change_idle_session(session.pk, partial(_save, saving=saving), wait_ms)
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Protocol
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -15,7 +16,6 @@ from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.layers import (
-    UNITS_AT_ONCE,
     fill,
     journal_source,
     lock_base,
@@ -91,10 +91,13 @@ def _brought_along(session: Session, base: KnowledgeBase) -> Iterator[int | None
     """Return a staged layer of the many units that the session would miss on `base`; None where they are few."""
     with_journal = Session.objects.select_related("journal").filter(pk=session.pk).first()
     missing: list[KnowledgeUnit] = []
-    if with_journal is not None and with_journal.unit_count - with_journal.journal.own_unit_count > UNITS_AT_ONCE:
+    if (
+        with_journal is not None
+        and with_journal.unit_count - with_journal.journal.own_unit_count > settings.MRPVM_UNITS_AT_ONCE
+    ):
         head = KnowledgeLayer.objects.filter(headed_bases=base).first()
         missing = missing_units(with_journal, head) if head else []
-    if len(missing) <= UNITS_AT_ONCE:
+    if len(missing) <= settings.MRPVM_UNITS_AT_ONCE:
         yield None
         return
     with staging(head) as layer:

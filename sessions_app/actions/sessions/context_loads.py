@@ -21,7 +21,6 @@ from sessions_app.actions.sessions.context_units import added_event, known_hashe
 from sessions_app.actions.sessions.slots import change_idle_session
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers import (
-    UNITS_AT_ONCE,
     OnBatch,
     fill,
     index_units,
@@ -92,7 +91,7 @@ def add_context(session: Session, material: Material, *, watch: OnBatch = unwatc
     for unit in material.units:
         by_hash.setdefault(unit.hash, unit)
     fresh = list(by_hash.values())
-    if len(fresh) <= UNITS_AT_ONCE:
+    if len(fresh) <= settings.MRPVM_UNITS_AT_ONCE:
         return change_idle_session(session.pk, partial(_add_at_once, material=material, fresh=fresh), wait_ms)
     top = KnowledgeLayer.objects.get(children=session.journal_id)
     with staging(top) as layer:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from copy import copy
 from functools import partial
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -17,7 +18,6 @@ from sessions_app.actions.sessions.session import TITLE_CHARS
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.identifiers import new_session_id
 from sessions_app.layers import (
-    UNITS_AT_ONCE,
     agree_with_units,
     fill,
     index_units,
@@ -69,7 +69,7 @@ def forking(source: Session, sequence: int) -> Iterator[Callable[[str], Session]
     What it gives may be called once, within a transaction of the caller's too.
     """
     fork_id, known = new_session_id(), _known(source, sequence)
-    if known.count() <= UNITS_AT_ONCE:
+    if known.count() <= settings.MRPVM_UNITS_AT_ONCE:
         yield partial(_fork, source.pk, sequence, fork_id, None)
         return
     with staging(source.mounted_layer) as layer:

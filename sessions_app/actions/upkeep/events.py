@@ -12,16 +12,17 @@ from django.utils import timezone
 from sessions_app.models import Session, SessionEvent
 from sessions_app.queries.turns.state import STATE_KINDS, TURN_ENDS, TURN_START
 
-KEPT_WHOLE = timedelta(days=7)
-"""A page that was away for longer is told to load itself again."""
-SESSIONS_A_SWEEP = 1_000
-_ROWS_A_TRANSACTION = 1_000
-
 
 @dataclass(slots=True)
 class EventCompaction:
-    """A walk over all sessions, so many a sweep; `reached` is the key of the last one that was looked at."""
+    """A walk over all sessions, so many a sweep; `reached` is the key of the last one that was looked at.
 
+    Events stay whole for `kept_whole`: a page that was away for longer is told to load itself again.
+    """
+
+    kept_whole: timedelta = timedelta(days=7)
+    sessions_a_sweep: int = 1_000
+    rows_a_transaction: int = 1_000
     reached: int = 0
 
     def __call__(self, pause: Callable[[], None] = lambda: None) -> int:
@@ -31,11 +32,11 @@ class EventCompaction:
             pause: called between two transactions; lets running turns go first.
         """
         following = Session.objects.filter(pk__gt=self.reached).order_by("pk")
-        keys = list(following.values_list("pk", flat=True)[:SESSIONS_A_SWEEP])
-        self.reached = keys[-1] if len(keys) == SESSIONS_A_SWEEP else 0
-        before, removed = timezone.now() - KEPT_WHOLE, 0
+        keys = list(following.values_list("pk", flat=True)[: self.sessions_a_sweep])
+        self.reached = keys[-1] if len(keys) == self.sessions_a_sweep else 0
+        before, removed = timezone.now() - self.kept_whole, 0
         for pk in _due(keys, before):
-            while (count := _compact(pk, before)) is not None:
+            while (count := _compact(pk, before, self.rows_a_transaction)) is not None:
                 removed += count
                 pause()
         return removed
@@ -56,13 +57,16 @@ def _due(keys: Sequence[int], before: datetime) -> list[int]:
 
 
 @transaction.atomic
-def _compact(session_pk: int, before: datetime) -> int | None:
-    """Compact the next events of a session from before a moment; returns how many rows went, None if none are left."""
+def _compact(session_pk: int, before: datetime, row_count: int) -> int | None:
+    """Compact a session's next `row_count` events from before a moment.
+
+    Return how many rows went, None if none are left.
+    """
     reached = Session.objects.filter(pk=session_pk).values_list("compacted_sequence", flat=True).first()
     if reached is None:
         return None
     old = SessionEvent.objects.filter(session=session_pk, sequence__gt=reached, created_at__lt=before)
-    rows = list(old.order_by("sequence").values_list("sequence", "kind")[:_ROWS_A_TRANSACTION])
+    rows = list(old.order_by("sequence").values_list("sequence", "kind")[:row_count])
     if not rows:
         return None
     going = sorted({sequence for sequence, _ in rows} - kept_sequences(rows))

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import batched, groupby
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef
 from django.utils import timezone
@@ -20,7 +21,7 @@ from sessions_app.exclusive import alone_at
 from sessions_app.layers.heads import lock_base
 from sessions_app.layers.lifecycle import outdated_layers, seal_layer
 from sessions_app.layers.retrieval.chains import resolve_chain
-from sessions_app.layers.staged import UNITS_A_TRANSACTION, locked_staged, staging
+from sessions_app.layers.staged import locked_staged, staging
 from sessions_app.layers.units import hide_units, indexed, insert_indexed, mark_stale
 from sessions_app.models import (
     HiddenUnit,
@@ -167,7 +168,7 @@ def _hide(layer: KnowledgeLayer, folded: Sequence[int], watch: Callable[[], obje
     """Remove from the layers below what the folded ones removed."""
     removed = HiddenUnit.objects.filter(layer_id__in=folded, change=HiddenUnit.Change.REMOVED)
     pks = removed.filter(unit__layer_id__in=layer.ancestry).values_list("unit_id", flat=True)
-    for batch in batched(list(pks), UNITS_A_TRANSACTION, strict=False):
+    for batch in batched(list(pks), settings.MRPVM_UNITS_A_TRANSACTION, strict=False):
         watch()
         with transaction.atomic():
             hide_units(locked_staged(layer.pk), LayerUnit.objects.filter(pk__in=batch))
@@ -216,7 +217,7 @@ def _copy_units(
     """
     marks = HiddenUnit.objects.filter(layer_id__in=folded, change=HiddenUnit.Change.STALE)
     stale = frozenset(marks.filter(unit__layer_id__in=folded).values_list("unit_id", flat=True))
-    for batch in batched(_units(head, folded), UNITS_A_TRANSACTION, strict=False):
+    for batch in batched(_units(head, folded), settings.MRPVM_UNITS_A_TRANSACTION, strict=False):
         watch()
         rows = LayerUnit.objects.select_related("origin").in_bulk(batch)
         ordered = [rows[pk] for pk in batch]

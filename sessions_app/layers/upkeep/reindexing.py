@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import batched
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -22,7 +23,6 @@ from mrpvm.knowledge.indexing import IndexEntry, index_entry
 from sessions_app.exclusive import alone_at
 from sessions_app.layers.lengths import Lengths, change_lengths, set_lengths
 from sessions_app.layers.lifecycle import create_layer, draft_layers, outdated_layers, own_layers
-from sessions_app.layers.staged import UNITS_A_TRANSACTION
 from sessions_app.layers.units import insert_postings, recount_layer
 from sessions_app.layers.upkeep.packing import pack_postings
 from sessions_app.layers.words import rewrite_words
@@ -101,8 +101,8 @@ def _entries(keys: Sequence[int]) -> list[_Unit]:
 def _write_aside(holder_pk: int, keys: Sequence[int], report: Callable[[int], object]) -> Lengths:
     """Write what units are found by where nobody looks, and give the lengths that it changes."""
     lengths: dict[int, tuple[int, int]] = {}
-    for number, batch in enumerate(batched(keys, UNITS_A_TRANSACTION, strict=False)):
-        report(number * UNITS_A_TRANSACTION)
+    for number, batch in enumerate(batched(keys, settings.MRPVM_UNITS_A_TRANSACTION, strict=False)):
+        report(number * settings.MRPVM_UNITS_A_TRANSACTION)
         units = _entries(batch)
         with transaction.atomic():
             lengths |= _write(holder_pk, units)

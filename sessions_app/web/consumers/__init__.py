@@ -13,6 +13,7 @@ from urllib.parse import parse_qs
 from weakref import WeakKeyDictionary
 
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from django.conf import settings
 
 from sessions_app import events
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
@@ -30,7 +31,6 @@ from sessions_app.web.shell.second_factor import is_asked_for
 logger = logging.getLogger(__name__)
 
 UNAUTHENTICATED, FORBIDDEN, FAILED = 4401, 4403, 1011
-HEARTBEAT_SECONDS = 10
 
 
 class Shared:
@@ -97,7 +97,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
 
     async def _follow(self) -> None:
         try:
-            while await self._send_news(await self._wakeup.wait(HEARTBEAT_SECONDS)):
+            while await self._send_news(await self._wakeup.wait(settings.MRPVM_HEARTBEAT_MS / 1000)):
                 pass
             await self.close(FORBIDDEN)
         except OSError:  # the page has gone; its disconnect comes
