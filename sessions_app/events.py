@@ -317,13 +317,13 @@ def announce_experiment(session_pk: int, experiment_id: str, tried_count: int) -
 
 
 def base_revised(kb_id: str, revision: int) -> EventMessage:
-    """Return what a page is told whose session has a base mounted that is at another revision now."""
+    """Return the event for pages of sessions whose mounted base has a new revision."""
     payload = {"kb_id": kb_id, "revision": revision}
     return {"sequence": None, "kind": "kb.revised", "payload": payload, "created_at": None}
 
 
 def compacted(sequence: int) -> EventMessage:
-    """Return what a page is told that asks for events which are no longer there: its state is to be read afresh."""
+    """Return the event for a page that asks for removed events: it has to load its state again."""
     return {"sequence": sequence, "kind": "events.compacted", "payload": {}, "created_at": None}
 
 

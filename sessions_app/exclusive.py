@@ -1,4 +1,4 @@
-"""Work on one database that only one process at a time may do, whatever happens to the one that does it.
+"""Work that one process at a time may do on a database; the lock is freed when that process ends, however it ends.
 
 What holds it belongs to the database, not to this host or a directory: an advisory lock in PostgreSQL, by a connection
 of its own that ends with the process, or a locked file beside SQLite's.

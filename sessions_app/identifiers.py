@@ -47,7 +47,7 @@ def new_alert_id() -> str:
 
 
 def new_crossing_id() -> str:
-    """Return the id of one time that an alert's limit was passed, which is that of its message too."""
+    """Return the id of one crossing of an alert's limit; its message carries it too."""
     return new_id("crossing")
 
 

@@ -23,7 +23,7 @@ workers = Workers(around=living_connection, leave=connections.close_all)
 
 
 def unhurried() -> float:
-    """Leave every plugin all of its own time."""
+    """Set no limit beyond each plugin's own timeout."""
     return math.inf
 
 

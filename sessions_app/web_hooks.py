@@ -76,7 +76,7 @@ def signature(key: str, message_id: str, sent_at: int, body: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookMessage:
-    """What is posted, under which id, and the key that signs it."""
+    """The body of a web hook, its id and the key that signs it."""
 
     message_id: str
     body: bytes

@@ -1,4 +1,4 @@
-"""What a command was given and what it read, noted so that it can be answered again without the session."""
+"""A command's input and everything that it read, recorded so that it can run again without the session."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -141,7 +141,7 @@ class _FollowedPorts:
 
 
 class NotedPorts(_FollowedPorts):
-    """Ports that note in `calls` what a command asks of others and what comes back."""
+    """Ports that record each call and its result in `calls`."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports

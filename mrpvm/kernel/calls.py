@@ -85,7 +85,7 @@ class Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One plugin call to be made: which plugin at which place, with which input, and why.
+    """One plugin call to be made: the plugin, its place in the graph, the input and the reason.
 
     `judge` may add to `warnings` what is odd about a value that is lawful; it is recorded with the execution.
     """

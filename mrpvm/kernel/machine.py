@@ -64,7 +64,7 @@ class Machine:
             emit: takes the machine's events, on the calling thread.
             tick: called while the turn waits; may raise `TurnCancelled`.
             model: this turn's snapshot of the model roles; the machine's own when None.
-            replies: what is known of calls already; these are not made.
+            replies: recorded replies of calls, which are not made again.
         """
         budget = Budget(self.clock, request.limits, request.spent_ms, request.spent_llm_calls)
         run = TurnRun(request, self.registry, budget, knowledge, model or self._model, emit)

@@ -69,9 +69,9 @@ def searched_words(unit: object) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text as they are compared: without case and without the forms of one letter.
+    """Return the words of a text, case-folded and with the variants of a letter made one.
 
-    Where a script puts no space between words, each sign is one; what is asked for in it is a phrase of signs.
+    In scripts without spaces each character is a word; a search there is for a phrase of characters.
     """
     return [word for words in pieces_of(text) for word in words]
 

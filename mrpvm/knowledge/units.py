@@ -1,4 +1,4 @@
-"""What makes two units equal, what a unit is called, and which units of a turn are kept."""
+"""Hashes and ids of units, and which units of a turn are kept."""
 
 import hashlib
 import json

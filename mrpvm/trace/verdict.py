@@ -1,4 +1,4 @@
-"""One line that says how a turn ended and what decided it, made from what the turn recorded.
+"""The verdict: one line on how a turn ended and what decided it, made from its events.
 
 A pure function: no row and no clock is read. Each clause names the execution, the unit or the part of the record that
 it rests on, so that a page can link it.

@@ -5,7 +5,7 @@ from sessions_app.queries.versions import latest_migration
 
 
 def record_version(version: str) -> None:
-    """Note that this version has brought the tables up to date.
+    """Record that this version has migrated the database.
 
     Effects: a row, once for each version and state of the tables.
     """

@@ -40,7 +40,7 @@ class Estimate:
 
 
 def estimate(trials: Iterable[RecordedTurn]) -> Estimate:
-    """Return what it would take to ask for each of these turns again what they asked, or what they are about."""
+    """Return what it would take to run these turns again with a model: what they sent, or else their conversations."""
     calls, used = 0, Usage(input_tokens=0, output_tokens=0)
     for recorded in trials:
         requests = recorded_requests(recorded)

@@ -71,7 +71,7 @@ def _canonical(body: Mapping[str, Any]) -> str:
 
 
 class RecordedEndpoint(Endpoint):
-    """A provider that answers what it answered in a recorded turn, and asks `live` what it was not asked then."""
+    """A provider that replays the answers of a recorded turn; other requests go to `live`."""
 
     def __init__(self, config: EndpointConfig, exchanges: RecordedExchanges, live: LiveModel | None = None) -> None:
         super().__init__(config, pause=lambda seconds: None)

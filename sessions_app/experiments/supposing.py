@@ -16,7 +16,7 @@ _DETECTOR = "sd-symbolic"
 
 @contextmanager
 def supposing(recorded: RecordedTurn, changes: Changes, view: EffectiveView) -> Iterator[EffectiveView]:
-    """Return the view with what the changes suppose in a layer on top, which nothing else sees and which is removed.
+    """Return the view with the supposed units in a layer of their own on top, which is removed afterwards.
 
     Raises:
         InvalidInput: a supposed text states nothing.

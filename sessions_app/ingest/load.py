@@ -74,7 +74,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedContext:
-    """What a context load came to, under which source id and by whose rules."""
+    """The result of a context load, its source id and the detector that read it."""
 
     load: ContextLoad
     source_id: str

@@ -26,7 +26,7 @@ _PATIENCE_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normaliser:
-    """Who normalises, with which models, and what is to be looked at meanwhile.
+    """A detector with its models, and the callbacks of the ingest that it works for.
 
     `watch` raises when the ingest must not continue; `progress` hears how many chunks are done.
     """

@@ -61,7 +61,7 @@ class ReceivedSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """The spans of a request that can be used, and what was wrong with the first of those that cannot."""
+    """The valid spans of a request, and the error of the first invalid one."""
 
     spans: Sequence[ReceivedSpan]
     rejected_count: int = 0

@@ -24,11 +24,10 @@ def note_derivations(layer_pk: int, keys: Iterable[int], units: Sequence[Knowled
 
 
 def derived_units(holders: Sequence[int], layer: KnowledgeLayer, origins: QuerySet[LayerUnit]) -> dict[int, str]:
-    """Return the hashes, by key, of what some layers of a layer's chain hold that was derived from units of that chain.
+    """Return the hashes, by key, of the units in `holders` that were derived from `origins` in the layer's chain.
 
-    Also of what was derived from that, and so on. Within one source there is nothing to find: it goes as a whole, or
-    is written anew as a whole under the same ids. What is removed or stale already is left out. One query where
-    nothing was derived from anything.
+    Units derived from derived ones are among them; those of the same source are not, as a source is removed or replaced
+    whole, and neither are removed or stale ones. One query where nothing is derived.
     """
     if not Derivation.objects.filter(layer_id__in=holders).exists():
         return {}

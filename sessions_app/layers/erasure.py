@@ -89,7 +89,7 @@ def _by_origin(units: Collection[LayerUnit]) -> Mapping[int, list[LayerUnit]]:
 
 
 def _chains(layers: set[int]) -> Chains:
-    """Return the chain of each layer that shows what these hold, by its key."""
+    """Return the chains of these layers and of all layers above them, by layer."""
     rows = KnowledgeLayer.objects.exclude(kind__in=_UNCOUNTED).values_list("pk", "ancestry")
     return {pk: (pk, *ancestry) for pk, ancestry in rows.iterator() if pk in layers or not layers.isdisjoint(ancestry)}
 

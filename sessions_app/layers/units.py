@@ -74,7 +74,7 @@ class Totals:
 
 @dataclass(slots=True)
 class Settled:
-    """What one layer shows and what it has to change for that, before and after a change of its own."""
+    """What a layer shows before and after a change, and the rows that have to change for it."""
 
     before: Totals = field(default_factory=Totals)
     after: Totals = field(default_factory=Totals)
@@ -251,7 +251,7 @@ def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str], *, are_moved: b
 
 
 def delete_units(keys: Sequence[int]) -> None:
-    """Delete units with what they are found by, and all that says that they are hidden."""
+    """Delete units with their postings and the rows that hide them."""
     Posting.objects.filter(unit_id__in=keys).delete()
     HiddenUnit.objects.filter(unit_id__in=keys).delete()
     LayerUnit.objects.filter(pk__in=keys).delete()

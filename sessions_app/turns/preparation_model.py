@@ -79,7 +79,7 @@ class TurnPreparationModel:
             self.exchanges += [{**record, "purpose": plugin_id} for record in recorder.as_records()]
 
     def raise_if_ended(self) -> None:
-        """Raise what a call found that ends the turn, for callers that continue without a model that fails."""
+        """Raise the error that ends the turn, if a call met one; callers that go on without a model call this."""
         if self._ended is not None:
             raise self._ended
 

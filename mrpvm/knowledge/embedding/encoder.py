@@ -1,4 +1,4 @@
-"""Who turns texts into vectors, and what a unit's text is for that."""
+"""The encoder of texts into vectors, and the text of a unit that is encoded."""
 
 import logging
 from collections.abc import Sequence

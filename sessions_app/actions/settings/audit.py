@@ -68,7 +68,7 @@ def act_as(actor: Callable[[], Actor]) -> None:
 
 
 def record(kind: AuditKind, project_pk: int | None, subject: str, /, **facts: Any) -> None:
-    """Add who does what to what; must run inside the transaction of the change that it describes.
+    """Add an entry, inside the transaction of the change that it describes.
 
     Args:
         subject: names what is changed, with the id by which it can be found.
@@ -99,7 +99,7 @@ def _cut(text: str, most_chars: int) -> str:
 
 
 def record_of_user(kind: AuditKind, user: User, **facts: Any) -> None:
-    """Add what is done to a user, in each project that the user is a member of, so that its admins see it."""
+    """Add an entry about a user to each of the user's projects, where their admins see it."""
     projects: list[int | None] = list(Membership.objects.filter(user=user.pk).values_list("project_id", flat=True))
     subject = f"user {user.get_username()}"
     AuditEntry.objects.bulk_create(_entry(kind, project_pk, subject, facts) for project_pk in projects or [None])

@@ -56,7 +56,7 @@ def create_invitation(project: Project, role: str, note: str, author: str) -> tu
 
 @transaction.atomic
 def join_project(secret: str, user: User) -> Membership:
-    """Use an invitation for a user who is logged in; one who is a member of at least that role stays what they are.
+    """Accept an invitation for a logged-in user. A member of the same or a higher role keeps it.
 
     Raises:
         NotFound: INVITATION_NOT_FOUND, the link is unknown, used or too old.

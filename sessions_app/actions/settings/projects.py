@@ -29,7 +29,7 @@ SLUG_CHARS = 80
 
 @transaction.atomic
 def ensure_default_project() -> Project:
-    """Return the project that a single user never has to know about, with its default base."""
+    """Return the default project; it and its default base are created if missing."""
     project, _ = Project.objects.get_or_create(is_default=True, defaults={"name": "Default", "slug": "default"})
     ensure_default_base(project)
     return project

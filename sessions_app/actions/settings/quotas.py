@@ -74,7 +74,7 @@ def take_turn(project: Project) -> None:
 
 
 def check_model_use(project: Project) -> None:
-    """Refuse what may ask a model if the project has used up its tokens, or what they may cost, for today.
+    """Refuse work that may call a model once the project has reached today's limit of tokens or cost.
 
     Raises:
         Unavailable: QUOTA_REACHED.

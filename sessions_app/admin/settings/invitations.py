@@ -1,4 +1,4 @@
-"""Who was invited to which project, and who came."""
+"""Invitations to projects and who accepted them."""
 
 from django.contrib import admin
 from django.db.models import QuerySet

@@ -140,7 +140,7 @@ def exported_file(session: Session, form: str) -> HttpResponse:
 
 
 def markdown(session: Session) -> str:
-    """Return the conversation to read: who said what, when, and which turn answered."""
+    """Return the conversation as Markdown: speaker, time, turn and text of each message."""
     lines = [
         f"# {' '.join(session.label.split())}",
         "",

@@ -490,7 +490,7 @@ class HealthReport(TypedDict):
 
 
 class TextCachesReport(TypedDict):
-    """What the process keeps of what it worked out of texts, and how much that may be."""
+    """The process's caches of parsed texts: their size and its limit."""
 
     bytes: int
     max_bytes: int

@@ -114,7 +114,7 @@ def unsent(text: str, sent: str) -> Iterator[str]:
 
 
 def head(turn: ExplainabilityTurn, used: Selection) -> CompletionHead:
-    """Return who answers a turn, in which session, over which base."""
+    """Return the plugins, session and base of an answer."""
     return {
         "request_id": turn.request_id,
         "session_id": turn.session.session_id,

@@ -155,7 +155,7 @@ class ToolCalled(TypedDict):
 
 
 class CompletionHead(TypedDict):
-    """Who answers a turn, in which session, over which base."""
+    """The plugins, session and base of an answer."""
 
     request_id: str
     session_id: str

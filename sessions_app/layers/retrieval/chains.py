@@ -85,7 +85,7 @@ NOTHING_YET = Marks()
 
 @dataclass(frozen=True, slots=True)
 class ResolvedChain:
-    """What of a chain is hidden, which layers show units of their own, and which of those are packed or were said.
+    """The hidden units of a chain, the layers that show units, and which of these are packed or hold conversations.
 
     `moved` gives the keys under which the postings of some of them lie, in place of their own; `is_outdated` tells
     whether another version than the code's has indexed one of them. `guiding` are those that hold guidance. `marks` are

@@ -122,7 +122,7 @@ class Segment:
         return Best(self.packed, numbers.tolist(), scores[numbers].tolist(), self._parts(ranked, gains, numbers))
 
     def _bar(self, ranked: SearchScores, scores: Array, limit: int) -> float:
-        """Return a score that the best reach for certain: what the best do that have one term, whatever else they have.
+        """Return a lower bound of the best scores: the scores of the best units of one term, without their other terms.
 
         Of the rarest term that enough units have, because its scores are few and among the highest.
         """

@@ -1,4 +1,4 @@
-"""Trials of a recorded turn side by side: who asked what, and what each trial answered."""
+"""Experiments: trials of a recorded turn and their results."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Acts of forgetting: what somebody wanted gone, how far that has come, and the proof that it is."""
+"""Acts of forgetting: their subject, progress and certificate."""
 
 from django.db import models
 

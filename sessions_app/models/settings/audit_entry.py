@@ -147,7 +147,7 @@ class AuditEntry(models.Model):
 
     @property
     def words(self) -> str:
-        """Return what was done, for a sentence that begins with who did it."""
+        """Return the predicate of a sentence whose subject is the actor."""
         return AuditKind(self.kind).label if self.kind in AuditKind.values else self.kind
 
 

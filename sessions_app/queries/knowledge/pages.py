@@ -175,7 +175,7 @@ def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: Container[int], limi
 
 
 def _twins(seen: QuerySet[LayerUnit], lost: Sequence[LayerUnit], hidden: Container[int]) -> dict[str, LayerUnit]:
-    """Return what is shown in the place of units that are not, by their ids, each with its source."""
+    """Return the duplicates that are shown in place of lost units, with their sources, by the lost units' ids."""
     if not lost:
         return {}
     same = seen.filter(hash__in={unit.hash for unit in lost}).select_related("origin").defer("origin__content")

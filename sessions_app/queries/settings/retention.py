@@ -1,4 +1,4 @@
-"""What is older than a project keeps it, and what of that is kept anyway, with the reason."""
+"""Rows older than a project's retention, and those of them that are kept all the same, with the reason."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _Turn = ExplainabilityTurn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """Why some of what is old is kept: what needs it, for a sentence, and which rows that is about."""
+    """A reason to keep old rows: what needs them, in words, and which rows."""
 
     reason: str
     rows: Q

@@ -323,14 +323,14 @@ def unit_life(session: Session, unit_id: str) -> list[UnitEvent]:
 
 
 def discarded_texts(turn: ExplainabilityTurn) -> list[str]:
-    """Return what the units said that the turn dropped, in the order in which they were staged."""
+    """Return the texts of the units that the turn discarded, in the order in which they were staged."""
     dropped = turn.unit_events.filter(step=UnitEvent.Step.DISCARDED).values("unit_id")
     staged = turn.unit_events.filter(step=UnitEvent.Step.STAGED, unit_id__in=dropped)
     return list(staged.order_by("id").values_list("text", flat=True))
 
 
 def answer_of(turn: ExplainabilityTurn) -> str:
-    """Return what the turn answered, empty for one that has not or whose answer was taken out: it is stored last."""
+    """Return the turn's answer, its last message; empty where it has none or the answer was removed."""
     if turn.is_trial:
         return turn.trial.answer
     last = turn.messages.order_by("-sequence").values_list("role", "content").first()

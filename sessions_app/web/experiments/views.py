@@ -298,7 +298,7 @@ def _estimate_rest(experiment: Experiment) -> Estimate | None:
 
 
 def author_of(member: Member) -> Author:
-    """Return the member as who runs an experiment."""
+    """Return the member as the author of an experiment."""
     return Author(name=member.user.get_username(), user=member.user)
 
 

@@ -1,4 +1,4 @@
-"""The page of one knowledge base: what is in it, what it was, who uses it."""
+"""The page of one knowledge base: its content, revisions and sessions."""
 
 from dataclasses import dataclass
 from typing import Any

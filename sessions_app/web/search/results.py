@@ -1,4 +1,4 @@
-"""The search: what was understood, what was not, and what was found of each kind."""
+"""The search: the parsed query, its problems, and the results of each kind."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -152,7 +152,7 @@ def turn_hit(turn: ExplainabilityTurn, words: Sequence[str]) -> TurnHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterCompletion:
-    """What may follow: the text that is in the place of what is being written, and what it means."""
+    """A completion: the text that replaces the word being typed, and what it means."""
 
     text: str
     meaning: str

@@ -1,4 +1,4 @@
-"""The policies of a session on its page: what holds, where that comes from, and what may be chosen instead."""
+"""The policies of a session on its page: values, where they come from, and the other choices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -20,7 +20,7 @@ STAGED_SHOWN = 20
 def saving_context(
     session: Session, mounted: Sequence[KBMount] | None = None, *, names_told: bool = True
 ) -> dict[str, Any]:
-    """Return what is staged, what was told, the base that would get it, and what a fork would be called.
+    """Return the staged sources, the facts told, the base to save into, and the name of a fork.
 
     `mounted` are the session's newest mounts where they are known already. Without `names_told` what was told is
     counted and not named, and what a save would change is left out.

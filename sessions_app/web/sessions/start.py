@@ -36,7 +36,7 @@ _IN_DEMO: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A turn that shows something, and what that is."""
+    """A turn worth opening, and what it shows."""
 
     url: str
     question: str

@@ -1,4 +1,4 @@
-"""The retention page, for admins of the project: how long what is kept, what that removes, how far that has come."""
+"""The retention page, for admins of the project: rules, a preview of what they remove, and the progress of a run."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse

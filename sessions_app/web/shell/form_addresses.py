@@ -1,4 +1,4 @@
-"""Addresses that take a form and are no page: what they belong to, what opens them, what they keep for the page."""
+"""Addresses that take a form and are no page: their page, what opens them, and the values kept for the page."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -17,7 +17,7 @@ type App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 class KnownPeer:
-    """ASGI: note who connected, before anything believes what `X-Forwarded-For` says of that."""
+    """ASGI middleware: note the peer's address before `X-Forwarded-For` is applied."""
 
     def __init__(self, app: App) -> None:
         self._app = app

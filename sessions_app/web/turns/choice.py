@@ -137,7 +137,7 @@ def _row(plugin_id: str, candidates: Sequence[PluginCandidate | None]) -> Choice
 
 
 def choice_context(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return what led to the order of each stage, frame by frame, and what the form for other inputs begins with."""
+    """Return how each stage ranked its plugins, by frame, and the initial values of the form for other inputs."""
     recorded = events(turn)
     command = _first(CommandResolved, recorded)
     stages, left_out = ([], 0) if command else stages_of(recorded)

@@ -14,7 +14,7 @@ BASES_SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowingBase:
-    """A base, what it says that is closest to the question, and how many of the question's words that has."""
+    """A base, its unit closest to the question, and how many of the question's words that unit has."""
 
     base: KnowledgeBase
     text: str

@@ -1,4 +1,4 @@
-"""How two turns ran, frame by frame and call by call: what is the same, what differs, what only one of them has."""
+"""How two turns ran, by frame and call: equal, different, or in one of them alone."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

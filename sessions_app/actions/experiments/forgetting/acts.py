@@ -93,7 +93,7 @@ def leave_act(act: Forgetting) -> None:
 
 
 def drop_lost_plans() -> int:
-    """Drop plans whose process went away, whose text was never stored, and those that nobody carried out."""
+    """Cancel plans whose process ended, whose text was never stored, or that nobody carried out."""
     now = timezone.now()
     dropped: dict[str, Any] = {"status": Status.CANCELLED, "finished_at": now}
     broken_off = Forgetting.objects.filter(lease_until__lt=now, status=Status.PLANNING)

@@ -171,7 +171,7 @@ class Removal:
         return any(self._looked_for.is_in(read_text(text)) for text in texts)
 
     def _note_turns(self) -> None:
-        """Note the turns that saw a unit which goes, and those that answered from one."""
+        """Add the turns that saw or cited a unit to be removed."""
         table = table_of(TurnEvents)
         for batch in table.batches(self._reach):
             self._watch("searching turns", len(batch))
@@ -184,7 +184,7 @@ class Removal:
         self._note_later_turns()
 
     def _note_later_turns(self) -> None:
-        """Note the messages of turns that answered from what goes, and the turns whose window may have held them."""
+        """Add the messages of turns that cited removed units, and the turns whose window may have held them."""
         answers = Message.objects.filter(turn__in=self._told, role=Message.Speaker.ASSISTANT)
         self._answers = {copy.pk for copy in copies_of(list(answers))} - self._work.messages
         for batch in batched(self._work.messages | self._answers, 500, strict=False):
@@ -298,7 +298,7 @@ class Removal:
     # Turns, and what a session knows of its messages.
 
     def _blank_turns(self) -> None:
-        """Take the payloads of all turns that saw what is gone, and the texts of those that told of it."""
+        """Remove the payloads of turns that saw a removed unit, and the texts of turns that stated it."""
         self._note_turns_from(self._places)
         Message.objects.filter(pk__in=self._answers).update(content=MASK, payload=None)
         for batch in batched(sorted(self._told | self._touched), _ROWS_A_TRANSACTION, strict=False):

@@ -138,7 +138,7 @@ _FEWEST_LETTERS = 3
 
 
 def work_of(project: Project, subject: Subject) -> Work:
-    """Return everything that came from a subject, as far as rows say so, and the texts that find the rest.
+    """Return the rows that came from a subject, and the texts by which further ones are found.
 
     Raises:
         NotFound: as for `check_subject`.

@@ -23,7 +23,7 @@ class FoldedGraph:
 
 
 def fold_planners(structure: GraphStructure, *, kept: Collection[str] = ()) -> FoldedGraph:
-    """Return the graph with each planner that did its work on the edge from what fed it to what followed.
+    """Return the graph with each successful planner drawn on the edge between the boxes before and after it.
 
     A planner that failed, that was tried in another's place, or that nothing fed stays a box.
 
