@@ -15,8 +15,6 @@ from threading import Condition
 
 CONTEST_SECONDS = 10.0
 """How long after its last turn a project still counts: its next one meets no crowd that began meanwhile."""
-STUCK_SECONDS = 0.5
-"""A project that has taken no step for this long counts as waiting; another works meanwhile."""
 _HALF_LIFE_SECONDS = 10.0
 
 
@@ -38,9 +36,14 @@ class _Worker:
 
 
 class FairShare:
-    """Who may work in this process, as time is shared among projects."""
+    """Who may work in this process, as time is shared among projects.
 
-    def __init__(self) -> None:
+    Args:
+        stuck_seconds: a project that has taken no step for so long counts as waiting; another works meanwhile.
+    """
+
+    def __init__(self, stuck_seconds: float = 0.5) -> None:
+        self._stuck_seconds = stuck_seconds
         self._changed = Condition()
         self._shares: dict[int, _Share] = {}
         self._working: _Worker | None = None
@@ -107,12 +110,12 @@ class FairShare:
         share = worker.share
         share.waiting.append(worker)
         while not (self._is_free() and self._next() is worker):
-            self._changed.wait(STUCK_SECONDS)
+            self._changed.wait(self._stuck_seconds)
         share.waiting.remove(worker)
         self._working, self._stepped_at = worker, time.monotonic()
 
     def _is_free(self) -> bool:
-        return self._working is None or time.monotonic() - self._stepped_at >= STUCK_SECONDS
+        return self._working is None or time.monotonic() - self._stepped_at >= self._stuck_seconds
 
     def _next(self) -> _Worker:
         shares = (share for share in self._shares.values() if share.waiting)

@@ -50,7 +50,6 @@ from sessions_app.queries.knowledge.bases import head_of
 from sessions_app.queries.sessions.lookups import reread_session
 from sessions_app.queries.settings.model_roles import shared_config
 
-APART_BYTES = 32 * 1024
 """From this size on a text is read in a process of its own; below, starting one would cost more than reading."""
 _PROGRESS_SECONDS = 0.5
 type OnStage = Callable[[Literal["reading", "storing"], int, int], None]
@@ -358,7 +357,7 @@ class _Work:
     def _ingested(self) -> IngestedSource:
         """Read and normalise it, in a process of its own where that can be done."""
         detector = registry.installed.seed_detector(self.detector_id)
-        is_apart = self._media_type in READ_IN_PROCESS or len(self._file.data) >= APART_BYTES
+        is_apart = self._media_type in READ_IN_PROCESS or len(self._file.data) >= settings.MRPVM_READ_APART_BYTES
         if is_apart and runs_apart(detector):
             with process_slots.one(self.watch):
                 return self._process().ingest(self._file, self.detector_id)

@@ -11,7 +11,6 @@ import pytest
 from pytest_django import Settings
 
 from sessions_app.api.turns.stream_threads import StreamThreads
-from sessions_app.ingest import load
 from sessions_app.models import KnowledgeSource, Project
 from tests.api.conftest import Caller
 from tests.live import LiveServer
@@ -66,10 +65,9 @@ def test_what_is_refused_at_once_is_a_plain_answer(project: Project, live_asgi: 
 
 
 def test_a_late_refusal_ends_the_stream_and_leaves_nothing(
-    project: Project, live_asgi: LiveServer, editor: Caller, monkeypatch: pytest.MonkeyPatch
+    project: Project, live_asgi: LiveServer, editor: Caller, settings: Settings
 ) -> None:
-    monkeypatch.setattr(load, "APART_BYTES", 10**9)
-    monkeypatch.setattr("django.conf.settings.MRPVM_MAX_SOURCE_UNITS", 6)
+    settings.MRPVM_READ_APART_BYTES, settings.MRPVM_MAX_SOURCE_UNITS = 10**9, 6
     status, text = streamed(live_asgi, editor, SOURCES, {"name": "decks.md", "content": TEXT})
     assert status == 200
     *_, (last, data) = events(text)

@@ -10,7 +10,6 @@ import pytest
 from pytest_django import Settings
 
 from mrpvm.errors import Unavailable
-from sessions_app import fair_share as sharing
 from sessions_app.fair_share import FairShare
 from sessions_app.running_turns import RunningTurns
 
@@ -72,8 +71,8 @@ def test_two_busy_projects_share_the_time_equally(share: FairShare) -> None:
             each.result(30)
 
 
-def test_others_work_while_a_turn_waits_for_a_model(share: FairShare, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "STUCK_SECONDS", 60)
+def test_others_work_while_a_turn_waits_for_a_model() -> None:
+    share = FairShare(stuck_seconds=60)
     with share.turn(QUIET):
         pass
     with share.turn(LOUD):
@@ -85,8 +84,8 @@ def test_others_work_while_a_turn_waits_for_a_model(share: FairShare, monkeypatc
             assert not quick.is_alive()
 
 
-def test_a_turn_that_takes_no_step_blocks_nobody(share: FairShare, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "STUCK_SECONDS", 0.05)
+def test_a_turn_that_takes_no_step_blocks_nobody() -> None:
+    share = FairShare(stuck_seconds=0.05)
     with share.turn(QUIET):
         pass
     with share.turn(LOUD):

@@ -34,9 +34,9 @@ def _plugins() -> Any:
 
 
 @pytest.fixture
-def apart(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def apart(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> list[str]:
     """Have every text read in a process; gives what was read there."""
-    monkeypatch.setattr(load, "APART_BYTES", 1)
+    settings.MRPVM_READ_APART_BYTES = 1
     monkeypatch.setattr(load, "_PROGRESS_SECONDS", 0)
     read: list[str] = []
     for name in ("read", "ingest"):
@@ -60,26 +60,23 @@ def stored(source_id: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.rule("UNIT-7")
-def test_read_apart_or_not_the_units_are_the_same(project: Project, apart: list[str]) -> None:
+def test_read_apart_or_not_the_units_are_the_same(project: Project, apart: list[str], settings: Settings) -> None:
     first, second = create_base(project, "a"), create_base(project, "b")
     upload = Upload(name="pumps.md", data=TEXT.encode(), source_id="src-1")
     load_source(first, upload)
     assert apart == ["ingest"]
     found = stored("src-1")
     LayerUnit.objects.all().delete()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(load, "APART_BYTES", len(TEXT) + 1)
-        load_source(second, upload)
+    settings.MRPVM_READ_APART_BYTES = len(TEXT) + 1
+    load_source(second, upload)
     assert apart == ["ingest"]
     assert stored("src-1") == found != []
 
 
 @pytest.mark.rule("INGEST-5")
 @pytest.mark.parametrize("is_apart", [False, True])
-def test_sources_are_cut_as_the_settings_say(
-    project: Project, settings: Settings, monkeypatch: pytest.MonkeyPatch, is_apart: bool
-) -> None:
-    monkeypatch.setattr(load, "APART_BYTES", 1 if is_apart else 1_000_000)
+def test_sources_are_cut_as_the_settings_say(project: Project, settings: Settings, is_apart: bool) -> None:
+    settings.MRPVM_READ_APART_BYTES = 1 if is_apart else 1_000_000
     text = "\n\n".join(f"Pump {number} is blue. It is in hall {number}." for number in range(20))
     counts = []
     for number, changes in enumerate(({}, {"WHOLE": 300}, {"WHOLE": 300, "TARGET": 300}, {"WHOLE": 300, "MIN": 0})):

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from bench.pages.storing import FAILED_EVERY, store_long_session, store_sessions
 from sessions_app.models import Project, Session
-from sessions_app.queries.search import reach
 from sessions_app.queries.sessions.pages import EXCHANGES_SHOWN, SESSIONS_SHOWN, TURNS_SHOWN
 from tests.web.page_scene import check_html, counted_queries, member_client
 
@@ -78,8 +78,8 @@ def link(html: str, words: str) -> str | None:
     return unescape(found[1]) if found else None
 
 
-def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "LOOKED_AT", 20)
+def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, settings: Settings) -> None:
+    settings.MRPVM_SEARCHED_ROWS = 20
     store_sessions(project, 90)
     client = member_client(project)
     html, _ = cost(client, "/", {"q": "Conversation 77"})
@@ -101,8 +101,8 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, monkeyp
     assert link(html, "Search further back") is None
 
 
-def test_a_filtered_list_pages_through_each_session_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "LOOKED_AT", 40)
+def test_a_filtered_list_pages_through_each_session_once(project: Project, settings: Settings) -> None:
+    settings.MRPVM_SEARCHED_ROWS = 40
     store_sessions(project, 70)
     client, address, seen = member_client(project), "/?q=Conversation&back=2", []
     while address:
@@ -114,9 +114,9 @@ def test_a_filtered_list_pages_through_each_session_once(project: Project, monke
 
 @pytest.mark.parametrize(("text", "counts"), [("red in:turns", [29, 57, 86]), ("red in:units", [30, 60, 90])])
 def test_the_search_looks_so_far_and_says_so(
-    project: Project, monkeypatch: pytest.MonkeyPatch, text: str, counts: list[int]
+    project: Project, settings: Settings, text: str, counts: list[int]
 ) -> None:
-    monkeypatch.setattr(reach, "LOOKED_AT", 30)
+    settings.MRPVM_SEARCHED_ROWS = 30
     store_long_session(project, 90)
     client = member_client(project)
     html, _ = cost(client, reverse("search"), {"q": text})

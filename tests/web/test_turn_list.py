@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from django.test import Client
 from django.urls import reverse
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.mounts import mount_base
@@ -97,8 +97,8 @@ def test_a_turn_is_listed_with_the_base_that_it_ran_over(project: Project) -> No
     assert "Handbook" not in earlier
 
 
-def test_pages_follow_each_other_without_gaps(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn_lists, "LOOKED_AT", 7)
+def test_pages_follow_each_other_without_gaps(project: Project, settings: Settings) -> None:
+    settings.MRPVM_SEARCHED_ROWS = 7
     add_turns(new_session(project), 20)
     client = member_client(project)
     address, seen = reverse("turns"), []
@@ -116,11 +116,11 @@ def test_pages_follow_each_other_without_gaps(project: Project, monkeypatch: pyt
     "text", ["status:no-answer", "is:rewritten", "is:left-out", "is:slow", "is:imported", "rating:down"]
 )
 def test_a_filter_with_an_index_is_found_however_far_back(
-    project: Project, turns: list[ExplainabilityTurn], monkeypatch: pytest.MonkeyPatch, text: str
+    project: Project, turns: list[ExplainabilityTurn], settings: Settings, text: str
 ) -> None:
     rate_turn(turns[1], "down", "No.")
     add_turns(new_session(project), 20)
-    monkeypatch.setattr(turn_lists, "LOOKED_AT", 5)
+    settings.MRPVM_SEARCHED_ROWS = 5
     assert len(rows(member_client(project), q=text)) == 1
 
 

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from itertools import batched, takewhile
 from statistics import median
 
+from django.conf import settings
 from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 
 from mrpvm.errors import NotFound
 from sessions_app.models import ExplainabilityTurn, KBMount, Project, Session, TurnRating
 from sessions_app.queries.search.filter_language import SLOW_MS, Filter, parse
-from sessions_app.queries.search.reach import LOOKED_AT
 from sessions_app.queries.search.results import found_turns
 
 SHOWN = 50
 SHOWN_MAX = 200
 PAGES_LOOKED_AT = 20
-"""Pages of `LOOKED_AT` turns that a bulk action goes through."""
+"""Pages of `MRPVM_SEARCHED_ROWS` turns that a bulk action goes through."""
 SORTS: Mapping[str, str] = {"time": "duration_ms", "tokens": "token_count"}
 """The columns that a page can be ordered by in place of the time at which a turn began."""
 _INDEXED: Mapping[tuple[str, str], Q] = {
@@ -63,9 +63,8 @@ def turn_page(
 ) -> TurnPage:
     """Return the newest turns below the key `before` that fit.
 
-    At most `LOOKED_AT` rows are looked at, so that a page costs the same whatever is stored: one that few of them fit
-    may be short, or empty, and still say where to continue. What an index finds is looked up there, and only what it
-    finds counts as looked at.
+    At most `MRPVM_SEARCHED_ROWS` rows are looked at, so that a page costs the same whatever is stored. It may be short
+    or empty and still say where to continue. Where an index finds the turns, only those that it finds are counted.
 
     Args:
         sort: orders what fits among the rows looked at by one of `SORTS`, the largest first.
@@ -76,11 +75,11 @@ def turn_page(
     turns = _with_base(found_turns(project, wanted).defer(None).only(*_COLUMNS))
     keys = _indexed_keys(wanted, start)
     if keys is None:
-        bound = start - LOOKED_AT
+        bound = start - settings.MRPVM_SEARCHED_ROWS
         goes_on = stored.filter(pk__lt=bound).exists()
     else:
         bound = keys[-1] if keys else 0
-        goes_on = len(keys) == LOOKED_AT
+        goes_on = len(keys) == settings.MRPVM_SEARCHED_ROWS
         turns = turns.filter(pk__in=keys)
     among = turns.filter(pk__lt=start, pk__gte=bound)
     if sort:
@@ -138,11 +137,11 @@ def _indexed_keys(wanted: Filter, start: int) -> list[int] | None:
             continue
         if term.key == "rating" and term.value != "none":
             rated = TurnRating.objects.filter(value=term.value, turn__lt=start).order_by("-turn")
-            return list(rated.values_list("turn_id", flat=True)[:LOOKED_AT])
+            return list(rated.values_list("turn_id", flat=True)[: settings.MRPVM_SEARCHED_ROWS])
         condition = _INDEXED.get((term.key, str(term.value)))
         if condition is not None:
             marked = ExplainabilityTurn.objects.filter(condition, pk__lt=start).order_by("-pk")
-            return list(marked.values_list("pk", flat=True)[:LOOKED_AT])
+            return list(marked.values_list("pk", flat=True)[: settings.MRPVM_SEARCHED_ROWS])
     return None
 
 
@@ -190,7 +189,7 @@ def figures_of(turns: Sequence[Figured]) -> SessionFigures:
 def latest_figures(sessions: Collection[int], count: int) -> dict[int, SessionFigures]:
     """Return the figures of the last turns of sessions, by the sessions' keys; one query for 5,000 of them."""
     turns: dict[int, list[Figured]] = {pk: [] for pk in sessions}
-    for some in batched(sessions, LOOKED_AT, strict=False):
+    for some in batched(sessions, settings.MRPVM_SEARCHED_ROWS, strict=False):
         newest = ExplainabilityTurn.objects.filter(session__in=some, turn_index__gt=F("session__turn_sequence") - count)
         columns = ("session_id", "duration_ms", "token_count", "rating__value")
         for pk, duration_ms, tokens, thumb in newest.order_by().values_list(*columns):
@@ -221,7 +220,7 @@ def _with_base(turns: QuerySet[ExplainabilityTurn]) -> QuerySet[ExplainabilityTu
 
 
 def newest_by_outcome(project: Project, outcomes: Collection[str]) -> dict[str, ExplainabilityTurn]:
-    """Return the newest turn of each outcome that the newest `LOOKED_AT` turns hold; at most two queries an outcome."""
+    """Return the newest turn of each outcome among the newest `MRPVM_SEARCHED_ROWS`; at most two queries an outcome."""
     turns_by_outcome = {}
     for outcome in outcomes:
         page = turn_page(project, parse(f"status:{outcome}"), limit=1)

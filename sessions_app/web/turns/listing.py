@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.urls import reverse
 
 from sessions_app.models import ExplainabilityTurn, Project, TurnRating
 from sessions_app.queries.search.filter_language import parse
-from sessions_app.queries.search.reach import LOOKED_AT
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.turns.lists import SHOWN_MAX, SORTS, turn_page
 from sessions_app.queries.turns.saved_filters import saved_filters
@@ -60,7 +60,7 @@ def turn_list_context(project: Project, parameters: Mapping[str, str]) -> dict[s
     before = whole_number(parameters.get("before"))
     sort, skip = parameters.get("sort", ""), whole_number(parameters.get("skip")) or 0
     sort = sort if sort in SORTS else ""
-    page = turn_page(project, wanted, before, sort=sort, skip=min(skip, LOOKED_AT) if sort else 0)
+    page = turn_page(project, wanted, before, sort=sort, skip=min(skip, settings.MRPVM_SEARCHED_ROWS) if sort else 0)
     rows = [_row(turn) for turn in page.turns]
     place = {"before": str(page.next_before or ""), "skip": str(page.next_skip or "")}
     saved = saved_filters(project)
@@ -70,7 +70,7 @@ def turn_list_context(project: Project, parameters: Mapping[str, str]) -> dict[s
         "rows": rows,
         "more": more,
         "is_cut_short": page.is_cut_short,
-        "looked_at": f"{LOOKED_AT:,}",
+        "looked_at": f"{settings.MRPVM_SEARCHED_ROWS:,}",
         "here": _query(q=wanted.text, sort=sort),
         "sort": sort,
         "newest_url": f"{reverse('turns')}?{_query(q=wanted.text)}",
