@@ -63,7 +63,7 @@ class FairShare:
             self._leave(worker)
 
     def step(self) -> None:
-        """Let projects that have worked less work first, or continue at once; do nothing outside of `turn`."""
+        """Give way to projects that have worked less; return at once where there are none, or outside of `turn`."""
         worker = _current.get()
         if worker is None or (time.monotonic() >= self._contest_until and self._working is None):
             return

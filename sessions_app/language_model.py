@@ -52,7 +52,7 @@ def configuration() -> EndpointConfig | None:
 
 
 def use_local_model(model: LocalModel | None) -> None:
-    """Take the local model for every role of which the environment names no model, or none with None."""
+    """Use the local model for every role without a model in the environment; none with None."""
     global _local
     _local = model
 

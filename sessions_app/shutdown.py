@@ -20,7 +20,7 @@ def begin() -> None:
 
 
 def reset() -> None:
-    """Take the end back, for a server that is started again in the same process."""
+    """Reset, for a server that is started again in the same process."""
     global _deadline
     with _lock:
         _deadline = None

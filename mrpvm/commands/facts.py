@@ -68,7 +68,7 @@ class MemoryStore(Protocol):
         """Mark a record as verified; False if there is none of this id, in this domain if one is named."""
 
     def archive(self, record_id: str, domain: str | None) -> bool:
-        """Put a record away until it is verified or told again; False as for `verify`."""
+        """Archive a record until it is verified or told again; False as for `verify`."""
 
     def expire(self, record_id: str, domain: str | None, hours: float) -> bool:
         """Set a record to expire so many hours from now; False as for `verify`."""

@@ -143,7 +143,7 @@ def _one_id(arguments: _Arguments, subcommand: str) -> str:
 
 
 def _consolidate(arguments: _Arguments, ports: Ports) -> CommandOutcome:
-    """Keep what the user's newest messages state by rule; nothing does that unasked."""
+    """Store the facts in the user's newest messages; only this command does."""
     if arguments.words:
         raise _BadFlags("/memory long consolidate does not accept arguments.")
     facts = facts_in(ports.said_by_user(CONSOLIDATED_MESSAGES))

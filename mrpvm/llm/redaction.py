@@ -118,7 +118,7 @@ def name_secrets(secrets: Iterable[str]) -> None:
 
 @contextmanager
 def secrets_remembered() -> Iterator[None]:
-    """Take out what is found to be a secret wherever it is afterwards, alone too, as long as the block runs.
+    """Redact a secret that was recognised once wherever it occurs later in the block, also alone.
 
     A turn takes sentences apart, and writes down words of them. For the thread of the block.
     """

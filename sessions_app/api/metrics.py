@@ -31,7 +31,7 @@ class Metrics(ApiView):
     schema = None
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
-        """Look whether there are any before who asks."""
+        """Answer 404 where metrics are off, before authentication."""
         _counted()
         super().initial(request, *args, **kwargs)
 

@@ -173,7 +173,7 @@ def _apply(session: Session, outcome: CommandOutcome) -> list[events.News]:
 
 
 def _add_tool_message(session: Session, turn: ExplainabilityTurn, call: ToolCall) -> None:
-    """Keep what the tool was given and gave."""
+    """Store the tool's input and output."""
     append_turn_message(
         session,
         turn,

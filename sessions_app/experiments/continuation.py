@@ -70,7 +70,7 @@ def continue_from(turn: ExplainabilityTurn, changes: Changes, *, tells_supposed:
 
 
 def _keep_choices(fork: Session, changes: Changes) -> None:
-    """Have every turn of a fork run with what the trial chose, as far as a session keeps it.
+    """Store a trial's choices in the fork, as far as a session keeps them.
 
     Its plugins, level, model and system prompt are kept by its first turn.
     """

@@ -41,5 +41,5 @@ class Watch:
             raise TurnCancelled("It was stopped.")
 
     def pause(self) -> None:
-        """Let turns go first."""
+        """Pause while turns run."""
         self._pacer.pause()

@@ -133,7 +133,7 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
 
 
 def correct_unit(session: Session, unit_id: str, text: str, actor: User | None = None) -> Session:
-    """Put what a text says in the place of a unit that the session sees; return the session as it now is.
+    """Replace a unit that the session sees by what a text states; return the session as it now is.
 
     Raises:
         InvalidInput: no text, nothing in it says anything, or the session knows all of it already.

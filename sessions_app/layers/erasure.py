@@ -95,7 +95,7 @@ def _chains(layers: set[int]) -> Chains:
 
 
 def move_seals(layers: Collection[int]) -> None:
-    """Have every process read again what these sealed layers hide."""
+    """Invalidate what every process has cached of these sealed layers' hidden units."""
     for layer in KnowledgeLayer.objects.filter(pk__in=layers, sealed_at__isnull=False).only("sealed_at"):
         if layer.sealed_at is not None:
             layer.sealed_at += timedelta(microseconds=1)
@@ -104,7 +104,7 @@ def move_seals(layers: Collection[int]) -> None:
 
 @transaction.atomic
 def erase_source(source: KnowledgeSource, name: str) -> None:
-    """Leave of a source a row that says that there is none of its id any more, under another name.
+    """Replace a source's row by one that marks its id as removed, under another name.
 
     Effects: the row, what plugins derived from it, its parts in quarantine, the counts of layers and bases.
     """

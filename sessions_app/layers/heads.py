@@ -91,7 +91,7 @@ def move_head(
 
 
 def note_revision(base: KnowledgeBase, reason: str, actor: User | None = None, origin: Origin = None) -> None:
-    """Keep the base's present revision so that it can be restored; one row."""
+    """Store the base's present revision so that it can be restored; one row."""
     origin_base, origin_revision = origin or (None, None)
     KBRevision.objects.create(
         knowledge_base=base,

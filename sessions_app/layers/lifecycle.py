@@ -38,7 +38,7 @@ def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
 
 
 def give_up_layers(layers: Sequence[KnowledgeLayer], session: Session) -> None:
-    """Leave unsealed layers of the session that it does not see any more to the turns that saw them.
+    """Turn unsealed layers that the session no longer sees into removed ones, for the turns that saw them.
 
     Whoever is staging something on one of them finds that it has to be moved.
     """
@@ -49,7 +49,7 @@ def give_up_layers(layers: Sequence[KnowledgeLayer], session: Session) -> None:
 
 
 def abandon(layers: QuerySet[KnowledgeLayer]) -> None:
-    """Leave unsealed layers that nothing points at any more to the sweeper.
+    """Mark unsealed layers that nothing points at any more for the sweeper.
 
     Whoever is staging something on one of them finds that it has to be moved.
     """
@@ -202,7 +202,7 @@ def _enter_units(session: Session, layer: KnowledgeLayer, limit: int | None = No
 
 
 def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> list[KnowledgeLayer]:
-    """Put what was not sealed of the session's own layers on its draft again, with a journal on top.
+    """Stack the session's own layers that were not sealed on its draft again, with a journal on top.
 
     Not what is empty below the journal, which is returned: its counts lack what was above it and was sealed.
     """
@@ -219,7 +219,7 @@ def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> list[Kn
 
 
 def relink_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Put an unsealed layer on a parent that shows exactly what its present parent shows: nothing is compared."""
+    """Move an unsealed layer to a parent that shows exactly what its present parent shows: nothing is compared."""
     layer.parent = parent
     layer.ancestry = parent.chain
     layer.source_count = parent.source_count

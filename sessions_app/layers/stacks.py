@@ -83,9 +83,9 @@ def agree_with_units(session: Session) -> None:
 
 
 def keep_own(session: Session, hashes: Sequence[str]) -> None:
-    """Put what the locked session knows under these hashes above its draft, which is to hold units like them.
+    """Copy the locked session's saved units with these hashes into its journal: its draft is about to hold equal ones.
 
-    It stays there when the draft loses them again. Costs by the hashes. Effects: rows of the session's journal.
+    They stay there when the draft loses its own again. Costs by the hashes. Effects: rows of the session's journal.
     """
     index_units(session.journal, unheld_units(session, hashes))
 
@@ -180,7 +180,7 @@ def put_under_journal(session: Session, layer: KnowledgeLayer) -> None:
 
 
 def take_out_loads(session: Session, source_id: str) -> None:
-    """Take those of the locked session's own layers that hold nothing but one source out of its stack."""
+    """Remove from the locked session's stack the own layers that hold nothing but this source."""
     for layer in own_layers(session)[:-1]:
         if set(layer.units.order_by().values_list("source_id", flat=True).distinct()) == {source_id}:
             assert layer.parent is not None  # noqa: S101  (a context layer lies on a draft)
@@ -192,7 +192,7 @@ def take_out_loads(session: Session, source_id: str) -> None:
 
 
 def take_out_units(session: Session, unit_ids: Sequence[str]) -> None:
-    """Take units out of the locked session's own layers, and hide those that are saved.
+    """Remove units from the locked session's own layers, and hide saved ones.
 
     Must run while the session still has the units.
     """
@@ -207,7 +207,7 @@ def take_out_units(session: Session, unit_ids: Sequence[str]) -> None:
 
 
 def follow_fold(session: Session, base: KnowledgeBase) -> None:
-    """Put what the locked session has above its mounted head on another one, if that is the same folded.
+    """Move the locked session's layers to another head, if that is its own one compacted.
 
     Else a save would put the base back on the long chain. Costs by the session's own units and by what they replace.
     """
@@ -224,7 +224,7 @@ def follow_fold(session: Session, base: KnowledgeBase) -> None:
 
 
 def _restack_draft(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Put a draft layer on another head that shows the same; what it replaces is other rows there."""
+    """Move a draft layer to another head that shows the same by other rows."""
     source_count = layer.source_count
     restack_layer(layer, parent)
     layer.source_count = source_count

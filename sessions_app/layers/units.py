@@ -202,7 +202,7 @@ def show_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> int:
 
 
 def mark_stale(layer: KnowledgeLayer, hashes: Mapping[int, str]) -> None:
-    """Take units of an unsealed layer's chain away because what they were derived from is gone; hashes by key."""
+    """Hide units of an unsealed layer's chain as stale, because their origins are gone; `hashes` are by key."""
     _take_away(layer, hashes, HiddenUnit.Change.STALE)
 
 
@@ -224,7 +224,7 @@ def _unmark(layer: KnowledgeLayer, units: Collection[int]) -> int:
 
 @transaction.atomic(savepoint=False)
 def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str], *, are_moved: bool = False) -> int:
-    """Take the layer's own units with these ids out and give how many there were; for unsealed layers alone.
+    """Remove units from an unsealed layer by their ids; return how many there were.
 
     Turns that saw them find them in a removed layer; those of a staged layer, which none saw, are deleted. What was
     derived from them is stale, as for `hide_units`, unless they `are_moved` to another layer of the chain.
@@ -271,7 +271,7 @@ def _set_aside(layer: KnowledgeLayer, keys: Sequence[int]) -> None:
 
 
 def take_out_source(source: KnowledgeSource) -> None:
-    """Take the row of a source out of its unsealed layer, which has lost its units already."""
+    """Remove the row of a source from its unsealed layer, which has lost its units already."""
     source.layer = removed_layer(source.layer)
     source.save(update_fields=["layer"])
 
@@ -310,7 +310,7 @@ def removed_layer(layer: KnowledgeLayer, unit_count: int = 0) -> KnowledgeLayer:
 
 
 def take_out_hidings(layer: KnowledgeLayer, hidings: QuerySet[HiddenUnit]) -> int:
-    """Take rows that say which units are gone out of an unsealed layer, and give how many there were."""
+    """Remove rows that hide units from an unsealed layer; return how many there were."""
     pks = list(hidings.values_list("pk", flat=True))
     if not pks:
         return 0
@@ -323,7 +323,7 @@ def take_out_hidings(layer: KnowledgeLayer, hidings: QuerySet[HiddenUnit]) -> in
 
 
 def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Put an unsealed layer on top of another, or update it after a change of the one below.
+    """Move an unsealed layer on top of another, or update it after a change of the one below.
 
     Costs by the layer's own units, never by what is below. What is above is left to the caller. Effects: the
     layer's parent, ancestry, counts and the rows that say which duplicates it hides; what it removed and is not below
@@ -342,7 +342,7 @@ def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
 
 
 def recount_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Bring an unsealed layer's counts up to date where lengths have changed, its own or those of what is below."""
+    """Update an unsealed layer's counts after a change of lengths, its own or those of layers below."""
     _count_again(layer, parent)
     layer.save(update_fields=list(COUNTS))
 
@@ -354,7 +354,7 @@ def _count_again(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
 
 
 def restack_above(layer: KnowledgeLayer) -> None:
-    """Bring all unsealed layers above this one up to date, also one that is just being filled."""
+    """Update all unsealed layers above this one, also one that is just being filled."""
     for above in layer.children.select_for_update().filter(sealed_at=None):
         restack_layer(above, layer)
         if above.kind != KnowledgeLayer.Kind.JOURNAL:

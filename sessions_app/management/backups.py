@@ -89,7 +89,7 @@ def verified(file: Path) -> BackupManifest:
 
 
 def restore_backup(file: Path, *, with_secret_key: bool = False) -> BackupManifest:
-    """Put what a backup holds in the place of what there is; nobody may serve the database meanwhile.
+    """Replace the database and files by those of a backup; no process may serve the database meanwhile.
 
     What was there stays beside it: SQLite's database and the folders under names that end in `before-restore`.
 

@@ -23,7 +23,7 @@ class Bootstrapped:
 
 
 def bootstrap(api_key: str | None, demo: bool, *, alone: bool) -> Bootstrapped:
-    """Bring the database into a state that can be used; safe to repeat.
+    """Prepare the database for use; idempotent.
 
     Args:
         api_key: a key to accept instead of a generated one.

@@ -35,7 +35,7 @@ class SessionMovedOn(Conflict):
 def start_turn(
     session: Session, call: TurnCall, take_place: Callable[[], None] = lambda: None, wait_ms: int = 0
 ) -> ExplainabilityTurn:
-    """Take the session's slot and return the running turn; in a fork if the session has moved on meanwhile.
+    """Take the session's slot and return the running turn; in a fork if the session has changed meanwhile.
 
     Args:
         take_place: called once the slot is free; what it raises leaves no turn behind.

@@ -189,7 +189,7 @@ class _Stored:
         return self._keys[project_pk, digest]
 
     def forget(self) -> None:
-        """Look everything up again."""
+        """Clear the cache."""
         self._utilities.clear()
         self._keys.clear()
 

@@ -80,7 +80,7 @@ def _referred(request: TurnRequest) -> tuple[HistoryMessage, ...]:
 
 
 def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admitted]) -> PluginError | None:
-    """Put what a detection came to into `admitted`, or give why it cannot be used."""
+    """Add a detection's results to `admitted`, or return why they cannot be used."""
     if detection.status != "success":
         return None
     number = frame.first_unit_number

@@ -184,7 +184,7 @@ def remove_test(test: TestCase) -> None:
 
 @transaction.atomic
 def order_tests(suite: Suite, test_ids: Sequence[str]) -> None:
-    """Put the tests in this order; those that are not named follow in theirs."""
+    """Order the tests; those that are not named follow in their present order."""
     wanted = {test_id: place for place, test_id in enumerate(test_ids)}
     tests = list(suite.tests.select_for_update().order_by("position", "id"))
     tests.sort(key=lambda test: wanted.get(test.test_id, len(wanted)))

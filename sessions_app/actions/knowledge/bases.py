@@ -119,7 +119,7 @@ def rename_base(base: KnowledgeBase, name: str) -> KnowledgeBase:
 
 @transaction.atomic
 def delete_base(base: KnowledgeBase) -> None:
-    """Take the base out of all lists and choices; its layers stay for the forks and turns that saw them.
+    """Soft-delete the base; its layers stay for the forks and turns that saw them.
 
     Raises:
         InvalidInput: KB_IS_DEFAULT, it is the project's default base.

@@ -59,7 +59,7 @@ def stage_source(
 
 
 def remove_source(session: Session, source_id: str, *, watch: OnBatch = unwatched, wait_ms: int = 0) -> Session:
-    """Take a source out of the session's draft, also one of the mounted base; return the session as it now is.
+    """Remove a source from the session's draft, also one of the mounted base; return the session as it now is.
 
     Raises:
         NotFound: SOURCE_NOT_FOUND, the draft shows no such source; SESSION_NOT_FOUND.
@@ -91,7 +91,7 @@ def _change(
 
 
 def _keep_many_own(session: Session, hashes: Sequence[str], watch: OnBatch, wait_ms: int) -> None:
-    """Do most of what `keep_own` would, if that is much, in short transactions.
+    """Do most of the work of `keep_own` in short transactions, where it is much.
 
     What is found does not change by it: it is the session's where it is saved, and in its journal too.
 

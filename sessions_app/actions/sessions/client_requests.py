@@ -8,7 +8,7 @@ from sessions_app.models import AuditKind, ExplainabilityTurn
 
 @transaction.atomic
 def forget_response(turn: ExplainabilityTurn) -> None:
-    """Take the turn's response out of the dialect; the turn, its messages and its record stay."""
+    """Remove the turn's response from the OpenAI API; the turn, its messages and its record stay."""
     locked = ExplainabilityTurn.objects.select_for_update().only("client_request").get(pk=turn.pk)
     if not (locked.client_request or {}).get("deleted"):
         record_of_session(AuditKind.RESPONSE_FORGOTTEN, turn.session, turn=turn.request_id)

@@ -160,7 +160,7 @@ def _room(session: Session) -> int:
 
 
 def _remove_loaded(session: Session, source_id: str) -> None:
-    """Take out what a context load brought in under this source id; the session's row is saved by the caller.
+    """Remove the units of an earlier load of this source id; the caller saves the session's row.
 
     A large load's layer is taken out of the stack as it is. One that a mount or a fork wrote
     holds what else the session knows, too.

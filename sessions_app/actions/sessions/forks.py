@@ -143,7 +143,7 @@ def _known(source: Session, sequence: int) -> QuerySet[ContextUnit]:
 
 
 def _copy_units(fork: Session, known: QuerySet[ContextUnit], *, is_indexed: bool) -> None:
-    """Take over the units; `is_indexed` says whether a layer of the fork holds them already."""
+    """Copy the units; `is_indexed` says whether a layer of the fork holds them already."""
     columns = [str(field.column) for field in UnitFields._meta.local_concrete_fields]
     own = {"session_id": fork.pk, "state": ContextUnit.State.COMMITTED.value}
     insert_copies(ContextUnit, known, [*columns, "created_at", "committed_at"], own)
@@ -155,7 +155,7 @@ def _copy_units(fork: Session, known: QuerySet[ContextUnit], *, is_indexed: bool
 
 
 def _copy_remembered(source: Session, fork: Session, sequence: int) -> None:
-    """Take over what the session was told to remember before the first message that the fork has not."""
+    """Copy the texts remembered before the first message that the fork lacks."""
     texts = source.remembered_texts.order_by("id")
     following = source.messages.filter(sequence__gt=sequence).order_by("sequence").first()
     if following is not None:

@@ -68,7 +68,7 @@ class LockedMemory:
         return True
 
     def archive(self, record_id: str, domain: str | None) -> bool:
-        """Put a record away; it is told to nobody until it is verified or told again."""
+        """Archive a record; it is not used until it is verified or told again."""
         return bool(self._structured(record_id, domain).update(status=Status.ARCHIVED))
 
     def expire(self, record_id: str, domain: str | None, hours: float) -> bool:

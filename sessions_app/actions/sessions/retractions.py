@@ -32,7 +32,7 @@ _QUOTED_CHARS = 120
 
 @transaction.atomic
 def retract_unit(session: Session, unit_id: str, actor: User | None = None) -> Session:
-    """Take a unit out of what the session knows; return the session as it now is.
+    """Retract a unit from the session; return the session as it now is.
 
     Raises:
         NotFound: UNIT_NOT_FOUND, the session does not see such a unit now.
@@ -48,7 +48,7 @@ def retract_unit(session: Session, unit_id: str, actor: User | None = None) -> S
 
 @transaction.atomic
 def restore_unit(session: Session, unit_id: str, actor: User | None = None) -> Session:
-    """Take a retraction back; return the session as it now is.
+    """Undo a retraction; return the session as it now is.
 
     What was derived from a hidden unit in other sources stays away until its source is stored again.
 
@@ -104,7 +104,7 @@ def _by(what: str, actor: User | None) -> str:
 
 
 def _take_out(session: Session, unit_id: str, own_reason: str, hidden_reason: str) -> str:
-    """Take a unit of the locked session out, its own or one below; return what it said."""
+    """Remove a unit, the locked session's own or one below; return its text."""
     own = session.context_units.filter(unit_id=unit_id, state=State.COMMITTED).first()
     if own is not None:
         take_out_units(session, [unit_id])

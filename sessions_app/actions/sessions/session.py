@@ -257,7 +257,7 @@ def change_session(session: Session, named: Mapping[str, Any]) -> None:
 def choose_guidance(
     session: Session, *, agent: str | None = None, persona: str | None = None, style: str | None = None
 ) -> None:
-    """Let another agent act, or another persona or style talk, from the session's first turn on."""
+    """Set the agent, persona or style before the session's first turn."""
     named = {"active_agent": agent, "active_persona": persona, "active_style": style}
     chosen = {name: value for name, value in named.items() if value is not None}
     for name, value in chosen.items():
@@ -291,7 +291,7 @@ def delete_session(session: Session) -> None:
 
 @transaction.atomic
 def restore_session(session: Session) -> Session:
-    """Bring a deleted session back.
+    """Restore a deleted session.
 
     Raises:
         Conflict: the period for it is over.
@@ -437,7 +437,7 @@ PREFERENCES: Mapping[str, str | int | None] = {
 
 @transaction.atomic
 def clear_preference(session: Session, name: str) -> Session:
-    """Take a preference back, as if no turn had left one.
+    """Clear a preference, as if no turn had left one.
 
     Raises:
         InvalidInput: there is no such preference.

@@ -41,7 +41,7 @@ def claim_key(project: Project, caller: str, key: str, fingerprint: str) -> tupl
 
 
 def keep_answer(kept: KeptAnswer, status: int, headers: Mapping[str, str], body: bytes) -> None:
-    """Keep the answer that a claimed key got."""
+    """Store the answer of a claimed key."""
     KeptAnswer.objects.filter(pk=kept.pk).update(status=status, headers=dict(headers), body=body)
 
 

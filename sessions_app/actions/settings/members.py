@@ -121,7 +121,7 @@ def change_role(membership: Membership, role: str) -> Membership:
 
 @transaction.atomic
 def dismiss_member(membership: Membership) -> None:
-    """Take a member's role away; open pages and streams of theirs end within two seconds.
+    """Remove a member; their open pages and streams end within two seconds.
 
     Raises:
         Conflict: the project would be left without an admin.

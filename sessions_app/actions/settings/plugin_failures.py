@@ -23,7 +23,7 @@ def record_failure(
     kb_id: str = "",
     source_id: str = "",
 ) -> None:
-    """Keep that a plugin failed, and say so in the log; never raises, since nobody waits for the plugin.
+    """Store and log a plugin's failure; never raises, since nobody waits for the plugin.
 
     Effects: one row; an error beyond 4,000 characters is kept as far as that, and says so.
     """

@@ -181,7 +181,7 @@ def show_project(user: User, slug: str) -> Project:
 
 @transaction.atomic
 def remove_member(membership: Membership) -> None:
-    """Take the user's role away; doing so again changes nothing.
+    """Remove the user from the project; idempotent.
 
     Effects: open pages close with their next event; the invitations of the user are withdrawn.
     """

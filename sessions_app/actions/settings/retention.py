@@ -62,7 +62,7 @@ def stop_retention(project: Project) -> Retention:
 
 @transaction.atomic
 def start_retention(project: Project) -> Retention:
-    """Have the sweeper begin a run soon, whether removing was stopped or the last run is over."""
+    """Ask the sweeper for a run, also where the last one was stopped or is over."""
     locked = _locked(project)
     _begin_anew(locked)
     record(AuditKind.RETENTION_STARTED, project.pk, "retention")

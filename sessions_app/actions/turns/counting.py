@@ -35,7 +35,7 @@ def count_ended_turns(pause: Callable[[], None]) -> int:
 
 
 def mark_outdated(turn: ExplainabilityTurn) -> None:
-    """Have the turn's hour counted again: something that is counted has changed."""
+    """Mark the turn's hour to be counted again after a change."""
     hour = hour_of(turn.created_at)
     TurnCounts.objects.filter(project_id=turn.session.project_id, hour=hour).update(is_outdated=True)
 

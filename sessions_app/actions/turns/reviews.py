@@ -47,7 +47,7 @@ def queue_turns(project: Project, turns: Sequence[ExplainabilityTurn], author: A
 
 @transaction.atomic
 def unqueue_turns(project: Project, request_ids: Collection[str] | None = None) -> int:
-    """Take turns out of the queue, all where none is named; what was thought of them stays. Returns how many."""
+    """Remove turns from the queue, all where none is named; return how many. Their scores stay."""
     queued = QueuedTurn.objects.filter(project=project)
     if request_ids is not None:
         queued = queued.filter(turn__request_id__in=request_ids)

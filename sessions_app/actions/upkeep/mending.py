@@ -51,7 +51,7 @@ def leave_to_sweeper(layers: Sequence[int]) -> int:
 
 
 def mark_index_outdated(layers: Sequence[int]) -> int:
-    """Have the layers indexed again by the next reindexing; return how many."""
+    """Mark the layers for the next reindexing; return how many."""
     return KnowledgeLayer.objects.filter(pk__in=layers).update(index_version="")
 
 

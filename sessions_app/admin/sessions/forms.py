@@ -278,7 +278,7 @@ class RestoreSession(ActionForm):
         return row.deleted_at is not None
 
     def perform(self, actor: User) -> Done:
-        """Bring it back."""
+        """Restore the session."""
         restore_session(self.row)
         return Done(message="The session is back.", log="Brought back.")
 

@@ -103,7 +103,7 @@ class Undelete(ApiView):
 
     @schemas.kb_undelete
     def post(self, request: Request, kb_id: str) -> Response:
-        """Bring the base back; one that is there stays as it is."""
+        """Restore the base; idempotent."""
         try:
             base = knowledge_base(self.project, kb_id)
         except NotFound:

@@ -95,7 +95,7 @@ class OneWorkspaceSource(ApiView):
 
     @schemas.workspace_remove
     def delete(self, request: Request, session_id: str, source_id: str) -> Response:
-        """Take it out of the draft, also one of the mounted base; the base keeps it until a save."""
+        """Remove the source from the draft; the mounted base keeps its own until a save."""
         wait_ms = self.parameters(WaitQuery)["wait_ms"]
         remove_source(sessions.session(self.project, session_id), source_id, wait_ms=wait_ms)
         changed = sessions.session(self.project, session_id)

@@ -124,7 +124,7 @@ class OneItem(OpenAIView):
         return Response(_told(self._known(_found(self, conversation_id), item_id)))
 
     def delete(self, request: Request, conversation_id: str, item_id: str) -> Response:
-        """Take it out of the conversation; the turn that it belongs to keeps its record."""
+        """Delete the item from the conversation; its turn keeps the record."""
         session = _found(self, conversation_id)
         remove_message(session, self._known(session, item_id).sequence)
         return Response(_conversation(session))

@@ -27,7 +27,7 @@ class SplitMessages:
 
 
 def said_in(messages: Any, name: str) -> SplitMessages:
-    """Take the messages of a chat apart; the last user message is answered.
+    """Split the messages of a chat; the last user message is the one to answer.
 
     Raises:
         InvalidInput: no such list, an unknown role, parts that are not text, no user message, no text in it.
@@ -38,7 +38,7 @@ def said_in(messages: Any, name: str) -> SplitMessages:
 
 
 def said_as_input(sent: Any, instructions: Any) -> SplitMessages:
-    """Take the `input` and `instructions` of a response apart.
+    """Split the `input` and `instructions` of a response.
 
     Raises:
         InvalidInput: as for `said_in`, and for items that are no messages.

@@ -24,7 +24,7 @@ class OneResponse(OpenAIView):
         return Response(stored_response(known_turn(self, response_id, "response_id")))
 
     def delete(self, request: Request, response_id: str) -> Response:
-        """Take it out of this API; what the conversation said and learnt stays."""
+        """Delete the response from this API; the conversation's messages and units stay."""
         forget_response(known_turn(self, response_id, "response_id"))
         return Response({"id": response_id, "object": "response", "deleted": True})
 

@@ -29,7 +29,7 @@ class RestoreUnit(ApiView):
 
     @schemas.unit_restore
     def post(self, request: Request, session_id: str, unit_id: str) -> Response:
-        """Have the session use the unit again."""
+        """Undo the retraction of the unit."""
         body, session = self.body(UnitChangeRequest), sessions.session(self.project, session_id)
         changed = waiting_for_slot(body["wait_ms"], lambda: restore_unit(session, unit_id, self.access.actor))
         return Response(_change(changed.session_id, unit_id, "restored", changed.unit_count))

@@ -60,7 +60,7 @@ class StartRetention(AdminsView):
 
     @schemas.retention_start
     def post(self, request: Request) -> Response:
-        """Have a run begin soon."""
+        """Ask for a run."""
         return Response(_rules(start_retention(self.project)))
 
 

@@ -55,7 +55,7 @@ class Ready(ApiView):
     permission_classes = ()
 
     def perform_authentication(self, request: Request) -> None:
-        """Leave it to the answer: who asks cannot be looked up while the database is away."""
+        """Do nothing: `get` authenticates, as callers cannot be looked up while the database is away."""
 
     @schemas.ready
     def get(self, request: Request) -> Response:

@@ -44,7 +44,7 @@ class TurnScores(ApiView):
 
     @schemas.score_delete
     def delete(self, request: Request, session_id: str, request_id: str) -> Response:
-        """Take the caller's score back. One that is not there is gone."""
+        """Delete the caller's score; idempotent."""
         with suppress(NotFound):
             rate_turn(turn_of(self.project, session_id, request_id), "", author=self.author)
         return Response(status=204)
@@ -98,7 +98,7 @@ class OneReview(ApiView):
 
     @schemas.review_remove
     def delete(self, request: Request, request_id: str) -> Response:
-        """Take it out; one that is not there is gone."""
+        """Remove the turn from the queue; idempotent."""
         unqueue_turns(self.project, [request_id])
         return Response(status=204)
 

@@ -25,7 +25,7 @@ class AnswerDialect(Protocol):
     """How one dialect describes a turn; it puts events into the stream's feed."""
 
     def listen(self, turn: ExplainabilityTurn, event: Event) -> None:
-        """Take what the turn is doing."""
+        """Take a machine event of the running turn."""
 
     def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:
         """Take a piece of the answer."""

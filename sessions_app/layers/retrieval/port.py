@@ -364,7 +364,7 @@ class PluginKnowledge:
 
     @outages_told()
     def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
-        """Keep what is of units that the view has given."""
+        """Store the artifacts of units that the view has returned."""
         known = self.view.given
         if self.keep is not None:
             self.keep(

@@ -43,7 +43,7 @@ type _Unit = tuple[int, int, int, IndexEntry]
 
 
 def reindex(report: OnReindexed = lambda what, done, of: None) -> int:
-    """Bring every layer to the code's index version; return how many were brought there.
+    """Reindex every layer of another index version; return how many.
 
     Waits for turns that still read what was replaced, and for sessions in which one is running.
 

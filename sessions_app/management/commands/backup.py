@@ -16,13 +16,13 @@ class Command(BaseCommand):
     requires_system_checks = []  # they are the server's; a backup is made whatever is wrong with it
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the file, and what to do with it."""
+        """Declare the file and the flags."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--with-secret-key", action="store_true", help="the signing key too: who has it can log in")
         parser.add_argument("--verify", action="store_true", help="write nothing: read FILE and compare its checksums")
 
     def handle(self, *args: Any, file: Path, with_secret_key: bool, verify: bool, **options: Any) -> None:
-        """Do it, and say what the file holds."""
+        """Write or check the backup, and print what it holds."""
         try:
             manifest = verified(file) if verify else make_backup(file, with_secret_key=with_secret_key)
         except BackupError as error:

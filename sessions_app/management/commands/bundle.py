@@ -22,7 +22,7 @@ class Command(BaseCommand):
     help = "Write a session with what its turns need to FILE, check such a file, or store it as a read-only session."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take what to do, with which file."""
+        """Declare the verb and the file."""
         what = parser.add_subparsers(dest="what", required=True)
         export = what.add_parser("export", help="write a session to FILE")
         export.add_argument("session")
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             action.add_argument("--project", help="slug of the project; the default project without it")
 
     def handle(self, *args: Any, what: str, file: Path, **options: Any) -> None:
-        """Do it and say what the file holds."""
+        """Write, check or import the bundle, and print what it holds."""
         try:
             if what == "export":
                 with file.open("xb") as target:

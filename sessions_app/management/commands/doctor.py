@@ -19,7 +19,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take whether to mend."""
+        """Declare `--mend`."""
         parser.add_argument("--mend", action="store_true", help="mend what can be mended")
 
     def handle(self, *args: Any, mend: bool, **options: Any) -> None:

@@ -30,7 +30,7 @@ class Command(BaseCommand):
     requires_migrations_checks = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take what shall be forgotten."""
+        """Declare the options that name what to forget."""
         what = parser.add_subparsers(dest="kind", required=True)
         text = what.add_parser("text", help="a text as it stands, whatever its case")
         words = what.add_parser("words", help="every sentence that holds all these words, such as a person's name")
@@ -54,7 +54,7 @@ class Command(BaseCommand):
             each.add_argument("--confirm", metavar="NAME", help="the plan's name, in place of typing it")
 
     def handle(self, *args: Any, kind: str, **options: Any) -> None:
-        """Do it and print what was found before and after."""
+        """Forget, and print what was found before and after."""
         named_ids = {name: options[name] for name in _IDS if options.get(name)}
         try:
             project = project_named(options["project"])

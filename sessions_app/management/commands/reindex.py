@@ -22,7 +22,7 @@ class Command(BaseCommand):
     requires_migrations_checks = True
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it, with a line every other second, and say how much it was."""
+        """Reindex, with a progress line every two seconds, and print how much was done."""
         if not is_anything_left():
             self.stdout.write("The index is up to date: there was nothing to do.")
             return

@@ -22,12 +22,12 @@ class Command(BaseCommand):
     requires_system_checks = []  # some of them open the database, which may be the reason for this
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the file."""
+        """Declare the file."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--with-secret-key", action="store_true", help="the signing key too, if the backup has it")
 
     def handle(self, *args: Any, file: Path, with_secret_key: bool, **options: Any) -> None:
-        """Do it, bring the tables up to date, and say what came back."""
+        """Restore the backup, migrate the database, and print what was restored."""
         try:
             with DatabaseClaim(shared=False):
                 manifest = restore_backup(file, with_secret_key=with_secret_key)

@@ -37,7 +37,7 @@ class Command(BaseCommand):
     requires_system_checks = []  # run by handle(), which prints one line for each problem
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the address, and whether another process has prepared the database."""
+        """Declare the address, and whether another process has prepared the database."""
         parser.add_argument("--host", default=settings.HOST, help="address to listen on (over HOST)")
         parser.add_argument("--port", default=settings.PORT, type=int, help="port to listen on, 0 for any (over PORT)")
         parser.add_argument(

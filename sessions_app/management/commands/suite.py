@@ -31,7 +31,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take what to do, with which suite."""
+        """Declare the verb and the suite."""
         what = parser.add_subparsers(dest="what", required=True)
         store = what.add_parser("import", help="make the suite that FILE gives, or replace its tests")
         store.add_argument("file", type=Path)
@@ -55,7 +55,7 @@ class Command(BaseCommand):
             action.add_argument("--project", help="slug of the project; the default project without it")
 
     def handle(self, *args: Any, what: str, **options: Any) -> None:
-        """Do it."""
+        """Run the verb."""
         try:
             project = project_named(options["project"])
             match what:

@@ -152,13 +152,13 @@ class AccessWatch:
         self._looking: asyncio.Task[None] | None = None
 
     def add(self, wakeup: Wakeup, reader: SessionReader) -> None:
-        """Look after a socket from now on."""
+        """Add a socket."""
         self._sockets[wakeup] = reader
         if self._looking is None:
             self._looking = asyncio.create_task(self._look())
 
     def remove(self, wakeup: Wakeup) -> None:
-        """Let a socket go; without any, nothing is read."""
+        """Remove a socket; without any, nothing is read."""
         self._sockets.pop(wakeup, None)
         if not self._sockets and self._looking is not None:
             self._looking.cancel()

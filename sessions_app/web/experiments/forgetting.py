@@ -43,7 +43,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @form_of("forget")
 @member_view("admin")
 def plan(request: HttpRequest, member: Member) -> HttpResponse:
-    """Look for what is to go; leads to the page that shows what was found."""
+    """Plan an act of forgetting, and redirect to its page."""
     subject = _subject(request.POST)
     try:
         if not subject.kind:

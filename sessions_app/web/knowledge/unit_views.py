@@ -46,7 +46,7 @@ def cited(request: HttpRequest, member: Member, session_id: str, request_id: str
 @form_of("session", "session_id")
 @member_view("editor")
 def retract(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Take the unit that the form names with `id` out of what the session knows; it can be taken back."""
+    """Retract the unit with the form's `id` from the session; this can be undone."""
     session, unit_id = sessions.session(member.project, session_id), _unit_id(request)
     address = _address(session_id, unit_id)
     try:
@@ -62,7 +62,7 @@ def retract(request: HttpRequest, member: Member, session_id: str) -> HttpRespon
 @form_of("session", "session_id")
 @member_view("editor")
 def restore(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Take a retraction back."""
+    """Undo a retraction."""
     session, unit_id = sessions.session(member.project, session_id), _unit_id(request)
     try:
         restore_unit(session, unit_id, member.user)
@@ -76,7 +76,7 @@ def restore(request: HttpRequest, member: Member, session_id: str) -> HttpRespon
 @form_of("session", "session_id")
 @member_view("editor")
 def correct(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Put what the field `text` says in the unit's place; what was refused is in the field again."""
+    """Replace the unit by what the field `text` states; a refused text is in the field again."""
     session, unit_id = sessions.session(member.project, session_id), _unit_id(request)
     text = request.POST.get("text", "")
     address = _address(session_id, unit_id)

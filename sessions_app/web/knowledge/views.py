@@ -118,7 +118,7 @@ def compare(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
 @form_of("knowledge-base", "kb_id")
 @member_view("editor")
 def restore(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Bring an earlier revision back, if the base is still what the page showed."""
+    """Restore an earlier revision, if the base is still at the one that the page showed."""
     base = knowledge_base(member.project, kb_id)
     revision, expected = (whole_number(request.POST.get(name)) for name in ("revision", "expected"))
     try:
@@ -173,7 +173,7 @@ def delete(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
 @form_of("knowledge")
 @member_view("editor")
 def undelete(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Bring a deleted base back, and go there."""
+    """Restore a deleted base and redirect to it."""
     base = restore_base(member.project, kb_id)
     tell(request, f"“{base.name}” is back.")
     return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))

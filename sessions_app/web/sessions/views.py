@@ -150,7 +150,7 @@ def _call(request: HttpRequest, member: Member) -> TurnCall:
 @form_of("session", "session_id")
 @member_view("editor")
 def take_models(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Take over the project's role table as it is now."""
+    """Copy the project's present role table into the session."""
     session = session_of(member.project, session_id)
     try:
         change_model_config(session, {"take_current_roles": True})
@@ -178,7 +178,7 @@ def policies(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
 @form_of("session", "session_id")
 @member_view("editor")
 def clear(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Take a preference back; a script that asks for JSON gets what the page would say."""
+    """Clear a preference; a script that asks for JSON gets the page's message."""
     session = session_of(member.project, session_id)
     is_script = request.headers.get("Accept") == "application/json"
     try:
@@ -221,7 +221,7 @@ def delete(request: HttpRequest, member: Member, session_id: str) -> HttpRespons
 @form_of("sessions")
 @member_view("editor")
 def restore(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Bring a deleted session back and go there."""
+    """Restore a deleted session and redirect to it."""
     session = deleted_session(session_id, member.project.pk)
     if session is None:
         raise Http404("There is no such deleted session.")

@@ -70,7 +70,7 @@ def role(request: HttpRequest, member: Member, name: str) -> HttpResponse:
 @form_of("members")
 @member_view("admin")
 def remove(request: HttpRequest, member: Member, name: str) -> HttpResponse:
-    """Take a member's role away."""
+    """Remove a member."""
     membership = members.member(member.project, name)
     try:
         dismiss_member(membership)

@@ -109,7 +109,7 @@ def code(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def enrolment(request: HttpRequest) -> HttpResponse:
-    """Have an authenticator set up where everybody must have one; its first code logs in."""
+    """Set up an authenticator where one is required; its first code logs in."""
     user, waiting = _waiting(request)
     if user is None or waiting is None:
         return _begin_again(request)

@@ -13,7 +13,7 @@ _PROXY_BACKEND = "django.contrib.auth.backends.RemoteUserBackend"
 
 
 def note_passed(request: HttpRequest) -> None:
-    """Let the browser's login count also where a second factor is required: a code was given, or a link opened."""
+    """Mark the browser's login as confirmed by a second factor: a code, or a login link."""
     request.session[_PASSED] = True
 
 

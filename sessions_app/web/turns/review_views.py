@@ -89,7 +89,7 @@ def queue(request: HttpRequest, member: Member) -> HttpResponse:
 @form_of("review")
 @member_view("editor")
 def clear(request: HttpRequest, member: Member) -> HttpResponse:
-    """Take all turns out of the queue, or the one that the form names; ratings stay."""
+    """Remove all turns from the queue, or the one that the form names; ratings stay."""
     one = request.POST.get("turn", "")
     count = unqueue_turns(member.project, [one] if one else None)
     tell(request, f"{count} turn{'' if count == 1 else 's'} taken out of the review queue.")

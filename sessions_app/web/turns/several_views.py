@@ -23,7 +23,7 @@ _REASONS_TOLD = 3
 @form_of("turns")
 @member_view("editor")
 def keep(request: HttpRequest, member: Member) -> HttpResponse:
-    """Keep the turns as tests of a suite; leads to the suite."""
+    """Keep the turns as tests of a suite, and redirect to it."""
     try:
         turns = turns_meant(request, member)
         suite = suite_meant(request, member)

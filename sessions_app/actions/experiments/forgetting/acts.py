@@ -33,7 +33,7 @@ def create_act(project: Project, subject: Subject, author: Author) -> Forgetting
 
 @transaction.atomic
 def begin_removal(act: Forgetting) -> None:
-    """Note that a plan is carried out from now on.
+    """Start carrying out a plan.
 
     Raises:
         Conflict: FORGETTING_NOT_PLANNED; it runs or has ended already.
@@ -88,7 +88,7 @@ def note_search(act: Forgetting, after: Mapping[str, int], notes: list[str], sta
 
 
 def leave_act(act: Forgetting) -> None:
-    """Leave an interrupted act to whoever takes it up next."""
+    """Release an interrupted act for the next process."""
     Forgetting.objects.filter(pk=act.pk).update(lease_until=timezone.now())
 
 
@@ -103,7 +103,7 @@ def drop_lost_plans() -> int:
 
 
 def take_abandoned() -> Iterator[Forgetting]:
-    """Take over, one after the other, running acts whose process went away."""
+    """Take over running acts whose process ended, one after the other."""
     now = timezone.now()
     abandoned = Forgetting.objects.filter(lease_until__lt=now, status=Status.RUNNING)
     for act in abandoned.select_related("project"):
