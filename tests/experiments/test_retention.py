@@ -1,6 +1,6 @@
 """What a project no longer keeps is removed a few rows a time; what something needs stays, with the reason."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 from mrpvm.errors import InvalidInput
 from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.sessions.forks import fork_session
-from sessions_app.actions.sessions.session import create_session, delete_session
+from sessions_app.actions.sessions.session import create_session, delete_session, purge_deleted_sessions
 from sessions_app.actions.settings.retention import choose_retention, start_retention, stop_retention
 from sessions_app.actions.upkeep.retention import carry_out_retention
 from sessions_app.experiments.changes import Changes
@@ -220,6 +220,54 @@ def test_spans_of_which_no_trace_was_drawn_go_too(talk: Talk, project: Project) 
     choose_retention(project, {"imported-traces": 30})
     assert carry_out_retention(rest=NOW) == 3
     assert not ImportedSpan.objects.exists()
+
+
+def store_traces(session: Session, span_counts: Sequence[int]) -> None:
+    """Store traces of another application with so many spans."""
+    for number, span_count in enumerate(span_counts):
+        turn = ExplainabilityTurn.objects.create(
+            session=session,
+            turn_index=100 + number,
+            request_id=f"imported-{number}",
+            kind="imported",
+            status="succeeded",
+        )
+        ImportedSpan.objects.bulk_create(
+            ImportedSpan(
+                project=session.project, turn=turn, trace_id=f"{number:032x}", span_id=f"{index:016x}", span={}
+            )
+            for index in range(span_count)
+        )
+
+
+@pytest.mark.parametrize("is_session_deleted", [False, True])
+def test_a_trace_of_many_spans_goes_in_several_transactions(
+    talk: Talk, project: Project, monkeypatch: pytest.MonkeyPatch, is_session_deleted: bool
+) -> None:
+    session = talk(SAID[0]).session
+    store_traces(session, [1_200, 3, 700])
+    age()
+    with recorded(monkeypatch) as transactions:
+        if is_session_deleted:
+            delete_session(session)
+            Session.objects.filter(pk=session.pk).update(deleted_at=timezone.now() - timedelta(days=1))
+            assert purge_deleted_sessions() == 1
+        else:
+            choose_retention(project, {"imported-traces": 30})
+            assert carry_out_retention(rest=NOW) == 3
+    assert not ImportedSpan.objects.exists()
+    assert not ExplainabilityTurn.objects.filter(kind="imported").exists()
+    assert max(written.value_count for written in transactions) < 600
+
+
+def test_the_spans_of_a_trace_that_stays_stay(talk: Talk, project: Project) -> None:
+    session = talk(SAID[0]).session
+    store_traces(session, [3, 2])
+    age()
+    ImportedSpan.objects.filter(trace_id=f"{0:032x}", span_id=f"{0:016x}").update(received_at=timezone.now())
+    choose_retention(project, {"imported-traces": 30})
+    assert carry_out_retention(rest=NOW) == 1
+    assert ImportedSpan.objects.count() == 3
 
 
 @pytest.mark.parametrize("days", [{"coffee": 3}, {"traces": -1}, {"traces": 36_501}])

@@ -1,20 +1,27 @@
 """Clients that send or read too slowly are let go: a real server, whose clients have a second for everything."""
 
+import asyncio
 import secrets
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import pytest
+import uvicorn
+from pytest_django import Settings
 
+from sessions_app.management.connections import LimitedConnection
 from tests.server import ServerProcess
 
 KEY = "mrp_" + "c" * 32
 SECONDS, TOO_LONG_SECONDS = 1, 60
+TCP_ESTABLISHED = 1
 HEAD = "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\n"
 
 
@@ -28,10 +35,15 @@ def server(migrated_data: Callable[..., Path]) -> Iterator[ServerProcess]:
 def connected(server: ServerProcess) -> socket.socket:
     """Return a connection that reads little ahead."""
     address = urlsplit(server.url)
+    return connection_to((str(address.hostname), address.port or 0))
+
+
+def connection_to(address: tuple[str, int]) -> socket.socket:
+    """Return a connection that reads little ahead."""
     made = socket.socket()
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
     made.settimeout(TOO_LONG_SECONDS)
-    made.connect((address.hostname, address.port))
+    made.connect(address)
     return made
 
 
@@ -95,6 +107,44 @@ def test_a_client_that_reads_nothing_is_let_go(server: ServerProcess) -> None:
             assert _is_ended(connection)
     server.stop()
     assert "Traceback" not in server.output
+
+
+@pytest.fixture
+def endless(settings: Settings) -> Iterator[tuple[str, int]]:
+    """Return the address of an answer without end; the kernel, which has limits of its own, is not asked to help."""
+    settings.MRPVM_CLIENT_TIMEOUT_MS = SECONDS * 1000
+
+    async def answer(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while True:
+            await send({"type": "http.response.body", "body": b"a" * 1_000, "more_body": True})
+            await asyncio.sleep(0)  # to an ended connection sending does not wait
+
+    server = uvicorn.Server(uvicorn.Config(answer, http=LimitedConnection, lifespan="off", log_config=None))
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        thread = threading.Thread(target=server.run, args=([bound],))
+        thread.start()
+        yield bound.getsockname()
+        server.should_exit = server.force_exit = True
+        thread.join()
+
+
+@pytest.mark.parametrize(("bytes_a_second", "is_let_go"), [(300, True), (5_000, False)])
+def test_a_client_that_reads_too_slowly_is_let_go(
+    endless: tuple[str, int], bytes_a_second: int, is_let_go: bool
+) -> None:
+    with closing(connection_to(endless)) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        until = time.monotonic() + (TOO_LONG_SECONDS if is_let_go else 8 * SECONDS)
+        while is_open(connection) and time.monotonic() < until:
+            assert connection.recv(bytes_a_second // 10)
+            time.sleep(0.1)
+        assert is_open(connection) != is_let_go
+
+
+def is_open(connection: socket.socket) -> bool:
+    """Return whether the other end has not ended the connection, whatever is left to read."""
+    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == TCP_ESTABLISHED
 
 
 def _is_ended(connection: socket.socket) -> bool:

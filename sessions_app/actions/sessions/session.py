@@ -23,7 +23,16 @@ from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
 from sessions_app.actions.settings.audit import record_of_session
 from sessions_app.actions.settings.quotas import check_growth, stored
 from sessions_app.layers import initial_layers, layers_of, release_layers
-from sessions_app.models import AuditKind, ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
+from sessions_app.models import (
+    AuditKind,
+    ExplainabilityTurn,
+    ImportedSpan,
+    KBMount,
+    KnowledgeBase,
+    Project,
+    Session,
+    SessionMemory,
+)
 from sessions_app.models.named_sql import insert_rows, select_default_base
 from sessions_app.models.settings.project import Grounding
 from sessions_app.queries.settings.model_roles import shared_config, whole_config
@@ -379,16 +388,20 @@ def _purge_batch(session_pk: int) -> bool:
     session = _deleted(session_pk)
     if session is None:
         return False
-    if remove_turns(session.turns.all()):
+    first = list(session.turns.order_by("turn_index").values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
+    # A trace of another application has up to 2,000 spans.
+    if remove_rows(ImportedSpan.objects.filter(turn__in=first)) or remove_turns(session.turns.all()):
         return True
-    for rows in (
-        session.unit_events, session.messages, session.context_units, session.events, session.conversation_points,
-    ):  # fmt: skip
-        pks = list(rows.values_list("pk", flat=True)[:ROWS_A_TRANSACTION])
-        if pks:
-            rows.filter(pk__in=pks).delete()
-            return True
-    return False
+    rest = (session.unit_events, session.messages, session.context_units, session.events, session.conversation_points)
+    return any(remove_rows(rows.all()) for rows in rest)
+
+
+def remove_rows(rows: QuerySet[Any]) -> int:
+    """Remove as many of these rows as one transaction may; return how many that were."""
+    pks = list(rows.values_list("pk", flat=True)[:ROWS_A_TRANSACTION])
+    if pks:
+        rows.model._default_manager.filter(pk__in=pks).delete()
+    return len(pks)
 
 
 def remove_turns(turns: QuerySet[ExplainabilityTurn]) -> int:

@@ -2,14 +2,20 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import batched
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from sessions_app.actions.experiments.experiments import delete_experiment, remove_traces_of
-from sessions_app.actions.sessions.session import ROWS_A_TRANSACTION, TURNS_A_TRANSACTION, delete_session
+from sessions_app.actions.sessions.session import (
+    ROWS_A_TRANSACTION,
+    TURNS_A_TRANSACTION,
+    delete_session,
+    remove_rows,
+)
 from sessions_app.actions.settings.audit import record, remove_entries
 from sessions_app.actions.turns.payloads import remove_exchanges, remove_payloads
 from sessions_app.exclusive import alone_at
@@ -34,7 +40,7 @@ _KEYS_A_QUERY = 10_000
 _ROWS_A_TRANSACTION: Mapping[RetentionKind, int] = {
     RetentionKind.TRIALS: 1, RetentionKind.IMPORTED_TRACES: 1, RetentionKind.AUDIT: ROWS_A_TRANSACTION,
 }  # fmt: skip
-"""What stands for many rows itself goes alone: an experiment has up to 200 trials, a trace 2,000 spans."""
+"""What stands for many rows goes alone, after these: an experiment has up to 200 trials, a trace 2,000 spans."""
 
 
 class _Ended(Exception):
@@ -91,25 +97,27 @@ def _batches(run: Retention, kind: RetentionKind) -> Iterator[int]:
         for some in batched(keys, size, strict=False):
             if kind == RetentionKind.TRIALS:
                 remove_traces_of(Experiment.objects.filter(pk__in=some))
+            elif kind == RetentionKind.IMPORTED_TRACES:
+                drawn = ImportedSpan.objects.filter(turn__in=old.filter(pk__in=some))
+                yield from _without_spans(run, drawn, is_counted=False)
             with transaction.atomic():
                 going = list(old.filter(pk__in=some).values_list("pk", flat=True))
                 _remove(kind, run.project, going)
                 _note(run, kind, len(going))
             yield len(going)
     if kind == RetentionKind.IMPORTED_TRACES:
-        yield from _without_undrawn(run, before)
+        yield from _without_spans(run, undrawn_spans(run.project, before), is_counted=True)
 
 
-def _without_undrawn(run: Retention, before: datetime) -> Iterator[int]:
-    spans = undrawn_spans(run.project, before).order_by("pk")
+def _without_spans(run: Retention, spans: QuerySet[ImportedSpan], *, is_counted: bool) -> Iterator[int]:
+    """Remove spans batch by batch; yields how many count as removed: a trace counts once, not by its spans."""
     while True:
         with transaction.atomic():
-            keys = list(spans.values_list("pk", flat=True)[:ROWS_A_TRANSACTION])
-            if not keys:
+            if not (removed := remove_rows(spans.order_by("pk"))):
                 return
-            ImportedSpan.objects.filter(pk__in=keys).delete()
-            _note(run, RetentionKind.IMPORTED_TRACES, len(keys))
-        yield len(keys)
+            count = removed if is_counted else 0
+            _note(run, RetentionKind.IMPORTED_TRACES, count)
+        yield count
 
 
 def _remove(kind: RetentionKind, project: Project, keys: Sequence[int]) -> None:
