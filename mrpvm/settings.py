@@ -106,6 +106,8 @@ MRPVM_MAX_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_DETAIL_BYTES", 8_38
 
 MRPVM_MAX_BODY_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_BODY_BYTES", 2_097_152, lowest=1)  #
 MRPVM_CLIENT_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_CLIENT_TIMEOUT_MS", 60_000, lowest=1, highest=2**31 - 1)
+# Bytes a second: a body that comes faster, and an answer that is read faster, if not at first, are never too slow.
+CLIENT_LOWEST_RATE = 1_000
 MRPVM_MAX_UPLOAD_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_UPLOAD_BYTES", 20_971_520, lowest=1)  #
 MRPVM_MAX_SOURCE_CHUNKS = ENVIRONMENT.whole_number("MRPVM_MAX_SOURCE_CHUNKS", 5_000, lowest=1)  #
 MRPVM_MAX_SOURCE_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_SOURCE_UNITS", 20_000, lowest=1)  #

@@ -8,8 +8,6 @@ from typing import Any
 from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from sessions_app.api.shell.body_limit import LOWEST_RATE
-
 HEAD_BYTES = 65_536
 _ACKNOWLEDGED_AT = 120
 """Where Linux's `tcp_info` holds how many bytes the other end has acknowledged."""
@@ -20,7 +18,7 @@ class LimitedConnection(HttpToolsProtocol):
 
     The body has limits of its own, see `BodyLimit`; between two requests uvicorn waits a few seconds. Ends also one
     whose client reads an answer too slowly: it is waited for `MRPVM_CLIENT_TIMEOUT_MS` in all, and a second more for
-    each `LOWEST_RATE` bytes that it has taken since it was first waited for.
+    each `CLIENT_LOWEST_RATE` bytes that it has taken since it was first waited for.
     """
 
     _head_end: asyncio.TimerHandle | None = None
@@ -92,8 +90,9 @@ class LimitedConnection(HttpToolsProtocol):
             return
         if self._taken_before is None:
             self._taken_before = taken
-        allowed = settings.MRPVM_CLIENT_TIMEOUT_MS / 1000 + (taken - self._taken_before) / LOWEST_RATE
-        until = self._waiting_since + allowed - self._waited_seconds
+        of_reading = (taken - self._taken_before) / settings.CLIENT_LOWEST_RATE
+        allowed_seconds = settings.MRPVM_CLIENT_TIMEOUT_MS / 1000 + of_reading
+        until = self._waiting_since + allowed_seconds - self._waited_seconds
         if until <= self.loop.time():
             # With what the kernel holds for the client, which would go on reading that for hours.
             connection: socket.socket = self.transport.get_extra_info("socket")

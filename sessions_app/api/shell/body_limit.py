@@ -8,6 +8,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.conf import settings
+
 from mrpvm.errors import InvalidInput, MRPError, StorageFull, TooLarge
 from sessions_app.api.shell.errors import PROBLEM_TYPE, error_body, problem_of, status_of
 from sessions_app.database import as_unavailable
@@ -18,8 +20,6 @@ ASGIApplication = Callable[[dict[str, Any], Callable[..., Any], Callable[..., An
 # A client that is still sending would see a broken connection instead of the answer, so its body is read to the
 # end and thrown away; a client that sends many times the limit is cut off.
 DISCARDED_BODIES_MAX = 16
-LOWEST_RATE = 1_000
-"""Bytes a second: a body that comes faster, if not at first, is never too slow."""
 
 
 class BodyRefused(Exception):
@@ -33,7 +33,7 @@ class BodyRefused(Exception):
 class BodyLimit:
     """Answers 413 to a body over `max_bytes`, or over `max_upload_bytes` for a multipart upload.
 
-    Answers 408 to one that takes longer than `timeout_ms` and a second for each `LOWEST_RATE` bytes that have come.
+    Answers 408 to one that takes longer than `timeout_ms` and a second for each `CLIENT_LOWEST_RATE` bytes that have come.
     """
 
     def __init__(self, application: ASGIApplication, *, max_bytes: int, max_upload_bytes: int, timeout_ms: int) -> None:
@@ -53,7 +53,7 @@ class BodyLimit:
             if not has_more:  # what comes now is that the client leaves
                 return await receive()
             try:
-                async with asyncio.timeout_at(until + seen / LOWEST_RATE):
+                async with asyncio.timeout_at(until + seen / settings.CLIENT_LOWEST_RATE):
                     message = await receive()
             except TimeoutError:
                 raise BodyRefused(
