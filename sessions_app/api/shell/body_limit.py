@@ -33,7 +33,7 @@ class BodyRefused(Exception):
 class BodyLimit:
     """Answers 413 to a body over `max_bytes`, or over `max_upload_bytes` for a multipart upload.
 
-    Answers 408 to one that takes longer than `timeout_ms` and a second for each `CLIENT_LOWEST_RATE` bytes that have come.
+    Answers 408 to one that takes longer than `timeout_ms`, and a second for each `CLIENT_LOWEST_RATE` bytes that came.
     """
 
     def __init__(self, application: ASGIApplication, *, max_bytes: int, max_upload_bytes: int, timeout_ms: int) -> None:
