@@ -1,8 +1,9 @@
-"""Working time shared among projects: where turns of several projects work in a process, one at a time does.
+"""Working time shared among turns: no more than a few work in a process at once.
 
-Turns of one process share its interpreter, so a project with many turns would take nearly all of it. While turns of one
-project alone are about, nothing is waited for. Otherwise a turn works in steps: before each it gives way to a turn of
-a project that has worked less. Time that a turn spends waiting for a model is nobody's.
+Turns of one process share its interpreter: with each further thread that works, more of the time goes into changing
+from one to another. So a turn works in steps, and before each it has one of a few places or waits for one. It keeps its
+place from step to step unless a turn of a project that has worked less lately waits. While it waits for plugins on
+other threads, and so for a model, it has none, and that time is nobody's.
 """
 
 import time
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from threading import Condition
+from threading import Event, Lock
 
 CONTEST_SECONDS = 10.0
 """How long after its last turn a project still counts: its next one meets no crowd that began meanwhile."""
@@ -30,30 +31,33 @@ class _Share:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """One turn."""
+    """One turn; when it took its last step, and whether it may take one."""
 
     share: _Share
+    stepped_at: float = 0.0
+    may_work: Event = field(default_factory=Event)
 
 
 class FairShare:
     """Who may work in this process, as time is shared among projects.
 
     Args:
-        stuck_seconds: a project that has taken no step for so long counts as waiting; another works meanwhile.
+        at_once: turns of one project that work at once: one computes while another waits for the database.
+        stuck_seconds: a turn that has taken no step for so long keeps its place from nobody.
     """
 
-    def __init__(self, stuck_seconds: float = 0.5) -> None:
+    def __init__(self, at_once: int = 2, stuck_seconds: float = 0.2) -> None:
+        self._at_once = at_once
         self._stuck_seconds = stuck_seconds
-        self._changed = Condition()
+        self._lock = Lock()
         self._shares: dict[int, _Share] = {}
-        self._working: _Worker | None = None
-        self._stepped_at = 0.0
+        self._working: set[_Worker] = set()
         self._faded_at = 0.0
         self._contest_until = 0.0
 
     @contextmanager
     def turn(self, project: int) -> Iterator[None]:
-        """Count one turn of the project until the block ends; `step` and `waiting` inside it are of it."""
+        """Count one turn of the project until the block ends; `step` and `pause` inside it are of it."""
         worker = self._enter(project)
         token = _current.set(worker)
         try:
@@ -63,31 +67,33 @@ class FairShare:
             self._leave(worker)
 
     def step(self) -> None:
-        """Give way to projects that have worked less; return at once where there are none, or outside of `turn`."""
+        """Go on, or wait until it is the turn's time to; do nothing outside of `turn`."""
         worker = _current.get()
-        if worker is None or (time.monotonic() >= self._contest_until and self._working is None):
+        if worker is None:
             return
-        with self._changed:
-            if self._working is worker:
-                self._charge()
+        with self._lock:
+            if worker in self._working:
+                self._charge(worker)
                 if not self._is_better_waiting(worker):
                     return
-                self._working = None
-                self._changed.notify_all()
-            self._wait(worker)
+                self._working.remove(worker)
+            worker.may_work.clear()
+            worker.share.waiting.append(worker)
+            self._fill_places()
+        while not worker.may_work.wait(self._stuck_seconds):
+            with self._lock:
+                self._fill_places()
 
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Let others work until the block ends; on any thread that works for the turn."""
+    def pause(self) -> None:
+        """Let others work until the turn's next step; on any thread that works for it."""
         worker = _current.get()
         if worker is not None:
-            with self._changed:
+            with self._lock:
                 self._stop_working(worker)
-        yield
 
     def _enter(self, project: int) -> _Worker:
         now = time.monotonic()
-        with self._changed:
+        with self._lock:
             self._fade(now)
             share = self._shares.setdefault(project, _Share())
             others = [other for other in self._shares.values() if other is not share]
@@ -100,42 +106,39 @@ class FairShare:
             return _Worker(share)
 
     def _leave(self, worker: _Worker) -> None:
-        with self._changed:
+        with self._lock:
             self._stop_working(worker)
             worker.share.turn_count -= 1
             worker.share.seen_at = time.monotonic()
 
-    def _wait(self, worker: _Worker) -> None:
-        """Wait until nobody works and nobody comes before this one, then work."""
-        share = worker.share
-        share.waiting.append(worker)
-        while not (self._is_free() and self._next() is worker):
-            self._changed.wait(self._stuck_seconds)
-        share.waiting.remove(worker)
-        self._working, self._stepped_at = worker, time.monotonic()
+    def _fill_places(self) -> None:
+        """Let those who come next work, as many as there are free places."""
+        while (shares := [share for share in self._shares.values() if share.waiting]) and self._has_place():
+            worker = min(shares, key=lambda share: share.worked).waiting.popleft()
+            worker.stepped_at = time.monotonic()
+            self._working.add(worker)
+            worker.may_work.set()
 
-    def _is_free(self) -> bool:
-        return self._working is None or time.monotonic() - self._stepped_at >= self._stuck_seconds
-
-    def _next(self) -> _Worker:
-        shares = (share for share in self._shares.values() if share.waiting)
-        return min(shares, key=lambda share: share.worked).waiting[0]
+    def _has_place(self) -> bool:
+        now = time.monotonic()
+        self._working -= {worker for worker in self._working if now - worker.stepped_at >= self._stuck_seconds}
+        # Beside another project's turn, one of a project that has worked less would have half of the interpreter.
+        return len(self._working) < (1 if now < self._contest_until else self._at_once)
 
     def _is_better_waiting(self, worker: _Worker) -> bool:
         return any(share.waiting and share.worked < worker.share.worked for share in self._shares.values())
 
     def _stop_working(self, worker: _Worker) -> None:
-        if self._working is worker:
-            self._charge()
-            self._working = None
-            self._changed.notify_all()
+        if worker in self._working:
+            self._charge(worker)
+            self._working.remove(worker)
+            self._fill_places()
 
-    def _charge(self) -> None:
-        """Add the time since the last step to what the project has worked."""
+    def _charge(self, worker: _Worker) -> None:
+        """Add the time since the turn's last step to what its project has worked."""
         now = time.monotonic()
-        if self._working is not None:
-            self._working.share.worked += now - self._stepped_at
-        self._stepped_at = now
+        worker.share.worked += now - worker.stepped_at
+        worker.stepped_at = now
 
     def _fade(self, now: float) -> None:
         """Forget projects that have not been seen lately, and the older work of the others."""

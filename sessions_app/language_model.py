@@ -9,12 +9,10 @@ from django.conf import settings
 from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.bridge import ConfiguredModel
 from mrpvm.llm.chain import Chain
-from mrpvm.llm.dialect import Completion
 from mrpvm.llm.endpoint import Endpoint, EndpointConfig
 from mrpvm.llm.local_model import NAME, LocalModel
 from mrpvm.llm.port import ModelSource, Sampling
 from mrpvm.llm.roles import ModelConfig, model_config_of
-from sessions_app.fair_share import fair_share
 
 NO_MODEL = "No language model is configured."
 
@@ -71,18 +69,9 @@ def endpoint() -> Endpoint | None:
     return None if config is None else _endpoint(config)
 
 
-class _SharedEndpoint(Endpoint):
-    """The provider; while it works for a turn, other turns of this process may."""
-
-    def send(self, *args: Any, **kwargs: Any) -> Completion:
-        """Return the answer; see `Endpoint.send`."""
-        with fair_share.waiting():
-            return super().send(*args, **kwargs)
-
-
 @lru_cache(maxsize=4)
 def _endpoint(config: EndpointConfig) -> Endpoint:
-    return _SharedEndpoint(config)
+    return Endpoint(config)
 
 
 def model_source(

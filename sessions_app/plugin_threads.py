@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import Empty, SimpleQueue
+from typing import Any
 
 from django.conf import settings
 from django.db import connections
@@ -14,12 +15,22 @@ from mrpvm.contracts import Descriptor
 from mrpvm.kernel.scheduler import TICK_MS
 from mrpvm.kernel.workers import Workers
 from sessions_app.database import living_connection
+from sessions_app.fair_share import fair_share
 
 type Patience = Callable[[], float]
 """Returns how many milliseconds are left for all plugins together; asked while they work, and ends that by raising."""
 
+
+class _TurnWorkers(Workers):
+    """Threads whose calls a turn waits for without its place among those that work."""
+
+    def submit(self, work: Callable[[], Any], done: Callable[[Future[Any]], None]) -> Callable[[], None]:
+        fair_share.pause()
+        return super().submit(work, done)
+
+
 # Each thread keeps its database connection as long as that works, as request threads do.
-workers = Workers(around=living_connection, leave=connections.close_all)
+workers = _TurnWorkers(around=living_connection, leave=connections.close_all)
 
 
 def unhurried() -> float:

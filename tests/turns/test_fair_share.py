@@ -1,16 +1,19 @@
-"""One project's turns leave room for another's: places among the running turns, and time to work."""
+"""Turns share the time to work, and one project's leave room for another's: places among the running turns too."""
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import pytest
 from pytest_django import Settings
 
 from mrpvm.errors import Unavailable
+from sessions_app import plugin_threads
 from sessions_app.fair_share import FairShare
+from sessions_app.plugin_threads import on_plugin_thread
 from sessions_app.running_turns import RunningTurns
 
 LOUD, QUIET = 1, 2
@@ -33,13 +36,44 @@ def works(share: FairShare, project: int, seconds: float, done: Callable[[], obj
         done()
 
 
-def test_turns_of_one_project_wait_for_nothing(share: FairShare) -> None:
-    with share.turn(LOUD):
-        share.step()
-        other = threading.Thread(target=works, args=(share, LOUD, 0, lambda: None))
-        other.start()
-        other.join(5)
-        assert not other.is_alive()
+@contextmanager
+def working(share: FairShare, project: int) -> Iterator[threading.Event]:
+    """Have a turn of the project work until the event is set, at the end of the block at the latest."""
+    begun, ends = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with share.turn(project):
+            share.step()
+            begun.set()
+            ends.wait(30)
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(work)
+        assert begun.wait(5)
+        try:
+            yield ends
+        finally:
+            ends.set()
+
+
+def test_a_few_turns_of_one_project_work_at_once() -> None:
+    """The places are taken: turns that come work when one of those that work ends."""
+    share = FairShare(at_once=2, stuck_seconds=60)
+    ended: list[int] = []
+    with ExitStack() as stack:
+        first = stack.enter_context(working(share, LOUD))
+        stack.enter_context(working(share, LOUD))
+        waiting = [
+            threading.Thread(target=works, args=(share, LOUD, 0, partial(ended.append, number))) for number in range(3)
+        ]
+        for each in waiting:
+            each.start()
+            each.join(0.05)
+        assert not ended
+        first.set()
+        for each in waiting:
+            each.join(5)
+    assert sorted(ended) == [0, 1, 2]
 
 
 def test_a_quiet_project_goes_before_a_crowd(share: FairShare) -> None:
@@ -71,17 +105,21 @@ def test_two_busy_projects_share_the_time_equally(share: FairShare) -> None:
             each.result(30)
 
 
-def test_others_work_while_a_turn_waits_for_a_model() -> None:
+def test_others_work_while_a_turn_waits_for_a_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     share = FairShare(stuck_seconds=60)
+    monkeypatch.setattr(plugin_threads, "fair_share", share)
     with share.turn(QUIET):
         pass
     with share.turn(LOUD):
         share.step()
-        with share.waiting():
+
+        def other_works() -> bool:
             quick = threading.Thread(target=works, args=(share, QUIET, 0, lambda: None))
             quick.start()
             quick.join(5)
-            assert not quick.is_alive()
+            return not quick.is_alive()
+
+        assert on_plugin_thread(10_000, other_works)
 
 
 def test_a_turn_that_takes_no_step_blocks_nobody() -> None:
