@@ -187,6 +187,39 @@ def test_bundle_that_would_fill_the_memory_is_refused(project: Project) -> None:
         assert most < 50_000_000
 
 
+@pytest.mark.parametrize("escape", [rb"\u0000", rb"\ud800"])
+def test_a_bundle_with_text_that_cannot_be_stored_is_refused(project: Project, escape: bytes) -> None:
+    walk = Walk(project, seed=1)
+    walk.turn("My dog is called Rex.")
+    whole = bundled(walk.session)
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        names = [name for name in archive.namelist() if b"Rex" in archive.read(name)]
+    assert {"message.jsonl", "explainabilityturn.jsonl", "layerunit.jsonl", "turnevents.jsonl"} <= set(names)
+    counts = (Session.objects.count(), KnowledgeBase.objects.count())
+    for name in names:
+        with pytest.raises(BundleRefused):
+            import_bundle(project, io.BytesIO(with_text(whole, name, b"Rex", escape)))
+    assert counts == (Session.objects.count(), KnowledgeBase.objects.count())
+
+
+def with_text(bundle: bytes, changed: str, text: bytes, other: bytes) -> bytes:
+    """Return the bundle with a text of one file changed, and a manifest that is true of it."""
+    altered = repacked(bundle, lambda name, kept: kept.replace(text, other) if name == changed else kept)
+    return repacked(altered, lambda name, kept: rewritten_manifest(kept, altered) if name == MANIFEST else kept)
+
+
+@pytest.mark.parametrize("text", ["a\0", "a\ud800"])
+@pytest.mark.parametrize("name", ["sessionId", "product", "leftOut"])
+def test_a_bundle_whose_manifest_cannot_be_stored_is_refused(project: Project, name: str, text: str) -> None:
+    whole = bundled(Session.objects.get(pk=Walk(project, seed=1).session.pk))
+
+    def with_text_there(file: str, content: bytes) -> bytes:
+        return json.dumps({**json.loads(content), name: [text]}).encode() if file == MANIFEST else content
+
+    with pytest.raises(BundleRefused, match="manifest holds a NUL"):
+        import_bundle(project, io.BytesIO(repacked(whole, with_text_there)))
+
+
 def rewritten_manifest(manifest: bytes, archive: bytes) -> bytes:
     """Return the manifest that tells the truth about the other files of a zip."""
     stated = json.loads(manifest)

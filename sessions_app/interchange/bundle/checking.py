@@ -18,6 +18,7 @@ from mrpvm.assistants.personas import PersonaCatalogue
 from mrpvm.assistants.skills import SkillSnapshot
 from mrpvm.conversation.preparation import ConversationState
 from mrpvm.errors import TooLarge
+from mrpvm.llm.storable import is_storable
 from mrpvm.trace.events import Event, event_of
 from mrpvm.trace.graph import fold_graph
 from mrpvm.wire import from_wire
@@ -123,6 +124,8 @@ def _manifest(archive: zipfile.ZipFile) -> BundleManifest:
         stated = json.loads(part.read(_MOST_MANIFEST_BYTES))
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
         raise BundleRefused("The file is no bundle of a session.")
+    if not is_storable(stated):
+        raise BundleRefused("The manifest holds a NUL or half of a surrogate pair.")
     version = stated.get("version")
     if not isinstance(version, int) or not 1 <= version <= FORMAT_VERSION:
         raise BundleRefused(

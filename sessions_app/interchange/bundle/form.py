@@ -220,13 +220,11 @@ def _from_json(field: "Field[Any, Any]", value: Any, keys: Keys) -> Any:
         if moment.tzinfo is None:
             raise ValueError("the time has no zone")
         return moment
-    if isinstance(field, CompressedJSONField):
-        return value
-    if isinstance(field, BinaryField):
+    if isinstance(field, BinaryField) and not isinstance(field, CompressedJSONField):
         return value if isinstance(value, list) else base64.b64decode(value, validate=True)
     if not is_storable(value):
         raise ValueError("it holds a NUL or half of a surrogate pair")
-    if isinstance(field, JSONField):
+    if isinstance(field, JSONField | CompressedJSONField):
         return value
     python = field.to_python(value)
     if python != value:
