@@ -64,9 +64,9 @@ class PlannerHints:
 class Descriptor:
     """What a plugin says about itself. `timeout_ms` is enforced for every call.
 
-    A plugin that `is_quick` is called on the thread of the turn, which cannot leave it behind: its work is bounded, it
-    asks no model, and of what may keep it waiting it uses `context.knowledge` alone. One that is not
-    `is_deterministic` may return something else for the same input: a replay takes what it returned then. A KB plugin
+    A plugin that `is_quick` is called on the thread of the turn, which cannot abandon it: its work is bounded, it asks
+    no model, and it waits for nothing but `context.knowledge`. One that is not `is_deterministic` may return something
+    else for the same input: a replay takes its recorded result. A KB plugin
     that would skip every event says so by `heeds_events`, and hears of none.
     """
 

@@ -1,7 +1,7 @@
 """Units written where nobody looks, in short transactions, until a last short one makes them visible.
 
-A staged layer is on top of the layer that it is meant for and nothing points at it, so readers do not see it, and
-what is left of it after a crash is swept. SQLite's one writer is never held for long, whatever a source's size: a
+A staged layer lies on top of the layer that it is meant for. Nothing points at it, so readers do not see it; after a
+crash it is swept. SQLite's one writer is never held for long, whatever a source's size: a
 change of more than `MRPVM_UNITS_AT_ONCE` units is made in a staged layer, `MRPVM_UNITS_A_TRANSACTION` at a time.
 """
 

@@ -326,8 +326,7 @@ def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Move an unsealed layer on top of another, or update it after a change of the one below.
 
     Costs by the layer's own units, never by what is below. What is above is left to the caller. Effects: the
-    layer's parent, ancestry, counts and the rows that say which duplicates it hides; what it removed and is not below
-    it any more is forgotten.
+    layer's parent, ancestry, counts and hidden duplicates; removals of units that are no longer below it are deleted.
     """
     layer.parent = parent
     layer.ancestry = parent.chain

@@ -69,7 +69,7 @@ def diagnose_turn(
     exhaustive: Annotated[bool, Field(description="go on after three findings that meet what is expected")] = False,
     allow_model: AllowModel = False,
 ) -> str:
-    """Search by trials for the causes of a turn's answer: what it depends on, or what makes it say what it should."""
+    """Search by trials for the causes of a turn's answer: what it depends on, or what would correct it."""
     _check_may_ask(caller, allow_model)
     turn = turns.turn(caller.project, session_id, turn_id)
     expected = Expectation(should_contain=should_contain, should_not_contain=should_not_contain)

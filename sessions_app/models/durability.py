@@ -10,9 +10,9 @@ from django.db import connection
 def durable_later() -> Iterator[None]:
     """On SQLite, do not wait for the disk at the end of each of this thread's transactions in the block.
 
-    For rows that nobody sees yet: other writers would wait for the disk too. They are on it at the latest with the next
-    transaction outside of the block, because SQLite keeps the order of what it writes; so what makes them visible is
-    never there without them. Within a transaction this changes nothing.
+    For rows that nobody sees yet: other writers would wait for the disk too. SQLite writes
+    in order: the rows are on the disk before any later transaction outside of the block, such as the one that makes
+    them visible. Within a transaction this changes nothing.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield

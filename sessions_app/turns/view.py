@@ -35,8 +35,8 @@ class TurnView:
     `layers` are the session's own, the highest first, then the mounted one; `draft_count` of the own ones, the lowest,
     were its draft. `marks` are the highest keys of units, hidings and layers at that moment. `memory_turn_count` counts
     the turns that the session remembered, None without a memory. `utilities` are those that differ from the conditions'
-    by their places there. Of the session's summary the turn that extended it keeps the text as `new_summary`; one that
-    sees it knows how far it goes. A `history` that the request brought is kept as far as its window may reach; of it
+    by their places there. The turn that extended the session's summary keeps its text as `new_summary`; later
+    turns keep how far it goes. A `history` that the request brought is kept as far as its window may reach; of it
     `history_omitted_count` messages are not.
     """
 

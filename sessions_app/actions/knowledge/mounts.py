@@ -55,8 +55,8 @@ def mount_base(
 ) -> KBMount:
     """Mount the head of `base` in the session and give the mount; `mount.session` is the session as it now is.
 
-    Units, messages and preferences of the session stay: what it saved into the base that it leaves is written
-    once more for the other one, much of it in short transactions. Costs the same for every size of base.
+    Units, messages and preferences of the session stay. Units that it saved into the base that it leaves are copied,
+    many of them in short transactions. Costs the same for every size of base.
 
     Args:
         reason: why, in the words of: `load-api`, `mount-api`, `mount-page`, `chat`, `mount-admin`,

@@ -119,8 +119,7 @@ def check_limit(subject: str, what: str, value: int, setting: str, code: str) ->
 def insert_source(layer: KnowledgeLayer, source: NewSource, earlier: Sequence[KnowledgeSource] = ()) -> KnowledgeSource:
     """Return the source's new row in a layer; its rejected chunks are kept with it.
 
-    It comes later than what it replaces, whatever the clocks of two servers say, and keeps the time at which that was
-    first added.
+    Its time is later than that of the row it replaces, whatever the clocks of two servers say; `added_at` is kept.
 
     Args:
         earlier: what `earlier_sources` gives for it.

@@ -79,9 +79,9 @@ def _compact(session_pk: int, before: datetime, row_count: int) -> int | None:
 def kept_sequences(rows: Sequence[tuple[int, str]]) -> set[int]:
     """Return which of a session's events, given as number and kind in order, are needed for the state around turns.
 
-    What changes the state stays, and before each of these the starts and ends of the two turns before it, which tell
-    between which turns it lies. The last ones stay too: what follows may need them, and a page sees by the very last
-    one that it has missed something.
+    Events that change the state stay, and before each of them the starts and ends of two turns, which tell between
+    which turns it happened. The newest events stay too: later ones may need them, and by the last one a page sees that
+    it has missed something.
     """
     kept: set[int] = set()
     starts, ends = deque[int](maxlen=2), deque[int](maxlen=2)

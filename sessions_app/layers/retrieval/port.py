@@ -49,8 +49,8 @@ class EffectiveView:
     layers that show units of their own: in the others there is nothing to find. `conversations` are those that hold
     utterances, `packings` say which are packed, `drafts` are the layers of a session's draft, the highest first.
     `own_sources` are the rows of sources that represent what the session itself saved. `moved` and
-    `is_outdated` as for a resolved chain: what is outdated is found as far as the words are still cut alike;
-    `guiding` are the layers that hold guidance, `marks` those of the moment at which it was resolved.
+    `is_outdated` are those of the resolved chain; an outdated layer is found by the words that are still cut alike.
+    `guiding` are the layers with guidance, `marks` the highest keys when it was resolved.
     """
 
     chain: tuple[int, ...]
@@ -148,8 +148,8 @@ class SessionKnowledge:
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
         """Return the best evidence units for weighted stemmed terms, best first, ties by unit id; two queries.
 
-        One more when many units with equal scores are at the cut, two where utterances are found, for what is packed
-        one or two, and one for which of that is hidden; none when it was asked before.
+        Further queries: one where many units have the score at the cut, two for utterances, up to three for packed
+        layers. No query for a repeated search.
         """
         wanted = {term: weight for term, weight in terms.items() if weight > 0}
         if limit < 1 or not wanted or not self.view.term_count:
@@ -219,8 +219,8 @@ class SessionKnowledge:
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
         """Return the evidence units that came last, newest first: of the whole view where it has at most `limit`.
 
-        Of a larger one only what the session itself holds, so that it never costs by the size of a base; two queries,
-        one more where some of that is saved, none when asked before.
+        Of a larger view only the session's own units are read, so that the cost does not grow with the base. Two
+        queries, one more for saved units, none when repeated.
         """
         key = ("newest", limit)
         if key not in self._found:

@@ -132,9 +132,9 @@ def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None
 def _fold_from(head: KnowledgeLayer) -> KnowledgeLayer | None:
     """Return the layer that the folded one shall be on, None to fold the whole chain.
 
-    It is as large as all that is kept above it, so that a unit is written again few times in its life, and its units
-    are older than those above it: what is copied stays newer than what is not. At most half of what lies from there
-    down is removed, so that a fold is followed by no other for that.
+    It has at least as many units as are kept above it, so that a unit is copied few times in its life, and all its
+    units are older than those above it, so that copies stay newer. From there down at most half of the units are
+    removed: more would call for the next fold.
     """
     layers = {layer.pk: layer for layer in KnowledgeLayer.objects.filter(pk__in=head.chain)}
     removed = _removed_counts(head)

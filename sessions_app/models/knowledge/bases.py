@@ -30,8 +30,8 @@ class KnowledgeLayer(models.Model):
     `ancestry` makes a chain of any length readable by one query. A `postings_layer` holds nothing but the rewritten
     postings of a sealed layer, so a search finds the old ones or the new ones, never both.
 
-    A removed layer holds what was taken out of an unsealed one, or is one that a session gave up: no view shows it but
-    those of turns that saw it. `removed_from` is the layer that it goes with; its `ancestry` names the one it was
+    A removed layer holds units removed from an unsealed one, or was given up by a session. Only views of earlier turns
+    show it. `removed_from` is the layer that it goes with; its `ancestry` names the one it was
     taken out of.
     """
 

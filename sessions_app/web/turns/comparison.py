@@ -42,7 +42,7 @@ class ComparedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One unit that came, went, or was not kept; `when` says in which turn, or that it was between them."""
+    """One unit that was added, removed or discarded; `when` names the turn, or says that it was between them."""
 
     unit_id: str
     text: str

@@ -1,7 +1,7 @@
 """The way that led to a turn's error: from what was called first to the execution that decided it.
 
-Only recorded edges are followed. Where a box was fed by several, the one called last counts, since the failure comes
-after it; where nothing fed it, the way continues with what opened its frame.
+Only recorded edges are followed. Of several boxes before one, the one called last
+is followed; without any, the way continues with the box that opened the frame.
 """
 
 from dataclasses import dataclass, field
