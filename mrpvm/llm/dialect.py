@@ -86,7 +86,7 @@ class ChatDialect:
         return body
 
     def limits(self, max_tokens: int | None, stop: tuple[str, ...]) -> dict[str, Any]:
-        """Return what bounds the answer."""
+        """Return the parameters that limit the answer."""
         limits: dict[str, Any] = {} if max_tokens is None else {"max_tokens": max_tokens}
         return limits | ({"stop": list(stop)} if stop else {})
 

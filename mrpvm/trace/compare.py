@@ -50,7 +50,7 @@ def _held(graph: Graph) -> dict[str | None, list[_Node]]:
 
 
 def _within(left: _Held, right: _Held, roots: Aligned) -> Iterator[Aligned]:
-    """Return the frames, of which one may be missing, and all they hold."""
+    """Return two aligned frames, of which one may be missing, and all nodes in them."""
     waiting = [roots]
     while waiting:
         match = waiting.pop()

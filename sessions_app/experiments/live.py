@@ -117,7 +117,7 @@ class Allowance:
         return self._left <= 0
 
     def take(self, usage: Usage) -> None:
-        """Count what an answer took."""
+        """Subtract the tokens of an answer."""
         with self._lock:
             self._left -= usage.input_tokens + usage.output_tokens
 

@@ -87,7 +87,7 @@ def question_of(test: TestCase, target: Target, session: Session) -> tuple[Recor
 
 
 def _chosen(own: Changes, wanted: Changes) -> Changes:
-    """Return a test's choices with those of the target before them."""
+    """Return a test's choices, overridden by the target's."""
     unchosen = Changes()
     named = {
         name: value

@@ -29,7 +29,7 @@ class RedactedTextField(models.TextField):
         return without_secrets(prepared) if isinstance(prepared, str) else prepared
 
     def deconstruct(self) -> Any:
-        """Return what makes the column: that of Django."""
+        """Return the field for migrations: a plain one of Django."""
         name, _, arguments, options = super().deconstruct()
         return name, "django.db.models.TextField", arguments, options
 
@@ -43,7 +43,7 @@ class RedactedCharField(models.CharField):
         return without_secrets(prepared)[: self.max_length] if isinstance(prepared, str) else prepared
 
     def deconstruct(self) -> Any:
-        """Return what makes the column: that of Django."""
+        """Return the field for migrations: a plain one of Django."""
         name, _, arguments, options = super().deconstruct()
         return name, "django.db.models.CharField", arguments, options
 

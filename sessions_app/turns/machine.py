@@ -52,7 +52,7 @@ def machine() -> Machine:
 
 
 def turn_limits() -> Limits:
-    """Return the bounds of one turn as they are set."""
+    """Return the limits of one turn from the settings."""
     return Limits(
         max_llm_calls=settings.MRPVM_MAX_LLM_CALLS,
         request_timeout_ms=settings.MRPVM_REQUEST_TIMEOUT_MS,

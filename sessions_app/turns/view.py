@@ -173,7 +173,7 @@ class _Stored:
         self._keys: dict[tuple[int, str], int] = {}
 
     def utilities_near(self, project_pk: int, present: Utilities) -> Utilities:
-        """Return utilities that conditions hold and of which few differ from the present ones."""
+        """Return utilities of stored conditions that differ from the present ones in few places."""
         base = self._utilities.get(project_pk)
         if base is None or base.keys() != present.keys() or len(_changed(present, base)) > MOST_CHANGED:
             base = self._utilities[project_pk] = dict(present)

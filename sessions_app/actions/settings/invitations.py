@@ -17,7 +17,7 @@ def withdraw_invitation(invitation: Invitation) -> None:
 
 @transaction.atomic
 def withdraw_invitations_of(project_pk: int, author: str) -> None:
-    """Make the invitations useless by which an admin could come back who is none any more."""
+    """Withdraw the open invitations that a former admin made, who could come back by one."""
     waiting = Invitation.objects.filter(project=project_pk, used_at__isnull=True, expires_at__gte=timezone.now())
     for invitation in waiting.filter(created_by_name=author[:150]):
         withdraw_invitation(invitation)

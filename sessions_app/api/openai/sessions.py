@@ -43,7 +43,7 @@ class CheckedRequest:
 
 
 def asked_in(view: ApiView, body: Mapping[str, Any], said: SplitMessages, api: str) -> CheckedRequest:
-    """Check a request before anything exists of it.
+    """Check a request before any row is stored for it.
 
     Raises:
         InvalidInput, NotFound, TooLarge, Unavailable: it is refused.

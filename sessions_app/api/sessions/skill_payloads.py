@@ -70,7 +70,7 @@ def diagnostic_payload(item: SkillDiagnostic) -> DiagnosticObject:
 
 
 def difference_payload(difference: SnapshotDifference) -> SnapshotDifferenceObject:
-    """Return what leads from one snapshot to another."""
+    """Return the differences between two snapshots."""
     return {
         "is_empty": difference.is_empty,
         "added": [skill_payload(item) for item in difference.added],

@@ -108,7 +108,7 @@ def storage() -> StorageFigures | None:
 
 
 def sizes() -> list[Size]:
-    """Measure the database; what comes to nothing is left out.
+    """Measure the database; empty kinds are left out.
 
     Reads every page of an SQLite file up to 8 GB; of a larger one, and where SQLite was built without `dbstat`, the
     sizes of tables are estimates that add up to the file.

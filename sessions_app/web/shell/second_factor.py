@@ -18,7 +18,7 @@ def note_passed(request: HttpRequest) -> None:
 
 
 def is_asked_for(user: Any, session: Any) -> bool:
-    """Return whether the login of this browser was made by a password alone, and this is not enough any more."""
+    """Return whether this browser's login, made by a password alone, now needs a second factor."""
     if settings.MRPVM_SECOND_FACTOR != "required" or not user.is_authenticated or session.get(_PASSED):
         return False
     return bool(user.has_usable_password()) and session.get(BACKEND_SESSION_KEY) != _PROXY_BACKEND
