@@ -153,16 +153,15 @@ def deepen(base: KnowledgeBase, how_often: int) -> None:
         add_source(now(base), f"s{number}", "x", [make_unit(f"s{number}::1", f"pump {number}")], source_id=f"s{number}")
 
 
-def test_only_a_long_chain_is_folded_in_the_background(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compaction, "DEEPEST", 6)
+def test_only_a_long_chain_is_folded_in_the_background(base: KnowledgeBase) -> None:
     deepen(base, 6)
-    assert compact_long_chains() == 0
+    assert compact_long_chains(deepest=6) == 0
     deepen(base, 8)
     everything = held(base, "pump")
-    assert compact_long_chains() == 1
+    assert compact_long_chains(deepest=6) == 1
     assert now(base).head.depth <= 6
     assert held(base, "pump") == everything
-    assert compact_long_chains() == 0
+    assert compact_long_chains(deepest=6) == 0
 
 
 def test_somebody_may_ask_for_it(base: KnowledgeBase) -> None:
@@ -239,36 +238,32 @@ def replace(base: KnowledgeBase, source_id: str, how_often: int, unit_count: int
 class TestRemoved:
     """A chain that holds little but what was removed from it is folded however short it is."""
 
-    @pytest.fixture(autouse=True)
-    def few(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(compaction, "FEW_REMOVED", 7)
-
     def test_a_source_that_was_replaced_often(self, base: KnowledgeBase) -> None:
         replace(base, "s", 2)
-        assert compact_long_chains() == 0  # half of it is shown
+        assert compact_long_chains(few_removed=7) == 0  # half of it is shown
         replace(base, "s", 1)
         everything = of_layer(now(base).head)
-        assert compact_long_chains() == 1
+        assert compact_long_chains(few_removed=7) == 1
         assert now(base).head.chain == [now(base).head_id]
         assert now(base).head.own_unit_count == 4
         assert of_layer(now(base).head) == everything
-        assert compact_long_chains() == 0
+        assert compact_long_chains(few_removed=7) == 0
 
     def test_what_is_mostly_shown_is_not_written_again(self, base: KnowledgeBase) -> None:
         replace(base, "large", 1, unit_count=30)
         large = now(base).head_id
         replace(base, "s", 12)
-        assert compact_long_chains() == 1
+        assert compact_long_chains(few_removed=7) == 1
         assert large in now(base).head.chain
-        assert compact_long_chains() == 0
+        assert compact_long_chains(few_removed=7) == 0
 
     def test_what_is_mostly_removed_is_not_left_below(self, base: KnowledgeBase) -> None:
         replace(base, "large", 2, unit_count=30)
         replace(base, "s", 1)
         replace(base, "large", 1, unit_count=8)
-        assert compact_long_chains() == 1
+        assert compact_long_chains(few_removed=7) == 1
         assert now(base).head.own_unit_count == 12
-        assert compact_long_chains() == 0
+        assert compact_long_chains(few_removed=7) == 0
 
 
 def test_a_source_that_is_just_being_replaced_goes_first(base: KnowledgeBase) -> None:
@@ -300,14 +295,13 @@ def test_a_wrong_fold_is_logged_once_and_not_repeated(
     deepen(base, 4)
     head = now(base).head_id
     monkeypatch.setattr(compaction, "_refused", {})
-    monkeypatch.setattr(compaction, "DEEPEST", 2)
     folds: list[int] = []
     monkeypatch.setattr(compaction, "_copy_units", lambda *_: folds.append(1))
-    assert (compact_long_chains(), compact_long_chains()) == (0, 0)
+    assert (compact_long_chains(deepest=2), compact_long_chains(deepest=2)) == (0, 0)
     assert (len(folds), now(base).head_id) == (1, head)
     assert [record.levelname for record in caplog.records if "folded wrongly" in record.message] == ["ERROR"]
     KnowledgeBase.objects.update(compaction_asked_at=timezone.now())
-    compact_long_chains()
+    compact_long_chains(deepest=2)
     assert len(folds) == 2
 
 

@@ -35,10 +35,6 @@ from sessions_app.models import (
     UnitArtifact,
 )
 
-DEEPEST = 16
-"""Layers below a head that are read without folding; more make a search noticeably slower."""
-FEW_REMOVED = 1_000
-"""Removed units that may stay; beyond them a chain that has removed more than half of what it holds is folded."""
 _KEPT = 8
 """Layers that a fold leaves below the new one at most."""
 
@@ -52,19 +48,25 @@ class FoldedWrongly(Exception):
     """The folded layer does not hold what the base shows: a defect, for which nothing of it was published."""
 
 
-def compact_long_chains(watch: Callable[[], object] = lambda: None) -> int:
+def compact_long_chains(
+    watch: Callable[[], object] = lambda: None, *, deepest: int = 16, few_removed: int = 1_000
+) -> int:
     """Fold every base whose chain is too long, or mostly removed, or that somebody wants folded; return how many were.
 
-    One that changes meanwhile, or cannot be folded, is left for the next time; one that was folded wrongly, until its
-    head is another, somebody asks anew or the server starts again; and all are while another process folds any.
+    A base that changes meanwhile, or cannot be folded, is left for the next time. One that was folded wrongly is left
+    until its head is another, somebody asks anew or the server starts again. While another process folds any, all are.
+
+    Args:
+        deepest: layers below a head that are read without folding; more make a search noticeably slower.
+        few_removed: removed units that may stay; beyond them a chain is folded when more than half of its units are.
     """
-    if not _wanted():
+    if not _wanted(deepest, few_removed):
         return 0
-    with alone_at("compaction") as hold:
-        return _fold(_wanted(), watch) if hold else 0  # what is wanted may have been done until now
+    with alone_at("compaction") as hold:  # what is wanted may have been done until now
+        return _fold(_wanted(deepest, few_removed), watch) if hold else 0
 
 
-def _wanted() -> list[int]:
+def _wanted(deepest: int, few_removed: int) -> list[int]:
     """Return the bases to fold."""
     heads = list(
         KnowledgeBase.objects.order_by("pk").values_list("pk", "head_id", "head__ancestry", "compaction_asked_at")
@@ -75,7 +77,9 @@ def _wanted() -> list[int]:
     return [
         pk
         for pk, head, ancestry, asked_at in heads
-        if len(ancestry) > DEEPEST or asked_at or _is_mostly_removed([counts[layer] for layer in (head, *ancestry)])
+        if len(ancestry) > deepest
+        or asked_at
+        or _is_mostly_removed([counts[layer] for layer in (head, *ancestry)], few_removed)
     ]
 
 
@@ -97,10 +101,10 @@ def _fold(wanted: Sequence[int], watch: Callable[[], object]) -> int:
     return folded
 
 
-def _is_mostly_removed(counts: Sequence[tuple[int, int]]) -> bool:
+def _is_mostly_removed(counts: Sequence[tuple[int, int]], few: int) -> bool:
     """Return whether more than half of the units of a chain are removed, by the counts of its layers."""
     held, removed = (sum(column) for column in zip(*counts, strict=True))
-    return removed > FEW_REMOVED and removed * 2 > held
+    return removed > few and removed * 2 > held
 
 
 def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None) -> bool:
