@@ -6,14 +6,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 
 from sessions_app.actions.settings.api_keys import named
-from sessions_app.actions.settings.audit import Actor, act_as, acting_as
+from sessions_app.actions.settings.audit import Actor, acting_as
 from sessions_app.logs import logged_request_id
 from sessions_app.models import ApiKey
-
-
-def act_with_key(key: ApiKey, address: str) -> None:
-    """Name the holder of a key as who acts, until the block of `acting_as` around this ends."""
-    act_as(lambda: holder_of(key, address))
 
 
 def holder_of(key: ApiKey, address: str) -> Actor:

@@ -62,9 +62,9 @@ def acting_as(actor: Callable[[], Actor]) -> Iterator[None]:
         _actor.reset(token)
 
 
-def act_as(actor: Callable[[], Actor]) -> None:
-    """Replace the actor, who is looked up when first asked for, until the block of `acting_as` around this ends."""
-    _actor.set(actor)
+def act_as(actor: Actor) -> None:
+    """Replace the actor until the block of `acting_as` around this ends."""
+    _actor.set(lambda: actor)
 
 
 def record(kind: AuditKind, project_pk: int | None, subject: str, /, **facts: Any) -> None:

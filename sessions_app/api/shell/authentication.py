@@ -7,8 +7,9 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
-from sessions_app.acting import act_with_key
+from sessions_app.acting import holder_of
 from sessions_app.actions.settings.api_keys import find_key
+from sessions_app.actions.settings.audit import act_as
 from sessions_app.models import Project
 from sessions_app.queries.settings.projects import is_in_force, membership_of, role_of
 
@@ -61,7 +62,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         key = find_key(token.strip().decode("latin-1"))
         if key is None:
             raise AuthenticationFailed("The API key is unknown or was revoked.")
-        act_with_key(key, request.META.get("REMOTE_ADDR") or "")
+        act_as(holder_of(key, request.META.get("REMOTE_ADDR") or ""))
         return KeyHolder(key.name), Access(project=key.project, role=key.role, caller=f"key-{key.pk}", key_pk=key.pk)
 
     def authenticate_header(self, request: Request) -> str:
