@@ -61,3 +61,40 @@ def test_no_request_is_a_defect(live_asgi: LiveServer, name: str, caplog: pytest
     status = int(answer.split()[1])
     assert status < 500
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+CHUNKED = "Transfer-Encoding: chunked\r\n"
+UNCLEAR = {
+    "length and chunks": (f"Content-Length: 5\r\n{CHUNKED}", "0\r\n\r\n"),
+    "two lengths": ("Content-Length: 2\r\nContent-Length: 50\r\n", "{}"),
+    "list of lengths": ("Content-Length: 2, 2\r\n", "{}"),
+    "signed length": ("Content-Length: +2\r\n", "{}"),
+    "folded length": ("Content-Length:\r\n 2\r\n", "{}"),
+    "unknown coding": ("Content-Length: 2\r\nTransfer-Encoding: xchunked\r\n", "{}"),
+    "chunks are not the last coding": ("Transfer-Encoding: chunked, identity\r\n", "0\r\n\r\n"),
+    "two codings": (f"{CHUNKED}Transfer-Encoding: identity\r\n", "0\r\n\r\n"),
+    "space before the colon": ("Transfer-Encoding : chunked\r\nContent-Length: 2\r\n", "{}"),
+    "header behind a carriage return": ("X-A: b\rTransfer-Encoding: chunked\r\nContent-Length: 2\r\n", "{}"),
+    "header behind a line feed": ("X-A: b\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n", "{}"),
+    "negative chunk": (CHUNKED, "-2\r\n{}\r\n0\r\n\r\n"),
+    "chunk of another base": (CHUNKED, "0x2\r\n{}\r\n0\r\n\r\n"),
+    "chunk ended by a line feed": (CHUNKED, "2\n{}\n0\n\n"),
+    "extension with a line feed": (CHUNKED, "2;a\nxx\r\n{}\r\n0\r\n\r\n"),
+}
+"""Headers and body of requests whose end a proxy and a server may see at different places."""
+
+
+@pytest.mark.parametrize("name", UNCLEAR)
+def test_a_request_whose_end_is_unclear_is_the_last(live_asgi: LiveServer, name: str) -> None:
+    """What another client's request would be smuggled in by: it is refused, and nothing behind it is read."""
+    host, _, port = live_asgi.address.partition(":")
+    headers, body = UNCLEAR[name]
+    head = f"POST /api/sessions HTTP/1.1\r\nHost: {live_asgi.address}\r\n{headers}\r\n"
+    smuggled = f"GET /api/health HTTP/1.1\r\nHost: {live_asgi.address}\r\n\r\n"
+    with socket.create_connection((host, int(port)), SECONDS) as connection:
+        connection.sendall(f"{head}{body}{smuggled}".encode())
+        answer = b""
+        while piece := connection.recv(4_096):
+            answer += piece
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
