@@ -40,7 +40,7 @@ class Finished:
 
 def run_process(
     command: Sequence[str],
-    given: bytes,
+    standard_input: bytes,
     limits: ProcessLimits,
     *,
     directory: Path,
@@ -48,7 +48,7 @@ def run_process(
     take: Callable[[bytes], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Finished:
-    """Run a program with `given` on its standard input until it exits or a limit is reached.
+    """Run a program with `standard_input` until it exits or a limit is reached.
 
     The program leads a process group of its own; when it has ended, for whatever reason, what is left of the group is
     killed. Output is read while the process runs, never more than the limit.
@@ -70,7 +70,7 @@ def run_process(
         env=dict(environment),
         start_new_session=True,
     )
-    run = _RunningProcess(process, given, limits, take)
+    run = _RunningProcess(process, standard_input, limits, take)
     try:
         outcome = run.until_over(stopped)
     finally:
@@ -83,12 +83,12 @@ class _RunningProcess:
     def __init__(
         self,
         process: "subprocess.Popen[bytes]",
-        given: bytes,
+        standard_input: bytes,
         limits: ProcessLimits,
         take: Callable[[bytes], None] | None,
     ) -> None:
         self._process = process
-        self._given = memoryview(given)
+        self._unsent = memoryview(standard_input)
         self._limits = limits
         self._take = take
         self._deadline = time.monotonic() + limits.timeout_ms / 1000
@@ -142,14 +142,14 @@ class _RunningProcess:
 
     def _write(self, pipe: IO[bytes]) -> bool:
         try:
-            written = os.write(pipe.fileno(), self._given[:_PIECE_BYTES]) if self._given else 0
+            written = os.write(pipe.fileno(), self._unsent[:_PIECE_BYTES]) if self._unsent else 0
         except BlockingIOError:
             return False
         except BrokenPipeError:
-            self._given = self._given[:0]
+            self._unsent = self._unsent[:0]
             written = 0
-        self._given = self._given[written:]
-        if not self._given:
+        self._unsent = self._unsent[written:]
+        if not self._unsent:
             self._close(pipe)
         return False
 

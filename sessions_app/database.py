@@ -130,8 +130,8 @@ class outages_told:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, Exception) and (told := as_unavailable(error)) is not error:
-            raise told from error
+        if isinstance(error, Exception) and (unavailable := as_unavailable(error)) is not error:
+            raise unavailable from error
 
 
 def give_up_dead_connections() -> None:

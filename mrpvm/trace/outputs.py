@@ -29,7 +29,7 @@ def outputs_of(events: Sequence[Event], scores: Mapping[str, Sequence[float]] = 
         (
             *_read(events),
             *_planned(events),
-            *((execution_id, _units(found)) for execution_id, found in scores.items()),
+            *((execution_id, _units(unit_scores)) for execution_id, unit_scores in scores.items()),
             *_solved(events),
             *_refused(events),
         )

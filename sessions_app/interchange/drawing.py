@@ -291,7 +291,7 @@ def _content(span: ReceivedSpan, names: Sequence[str]) -> Any:
     value = _first(span, names)
     if value is None:
         prefix = "llm.input_messages." if names is _INPUTS else "llm.output_messages."
-        numbered = {name: found for name, found in span.attributes.items() if name.startswith(prefix)}
+        numbered = {name: content for name, content in span.attributes.items() if name.startswith(prefix)}
         return numbered or None
     if isinstance(value, str) and value[:1] in "[{":
         try:

@@ -41,7 +41,7 @@ def import_spans(project: Project, spans: Sequence[ReceivedSpan]) -> int:
     by_trace: dict[str, dict[str, ReceivedSpan]] = {}
     for span in spans:
         by_trace.setdefault(span.trace_id, {}).setdefault(span.span_id, span)
-    return sum(_import_trace(project, trace_id, list(found.values())) for trace_id, found in by_trace.items())
+    return sum(_import_trace(project, trace_id, list(by_id.values())) for trace_id, by_id in by_trace.items())
 
 
 def _import_trace(project: Project, trace_id: str, spans: Sequence[ReceivedSpan]) -> int:

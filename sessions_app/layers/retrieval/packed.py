@@ -140,8 +140,8 @@ class Segment:
                 if place >= 0:
                     part[term] = share
         for name in ranked.speakers:
-            if found := self.names.get(name):
-                for part, place in zip(parts, found.places(numbers).tolist(), strict=True):
+            if named := self.names.get(name):
+                for part, place in zip(parts, named.places(numbers).tolist(), strict=True):
                     if place >= 0:
                         part[f"said by {name}"] = ranked.speaker_gain
         return parts

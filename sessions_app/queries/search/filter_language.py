@@ -174,13 +174,13 @@ _TOKEN = re.compile(r"""\s*(?P<not>-)?(?:(?P<key>[A-Za-z]+):)?(?P<value>"[^"]*"?
 
 def parse(text: str) -> Filter:
     """Return what a text asks for."""
-    given = text.strip()
+    readable = text.strip()
     problems: list[FilterProblem] = []
-    if len(given) > FILTER_CHARS:
-        rest, given = given[FILTER_CHARS:], given[:FILTER_CHARS]
+    if len(readable) > FILTER_CHARS:
+        rest, readable = readable[FILTER_CHARS:], readable[:FILTER_CHARS]
         problems.append(FilterProblem(text=rest, reason=f"Only the first {FILTER_CHARS} characters are read."))
     terms: list[Term] = []
-    for match in _TOKEN.finditer(given):
+    for match in _TOKEN.finditer(readable):
         try:
             term = _term(match)
         except _NotUnderstoodError as refused:
@@ -188,7 +188,7 @@ def parse(text: str) -> Filter:
         else:
             if term is not None:
                 terms.append(term)
-    return Filter(text=given, terms=tuple(terms), problems=tuple(problems))
+    return Filter(text=readable, terms=tuple(terms), problems=tuple(problems))
 
 
 def _term(match: re.Match[str]) -> Term | None:

@@ -166,7 +166,7 @@ def rating_of(turn: ExplainabilityTurn) -> TurnRating | None:
 def _exchange(
     session: Session,
     turn: ExplainabilityTurn,
-    given: Opinions,
+    turn_opinions: Opinions,
     unanswered: dict[str, Any] | None,
     turn_names: Mapping[str, str],
     prefers: str,
@@ -180,7 +180,7 @@ def _exchange(
         ending=ending(turn.status, outcome(turn), turn.kind),
         tone=turn_tone(turn),
         reason=why(str(error.get("code", ""))),
-        opinions=given,
+        opinions=turn_opinions,
         closest=tuple(closest(session.session_id, unanswered)),
         asked_model=_asked_model(turn),
         basis=BASIS_WORDS.get(turn.answer_basis) if turn.answer_basis in ("stated", "composed") else None,

@@ -117,5 +117,5 @@ def _row(turn: ExplainabilityTurn) -> TurnRow:
     )
 
 
-def _query(**given: str) -> str:
-    return urlencode({name: value for name, value in given.items() if value})
+def _query(**parameters: str) -> str:
+    return urlencode({name: value for name, value in parameters.items() if value})
