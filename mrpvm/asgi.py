@@ -51,5 +51,5 @@ application = ProtocolTypeRouter(
         "websocket": ReadableOrigins(AllowedHostsOriginValidator(OutagesTold(AuthMiddlewareStack(sockets)))),
     }
 )
-# What `manage.py serve` runs: it notes who connects, then believes the proxy's word on who that was for.
+# For `manage.py serve`: notes the peer's address, then applies the proxy's `X-Forwarded-For`.
 served = KnownPeer(ProxyHeadersMiddleware(application, os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")))

@@ -345,7 +345,7 @@ else:
     DATABASES["default"]["OPTIONS"] = {
         "connect_timeout": 10,
         "options": "-c lock_timeout=20s",
-        # A host that is gone without a word: what was sent waits so many ms, a connection that listens a minute.
+        # Where a host vanishes, sent data waits 10 s for it, and an idle connection a minute.
         "tcp_user_timeout": 10_000,
         "keepalives_idle": 30,
         "keepalives_interval": 10,

@@ -49,8 +49,8 @@ _KEY_OF = r"""(?:
     |(?<=private|account|signing)|(?<=(?:private|account|signing)[-_\ ])
 )"""
 
-# Forms of secrets: literals of which one begins each occurrence, in lower case, and what is tried there. The group that
-# matches is the secret, without groups the whole.
+# Forms of secrets: lower-case literals, one of which begins each occurrence, and the pattern tried there. The group
+# that matches is the secret, without groups the whole.
 _FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("sk-",), _BEGINS + r"sk-[A-Za-z0-9_-]{5,}"),  # OpenAI and others
     (("mrp_", "sk_"), _BEGINS + r"(?:mrp|sk)_[A-Za-z0-9_-]{8,}"),  # this server, Stripe

@@ -63,7 +63,7 @@ class ReadingProcess:
     ) -> Result:
         try:
             finished = self._finished(protocol.request(file, detector))
-        except (ValueError, TypeError, KeyError):  # not what that program writes: the file has got the better of it
+        except (ValueError, TypeError, KeyError):  # not the program's protocol: the file has broken it
             raise _unreadable() from None
         if isinstance(self._result, MRPError):
             raise self._result

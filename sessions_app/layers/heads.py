@@ -18,7 +18,7 @@ def lock_base(base: KnowledgeBase, *, project_id: int | None = None) -> Knowledg
     """
     rows = KnowledgeBase.objects.filter(pk=base.pk, deleted_at=None)
     rows = rows if project_id is None else rows.filter(project_id=project_id)
-    # Locked by itself: who waits would look for the row joined to the head that it had before, and find none.
+    # Locked without a join: after a wait the row is looked for with the head that it had before, and not found.
     if not rows.select_for_update().values_list("pk").first():
         raise no_such_base()
     return rows.select_related("head", "parent").get()

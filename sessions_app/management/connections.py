@@ -94,7 +94,7 @@ class LimitedConnection(HttpToolsProtocol):
         allowed_seconds = settings.MRPVM_CLIENT_TIMEOUT_MS / 1000 + of_reading
         until = self._waiting_since + allowed_seconds - self._waited_seconds
         if until <= self.loop.time():
-            # With what the kernel holds for the client, which would go on reading that for hours.
+            # Drop what the kernel still holds: the client could go on reading that for hours.
             connection: socket.socket = self.transport.get_extra_info("socket")
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.transport.abort()

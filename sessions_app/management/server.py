@@ -170,7 +170,7 @@ def run_server(
         "mrpvm.asgi:served",
         http=LimitedConnection,
         lifespan="off",
-        proxy_headers=False,  # it believes them itself, behind a note of who connects
+        proxy_headers=False,  # `served` applies them itself, after `KnownPeer`
         log_config=None,
         access_log=False,
         server_header=False,

@@ -78,7 +78,7 @@ def commit_turn(
     try:
         _store_success(prepared, outcome, report, finish_reason, trace)
     except IntegrityError as error:
-        # PostgreSQL reads a session's row again that it has waited for, but not the turn's: whoever held the row may
+        # After the wait for a session's row PostgreSQL reads that row again, but not the turn's: the former holder may
         # have closed the turn and written its last events.
         if is_running(prepared.turn.pk):
             raise

@@ -74,7 +74,7 @@ def _mount_and_take_slot(session: Session, call: TurnCall, take_place: Callable[
     if call.base is None or call.base.pk == session.mounted_kb_id:
         return _take_slot(session, call, take_place)
     running = ExplainabilityTurn.running_in(session)
-    if running is not None:  # who waits for it comes back, and brings units along once it is over
+    if running is not None:  # a waiting caller tries again, and copies units once the turn is over
         raise turn_in_progress(running)
     clock, time_ms = machine().clock, turn_limits().request_timeout_ms
     with kb_mounts.mounting(session, call.base) as mount:
@@ -129,7 +129,7 @@ def _insert_turn(
 ) -> ExplainabilityTurn:
     limits = turn_limits()
     mount()
-    # Before it is cut: half a secret is recognised by nobody. The statement goes around the field, which would do it.
+    # Redacted here, as the statement bypasses the field, and before it is cut: half a secret is not recognised.
     words = without_secrets(call.message).split(maxsplit=FIRST_MESSAGE_CHARS)[:FIRST_MESSAGE_CHARS]
     first_message = Truncator(" ".join(words)).chars(FIRST_MESSAGE_CHARS)
     now = timezone.now()

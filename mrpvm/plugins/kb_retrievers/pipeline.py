@@ -237,7 +237,7 @@ def matched_by(hit: ScoredUnit) -> str:
 def _where(term: str, fields: Sequence[str]) -> str:
     if fields:
         return f" in {' and '.join(fields)}"
-    return "" if " " in term else " around it"  # terms have no spaces: this is who said it, else neighbours lend it
+    return "" if " " in term else " around it"  # a speaker has a space; else a neighbour's word
 
 
 def _levels(entries: Sequence[EvidenceEntry]) -> tuple[str, ...]:

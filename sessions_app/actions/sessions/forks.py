@@ -97,7 +97,7 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
     fork.save()
     _copy_messages(source, fork, sequence)
     if summary_of(fork.summary).through > sequence or fork.message_sequence != sequence:
-        fork.summary = None  # it says what was said after the branch, or of places that are others in the fork
+        fork.summary = None  # it covers messages after the branch, or places that differ in the fork
     _copy_units(fork, _known(source, sequence), is_indexed=staged is not None)
     if source.remembered_count:
         _copy_remembered(source, fork, sequence)

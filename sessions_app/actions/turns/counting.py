@@ -54,7 +54,7 @@ def _count_new(pause: Callable[[], None]) -> int:
     counted.newest_turn = max((pk for pk, _ in new), default=counted.newest_turn)
     waiting = sorted(hours)
     began = time.monotonic()
-    _note(counted, waiting)  # before any of them is counted: what is noted is counted, whoever comes next
+    _note(counted, waiting)  # before any is counted, so that the next run counts what this one leaves
     while waiting:
         _count_hour(waiting.pop())
         pause()

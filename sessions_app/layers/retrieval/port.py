@@ -178,7 +178,7 @@ class SessionKnowledge:
             for term, name in names.items()
             if read[name] or (packed and packed.is_name(term))
         }
-        # A name says who speaks; what it adds as a word is that others address the speaker.
+        # A speaker's name ranks by who speaks; as a word it would rank those who address the speaker.
         ranked_terms = {term: weight for term, weight in wanted.items() if term not in speakers} or wanted
         postings = {term: read[term] for term in ranked_terms}
         alone = SearchScores.of(postings, ranked_terms, plain, packed=packed).scores()

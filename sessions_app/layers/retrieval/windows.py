@@ -56,7 +56,7 @@ def windows_around(layers: Sequence[int], hidden: Hidden, units: Sequence[int]) 
     near = {wrapped(stretch + step) for stretch, place in _first_said(units) for step in _steps(place)}
     columns = ("pk", "stretch", "place", "length", "layer_id", "is_evidence")
     rows = look_up(LayerUnit, columns, {"stretch": near}, layer_id=layers)
-    # Two bases may hold the same conversation; what is hidden of it is left out, and one unit is at each place.
+    # Two bases may hold the same conversation: duplicates are hidden, so that each place has one unit.
     seen = sorted(row for row in rows if row[5] and row[0] not in hidden.of(row[4]))
     at = {(wrapped(stretch - place // STRETCH), place): (pk, length) for pk, stretch, place, length, *_ in seen}
     return _windows(at)

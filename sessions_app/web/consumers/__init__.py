@@ -74,7 +74,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             await self.close(FORBIDDEN)
             return
         self._session_pk = result.session.pk
-        # A page that shows the revision says which; what came since is news.
+        # The revision that the page shows; a later one is sent.
         self._base = (result.session.base_pk, _number(parameters.get("revision", [""])[0]) or result.session.revision)
         self._shared.subscriptions.setdefault(result.session.pk, Subscription(result.session)).join(self._wakeup)
         self._shared.access.add(self._wakeup, self._reader)

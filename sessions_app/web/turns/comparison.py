@@ -91,7 +91,7 @@ def comparison_context(turn: ExplainabilityTurn, left: ExplainabilityTurn) -> di
         "moves": [_move(event, known.get(event.unit_id, GONE).text) for event in moves],
         "move_count": move_count,
         "moves_left_out": move_count - len(moves),
-        # A pair is named by its later turn; there is an earlier one if the earlier turn has one before it.
+        # A pair is named by its later turn; the pair before exists if the left turn has a predecessor.
         "earlier": left.request_id if neighbours(left).previous else None,
         "later": neighbours(turn).next,
     }

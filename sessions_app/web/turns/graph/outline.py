@@ -80,7 +80,7 @@ def _row(structure: GraphStructure, place: _RowPlace, selected: str, *, is_hidde
         "aria-posinset": place.position,
         "aria-setsize": place.set_size,
         "aria-selected": "true" if place.item_id == selected else "false",
-        # In the order of what is seen, so that who speaks to the page names a row as it reads.
+        # In the order of the visible text, so that voice control finds a row by what is read.
         "aria-label": spoken(seen(shown.label, shown.about, shown.time), shown.status),
         "class": f"outline__item indent-{min(place.level, _DEEPEST_INDENT)}",
     }

@@ -116,7 +116,7 @@ def frames_to_collapse(structure: GraphStructure, *, box_limit: int = VISIBLE_BO
     for frame_id in sorted(structure.frames, key=lambda key: (depth[key], id_path(key)), reverse=True):
         if shown <= box_limit or frame_id == structure.root_id:
             break
-        # All frames inside are shut already, so what it holds directly is all that is still counted of it.
+        # The frames inside are shut already: only its direct items are still counted.
         shown -= len(structure.items[frame_id])
         shut.add(frame_id)
     return frozenset(shut)
