@@ -112,18 +112,18 @@ class FairShare:
             worker.share.seen_at = time.monotonic()
 
     def _fill_places(self) -> None:
-        """Let those who come next work, as many as there are free places."""
-        while (shares := [share for share in self._shares.values() if share.waiting]) and self._has_place():
+        """Take the places of turns that take no steps, and let those that come next work in all that are free."""
+        now = time.monotonic()
+        for stuck in [worker for worker in self._working if now - worker.stepped_at >= self._stuck_seconds]:
+            self._charge(stuck)
+            self._working.remove(stuck)
+        # Beside another project's turn, one of a project that has worked less would have half of the interpreter.
+        at_once = 1 if now < self._contest_until else self._at_once
+        while len(self._working) < at_once and (shares := [share for share in self._shares.values() if share.waiting]):
             worker = min(shares, key=lambda share: share.worked).waiting.popleft()
-            worker.stepped_at = time.monotonic()
+            worker.stepped_at = now
             self._working.add(worker)
             worker.may_work.set()
-
-    def _has_place(self) -> bool:
-        now = time.monotonic()
-        self._working -= {worker for worker in self._working if now - worker.stepped_at >= self._stuck_seconds}
-        # Beside another project's turn, one of a project that has worked less would have half of the interpreter.
-        return len(self._working) < (1 if now < self._contest_until else self._at_once)
 
     def _is_better_waiting(self, worker: _Worker) -> bool:
         return any(share.waiting and share.worked < worker.share.worked for share in self._shares.values())
