@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -112,12 +113,12 @@ def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
     )
 
 
-def prepare_journal(session: Session, units_at_once: int) -> None:
+def prepare_journal(session: Session) -> None:
     """Enter the many units of a large journal in its source, in short transactions, so that it can be sealed soon.
 
-    Neither that nor the words that pages find them by is on a turn's path. Nothing is done for a session that takes no
-    more.
+    Turns leave that to saves, and the words that pages find the units by. Nothing is done for a session that is over.
     """
+    units_at_once = settings.MRPVM_UNITS_AT_ONCE
     is_ready = Session.objects.filter(pk=session.pk, journal__own_unit_count__lte=units_at_once).exists()
     while not is_ready:
         with transaction.atomic():

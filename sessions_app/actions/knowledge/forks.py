@@ -132,7 +132,7 @@ def save_session_kb(
         expected_revision=expected_revision, actor=actor, fork_reason=reason,
     )  # fmt: skip
     if kept_ids is None:
-        prepare_journal(session, settings.MRPVM_UNITS_AT_ONCE)
+        prepare_journal(session)
     return change_idle_session(session.pk, partial(_save, saving=saving), wait_ms)
 
 
