@@ -21,6 +21,25 @@ TURN_PARTS = {
     "choice": "tab=choice",
 }
 
+INKS = """
+async () => {
+  // The browser tells of a change of the colour scheme before it draws a frame, and charts are drawn before the next.
+  for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+  return [...document.querySelectorAll("[data-chart] canvas")].map((canvas) => {
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    const counts = {};
+    for (let at = 0; at < data.length; at += 4) {
+      const ink = data.slice(at, at + 3).join(" ");
+      if (data[at + 3] === 255) counts[ink] = (counts[ink] ?? 0) + 1;
+    }
+    return Object.keys(counts).sort((one, other) => counts[other] - counts[one])[0];
+  });
+}
+"""
+"""Returns for each chart the colour that most of its opaque pixels have."""
+
 
 @pytest.fixture
 def addresses(browser: Browser) -> dict[str, str]:
@@ -102,6 +121,22 @@ def test_the_overview_draws_charts_that_fit_a_phone(browser: Browser, addresses:
     expect(page.get_by_role("table").last.get_by_role("link").first).to_be_visible()
     page.get_by_role("link", name="3", exact=True).first.click()
     expect(page.locator("tr[data-row]")).to_have_count(3)
+
+
+def test_charts_are_drawn_again_when_the_theme_changes(browser: Browser, addresses: dict[str, str]) -> None:
+    page = browser.page
+    page.emulate_media(color_scheme="light")
+    page.goto(browser.url + addresses["overview"])
+    expect(ready(page).locator("[data-chart] canvas")).to_have_count(2)
+    drawn = [page.evaluate(INKS)]
+    page.emulate_media(color_scheme="dark")
+    drawn.append(page.evaluate(INKS))
+    page.get_by_role("button", name="Switch between dark and light").click()
+    drawn.append(page.evaluate(INKS))
+    light, dark = drawn[0], drawn[1]
+    assert drawn == [light, dark, light]
+    assert len(light) == 2
+    assert all(before != after for before, after in zip(light, dark, strict=True))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

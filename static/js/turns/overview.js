@@ -55,6 +55,8 @@ function moments(ticks, times) {
   });
 }
 
+const shown = new Map(); // by the element that a chart stands in
+
 function draw() {
   const series = JSON.parse(place.dataset.charts);
   const colour = colours();
@@ -62,7 +64,7 @@ function draw() {
   const drawn = charts(series, colour);
   for (const target of place.querySelectorAll("[data-chart]")) {
     const { lines, values } = drawn[target.dataset.chart];
-    target.replaceChildren();
+    shown.get(target)?.destroy();
     const chart = new uPlot(
       {
         width: target.clientWidth,
@@ -76,12 +78,14 @@ function draw() {
       [series.times, ...values],
       target,
     );
-    new ResizeObserver(() => chart.setSize({ width: target.clientWidth, height: HEIGHT })).observe(target);
+    shown.set(target, chart);
   }
 }
 
 if (place) {
   draw();
+  const resizes = new ResizeObserver(() => shown.forEach((chart, target) => chart.setSize({ width: target.clientWidth, height: HEIGHT })));
+  for (const target of shown.keys()) resizes.observe(target);
   // Canvases do not follow a change of theme by themselves.
   document.documentElement.addEventListener("themechange", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
