@@ -262,35 +262,37 @@ def test_rename_in_place(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
     page.get_by_role("button", name="Rename").click()
     page.keyboard.type("First name")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("First name")
     page.keyboard.press("Escape")
-    expect(page.get_by_label("New name")).to_be_hidden()
+    expect(page.get_by_label("Name", exact=True)).to_be_hidden()
+    expect(page.get_by_role("button", name="Rename")).to_be_focused()
     page.get_by_role("button", name="Rename").click()
-    page.get_by_label("New name").fill("Second name")
+    page.get_by_label("Name", exact=True).fill("Second name")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Second name")
 
 
 def test_the_list_of_sessions_is_live_and_filters(browser: Browser, session: Session) -> None:
     page = browser.open("sessions")
-    expect(page.locator("[data-poll-row]")).to_have_count(1)
+    expect(page.locator("[data-row]")).to_have_count(1)
     other = new_session(browser.project, title="Made meanwhile")
     expect(page.get_by_role("link", name="Made meanwhile")).to_be_visible(timeout=10_000)
     page.get_by_label("Name, first message or id").press_sequentially("mean")
-    expect(page.locator("[data-poll-row]")).to_have_count(1)
+    expect(page.locator("[data-row]")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"\?q=mean$"))
     answer(other, "My dog is called Rex.")
-    expect(page.locator("[data-poll-row]")).to_contain_text("Noted", timeout=10_000)
+    expect(page.locator("[data-row]")).to_contain_text("Noted", timeout=10_000)
     page.reload()
-    expect(page.locator("[data-poll-row]")).to_have_count(1)
+    expect(page.locator("[data-row]")).to_have_count(1)
 
 
 def test_more_sessions_are_added_below(browser: Browser) -> None:
     for _ in range(30):
         new_session(browser.project)
     page = browser.open("sessions")
-    expect(page.locator("[data-poll-row]")).to_have_count(25)
+    expect(page.locator("[data-row]")).to_have_count(25)
     page.get_by_role("link", name="More sessions").click()
-    expect(page.locator("[data-poll-row]")).to_have_count(30)
+    expect(page.locator("[data-row]")).to_have_count(30)
     expect(page.get_by_role("link", name="More sessions")).to_have_count(0)
 
 

@@ -119,7 +119,7 @@ def test_the_palette_does_goes_and_finds(browser: Browser, session: Session) -> 
     expect(palette.get_by_role("option")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(palette).to_have_count(0)
-    expect(page.get_by_label("New name for Pets")).to_be_focused()
+    expect(page.get_by_role("dialog", name="Rename “Pets”").get_by_label("Name")).to_be_focused()
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
     page.keyboard.type("api keys")

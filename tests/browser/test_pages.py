@@ -147,9 +147,11 @@ def test_what_opens_on_a_page_is_no_barrier(browser: Browser, addresses: dict[st
     ready(page).get_by_role("button", name="Options").click()
     page.get_by_role("button", name="Bad answer").first.click()
     page.get_by_text("Add a note").click()
-    page.get_by_role("button", name="Rename").click()
     page.get_by_role("combobox", name="Filter turns").fill("status:faild")
     expect(page.get_by_text("Not understood")).to_be_visible()
+    assert problems(browser) == []
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("dialog", name="Rename")).to_be_visible()
     assert problems(browser) == []
     page.get_by_role("button", name="Cancel").click()
     page.keyboard.press("Control+k")

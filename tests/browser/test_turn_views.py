@@ -244,7 +244,7 @@ def test_what_cannot_be_loaded_is_said(browser: Browser) -> None:
     page = browser.open("turn", turn.session.session_id, turn.request_id)
     expect(page.get_by_text("The rest of the outline could not be loaded.")).to_be_visible()
     page.get_by_label("Export and more").click()
-    page.get_by_role("button", name="Export the graph as PNG").click()
+    page.get_by_role("link", name="Export the graph as PNG").click()
     expect(page.get_by_text("The picture could not be made.")).to_be_visible()
     browser.complaints.clear()
 

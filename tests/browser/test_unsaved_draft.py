@@ -79,7 +79,7 @@ def test_a_draft_that_is_kept_gives_the_message_back(asked: Locator, session: Se
 
 
 def test_a_refused_save_says_why_and_offers_other_ways(browser: Browser, asked: Locator, session: Session) -> None:
-    browser.page.route("**/kb/saving", lambda route: route.fulfill(status=204))  # the dialog does not hear of it
+    browser.page.route("**/kb/saving?*", lambda route: route.fulfill(status=204))  # the dialog does not hear of it
     aside(add_source, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     asked.get_by_role("button", name="Save").click()
     expect(asked.get_by_role("alert")).to_contain_text("has been changed since this session mounted it")

@@ -14,6 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from mrpvm import registry
 from mrpvm.errors import MRPError
@@ -187,6 +188,27 @@ def check_html(html: str) -> None:
     assert reader.open_tags == []
     repeated = {name for name in reader.ids if reader.ids.count(name) > 1}
     assert repeated == set()
+
+
+def parsed(html: str) -> LexborHTMLParser:
+    """Return a page as a tree, found to be sound HTML."""
+    check_html(html)
+    return LexborHTMLParser(html)
+
+
+def texts(page: LexborHTMLParser | LexborNode, selector: str) -> list[str]:
+    """Return the words of each element that fits, with single blanks."""
+    return [" ".join(node.text().split()) for node in page.css(selector)]
+
+
+def words(html: str) -> str:
+    """Return what a page or fragment shows, with single blanks."""
+    return " ".join(LexborHTMLParser(html).text().split())
+
+
+def addresses(page: LexborHTMLParser | LexborNode, selector: str = "a") -> list[str | None]:
+    """Return where the links that fit lead."""
+    return [node.attributes["href"] for node in page.css(selector)]
 
 
 def session_html(client: Client, session: Session, name: str = "session", **query: object) -> str:

@@ -55,14 +55,13 @@ def test_any_text_gives_well_formed_markup_without_inline_code(stored: dict[str,
 def test_names_are_shown_as_text(attack: str) -> None:
     stored = graph(
         [frame("frame-0", label=attack, purpose=attack, status=attack)],
-        [execution("exec-0.1~1", pluginName=attack, pluginId=attack, stage=attack, status=attack, detailRef=attack)],
+        [execution("exec-0.1~1", pluginName=attack, pluginId=attack, stage=attack, status=attack)],
         nodes=[mark("node-1", label=attack, status=attack)],
     )
     root = parsed(stored)
     allowed = {"svg", "defs", "marker", "symbol", "path", "circle", "g", "rect", "text", "title", "use"}
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= allowed
     node = by_id(root, "exec-0.1~1")
-    assert node.get("data-ref") == attack
     assert attack in node.get("aria-label", "")
 
 
@@ -77,7 +76,6 @@ def test_frames_and_executions_have_focus_and_a_label() -> None:
     for element in focusable:
         assert element.get("tabindex") == "0"
         assert element.get("role") == "button"
-        assert element.get("data-ref")
     assert by_id(root, "exec-0.1~1").get("aria-label") == "KB fast retrieve 12 ms, kb-fast, success"
 
 

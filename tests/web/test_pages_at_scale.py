@@ -66,7 +66,7 @@ def test_a_long_list_pages_in_constant_queries(project: Project) -> None:
         middle = Session.objects.order_by("-last_activity_at", "-id")[Session.objects.count() // 2]
         queries[-1] = {"after": f"{middle.last_activity_at.isoformat()}~{middle.pk}"}
         pages = [cost(client, reverse("sessions-list"), query) for query in queries]
-        assert [html for html, _ in pages if not 1 <= html.count("data-poll-row") <= SESSIONS_SHOWN] == []
+        assert [html for html, _ in pages if not 1 <= html.count("data-row") <= SESSIONS_SHOWN] == []
         counts.append([count for _, count in pages])
     assert counts[0] == counts[1]
     assert max(counts[0]) <= 6

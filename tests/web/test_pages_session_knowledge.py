@@ -55,8 +55,9 @@ def test_a_draft_is_settled(
     project: Project, session: Session, name: str, values: dict[str, str], kept_in: list[str], told: str
 ) -> None:
     html = sent(member_client(project, "editor"), session, name, **values)
-    assert told in html
-    assert f'data-link-url="{reverse("knowledge-base", args=[session.mounted_kb.kb_id])}"' in html
+    page = parsed(html)
+    assert told in texts(page, ".notice--said")[0]
+    assert addresses(page, ".notice--said a") == [reverse("knowledge-base", args=[session.mounted_kb.kb_id])]
     assert not session.is_dirty
     assert holding("pump") == kept_in
     assert session.mounted_kb.name == (kept_in or ["Handbook"])[0]
@@ -73,7 +74,8 @@ def test_the_newest_revision_is_mounted(project: Project) -> None:
 
 
 def test_an_unsaved_draft_is_not_thrown_away_by_a_mount(project: Project, session: Session) -> None:
-    assert 'data-code="WORKSPACE_DIRTY"' in sent(member_client(project), session, "session-kb-mount")
+    html = sent(member_client(project), session, "session-kb-mount")
+    assert texts(parsed(html), ".notice--said code") == ["WORKSPACE_DIRTY"]
     assert session.is_dirty
 
 

@@ -112,7 +112,7 @@ def test_the_next_rows_come_as_rows(client: Client, project: Project) -> None:
 def test_a_refresh_gives_as_many_rows_as_were_loaded(client: Client, project: Project) -> None:
     for _ in range(SESSIONS_SHOWN + 10):
         new_session(project)
-    assert client.get("/list?limit=35").content.decode().count("data-poll-row") == SESSIONS_SHOWN + 10
+    assert client.get("/list?limit=35").content.decode().count("data-row") == SESSIONS_SHOWN + 10
 
 
 @pytest.mark.parametrize("after", ["x", "~", "2026-01-01~1", "2026-01-01T00:00:00+00:00~x", "9999-01-01T00:00:00Z~1"])

@@ -118,10 +118,10 @@ def test_a_frame_opens_with_what_is_inside(reader: Client, answered: Explainabil
 
 
 def test_every_node_opens(reader: Client, answered: ExplainabilityTurn) -> None:
-    refs = set(re.findall(r'data-ref="([^"]+)"', get(reader, answered)))
-    assert len(refs) >= 6
-    for ref in refs:
-        get(reader, answered, "turn-detail", ref)
+    ids = set(re.findall(r'data-id="([^"]+)"', get(reader, answered)))
+    assert len(ids) >= 6
+    for node_id in ids:
+        get(reader, answered, "turn-detail", node_id)
     missing = reverse("turn-detail", args=[answered.session.session_id, answered.request_id, "exec-7~1"])
     assert reader.get(missing).status_code == 404
 
@@ -187,7 +187,7 @@ def test_a_refusal_names_the_try_it_led_to(reader: Client, live_project: Project
     after = order[order.index(refused) + 1]
     html = get(reader, turn, "turn-detail", refused)
     assert re.search(rf'Because of this, <a [^>]*data-select="{after}">Balanced KB Retrieval</a> was tried next', html)
-    assert f'data-select="{after}" data-sibling="next"' in html
+    assert f'data-select="{after}" rel="next"' in html
 
 
 def test_the_first_filled_tab_is_open_and_empty_ones_say_so(reader: Client, answered: ExplainabilityTurn) -> None:

@@ -25,8 +25,9 @@ from sessions_app.web.shell.pages import back_to, leads_back, page, tell, tell_e
 @require_safe
 @member_view("editor")
 def saving(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Return what the dialog asks: what is not saved, and what can be done with it."""
-    return page(request, "sessions/state/saving.html", member, saving_context(session_of(member.project, session_id)))
+    """Return what the dialog asks: what is not saved, and what can be done with it before `kb_id` is mounted."""
+    context = saving_context(session_of(member.project, session_id))
+    return page(request, "sessions/state/saving.html", member, {**context, "kb_id": request.GET.get("kb_id", "")})
 
 
 @form_of("session", "session_id")

@@ -12,19 +12,16 @@ const NEWS = ["draft.changed", "units.promoted", "units.evicted", "units.changed
  * Ask, and do what is answered; true once the draft no longer stops the base `kbId` from being mounted.
  * @param {string} [kbId] the base that a waiting message mounts; none where no message waits
  */
-export async function settleDraft(dialog, kbId) {
-  await showNews(dialog);
+export async function settleDraft(dialog, kbId = "") {
+  await showNews(dialog, kbId);
   if (dialog.open) return false; // asked twice at once
-  dialog.toggleAttribute("data-message-waits", Boolean(kbId));
   const refusal = dialog.querySelector("[role=alert]");
   const done = new AbortController();
   let isSettled = false;
 
   async function act(event) {
     event.preventDefault();
-    const body = new URLSearchParams(new FormData(event.target));
-    if (kbId && event.target.hasAttribute("data-act-mounts")) body.set("kb_id", kbId);
-    const refused = await sendForm(event.target, body);
+    const refused = await sendForm(event.target);
     if (!refused) isSettled = true;
     refusal.textContent = dialog.open && refused ? refused.message : "";
     if (!dialog.open) return refused && toastRefusal(refused); // closed meanwhile: nothing is sent
@@ -32,7 +29,7 @@ export async function settleDraft(dialog, kbId) {
   }
 
   dialog.addEventListener("submit", act, { signal: done.signal });
-  for (const kind of NEWS) document.addEventListener(`live:${kind}`, () => showNews(dialog), { signal: done.signal });
+  for (const kind of NEWS) document.addEventListener(`live:${kind}`, () => showNews(dialog, kbId), { signal: done.signal });
   refusal.textContent = "";
   dialog.showModal();
   return new Promise((resolve) => {
@@ -44,13 +41,13 @@ export async function settleDraft(dialog, kbId) {
 }
 
 /** Show what is not saved now; what the reader has ticked and typed stays. */
-const showNews = (dialog) => loadFragment(dialog.dataset.savingUrl, dialog.querySelector("#saving"), "outerMorph").catch(() => {});
+const showNews = (dialog, kbId) => loadFragment(`${dialog.dataset.savingUrl}?kb_id=${encodeURIComponent(kbId)}`, dialog.querySelector("#saving"), "outerMorph").catch(() => {});
 
 /** Send a form and say what it did; gives the error if it was refused, else null. */
-async function sendForm(form, body = new URLSearchParams(new FormData(form))) {
+async function sendForm(form) {
   const buttons = (form.closest("dialog") ?? form).querySelectorAll("[type=submit]");
   for (const button of buttons) button.disabled = true;
-  const answer = await send(form.action, "POST", body);
+  const answer = await send(form.action, "POST", new URLSearchParams(new FormData(form)));
   for (const button of buttons) button.disabled = false;
   if (answer.error) return answer.error;
   const { message, ...options } = answer;

@@ -85,7 +85,7 @@ document.addEventListener("htmx:config:request", (event) => {
   const { sourceElement, sourceEvent, request } = event.detail.ctx;
   // A list that no socket tells about asks while somebody looks and nobody types in it; a draft while it is shown.
   const isTimed = sourceEvent?.type === "every";
-  const isIdle = document.visibilityState !== "visible" || sourceElement.querySelector("[data-rename-form]:not([hidden])");
+  const isIdle = document.visibilityState !== "visible" || sourceElement.querySelector("dialog[open]");
   const isHiddenDraft = sourceEvent?.type?.startsWith("live:draft") && !sourceElement.checkVisibility();
   if ((isTimed && isIdle) || isHiddenDraft) return event.preventDefault();
   // It asks for as many items as the reader has loaded: a list says by data-count-as how its length is called.

@@ -1,26 +1,7 @@
-// Small behaviours of single pages: names changed in place, time to expiry, keys for links, the end of a live page.
+// Small behaviours of single pages: time to expiry, keys for links, the end of a live page.
 import { isTyping, onElements } from "./dom.js";
 import { dispatch } from "./live.js";
 import { toast } from "./ui.js";
-
-// --- a name that is changed in place ------------------------------------------------------------------------------
-
-onElements("[data-rename]", (place) => {
-  const part = (name) => place.querySelector(`[data-rename-${name}]`);
-  const show = (editing) => {
-    part("shown").hidden = editing;
-    part("form").hidden = !editing;
-    if (editing) part("form").elements.namedItem("title").select();
-    else part("open").focus();
-  };
-  place.addEventListener("click", (event) => {
-    if (event.target.closest("[data-rename-open]")) show(true);
-    else if (event.target.closest("[data-rename-cancel]")) show(false);
-  });
-  place.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && part("form") && !part("form").hidden) show(false);
-  });
-});
 
 // --- time to expiry -------------------------------------------------------------------------------------------------
 

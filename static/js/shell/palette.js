@@ -11,18 +11,17 @@ class Palette extends Combobox {
     this.none = dialog.querySelector(".palette__none");
     this.field.addEventListener("input", () => this.list());
     this.field.addEventListener("keydown", (event) => this.onKey(event));
-    document.addEventListener("click", (event) => event.target.closest?.("[data-palette-open]") && this.open());
-    dialog.addEventListener("click", (event) => this.run(event.target.closest("[role=option]")));
+    dialog.addEventListener("beforetoggle", ({ newState }) => newState === "open" && this.begin());
+    dialog.addEventListener("click", (event) => this.leave(event.target.closest("[role=option]")));
     document.addEventListener("keydown", (event) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
       event.preventDefault();
-      if (!dialog.open && !document.querySelector("dialog[open]")) this.open();
+      if (!document.querySelector("dialog[open]")) dialog.showModal();
     });
   }
 
-  open() {
+  begin() {
     this.field.value = "";
-    this.root.showModal();
     this.list();
   }
 
@@ -41,12 +40,12 @@ class Palette extends Combobox {
     this.isEntered = false;
     const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = this.offers.filter(([name]) => words.every((word) => name.toLowerCase().includes(word)));
-    this.targets = fits.slice(0, COMMANDS_SHOWN).map(([, , target]) => target);
-    this.commands.replaceChildren(
-      ...fits.slice(0, COMMANDS_SHOWN).map(([name, kind], place) =>
-        build("li", { class: "combo__option", role: "option", id: `palette-${place}`, "data-place": place }, build("span", { text: name }), build("span", { class: "muted", text: kind })),
-      ),
-    );
+    this.targets = new Map();
+    for (const [place, [name, kind, target]] of fits.slice(0, COMMANDS_SHOWN).entries()) {
+      const words = [build("span", { text: name }), build("span", { class: "muted", text: kind })];
+      this.targets.set(build("li", { class: "combo__option", role: "option", id: `palette-${place}` }, ...words), target);
+    }
+    this.commands.replaceChildren(...this.targets.keys());
     this.activate(this.commands.firstElementChild); // at once: who types fast presses Enter before the server has answered
     const asked = this.field.value.trim();
     if (asked) await loadFragment(`${this.root.dataset.paletteUrl}?q=${encodeURIComponent(asked)}`, this.found).catch(() => {});
@@ -54,7 +53,7 @@ class Palette extends Combobox {
     if (asked !== this.field.value.trim()) return;
     this.none.hidden = this.options.length > 0;
     if (!this.active) this.activate(this.options[0] ?? null);
-    if (this.isEntered && this.root.open) this.run(this.active);
+    if (this.isEntered && this.root.open) this.active?.click();
   }
 
   onKey(event) {
@@ -62,16 +61,16 @@ class Palette extends Combobox {
     else if (event.key === "ArrowUp") this.step(-1);
     else if (event.key === "Enter") {
       this.isEntered = !this.active; // the server has not answered yet: its first option is meant
-      this.run(this.active);
+      this.active?.click();
     } else return;
     event.preventDefault();
   }
 
-  run(option) {
+  /** Close, and do what the command stands for; a link leads on by itself. */
+  leave(option) {
     if (!option) return;
     this.root.close();
-    if (option.dataset.href) location.assign(option.dataset.href);
-    else this.targets[option.dataset.place].click();
+    this.targets.get(option)?.click();
   }
 }
 

@@ -1,5 +1,5 @@
 // Copy buttons, dialogs, tabs, toasts, relative times, keyboard help.
-import { build, csrfToken, isTyping, onElements } from "./dom.js";
+import { build, isTyping, onElements } from "./dom.js";
 
 const TOAST_MS = 8000;
 
@@ -34,26 +34,23 @@ function readable(source) {
   }
 }
 
-// --- dialogs and menus ----------------------------------------------------------------------------------------------
+// --- menus and dialogs ----------------------------------------------------------------------------------------------
 
 document.addEventListener("click", (event) => {
-  const opener = event.target.closest?.("[data-dialog-open]");
-  const dialog = opener && document.getElementById(opener.dataset.dialogOpen);
-  if (dialog) showKeys(dialog);
-  const closer = event.target.closest?.("[data-dialog-close]");
-  if (closer) closer.closest("dialog")?.close();
-  // A press on the backdrop has the dialog itself as its target.
-  if (event.target instanceof HTMLDialogElement) event.target.close();
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     if (!menu.contains(event.target)) menu.open = false;
   }
 });
 
-/** Open a dialog; of a list of keys only those are shown that something on the page answers to. */
-function showKeys(dialog) {
-  for (const row of dialog.querySelectorAll("[data-keys-if]")) row.hidden = !document.querySelector(row.dataset.keysIf);
-  dialog.showModal();
-}
+// Of a list of keys only those are shown that something on the page answers to; a name that is changed is selected.
+document.addEventListener(
+  "beforetoggle",
+  ({ target: dialog }) => {
+    for (const row of dialog.querySelectorAll("[data-keys-if]")) row.hidden = !document.querySelector(row.dataset.keysIf);
+  },
+  true,
+);
+document.addEventListener("toggle", ({ target }) => target.matches("dialog[open]") && target.querySelector("input[autofocus]")?.select(), true);
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
@@ -67,9 +64,9 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "?") {
     event.preventDefault();
     const help = document.getElementById("keys");
-    if (help && !help.open) showKeys(help);
+    if (help && !help.open) help.showModal();
   } else if (event.key === "/") {
-    const search = document.querySelector("[data-search]");
+    const search = document.querySelector("main [type=search]");
     if (search) {
       event.preventDefault();
       search.focus();
@@ -113,25 +110,23 @@ onElements("[role=tablist]", (list) => {
 /**
  * Show a short message; one with a link stays until it is dismissed.
  * @param {string} message
- * @param {{undoUrl?: string, undoLabel?: string, linkUrl?: string, linkLabel?: string, failed?: boolean, code?: string}} options
+ * @param {{linkUrl?: string, linkLabel?: string, failed?: boolean, code?: string}} options
  */
-export function toast(message, { undoUrl, undoLabel = "Undo", linkUrl, linkLabel = "Show it", failed = false, code } = {}) {
-  const region = document.getElementById("toasts");
-  if (!region) return;
+export function toast(message, { linkUrl, linkLabel = "Show it", failed = false, code } = {}) {
   const text = build("span", { class: "toast__text", text: message });
   if (code) text.append(" ", build("code", { class: "small", text: code }));
-  const box = build("div", { class: failed ? "toast status-error" : "toast" }, text);
-  if (undoUrl) {
-    const undo = build("button", { class: "button button--small", type: "button", text: undoLabel });
-    undo.addEventListener("click", () => undoAction(undoUrl, box));
-    box.append(undo);
-  }
+  const box = build("div", { class: failed ? "status-error" : "" }, text);
   if (linkUrl) box.append(build("a", { class: "button button--small", href: linkUrl, text: linkLabel }));
+  show(box);
+}
+
+function show(box) {
   const close = build("button", { class: "button button--quiet button--small", type: "button", "aria-label": "Dismiss", text: "×" });
   close.addEventListener("click", () => box.remove());
   box.append(close);
-  region.append(box);
-  if (!linkUrl) dismissLater(box);
+  box.classList.add("toast");
+  document.getElementById("toasts").append(box);
+  if (!box.querySelector("a")) dismissLater(box);
 }
 
 function dismissLater(box) {
@@ -145,30 +140,13 @@ function dismissLater(box) {
   for (const name of ["pointerleave", "focusout"]) box.addEventListener(name, release);
 }
 
-async function undoAction(url, box) {
-  box.remove();
-  // A redirect is left to the reload below: the page it leads to has the message that says how it went.
-  const response = await fetch(url, { method: "POST", redirect: "manual", headers: { "X-CSRFToken": csrfToken() } }).catch(() => null);
-  if (!response?.ok && response?.type !== "opaqueredirect") return toast("Could not undo.", { failed: true });
-  const back = response.headers.get("HX-Redirect");
-  if (back) location.assign(back);
-  else location.reload();
-}
-
-// A response's header `HX-Trigger: {"toast": {"message": "...", "undoUrl": "..."}}` ends here.
-document.addEventListener("toast", (event) => {
-  const { message, value, ...options } = event.detail ?? {};
-  toast(message ?? value ?? "", options);
-});
-
 /** Say why something was refused, given the `error` of an API answer: the sentence first, the code to search for it. */
 export const toastRefusal = ({ message, code }) => toast(message, { failed: true, code });
 
-// A message that was rendered into the page: <div data-toast="..." data-undo-url="...">.
-onElements("[data-toast]", (element) => {
-  const { toast: message, undoUrl, linkUrl, failed, code } = element.dataset;
-  toast(message, { undoUrl, linkUrl, failed: failed === "true", code });
-  element.remove();
+// A message that was rendered into the page.
+onElements(".notice--said", (notice) => {
+  notice.classList.remove("notice", "notice--said");
+  show(notice);
 });
 
 // --- relative times ------------------------------------------------------------------------------------------------------

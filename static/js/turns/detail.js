@@ -33,7 +33,7 @@ onElements("#detail", (detail) => {
 document.addEventListener("keydown", (event) => {
   if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("[role=tree]") || !selectedId()) return;
   const rel = { j: "next", k: "prev" }[event.key];
-  if (rel) document.querySelector(`#detail [data-sibling="${rel}"]`)?.click();
+  if (rel) document.querySelector(`#detail [rel=${rel}]`)?.click();
 });
 
 // --- search within the payload ------------------------------------------------------------------------------------------

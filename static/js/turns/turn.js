@@ -1,5 +1,5 @@
 // The turn page's own switches: which view, which tab; and the graph as a picture to keep.
-import { isTyping, loadFragment, onElements } from "../shell/dom.js";
+import { build, loadFragment, onElements } from "../shell/dom.js";
 import { setParameter } from "./selection.js";
 import { toast } from "../shell/ui.js";
 
@@ -40,12 +40,6 @@ onElements(".turn", (turn) => {
       if (turn.dataset.tab !== "run") tab(document.querySelector("[data-tab-link='run']"));
     } else tab(link);
   });
-
-  document.addEventListener("keydown", (event) => {
-    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("[role=tree]")) return;
-    const link = document.querySelector(`[data-turn-key="${CSS.escape(event.key)}"]`);
-    if (link) link.click();
-  });
 });
 
 // --- how long a running turn has taken so far -----------------------------------------------------------------------
@@ -62,12 +56,14 @@ onElements("[data-elapsed-since]", (place) => {
 // --- the graph as PNG ---------------------------------------------------------------------------------------------------
 
 document.addEventListener("click", (event) => {
-  const button = event.target.closest?.("[data-png-url]");
-  if (button) savePng(button).catch(() => toast("The picture could not be made. Try again.", { failed: true }));
+  const link = event.target.closest?.("a[download$='.png']");
+  if (!link || link.href.startsWith("data:")) return;
+  event.preventDefault();
+  savePng(link).catch(() => toast("The picture could not be made. Try again.", { failed: true }));
 });
 
-async function savePng(button) {
-  const response = await fetch(button.dataset.pngUrl);
+async function savePng({ href, download }) {
+  const response = await fetch(href);
   if (!response.ok) throw new Error(`status ${response.status}`);
   const source = await response.text();
   const image = new Image();
@@ -78,8 +74,5 @@ async function savePng(button) {
   canvas.width = Math.ceil(image.naturalWidth * scale);
   canvas.height = Math.ceil(image.naturalHeight * scale);
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  const link = document.createElement("a");
-  link.download = button.dataset.pngName;
-  link.href = canvas.toDataURL("image/png");
-  link.click();
+  build("a", { download, href: canvas.toDataURL("image/png") }).click();
 }

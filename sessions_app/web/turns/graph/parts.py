@@ -58,14 +58,13 @@ def text_at(css_class: str, x: float | str, y: float, text: str, *, anchor: str 
     return element("text", attributes, text) + SafeString(" ")
 
 
-def focusable(css_class: str, tone: Tone, item_id: str, detail_ref: str, label: str) -> dict[str, str | float]:
+def focusable(css_class: str, tone: Tone, item_id: str, label: str) -> dict[str, str | float]:
     """Return the attributes of what can be focused and chosen."""
     return {
         "class": f"{css_class} status-{tone}",
         "tabindex": "0",
         "role": "button",
         "data-id": item_id,
-        "data-ref": detail_ref,
         "aria-label": label,
     }
 

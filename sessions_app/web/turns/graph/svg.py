@@ -212,7 +212,7 @@ class _Picture:
         stage_room = _NAME_WIDTH - text_width(time, SMALL_PX) - 8
         return element(
             "g",
-            focusable("node" + self._fate(execution.id), tone, execution.id, execution.detail_ref, words),
+            focusable("node" + self._fate(execution.id), tone, execution.id, words),
             element("title", {}, words),
             element("rect", {"class": "node-box", **rectangle(box), "rx": 7}),
             self._time_bar(box, execution.duration_ms),
@@ -243,7 +243,7 @@ class _Picture:
         words = spoken("Pl", run.plugin_name, stage_of(run), output, time, run.status, self._said(run.id))
         return element(
             "g",
-            focusable("node badge-node" + self._fate(run.id), tone_of(run.status), run.id, run.detail_ref, words),
+            focusable("node badge-node" + self._fate(run.id), tone_of(run.status), run.id, words),
             element("title", {}, words),
             element("rect", {"class": "node-box", **rectangle(box), "rx": 8}),
             text_at("badge-label", x, y + 4, "Pl", anchor="middle"),
@@ -287,7 +287,7 @@ class _Picture:
         if is_shut:
             parts.append(text_at("frame-hidden", box.x + 34, box.bottom - 9, inside))
         words = spoken(frame_words(frame, seen(frame.label, time, below, frame.status, inside)), self._said(frame.id))
-        heading = focusable("frame" + self._fate(frame.id), tone, frame.id, frame.detail_ref, words)
+        heading = focusable("frame" + self._fate(frame.id), tone, frame.id, words)
         yield element("g", heading, *parts)
         if not is_root:
             yield toggle(frame, is_shut, box.right - 20, box.y + 16)
@@ -312,7 +312,7 @@ class _Picture:
         shown = mark.label if mark.label.startswith(mark.type) else f"{mark.type}: {mark.label}"
         return element(
             "g",
-            focusable(f"mark mark-{mark.type}", tone, mark.id, mark.detail_ref, spoken(shown, mark.status)),
+            focusable(f"mark mark-{mark.type}", tone, mark.id, spoken(shown, mark.status)),
             element("title", {}, spoken(shown, mark.status)),
             element("rect", {"class": "mark-box", **rectangle(box), "rx": 9}),
             element("circle", {"class": "mark-dot", "cx": box.x + 10, "cy": box.y + 10, "r": 3}),

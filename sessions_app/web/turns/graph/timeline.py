@@ -178,7 +178,7 @@ def _frame_head(drawing: _Drawing, frame: GraphFrame) -> Iterable[SafeString]:
     )
     yield element(
         "g",
-        focusable("frame" + drawing.fate(frame.id), tone, frame.id, frame.detail_ref, words),
+        focusable("frame" + drawing.fate(frame.id), tone, frame.id, words),
         element("title", {}, f"{words}, from {span.start:.0f} ms"),
         element("rect", {"class": "frame-head", **_stretch(drawing, span), "y": y, "height": FRAME_ROW - 4, "rx": 6}),
         moved,
@@ -198,7 +198,7 @@ def _run(drawing: _Drawing, execution: GraphExecution, frame_active: bool) -> Sa
     bar = {"y": y + 3, "height": ROW - 8, "rx": 3}
     return element(
         "g",
-        focusable("run" + drawing.fate(execution.id), tone, execution.id, execution.detail_ref, words),
+        focusable("run" + drawing.fate(execution.id), tone, execution.id, words),
         element("title", {}, f"{words}, from {span.start:.0f} ms"),
         element("rect", {"class": "row-ground", "x": "0", "y": y, "width": "100%", "height": ROW - 2, "rx": 3}),
         # So short a call would not be seen otherwise.
