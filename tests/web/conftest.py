@@ -20,7 +20,7 @@ def collapsed_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     def collapsing(client: Client, **environ: Any) -> HttpResponse:
         response: Any = request(client, **environ)
         if not response.streaming and response.get("Content-Type", "").startswith("text/html"):
-            response.content = collapsed(response.content.decode())
+            response.content = collapsed(response.text)
         return response
 
     monkeypatch.setattr(Client, "request", collapsing)

@@ -191,31 +191,30 @@ def check_html(html: str) -> None:
 
 
 def parsed(html: str) -> LexborHTMLParser:
-    """Return a page as a tree, found to be sound HTML."""
-    check_html(html)
+    """Return a page or fragment as a tree."""
     return LexborHTMLParser(html)
 
 
-def texts(page: LexborHTMLParser | LexborNode, selector: str) -> list[str]:
+def texts_of(page: LexborHTMLParser | LexborNode, selector: str) -> list[str]:
     """Return the words of each element that fits, with single blanks."""
     return [" ".join(node.text().split()) for node in page.css(selector)]
 
 
-def words(html: str) -> str:
+def visible_text(html: str) -> str:
     """Return what a page or fragment shows, with single blanks."""
-    return " ".join(LexborHTMLParser(html).text().split())
+    return " ".join(parsed(html).text().split())
 
 
-def addresses(page: LexborHTMLParser | LexborNode, selector: str = "a") -> list[str | None]:
+def links_of(page: LexborHTMLParser | LexborNode, selector: str = "a[href]") -> list[str]:
     """Return where the links that fit lead."""
-    return [node.attributes["href"] for node in page.css(selector)]
+    return [str(node.attributes["href"]) for node in page.css(selector)]
 
 
 def session_html(client: Client, session: Session, name: str = "session", **query: object) -> str:
     """Return a page or fragment of a session, found to be sound HTML."""
     response = client.get(reverse(name, args=[session.session_id]), query)
     assert response.status_code == 200
-    html = response.content.decode()
+    html = response.text
     check_html(html)
     return html
 

@@ -23,7 +23,7 @@ from sessions_app.web.routing import websocket_urlpatterns
 from sessions_app.web.urls import urlpatterns
 from tests.web.access_scene import Scene, add_scene
 from tests.web.access_table import LIVE, PAGES, PUBLIC
-from tests.web.page_scene import check_html, member_client
+from tests.web.page_scene import check_html, member_client, visible_text
 
 REFUSED = {302, 403, 404, 405}
 ROLES = ("viewer", "editor", "admin")
@@ -103,7 +103,7 @@ def test_whoever_is_in_no_project_gets_nothing(scene: Scene) -> None:
         for call in calls(scene):
             answer = ask(client, call)
             assert answer.status_code == 403, call
-            assert "You are not in a project yet" in answer.text, call
+            assert "You are not in a project yet" in visible_text(answer.text), call
 
 
 @pytest.mark.rule("DECISION-8")
@@ -114,7 +114,7 @@ def test_an_admin_of_another_project_finds_nothing(scene: Scene) -> None:
         if scene.is_of_a_row(call.path):
             assert answer.status_code == 404, call
         elif call.method == "get":
-            assert not scene.is_shown(answer.content.decode()), call
+            assert not scene.is_shown(answer.text), call
 
 
 @pytest.mark.rule("DECISION-25")
@@ -129,7 +129,7 @@ def test_a_role_may_what_the_table_says(scene: Scene, role: str) -> None:
             assert is_let_in(answer), (call, answer.status_code)
             assert "no-store" in answer["Cache-Control"], call
             if call.method == "get" and role == "viewer" and "text/html" in answer.get("Content-Type", ""):
-                check_html(answer.content.decode())
+                check_html(answer.text)
 
 
 def is_let_in(answer: HttpResponse) -> bool:

@@ -15,6 +15,7 @@ from sessions_app.admin.sessions.forms import ForkSessionBase
 from sessions_app.models import ApiKey, KnowledgeBase, LoginLink, Membership, Project, Role, Session
 from sessions_app.models.settings.project import digest
 from tests.web.admin_scene import add_rows_of_every_kind
+from tests.web.page_scene import visible_text
 
 ACTIONS = {
     ("session", "mount"): {"change_session", "add_kbmount"},
@@ -93,7 +94,7 @@ def test_a_refusal_names_no_permission_that_would_not_help(operators: Client, st
     for client in (operators, staff("view_message")):
         page = client.get(reverse("admin:sessions_app_message_add"))
         assert page.status_code == 403
-        assert "This is not allowed here." in page.text
+        assert "This is not allowed here." in visible_text(page.text)
         assert "permission" not in page.text
 
 
@@ -152,7 +153,7 @@ def test_whoever_is_no_operator_is_refused(client: Client, db: None) -> None:
     client.force_login(User.objects.create_user("visitor"))
     page = client.get(reverse("admin:sessions_app_session_changelist"), follow=True)
     assert page.status_code == 403
-    assert "it needs the “staff status”" in page.text
+    assert "it needs the “staff status”" in visible_text(page.text)
 
 
 def admin_addresses() -> list[str]:

@@ -34,6 +34,7 @@ from sessions_app.models import (
     TurnEvents,
 )
 from tests.web.admin_scene import HOSTILE, add_rows_of_every_kind
+from tests.web.page_scene import visible_text
 
 MODELS = list(apps.get_app_config("sessions_app").get_models())
 DELETABLE = {Session, LoginLink, Membership, Invitation}
@@ -72,7 +73,7 @@ def index_rows(page: str) -> dict[str, list[list[str]]]:
 
 def test_the_index_groups_every_model_and_counts_its_rows(operators: Client) -> None:
     add_rows_of_every_kind(3)
-    subjects = index_rows(operators.get(reverse("admin:index")).content.decode())
+    subjects = index_rows(operators.get(reverse("admin:index")).text)
     assert list(subjects) == ["Conversations", "Knowledge", "Explainability", "Access", "Storage internals"]
     assert sum(len(rows) for rows in subjects.values()) == len(MODELS) + 2  # users and groups
     assert ["Messages", str(Message.objects.count()), ""] in subjects["Conversations"]
@@ -83,7 +84,7 @@ def test_the_index_counts_no_table_to_its_end(operators: Client, monkeypatch: py
     monkeypatch.setattr(index, "COUNTED_MAX", 2)
     add_rows_of_every_kind(3)
     with CaptureQueriesContext(connection) as queries:
-        subjects = index_rows(operators.get(reverse("admin:index")).content.decode())
+        subjects = index_rows(operators.get(reverse("admin:index")).text)
     assert ["Messages", "over 2", ""] in subjects["Conversations"]
     counted = [query["sql"] for query in queries if "COUNT(" in query["sql"]]
     assert len(counted) >= len(MODELS)
@@ -224,7 +225,7 @@ def test_a_long_payload_is_cut_and_the_rest_counted(operators: Client) -> None:
     batch.events = ["x" * (cells.SHOWN_CHARS + 1_000)]
     batch.save()
     page = operators.get(address_of(TurnEvents, "change", batch.pk))
-    assert "1,008 more characters are not shown." in page.text
+    assert "1,008 more characters are not shown." in visible_text(page.text)
 
 
 @pytest.mark.parametrize("model", [ApiKey, LoginLink])

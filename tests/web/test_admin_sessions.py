@@ -26,6 +26,7 @@ from tests.actions.knowledge_scene import (
 )
 from tests.actions.transactions import recorded
 from tests.layers.units import make_unit
+from tests.web.page_scene import parsed, visible_text
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_a_session_is_not_added_on_another_projects_base(operators: Client, othe
     page = operators.post(
         reverse("admin:sessions_app_session_add"), {"project": stranger.pk, "knowledge_base": other.pk}
     )
-    assert "This base belongs to another project." in page.text
+    assert "This base belongs to another project." in visible_text(page.text)
     assert not Session.objects.exists()
 
 
@@ -81,7 +82,7 @@ def test_a_mount_is_made_recorded_and_told(
     assert operators.get(address).status_code == 200
     with committing():
         page = operators.post(address, {"knowledge_base": other.pk}, follow=True)
-    assert "“Motors” is mounted, revision 1." in page.text
+    assert "“Motors” is mounted, revision 1." in visible_text(page.text)
     mount = KBMount.objects.get(session=session, until=None)
     assert (mount.knowledge_base, mount.reason, mount.mounted_by) == (other, "mount-admin", operator)
     assert [event.event_type for event in listener.heard] == ["kb-loaded"]
@@ -102,8 +103,8 @@ def test_a_dirty_draft_is_warned_of_and_survives_the_attempt(
     assert "(sources changed: 1, units added: 1, units removed: 0)" in operators.get(address).text
     with committing():
         page = operators.post(address, {"knowledge_base": other.pk})
-    assert "WORKSPACE_DIRTY" in page.text
-    assert f'<option value="{other.pk}" selected>' in page.text
+    assert "WORKSPACE_DIRTY" in visible_text(page.text)
+    assert parsed(page.text).css(f'option[value="{other.pk}"][selected]')
     session.refresh_from_db()
     assert session.mounted_kb != other
     assert session.is_dirty
@@ -124,7 +125,7 @@ def test_a_busy_session_is_left_alone(
     before = Session.objects.filter(pk=session.pk).values().get()
     with committing():
         page = operators.post(address_of(action, session), {"knowledge_base": other.pk, "name": "New"})
-    assert "Another turn is running in this session. (TURN_IN_PROGRESS)" in page.text
+    assert "Another turn is running in this session. (TURN_IN_PROGRESS)" in visible_text(page.text)
     assert Session.objects.filter(pk=session.pk).values().get() == before
     assert not listener.heard
     assert not LogEntry.objects.exists()
@@ -177,7 +178,7 @@ def test_unmounting_leaves_the_default_base(
     assert "WORKSPACE_DIRTY" in operators.post(address, {}).text
     with committing():
         page = operators.post(address, {"discard_draft": "on"}, follow=True)
-    assert "“Pumps” is unmounted; the session sees “Default KB”." in page.text
+    assert "“Pumps” is unmounted; the session sees “Default KB”." in visible_text(page.text)
     session.refresh_from_db()
     assert session.mounted_kb.is_default
     mount = KBMount.objects.get(session=session, until=None)
@@ -198,7 +199,7 @@ def test_saving_makes_what_a_session_has_the_base_s(
     entered = {"include_conversation_units": "on"} if with_conversation else {}
     with committing():
         page = operators.post(address_of("save", session), entered, follow=True)
-    assert "Saved into “Pumps”, revision 2." in page.text
+    assert "Saved into “Pumps”, revision 2." in visible_text(page.text)
     assert held(base, "pump") == ["The pump is blue", *(["The pump is loud"] if with_conversation else [])]
     assert [event.event_type for event in listener.heard] == ["kb-saved", "kb-loaded"]
     told = set(LogEntry.objects.values_list("action_flag", "content_type__model", "object_id", "change_message"))
@@ -211,14 +212,14 @@ def test_a_save_of_nothing_makes_no_revision(operators: Client, session: Session
     tell(session, "The pump is loud")
     operators.post(address_of("fork", session), {"name": "Mine", "include_conversation_units": "on"})
     page = operators.post(address_of("save", session), {"include_conversation_units": "on"}, follow=True)
-    assert "There was nothing to save: “Mine” stays at revision 1." in page.text
+    assert "There was nothing to save: “Mine” stays at revision 1." in visible_text(page.text)
     mine = KnowledgeBase.objects.get(name="Mine")
     assert (mine.revision, mine.revisions.count()) == (1, 1)
     page = operators.post(address_of("save", session), {"name": "Ours"}, follow=True)
-    assert "Saved into “Ours”, revision 2." in page.text
+    assert "Saved into “Ours”, revision 2." in visible_text(page.text)
     tell(session, "The pump is old")
     page = operators.post(address_of("save", session), {"include_conversation_units": "on"}, follow=True)
-    assert "Saved into “Ours”, revision 3." in page.text
+    assert "Saved into “Ours”, revision 3." in visible_text(page.text)
     assert held(mine, "pump") == ["The pump is blue", "The pump is loud", "The pump is old"]
 
 
@@ -233,8 +234,8 @@ def test_a_base_that_a_save_makes_is_logged_as_made(operators: Client, session: 
 def test_a_save_goes_to_one_place(operators: Client, session: Session, base: KnowledgeBase) -> None:
     stage(session, "src-1", "The pump is blue")
     page = operators.post(address_of("save", session), {"target": base.pk, "fork": "on", "name": "Mine"})
-    assert "not both" in page.text
-    assert 'value="Mine"' in page.text
+    assert "not both" in visible_text(page.text)
+    assert parsed(page.text).css('[value="Mine"]')
     assert KnowledgeBase.objects.count() == 1
 
 
@@ -247,8 +248,8 @@ def test_a_save_over_anothers_change_is_refused_a_fork_not(
     save_session_kb(other)
     address = address_of("save", session)
     page = operators.post(address, {"name": "Mine"})
-    assert "KB_REVISION_CONFLICT" in page.text
-    assert 'value="Mine"' in page.text
+    assert "KB_REVISION_CONFLICT" in visible_text(page.text)
+    assert parsed(page.text).css('[value="Mine"]')
     assert (held(base, "pump"), LogEntry.objects.count()) == (["The pump is loud"], 0)
     operators.post(address, {"name": "Mine", "fork": "on"})
     assert held(KnowledgeBase.objects.get(name="Mine"), "pump") == ["The pump is blue"]
@@ -260,18 +261,18 @@ def test_an_unseen_base_is_saved_into_by_revision_alone(operators: Client, sessi
     add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
     address = address_of("save", session)
     page = operators.post(address, {"target": other.pk})
-    assert "KB_REVISION_CONFLICT" in page.text
-    assert "has never mounted" in page.text
+    assert "KB_REVISION_CONFLICT" in visible_text(page.text)
+    assert "has never mounted" in visible_text(page.text)
     assert held(other, "pump") == ["The pump leaks"]
     page = operators.post(address, {"target": other.pk, "expected_revision": "2"}, follow=True)
-    assert "Saved into “Other”, revision 3." in page.text
+    assert "Saved into “Other”, revision 3." in visible_text(page.text)
     assert held(other, "pump") == ["The pump is blue"]
 
 
 def test_a_session_is_renamed_when_no_turn_runs(operators: Client, session: Session) -> None:
     turn = run_a_turn_in(session)
     refused = operators.post(address_of("rename", session), {"title": "Pumps"})
-    assert "Another turn is running" in refused.text
+    assert "Another turn is running" in visible_text(refused.text)
     session.refresh_from_db()
     assert session.title is None
     turn.delete()
@@ -309,7 +310,7 @@ def test_bringing_back_too_late_is_refused(operators: Client, session: Session) 
     delete_session(session)
     Session.objects.filter(pk=session.pk).update(deleted_at=timezone.now() - UNDO_PERIOD - timedelta(seconds=1))
     page = operators.post(address_of("restore", session))
-    assert "deleted too long ago" in page.text
+    assert "deleted too long ago" in visible_text(page.text)
     session.refresh_from_db()
     assert session.deleted_at
 
@@ -332,7 +333,7 @@ def test_an_expired_session_is_an_archive(action: str, operators: Client, sessio
     Session.objects.filter(pk=session.pk).update(expires_at=timezone.now() - timedelta(minutes=1))
     assert address_of(action, session) not in operators.get(address_of("change", session)).text
     page = operators.post(address_of(action, session), {"title": "New", "name": "New"}, follow=True)
-    assert "That is not possible any more." in page.text
+    assert "That is not possible any more." in visible_text(page.text)
     session.refresh_from_db()
     assert session.title is None
 

@@ -15,7 +15,7 @@ from sessions_app.queries.turns.outcomes import NOTHING_ASKED, outcome
 from sessions_app.queries.turns.registry import unanswered_evidence
 from sessions_app.web.sessions.closest import CLOSEST_SHOWN
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, counted_queries, member_client
+from tests.web.page_scene import check_html, counted_queries, member_client, visible_text
 
 HOSTILE = "The <b>lilac</b> pump hums in the cellar."
 _LINK = re.compile(r'<ul class="closest">.*?</ul>', re.DOTALL)
@@ -38,7 +38,7 @@ def asked(client: Client, session: Session, *questions: str) -> ExplainabilityTu
 
 
 def lists_of(client: Client, address: str) -> list[str]:
-    html = client.get(address).content.decode()
+    html = client.get(address).text
     check_html(html)
     return _LINK.findall(html)
 
@@ -53,7 +53,7 @@ def test_the_closest_statements_lead_to_their_units(live_project: Project) -> No
     assert "pumps.md" in shown
     addresses = [unescape(found) for found in re.findall(r'href="([^"]*)"', shown)]
     assert len(addresses) == CLOSEST_SHOWN
-    assert "lilac pump" in client.get(addresses[-1]).content.decode()
+    assert "lilac pump" in visible_text(client.get(addresses[-1]).text)
 
 
 def test_an_answer_shows_none_and_many_questions_cost_no_more(live_project: Project) -> None:
@@ -80,8 +80,8 @@ def test_where_nothing_was_asked_no_answer_is_missing(live_project: Project, mes
     page, of_turn = reverse("session", args=[session.session_id]), [session.session_id, turn.request_id]
     for address in (page, reverse("turn", args=of_turn), reverse("turn-head", args=of_turn)):
         assert lists_of(client, address) == []
-        assert "No answer found" not in client.get(address).content.decode()
-    assert ">Nothing asked<" in client.get(reverse("turns")).content.decode()
+        assert "No answer found" not in client.get(address).text
+    assert ">Nothing asked<" in client.get(reverse("turns")).text
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_what_was_told_or_asked_is_no_small_talk(live_project: Project, message:
     client, session = member_client(live_project, "editor"), session_with_pumps(live_project)
     turn = asked(client, session, message)
     assert outcome(turn) == expected
-    html = client.get(reverse("session", args=[session.session_id])).content.decode()
-    assert ("No answer found" in html) == (expected == "no-context")
+    html = client.get(reverse("session", args=[session.session_id])).text
+    assert ("No answer found" in visible_text(html)) == (expected == "no-context")
     assert "Nothing asked" not in html
 
 

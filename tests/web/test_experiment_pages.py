@@ -17,7 +17,7 @@ from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.turns.registry import evidence
 from sessions_app.web.experiments import views
-from tests.web.page_scene import HOSTILE, check_html, member_client, talk
+from tests.web.page_scene import HOSTILE, check_html, member_client, talk, visible_text
 from tests.web.test_turn_panels import get
 
 type Show = Callable[..., str]
@@ -110,14 +110,14 @@ def test_trials_are_shown_beside_the_recorded_turn(live_project: Project, turn: 
     made = client.post(address(turn, "turn-try-run"), {"message": "Which gate?", "level": "1"})
     html = settled(client, made.url)
     check_html(html)
-    assert "message: Which gate?" in html
+    assert "message: Which gate?" in visible_text(html)
     more = client.post(
         address(turn, "turn-try-run"),
         {"experiment": made.url.rpartition("/")[2], "message": turn.user_message, "history": "none"},
     )
     assert more.url == made.url
     html = settled(client, made.url)
-    assert "no conversation" in html
+    assert "no conversation" in visible_text(html)
     trace = ExplainabilityTurn.with_trials.filter(trial_number__gt=0).order_by("-trial_number")[0]
     for name in ("turn", "turn-graph", "turn-timeline", "turn-context", "turn-choice", "turn-export", "turn-picture"):
         assert client.get(address(trace, name)).status_code == 200, name
@@ -148,7 +148,7 @@ def test_an_experiment_is_deleted_by_who_ran_it_or_an_editor(live_project: Proje
 
 def test_the_replay_page_says_identical(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project, "viewer")
-    assert "replays identically" in get(client, turn, "turn-replay")
+    assert "replays identically" in visible_text(get(client, turn, "turn-replay"))
     line = client.get(address(turn, "turn-replay"), headers={"HX-Request": "true"}).text
     assert Links(line).to("Replays identically") == address(turn, "turn-replay")
     assert Links(get(client, turn, "turn")).to("Replay") == address(turn, "turn-replay")

@@ -49,7 +49,7 @@ def test_lineage_shows_forks_at_their_revision(admin: Client, project: Project) 
     assert [dot.kept.revision for dot in parent.dots] == [1, 2, 3]
     assert picture.curves == [curve(parent.dots[1], child.dots[0])]
     assert (parent.is_shown_base, child.is_shown_base) == (False, True)
-    html = admin.get(reverse("knowledge-base", args=[fork.kb_id])).content.decode()
+    html = admin.get(reverse("knowledge-base", args=[fork.kb_id])).text
     check_html(html)
     assert "&lt;Winter&gt;, revision 1: fork" in html
 
@@ -89,7 +89,7 @@ def test_a_save_into_another_base_shows_where_it_came_from(admin: Client, projec
     assert (origin.base, target.base) == (handbook, winter)
     assert picture.curves == [descent(origin.dots[0], target.dots[1])]
     assert not picture.cuts
-    check_html(admin.get(reverse("knowledge-base", args=[winter.kb_id])).content.decode())
+    check_html(admin.get(reverse("knowledge-base", args=[winter.kb_id])).text)
     picture = shown(fork_base(winter, "Spring"))
     assert [lane.base.name for lane in picture.lanes] == ["Winter", "Spring"]
     assert picture.cuts == ["Of the other bases 1 revision came from bases that are not shown."]

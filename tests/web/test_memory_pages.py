@@ -8,7 +8,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.models import Project, Session, SessionMemory
-from tests.web.page_scene import HOSTILE, add_turns, check_html, member_client, new_session
+from tests.web.page_scene import (
+    HOSTILE,
+    add_turns,
+    check_html,
+    member_client,
+    new_session,
+    parsed,
+    texts_of,
+    visible_text,
+)
 
 REWRITING = {
     "original_query": HOSTILE, "rewritten_query": "When does the Closing Date apply?", "was_rewritten": True,
@@ -21,7 +30,7 @@ def page(client: Client, name: str, *arguments: object, **query: object) -> str:
     """Return a page that is well formed and has escaped everything."""
     response = client.get(reverse(name, args=arguments), query)
     assert response.status_code == 200
-    html = response.content.decode()
+    html = response.text
     check_html(html)
     assert "<script>alert(1)" not in html
     return html
@@ -57,8 +66,8 @@ def test_a_turn_says_why_its_question_was_not_rewritten(project: Project) -> Non
     turn.context_report = {"rewriting": REWRITING | kept}
     turn.save()
     html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
-    assert "No history (first turn)" in html
-    assert "<code>no_history</code>" in html
+    assert "No history (first turn)" in visible_text(html)
+    assert "no_history" in texts_of(parsed(html), "code")
 
 
 def test_a_turn_shows_what_the_detector_read_it_as(project: Project) -> None:
@@ -67,7 +76,7 @@ def test_a_turn_shows_what_the_detector_read_it_as(project: Project) -> None:
     turn.context_report = {"rewriting": REWRITING | kept | {"read_as": ["Where does she work? (Maria)"]}}
     turn.save()
     html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
-    assert "Where does she work? (Maria)" in html
+    assert "Where does she work? (Maria)" in visible_text(html)
     assert "as it was asked" not in html
 
 

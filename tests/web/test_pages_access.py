@@ -15,7 +15,16 @@ from sessions_app.actions.settings.projects import set_member
 from sessions_app.models import Forgetting, Membership, Project
 from sessions_app.queries.settings.projects import shown_projects
 from sessions_app.web.urls import urlpatterns
-from tests.web.page_scene import add_turns, check_html, member_client, new_session
+from tests.web.page_scene import (
+    add_turns,
+    check_html,
+    links_of,
+    member_client,
+    new_session,
+    parsed,
+    texts_of,
+    visible_text,
+)
 
 WRITES = (
     "session-ask", "session-rename", "session-delete", "session-restore",
@@ -29,14 +38,14 @@ def test_lists_show_only_the_own_project(project: Project) -> None:
     create_base(other, "Base of the others")
     client = member_client(project)
     for name in ("sessions", "knowledge"):
-        assert "of the others" not in client.get(reverse(name)).content.decode().lower()
+        assert "of the others" not in client.get(reverse(name)).text.lower()
 
 
 def test_a_page_offers_a_viewer_nothing_to_change(project: Project) -> None:
     viewer = member_client(project, "viewer")
     session = new_session(project)
-    page = viewer.get(reverse("session", args=[session.session_id])).content.decode()
-    assert "Your role here is viewer" in page
+    page = viewer.get(reverse("session", args=[session.session_id])).text
+    assert "Your role here is viewer" in visible_text(page)
     assert "<fieldset" in page
     assert "disabled" in page.partition("<fieldset")[2].partition(">")[0]
     for name in ("session-rename", "session-delete", "session-create"):
@@ -49,8 +58,8 @@ def test_only_admins_see_and_make_keys(project: Project, role: str) -> None:
     client = member_client(project, role)
     for response in (client.get(reverse("api-keys")), client.post(reverse("api-keys"), {"name": "x"})):
         assert response.status_code == 403
-        assert f"Your role here is {role}" in response.content.decode()
-    assert reverse("api-keys") not in client.get(reverse("sessions")).content.decode()
+        assert f"Your role here is {role}" in visible_text(response.text)
+    assert reverse("api-keys") not in links_of(parsed(client.get(reverse("sessions")).text))
     assert not project.api_keys.exists()
 
 
@@ -70,7 +79,7 @@ def test_writes_need_the_csrf_token(project: Project) -> None:
     for name in WRITES:
         response = strict.post(reverse(name, args=[session.session_id]))
         assert response.status_code == 403, name
-    assert "Form expired" in response.content.decode()
+    assert "Form expired" in visible_text(response.text)
 
 
 def test_the_address_of_a_form_leads_to_its_page(project: Project) -> None:
@@ -78,7 +87,7 @@ def test_the_address_of_a_form_leads_to_its_page(project: Project) -> None:
     for address, page in form_addresses(project):
         response = client.get(address)
         assert (response.status_code, response["Allow"]) == (405, "POST"), address
-        html = response.content.decode()
+        html = response.text
         check_html(html)
         assert f'<a class="button" href="{page}">Go to the page of the form</a>' in html, address
         assert client.head(address).status_code == 405
@@ -173,13 +182,13 @@ def test_a_message_survives_an_expired_login(project: Project, client: Client, s
     session = new_session(project)
     page, ask = (reverse(name, args=[session.session_id]) for name in ("session", "session-ask"))
     refused = client.post(ask, {"content": "Is <b> open?", "deliberation_level": "2", "next": "/x"}, follow=True)
-    assert "Your login has expired. Log in; your message will be in its field again." in refused.content.decode()
+    assert "Your login has expired. Log in; your message will be in its field again." in visible_text(refused.text)
     member_client(project, name="anna")
     client.force_login(User.objects.get(username="anna"))
-    html = client.get(page).content.decode()
-    assert ">Is &lt;b&gt; open?</textarea>" in html
-    assert '<option value="2" selected>' in html
-    assert "open?</textarea>" not in client.get(page).content.decode()
+    html = client.get(page).text
+    assert "Is <b> open?" in texts_of(parsed(html), "textarea")
+    assert parsed(html).css('option[value="2"][selected]')
+    assert "open?</textarea>" not in client.get(page).text
     assert not session.turns.exists()
 
 
@@ -189,9 +198,9 @@ def test_strangers_cannot_have_much_kept(project: Project, client: Client, setti
     client.post(ask, {"content": "x" * (settings.MRPVM_MAX_MESSAGE_CHARS + 1)})
     assert not DjangoSession.objects.exists()
     for _ in range(2):
-        html = Client().post(ask, {"content": "Hi"}, follow=True).content.decode()
+        html = Client().post(ask, {"content": "Hi"}, follow=True).text
     assert DjangoSession.objects.count() == 1
-    assert "Your login has expired. Log in; nothing was done." in html
+    assert "Your login has expired. Log in; nothing was done." in visible_text(html)
 
 
 @pytest.mark.parametrize("session_id", ["no such", "sess-0", "%00", "a%0Ab", "x" * 600, "..%2e"])
@@ -203,7 +212,7 @@ def test_a_client_s_own_session_name_works_in_addresses(project: Project) -> Non
     client = member_client(project)
     session = new_session(project, session_id="my dog's #1 talk? 100% ü")
     turn = add_turns(session, 1)[0]
-    page = client.get(reverse("sessions")).content.decode()
+    page = client.get(reverse("sessions")).text
     address = reverse("session", args=[session.session_id])
     assert address.replace("'", "&#x27;") in page
     assert client.get(address).status_code == 200
@@ -231,5 +240,5 @@ def test_a_member_of_two_projects_switches_between_them(project: Project) -> Non
     assert client.post(address).status_code == 404
     set_member(other, User.objects.get(username="ada"), "viewer")
     assert "Second</button>" in client.get(reverse("projects"), headers={"HX-Request": "true"}).text
-    assert 'title="Project Second"' in client.post(address, follow=True).text
+    assert parsed(client.post(address, follow=True).text).css('[title="Project Second"]')
     assert shown_projects([User.objects.get(username="ada").pk]) == {User.objects.get(username="ada").pk: other.pk}

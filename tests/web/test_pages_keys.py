@@ -14,7 +14,7 @@ from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key, find_key
 from sessions_app.models import ApiKey, Project
-from tests.web.page_scene import check_html, counted_queries, member_client
+from tests.web.page_scene import check_html, counted_queries, member_client, parsed, visible_text
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_a_key_is_shown_once(admin: Client, project: Project) -> None:
     assert (response.status_code, response["Location"]) == (302, reverse("api-keys"))  # to reload makes no second one
     stored = DjangoSession.objects.get().get_decoded()
     response = admin.get(reverse("api-keys"))
-    html = response.content.decode()
+    html = response.text
     check_html(html)
     plain = re.search(r"mrp_[\w-]{32,}", html)
     assert plain is not None
@@ -38,7 +38,7 @@ def test_a_key_is_shown_once(admin: Client, project: Project) -> None:
     assert (key.name, key.role, key.project) == ("For the bot", "viewer", project)
     assert key.created_by is not None
     assert key.created_by.username == "boss"
-    later = admin.get(reverse("api-keys")).content.decode()
+    later = admin.get(reverse("api-keys")).text
     assert plain[0] not in later
     assert f"{plain[0][:12]}…" in later
     assert "never" not in later.partition("For the bot")[2].partition("</tr>")[0]
@@ -52,12 +52,12 @@ def test_a_key_is_shown_at_once_where_it_cannot_be_kept(admin: Client, monkeypat
     monkeypatch.setattr("sessions_app.web.settings.api_keys.cache.set", away)
     response = admin.post(reverse("api-keys"), {"name": "For the bot", "role": "editor"})
     assert response.status_code == 200
-    assert re.search(r"mrp_[\w-]{32,}", response.content.decode())
+    assert re.search(r"mrp_[\w-]{32,}", response.text)
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
 def test_the_call_shown_with_a_key_is_allowed_to_it(admin: Client, role: str) -> None:
-    html = unescape(admin.post(reverse("api-keys"), {"name": "Bot", "role": role}, follow=True).content.decode())
+    html = unescape(admin.post(reverse("api-keys"), {"name": "Bot", "role": role}, follow=True).text)
     shown = html.partition('aria-label="A first call with it">')[2].partition("</pre>")[0]
     address, key = re.search(r"curl http://testserver(\S+)", shown), re.search(r"mrp_[\w-]{32,}", shown)
     assert address
@@ -77,16 +77,16 @@ def test_a_key_that_cannot_be_made_says_why(admin: Client) -> None:
     for form in ({"name": "", "role": "viewer"}, {"name": "x" * 121, "role": "viewer"}, {"name": "x", "role": "king"}):
         response = admin.post(reverse("api-keys"), form)
         assert response.status_code == 400
-        assert 'class="field__error"' in response.content.decode()
+        assert parsed(response.text).css('[class="field__error"]')
     assert not ApiKey.objects.exists()
 
 
 def test_a_revoked_key_stays_listed_and_opens_nothing(admin: Client, project: Project) -> None:
     key, plain = create_key(project, "Old")
-    page = admin.get(reverse("api-keys")).content.decode()
-    assert "Yes, revoke for good" in page
-    html = admin.post(reverse("api-key-revoke", args=[key.pk]), follow=True).content.decode()
-    assert "Revoked “Old”." in html
+    page = admin.get(reverse("api-keys")).text
+    assert "Yes, revoke for good" in visible_text(page)
+    html = admin.post(reverse("api-key-revoke", args=[key.pk]), follow=True).text
+    assert "Revoked “Old”." in visible_text(html)
     assert "revoked <time" in html
     assert find_key(plain) is None
 

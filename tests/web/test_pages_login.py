@@ -13,7 +13,7 @@ from pytest_django import Settings
 from sessions_app.actions.settings.projects import create_login_link
 from sessions_app.call_rates import used_in_minute
 from sessions_app.models import LoginLink, Project
-from tests.web.page_scene import check_html, member_client
+from tests.web.page_scene import check_html, member_client, parsed, visible_text
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_a_link_logs_in_once_and_gives_its_address_to_nobody(user: User, client:
     again = Client().get(address)
     assert again.status_code == 400
     assert again["Referrer-Policy"] == "no-referrer"
-    assert "used already or is too old" in again.content.decode()
+    assert "used already or is too old" in again.text
 
 
 def test_an_old_or_unknown_link_does_not_log_in(user: User, client: Client) -> None:
@@ -58,10 +58,10 @@ def test_a_new_link_ends_the_earlier_one(user: User, client: Client) -> None:
 
 
 def test_a_password_logs_in_and_leads_where_one_wanted_to_go(user: User, client: Client) -> None:
-    html = client.get("/plugins", follow=True).content.decode()
+    html = client.get("/plugins", follow=True).text
     check_html(html)
-    assert "prints a login link when it starts" in html
-    assert 'name="next" value="/plugins"' in html
+    assert "prints a login link when it starts" in visible_text(html)
+    assert parsed(html).css('[name="next"][value="/plugins"]')
     response = client.post(reverse("login"), {"username": "anna", "password": "correct horse", "next": "/plugins"})
     assert response["Location"] == "/plugins"
     assert client.get("/login")["Location"] == "/"
@@ -74,11 +74,11 @@ def test_a_login_leads_to_no_other_server(user: User, client: Client) -> None:
 
 def test_a_wrong_password_says_nothing_about_the_user(user: User, client: Client) -> None:
     answers = [
-        client.post(reverse("login"), {"username": name, "password": "wrong"}).content.decode().replace(name, "")
+        client.post(reverse("login"), {"username": name, "password": "wrong"}).text.replace(name, "")
         for name in ("anna", "nobody")
     ]
     for html in answers:
-        assert "The name or the password is wrong." in html
+        assert "The name or the password is wrong." in visible_text(html)
 
 
 @pytest.mark.rule("DECISION-25")
@@ -88,7 +88,7 @@ def test_the_eleventh_attempt_in_a_minute_waits(user: User, client: Client, sett
     response = client.post(reverse("login"), {"username": "Anna", "password": "correct horse"})
     assert response.status_code == 429
     assert 0 < int(response["Retry-After"]) <= 61
-    assert "Too many attempts" in response.content.decode()
+    assert "Too many attempts" in visible_text(response.text)
     assert client.get("/").status_code == 302
     # Somebody else, and the same person from elsewhere, is not held up.
     assert attempt(client, name="berta") == 200
@@ -171,14 +171,14 @@ def test_logging_out_takes_a_post(user: User, client: Client) -> None:
 def test_error_pages_are_ours(user: User, client: Client) -> None:
     missing = client.get("/nothing/here")
     assert missing.status_code == 404
-    assert "Go to the sessions" in missing.content.decode()
-    check_html(missing.content.decode())
+    assert "Go to the sessions" in missing.text
+    check_html(missing.text)
     client.force_login(user)
-    check_html(client.get("/nothing/here").content.decode())
+    check_html(client.get("/nothing/here").text)
     client.raise_request_exception = False
     broken = client.get("/", headers={"Host": "evil.example"})
     assert broken.status_code == 400
-    assert "could not understand" in broken.content.decode()
+    assert "could not understand" in broken.text
 
 
 def test_a_defect_shows_a_page_without_details(user: User, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ def test_a_defect_shows_a_page_without_details(user: User, client: Client, monke
     client.raise_request_exception = False
     response = client.get("/plugins")
     assert response.status_code == 500
-    html = response.content.decode()
-    assert "The server failed" in html
+    html = response.text
+    assert "The server failed" in visible_text(html)
     assert "secret detail" not in html
     check_html(html)

@@ -20,7 +20,7 @@ from sessions_app.models import ModelRoles, PluginStatistics, Project
 from sessions_app.queries.settings.model_roles import shared_config
 from sessions_app.turns.machine import install_plugins
 from tests.llm.provider import KEY, Provider
-from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client
+from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client, parsed, texts_of, visible_text
 from tests.wrappers.programs import wrapper
 
 
@@ -87,7 +87,7 @@ def test_external_programs_are_shown_as_they_describe_themselves(
     hostile = wrapper(tmp_path, description="<b>Multiplies.</b>")
     monkeypatch.setattr(registry.installed, "wrappers", [hostile])
     html = shown(admin, "plugins")
-    assert "External programs" in html
+    assert "External programs" in visible_text(html)
     assert "&lt;b&gt;Multiplies.&lt;/b&gt;" in html
     assert str(tmp_path) not in html
 
@@ -97,8 +97,8 @@ def test_frozen_statistics_and_switched_off_plugins_are_named(admin: Client, set
     settings.MRPVM_LEARN = False
     settings.MRPVM_DISABLED_PLUGINS = ("kb-thinkingdb",)
     html = shown(admin, "plugins")
-    assert "Statistics are frozen." in html
-    assert ">kb-thinkingdb</span>" in html
+    assert "Statistics are frozen." in visible_text(html)
+    assert "kb-thinkingdb" in texts_of(parsed(html), "span")
 
 
 def test_the_catalogue_costs_one_query_however_much_was_learned(admin: Client, project: Project) -> None:
@@ -130,16 +130,16 @@ def test_the_table_is_changed_and_shown_again(admin: Client, project: Project) -
         role__goal__fast="small", override__gs__llm__deep="model", model__gs__llm__deep="large",
         override__sd__llm__fast="role:seed-deep", temperature="",
     )  # fmt: skip
-    assert "New conversations use it" in admin.post(reverse("settings"), changes, follow=True).text
+    assert "New conversations use it" in visible_text(admin.post(reverse("settings"), changes, follow=True).text)
     config, updated_at = shared_config(project)
     assert config["roles"]["goal-fast"] == {"model": "small"}
     assert config["pluginOverrides"] == {"gs-llm-deep": {"model": "large"}, "sd-llm-fast": {"role": "seed-deep"}}
     assert config["temperature"] is None
     assert updated_at
     html = shown(admin, "settings")
-    assert 'name="role-goal-fast" value="small"' in html
-    assert 'name="model-gs-llm-deep" value="large"' in html
-    assert '<option value="role:seed-deep" selected>' in html
+    assert parsed(html).css('[name="role-goal-fast"][value="small"]')
+    assert parsed(html).css('[name="model-gs-llm-deep"][value="large"]')
+    assert parsed(html).css('option[value="role:seed-deep"][selected]')
 
 
 def test_sending_the_form_as_it_is_changes_nothing(admin: Client, project: Project) -> None:
@@ -170,9 +170,9 @@ def test_an_invalid_table_is_shown_again_with_the_reason(
     response = admin.post(reverse("settings"), fields(role__planner="kept", **changes))
     assert response.status_code == 400
     check_html(response.text)
-    assert "Not saved." in response.text
+    assert "Not saved." in visible_text(response.text)
     assert named in response.text.partition('role="alert"')[2][:300]
-    assert 'name="role-planner" value="kept"' in response.text
+    assert parsed(response.text).css('[name="role-planner"][value="kept"]')
     assert not ModelRoles.objects.filter(project=project).exists()
 
 
@@ -187,7 +187,7 @@ def test_no_page_shows_the_key_of_the_provider(provider: Provider, admin: Client
     settings.MRPVM_LLM_BASE_URL = provider.url.replace("://", "://user:secret@")
     html = shown(admin, "settings")
     assert f'<dd class="mono">{provider.url}</dd>' in html
-    assert "set, never shown" in html
+    assert "set, never shown" in visible_text(html)
     assert KEY not in html
     assert "secret" not in html
 
@@ -212,7 +212,7 @@ def test_the_local_model_says_what_it_is_for(
     html = shown(admin, "settings")
     assert f'<dd class="mono">{NAME}</dd>' in html
     assert state in html
-    assert "38 % right and 62 % wrong" in html
+    assert "38 % right and 62 % wrong" in visible_text(html)
     assert "the-local-key" not in html
 
 

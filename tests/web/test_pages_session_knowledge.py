@@ -16,7 +16,7 @@ from sessions_app.web.sessions import saving
 from tests.actions.knowledge_scene import forget, held
 from tests.actions.knowledge_scene import tell as learn
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, counted_queries, member_client
+from tests.web.page_scene import check_html, counted_queries, links_of, member_client, parsed, texts_of, visible_text
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def sent(client: Client, session: Session, address: str, **values: object) -> st
     """Send a form of the page; gives the page that follows."""
     response = client.post(reverse(address, args=[session.session_id]), values, follow=True)
     assert response.redirect_chain == [(reverse("session", args=[session.session_id]), 302)]
-    html = response.content.decode()
+    html = response.text
     check_html(html)
     session.refresh_from_db()
     return html
@@ -56,8 +56,8 @@ def test_a_draft_is_settled(
 ) -> None:
     html = sent(member_client(project, "editor"), session, name, **values)
     page = parsed(html)
-    assert told in texts(page, ".notice--said")[0]
-    assert addresses(page, ".notice--said a") == [reverse("knowledge-base", args=[session.mounted_kb.kb_id])]
+    assert told in texts_of(page, ".notice--said")[0]
+    assert links_of(page, ".notice--said a") == [reverse("knowledge-base", args=[session.mounted_kb.kb_id])]
     assert not session.is_dirty
     assert holding("pump") == kept_in
     assert session.mounted_kb.name == (kept_in or ["Handbook"])[0]
@@ -68,21 +68,21 @@ def test_the_newest_revision_is_mounted(project: Project) -> None:
     session, client = create_session(project, base=base), member_client(project, name="ana", role="editor")
     add_source(base, "more", "More", [make_unit("b", "The valve leaks.")])
     html = sent(client, session, "session-kb-mount")
-    assert "The session sees revision 2 of “Handbook” now." in html
+    assert "The session sees revision 2 of “Handbook” now." in visible_text(html)
     assert "mounted on the session&#x27;s page by ana" in html
     assert session.draft.unit_count == 1
 
 
 def test_an_unsaved_draft_is_not_thrown_away_by_a_mount(project: Project, session: Session) -> None:
     html = sent(member_client(project), session, "session-kb-mount")
-    assert texts(parsed(html), ".notice--said code") == ["WORKSPACE_DIRTY"]
+    assert texts_of(parsed(html), ".notice--said code") == ["WORKSPACE_DIRTY"]
     assert session.is_dirty
 
 
 def test_a_save_over_anothers_change_keeps_the_draft(project: Project, session: Session) -> None:
     add_source(session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     html = sent(member_client(project), session, "session-kb-save")
-    assert "has been changed since this session mounted it" in html
+    assert "has been changed since this session mounted it" in visible_text(html)
     assert session.is_dirty
     assert holding("pump") == []
 
@@ -94,7 +94,7 @@ def asks(client: Client, session: Session) -> str:
     """Return what the dialog asks."""
     response = client.get(reverse("session-kb-saving", args=[session.session_id]))
     assert response.status_code == 200
-    html = response.content.decode()
+    html = response.text
     check_html(html)
     return html
 
@@ -110,7 +110,7 @@ def test_the_dialog_names_the_base_and_what_would_go_there(project: Project, ses
     html = asks(member_client(project), session)
     save, fork = form_of(html, "session-kb-save", session), form_of(html, "session-kb-fork", session)
     assert ">Handbook</a>, now at revision 1." in save
-    assert "Sources changed in this session alone: 1" in html
+    assert "Sources changed in this session alone: 1" in visible_text(html)
     assert 'rules <span class="muted">1 unit</span>' in html
     assert [f"<ins>{claim}" in html for claim in TOLD] == [True] * 7
     for form, default in ((save, ""), (fork, "yes")):
@@ -128,10 +128,10 @@ def test_what_was_told_is_kept_private_unless_it_is_ticked(
 ) -> None:
     learn(session, *TOLD)
     html = sent(member_client(project), session, name, **({"include_conversation_units": "yes"} if is_ticked else {}))
-    assert ("with the facts told in the conversation" in html) == is_ticked
+    assert ("with the facts told in the conversation" in visible_text(html)) == is_ticked
     assert len(held(session.mounted_kb, "badge")) == (7 if is_ticked else 0)
     assert held(session.mounted_kb, "pump") == ["The pump hums."]
-    assert ("7 statements, in this session alone" in html) == (not is_ticked)
+    assert ("7 statements, in this session alone" in visible_text(html)) == (not is_ticked)
 
 
 @pytest.mark.parametrize("name", ["session-kb-save", "session-kb-fork"])
@@ -140,15 +140,15 @@ def test_facts_told_are_chosen_one_by_one(project: Project, session: Session, na
     ids = {unit.claim: unit.unit_id for unit in told_units(session)}
     client = member_client(project)
     html = sent(client, session, name, include_conversation_units="chosen", unit=[ids[TOLD[2]], ids[TOLD[4]]])
-    assert "with 2 of the facts told in the conversation" in html
+    assert "with 2 of the facts told in the conversation" in visible_text(html)
     assert held(session.mounted_kb, "badge") == [TOLD[2], TOLD[4]]
-    assert "5 statements, in this session alone" in html
+    assert "5 statements, in this session alone" in visible_text(html)
 
 
 def test_a_choice_of_no_fact_saves_nothing(project: Project, session: Session) -> None:
     learn(session, *TOLD)
     html = sent(member_client(project), session, "session-kb-save", include_conversation_units="chosen")
-    assert "choose the facts that are to go along" in html
+    assert "choose the facts that are to go along" in visible_text(html)
     assert session.is_dirty
 
 
@@ -159,10 +159,10 @@ def test_more_facts_than_are_listed_are_counted(project: Project, session: Sessi
 
 def test_what_was_told_alone_can_be_saved_and_forked(project: Project) -> None:
     session, client = create_session(project, base=create_base(project, "Handbook")), member_client(project)
-    page = client.get(reverse("session", args=[session.session_id])).content.decode()
+    page = client.get(reverse("session", args=[session.session_id])).text
     assert "data-settle-draft" not in page
     learn(session, *TOLD)
-    page = client.get(reverse("session", args=[session.session_id])).content.decode()
+    page = client.get(reverse("session", args=[session.session_id])).text
     check_html(page)
     assert ">Save or fork</a>" in page
     html = asks(client, session)
@@ -171,7 +171,7 @@ def test_what_was_told_alone_can_be_saved_and_forked(project: Project) -> None:
     assert "Nothing was saved: no source is staged" in sent(client, session, "session-kb-save")
     assert session.mounted_kb.revision == 1
     html = sent(client, session, "session-kb-save", include_conversation_units="yes")
-    assert "Saved into “Handbook” as revision 2, with the facts told in the conversation." in html
+    assert "Saved into “Handbook” as revision 2, with the facts told in the conversation." in visible_text(html)
     assert len(held(session.mounted_kb, "badge")) == 7
     assert "data-settle-draft" not in html
 
@@ -182,7 +182,7 @@ def test_what_a_base_has_and_the_session_forgot_is_counted(project: Project) -> 
     sent(client, session, "session-kb-save", include_conversation_units="yes")
     forget(session, TOLD[0])
     html = asks(client, session)
-    assert "1 unit of the base that this session has forgotten would go with all that was told." in html
+    assert "1 unit of the base that this session has forgotten would go with all that was told." in visible_text(html)
     sent(client, session, "session-kb-save", include_conversation_units="yes")
     assert len(held(session.mounted_kb, "badge")) == 6
 
@@ -191,11 +191,11 @@ def test_a_base_that_has_gone_on_is_not_offered_a_save(project: Project, session
     client = member_client(project)
     add_source(session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     html = asks(client, session)
-    assert "is at revision 2, and this session sees revision 1: a save into it would be refused" in html
+    assert "is at revision 2, and this session sees revision 1: a save into it would be refused" in visible_text(html)
     assert not form_of(html, "session-kb-save", session)
     assert 'name="discard_draft"' in form_of(html, "session-kb-mount", session)
     assert form_of(html, "session-kb-fork", session)
-    assert ">Fork or discard</a>" in client.get(reverse("session", args=[session.session_id])).content.decode()
+    assert "Fork or discard" in texts_of(parsed(client.get(reverse("session", args=[session.session_id])).text), "a")
     sent(client, session, "session-kb-mount", discard_draft="yes")
     learn(session, *TOLD)
     add_source(session.mounted_kb, "other", "Other", [make_unit("c", "The lift stands.")])
@@ -219,7 +219,7 @@ def test_a_script_is_told_what_was_done_or_why_not(project: Project, session: Se
 def test_a_viewer_is_asked_nothing(project: Project, session: Session) -> None:
     client = member_client(project, "viewer")
     assert client.get(reverse("session-kb-saving", args=[session.session_id])).status_code == 403
-    assert "data-settle-draft" not in client.get(reverse("session", args=[session.session_id])).content.decode()
+    assert "data-settle-draft" not in client.get(reverse("session", args=[session.session_id])).text
 
 
 def test_the_dialog_costs_the_same_however_much_was_told(project: Project, session: Session) -> None:

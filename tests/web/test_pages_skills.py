@@ -17,7 +17,7 @@ from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from tests.assistants.skill_files import front, write_skill
 from tests.house.test_scripts import NODE
-from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client
+from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client, parsed, texts_of, visible_text
 
 PARTS = Path(__file__).parents[2] / "static/js/shell/parts.js"
 
@@ -33,7 +33,7 @@ def shown(client: Client, address: str) -> str:
     """Return a page that holds together."""
     answer = client.get(address)
     assert answer.status_code == 200
-    html = answer.content.decode()
+    html = answer.text
     check_html(html)
     return html
 
@@ -44,10 +44,10 @@ def test_the_page_shows_snapshot_sources_and_why_others_are_out(project: Project
     write_skill(files / "skills", "odd", front(author="me"))
     session = create_session(project)
     html = shown(member_client(project), f"/sessions/{session.session_id}/skills")
-    assert "Nothing: the files say what this snapshot says." in html
+    assert "Nothing: the files say what this snapshot says." in visible_text(html)
     assert "Winner=user:compare/SKILL.md; Losers=bundled:compare/SKILL.md" in html
-    assert "malformed_frontmatter" in html
-    assert "Ignored keys: author" in html
+    assert "malformed_frontmatter" in visible_text(html)
+    assert "Ignored keys: author" in visible_text(html)
     assert "tool <code>builtin:calculate</code>, without a model" in html
     assert "&lt;script&gt;" in html
 
@@ -60,12 +60,12 @@ def test_the_page_shows_what_a_reload_would_change_and_reloads(project: Project,
     client = member_client(project)
     address = f"/sessions/{session.session_id}/skills"
     html = shown(client, address)
-    assert "Fresh" in html
-    assert "Compare my way." in html
+    assert "Fresh" in visible_text(html)
+    assert "Compare my way." in visible_text(html)
     assert client.post(f"{address}/reload").status_code == 302
     html = shown(client, address)
-    assert "snapshot 2" in html
-    assert "Nothing: the files say" in html
+    assert "snapshot 2" in visible_text(html)
+    assert "Nothing: the files say" in visible_text(html)
     assert Session.objects.get(pk=other.pk).snapshot_version == 1
     assert "<html" not in shown(client, f"{address}?part=skills")
 
@@ -93,9 +93,9 @@ def test_the_session_page_shows_and_completes_the_snapshot(project: Project, fil
     session = create_session(project)
     write_skill(files / "skills", "later", front(command="later"))
     html = shown(member_client(project), f"/sessions/{session.session_id}?panel=settings")
-    assert "4 in snapshot 1" in html
+    assert "4 in snapshot 1" in visible_text(html)
     assert "/later" not in html
-    completion = member_client(project).get(f"/sessions/{session.session_id}/completion").content.decode()
+    completion = member_client(project).get(f"/sessions/{session.session_id}/completion").text
     assert 'data-insert="/calc "' in completion
     assert 'data-insert="/style "' in completion
     assert "/later" not in completion
@@ -109,8 +109,8 @@ def test_a_command_is_shown_as_one_and_has_a_page(live_project: Project) -> None
         client.post(f"/sessions/{session.session_id}/ask", {"content": text})
     html = shown(client, f"/sessions/{session.session_id}")
     assert html.count("bubble--command") == 3
-    assert ">42</pre>" in html
-    assert "unknown_command" in html
+    assert "42" in texts_of(parsed(html), "pre")
+    assert "unknown_command" in visible_text(html)
     for turn in session.turns.all():
         assert "command /" in shown(client, f"/sessions/{session.session_id}/turns/{turn.request_id}")
 
@@ -127,7 +127,7 @@ def test_the_skills_page_costs_the_same_for_many_skills(project: Project, files:
     client.post(f"{address}/reload")
     client.get(address)
     with counted_queries() as many:
-        assert "skill-29" in client.get(address).content.decode()
+        assert "skill-29" in visible_text(client.get(address).text)
     assert len(many) == len(few)
 
 
@@ -147,12 +147,12 @@ def test_the_choice_of_a_turn_tells_its_command_and_its_skill(live_project: Proj
     turn = answer_message(session, TurnCall(message="/calc 6*7")).turn
     html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}/choice")
     assert "&#x27;calc&#x27; is the alias of the skill &#x27;arithmetic&#x27; from bundled." in html
-    assert "Resolved with snapshot 1" in html
-    assert "builtin:calculate" in html
+    assert "Resolved with snapshot 1" in visible_text(html)
+    assert "builtin:calculate" in visible_text(html)
     unknown = answer_message(session, TurnCall(message="/nothing")).turn
     html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{unknown.request_id}/choice")
-    assert "is neither a built-in command nor an alias" in html
-    assert "<dd>none</dd>" in html
+    assert "is neither a built-in command nor an alias" in visible_text(html)
+    assert "none" in texts_of(parsed(html), "dd")
 
 
 def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Project) -> None:
@@ -167,8 +167,8 @@ def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Pr
     }])  # fmt: skip
     batch.save()
     html = shown(member_client(live_project), address)
-    assert "and 2 more that were left out" in html
-    assert "which was not offered." in html
+    assert "and 2 more that were left out" in visible_text(html)
+    assert "which was not offered." in visible_text(html)
     assert HOSTILE not in html
 
 
@@ -193,10 +193,10 @@ def test_a_changed_skill_is_shown_field_by_field(project: Project, files: Path) 
     html = shown(member_client(project), f"/sessions/{session.session_id}/skills")
     told = [(name, side) for name in ("summary", "command", "requires_tools") for side in ("before", "after")]
     for name, side in told:
-        assert f'aria-label="{name} {side}"' in html
+        assert parsed(html).css(f'[aria-label="{name} {side}"]')
     for text in ("Old words", "New words", ">(none)<", ">add<"):
         assert text in html
-    assert 'aria-label="instructions before"' not in html
+    assert not parsed(html).css('[aria-label="instructions before"]')
 
 
 def test_a_session_shows_its_models_and_can_take_the_projects(project: Project) -> None:

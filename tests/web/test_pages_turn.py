@@ -27,8 +27,12 @@ from tests.web.page_scene import (
     add_turns,
     check_html,
     counted_queries,
+    links_of,
     member_client,
     new_session,
+    parsed,
+    texts_of,
+    visible_text,
 )
 
 
@@ -45,7 +49,7 @@ def talk(session: Session, *messages: str) -> ExplainabilityTurn:
 def get(client: Client, turn: ExplainabilityTurn, name: str = "turn", *more: str, **query: object) -> str:
     response = client.get(reverse(name, args=[turn.session.session_id, turn.request_id, *more]), query)
     assert response.status_code == 200
-    html = response.content.decode()
+    html = response.text
     check_html(html)
     return html
 
@@ -74,7 +78,7 @@ def test_the_question_heads_a_graph_of_every_execution(reader: Client, answered:
     executions = stored_executions(answered)
     assert len(executions) >= 5
     for ref in executions:
-        assert f'data-id="{ref}"' in html
+        assert parsed(html).css(f'[data-id="{ref}"]')
     assert "What is my dog called?</h1>" in html
     assert "What is my dog called?" not in text_of(graph)
 
@@ -90,31 +94,32 @@ def test_the_outline_is_a_tree_of_the_same_items(reader: Client, answered: Expla
 @pytest.mark.rule("PAGE-5")
 def test_a_box_opens_with_what_it_got_and_gave(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-detail", "exec-0.1~1")
-    assert "Symbolic Seed Detector" in html
+    assert "Symbolic Seed Detector" in visible_text(html)
     panels = dict(re.findall(r'id="json-(\w+)"[^>]*>(.*?)</pre>', html, re.S))
     shown = json.loads(text_of(panels["input"]))
     assert shown["message"] == "What is my dog called?"
     assert json.loads(text_of(panels["output"]))["status"] == "success"
-    assert "No error." in html
-    assert reverse("api:detail", args=[answered.session.session_id, answered.request_id, "exec-0.1~1"]) in html
+    assert "No error." in visible_text(html)
+    payload = reverse("api:detail", args=[answered.session.session_id, answered.request_id, "exec-0.1~1"])
+    assert f"{payload}?download=true" in links_of(parsed(html))
 
 
 def test_the_address_holds_the_selection(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, sel="exec-0.1~1")
-    assert 'id="panel-input"' in html
+    assert parsed(html).css('[id="panel-input"]')
     assert re.search(r'data-id="exec-0.1~1"[^>]*aria-selected="true"', html)
-    assert 'id="panel-input"' not in get(reader, answered)
-    assert 'id="panel-input"' not in get(reader, answered, sel="exec-9\0")
+    assert not parsed(get(reader, answered)).css('[id="panel-input"]')
+    assert not parsed(get(reader, answered, sel="exec-9\0")).css('[id="panel-input"]')
     outline = reverse("turn-outline", args=[answered.session.session_id, answered.request_id])
-    again = reader.get(outline, headers={"HX-Current-URL": "http://testserver/x?sel=exec-0.1~1"}).content.decode()
+    again = reader.get(outline, headers={"HX-Current-URL": "http://testserver/x?sel=exec-0.1~1"}).text
     assert re.search(r'data-id="exec-0.1~1"[^>]*aria-selected="true"', again)
 
 
 @pytest.mark.rule("PAGE-5")
 def test_a_frame_opens_with_what_is_inside(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-detail", "frame-0")
-    assert "Frame" in html
-    assert 'data-select="exec-0.1~1"' in html
+    assert "Frame" in visible_text(html)
+    assert parsed(html).css('[data-select="exec-0.1~1"]')
 
 
 def test_every_node_opens(reader: Client, answered: ExplainabilityTurn) -> None:
@@ -137,15 +142,15 @@ def test_the_ledger_names_offered_and_cited_units_and_turn(reader: Client, answe
         reverse("turn", args=[answered.session.session_id, answered.session.turns.get(turn_index=1).request_id])
         in rows[0]
     )
-    assert "1 cited" in html
+    assert "1 cited" in visible_text(html)
     assert any("My cat is called Tom." in text_of(row) and "cited" not in text_of(row) for row in rows)
 
 
 def test_the_state_change_of_a_success(reader: Client, live_project: Project) -> None:
     session = create_session(live_project)
     added = text_of(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
-    assert "My dog is called Rex." in added
-    assert "Added" in added
+    assert "My dog is called Rex." in visible_text(added)
+    assert "Added" in visible_text(added)
     known = text_of(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
     assert "Known already" in known
     assert "the session knows it already" in known
@@ -164,8 +169,8 @@ def test_a_failed_turn_strikes_its_units_through_with_the_reason(
     assert change is not None
     assert "Rex is a dog." in change[0]
     assert "the validators refused every answer that was found" in change[0]
-    assert "VALIDATION_REJECTED" in html
-    assert 'data-id="frame-0"' in html
+    assert "VALIDATION_REJECTED" in visible_text(html)
+    assert parsed(html).css('[data-id="frame-0"]')
 
 
 @pytest.mark.rule("PLUGIN-23")
@@ -176,7 +181,7 @@ def test_an_exception_in_a_plugin_is_shown_where_it_happened(
     turn = talk(create_session(live_project), "Why?")
     html = get(reader, turn, "turn-detail", "exec-0.1~1")
     assert re.search(r'id="tab-error"[^>]*aria-selected="true"', html)
-    assert "PLUGIN" in html
+    assert "PLUGIN" in visible_text(html)
 
 
 def test_a_refusal_names_the_try_it_led_to(reader: Client, live_project: Project) -> None:
@@ -187,7 +192,7 @@ def test_a_refusal_names_the_try_it_led_to(reader: Client, live_project: Project
     after = order[order.index(refused) + 1]
     html = get(reader, turn, "turn-detail", refused)
     assert re.search(rf'Because of this, <a [^>]*data-select="{after}">Balanced KB Retrieval</a> was tried next', html)
-    assert f'data-select="{after}" rel="next"' in html
+    assert parsed(html).css(f'[data-select="{after}"][rel="next"]')
 
 
 def test_the_first_filled_tab_is_open_and_empty_ones_say_so(reader: Client, answered: ExplainabilityTurn) -> None:
@@ -207,8 +212,8 @@ def test_neighbours_are_one_key_away(project: Project) -> None:
     }
     for key, address in addresses.items():
         assert re.search(rf'href="{address}" data-key="{re.escape(key)}"', html)
-    assert 'data-key="["' not in get(member_client(project), first, "turn-head")
-    assert 'data-key="]"' not in get(member_client(project), third, "turn-head")
+    assert not parsed(get(member_client(project), first, "turn-head")).css('[data-key="["]')
+    assert not parsed(get(member_client(project), third, "turn-head")).css('[data-key="]"]')
 
 
 def test_a_running_turn_asks_for_news_and_an_ended_one_does_not(project: Project) -> None:
@@ -222,14 +227,14 @@ def test_a_running_turn_asks_for_news_and_an_ended_one_does_not(project: Project
     stop = reverse("turn-cancel", args=[session.session_id, running.request_id])
     assert stop in get(client, running, "turn-head")
     assert stop not in get(client, ended, "turn-head")
-    assert ">Pending</span>" in get(client, running, "turn-state")
+    assert "Pending" in texts_of(parsed(get(client, running, "turn-state")), "span")
 
 
 def test_a_turn_that_stored_nothing_yet_opens(project: Project) -> None:
     turn = add_turns(new_session(project), 1, "running")[0]
     TurnEvents.objects.filter(turn=turn).delete()
     html = get(member_client(project), turn)
-    assert "Nothing has run yet." in html
+    assert "Nothing has run yet." in visible_text(html)
 
 
 def test_frames_can_be_shut_by_the_address(reader: Client, live_project: Project) -> None:
@@ -261,9 +266,9 @@ def test_a_payload_that_storage_cut_or_retention_removed_says_so(
     settings.MRPVM_MAX_DETAIL_BYTES = 1_000
     scripted_plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["x" * 3_000])))
     turn = talk(create_session(live_project), "Why?")
-    assert "too long to be stored whole" in get(reader, turn, "turn-detail", "exec-0.1~1")
+    assert "too long to be stored whole" in visible_text(get(reader, turn, "turn-detail", "exec-0.1~1"))
     age_payloads(settings)
-    assert "older than what this server keeps" in get(reader, turn, "turn-detail", "exec-0.1~1")
+    assert "older than what this server keeps" in visible_text(get(reader, turn, "turn-detail", "exec-0.1~1"))
 
 
 @pytest.mark.parametrize(

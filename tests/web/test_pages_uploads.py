@@ -10,7 +10,7 @@ from sessions_app.models import KnowledgeBase, KnowledgeLayer, Project
 from sessions_app.queries.knowledge import bases as knowledge
 from tests.actions.knowledge_scene import held
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, member_client
+from tests.web.page_scene import check_html, member_client, parsed, texts_of, visible_text
 
 
 @pytest.fixture
@@ -26,17 +26,17 @@ def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     address = reverse("knowledge-upload", args=[base.kb_id])
     file = SimpleUploadedFile("pumps.md", b"# Pumps\n\nThe pump of pier four is blue.", "text/markdown")
-    html = admin.post(address, {"file": file}, follow=True).content.decode()
-    assert "“pumps.md” gave 1 unit." in html
-    assert ">pumps.md</a>" in html
+    html = admin.post(address, {"file": file}, follow=True).text
+    assert "“pumps.md” gave 1 unit." in visible_text(html)
+    assert "pumps.md" in texts_of(parsed(html), "a")
     long_name = SimpleUploadedFile(f"{'n' * 200}.md", b"A pump is blue.")
     for data in ({}, {"file": SimpleUploadedFile("x.md", b"\x00\x01\xff\xfe binary \x00")}, {"file": long_name}):
         refused = admin.post(address, data)
         assert refused["Location"] == f"{address_of(base)}#upload-status"  # which can be reloaded
-        html = admin.get(address_of(base)).content.decode()
+        html = admin.get(address_of(base)).text
         check_html(html)
-        assert "field__error" in html
-        assert "field__error" not in admin.get(address_of(base)).content.decode()
+        assert parsed(html).css(".field__error")
+        assert "field__error" not in admin.get(address_of(base)).text
     base.refresh_from_db()
     assert (base.revision, base.source_count) == (2, 1)
 
@@ -47,15 +47,15 @@ def test_a_file_takes_the_place_of_a_source(admin: Client, project: Project) -> 
     address = reverse("knowledge-upload", args=[base.kb_id])
     broken = {"file": SimpleUploadedFile("x.md", b"\x00\xff binary"), "source_id": "pumps"}
     refused = admin.post(address, broken, follow=True)
-    assert '<option value="pumps" data-name="pumps.md" selected>' in refused.content.decode()
+    assert '<option value="pumps" data-name="pumps.md" selected>' in refused.text
     file = SimpleUploadedFile("new.md", b"The pump of pier four is red.", "text/markdown")
-    html = admin.post(address, {"file": file, "source_id": "pumps"}, follow=True).content.decode()
+    html = admin.post(address, {"file": file, "source_id": "pumps"}, follow=True).text
     check_html(html)
     base.refresh_from_db()
     assert [(source.source_id, source.name) for source in knowledge.sources(base)] == [("pumps", "new.md")]
     assert held(base, "pump") == ["The pump of pier four is red."]
     elsewhere = admin.post(address, {"file": file, "source_id": "a/../b"}, follow=True)
-    assert "field__error" in elsewhere.content.decode()
+    assert "field__error" in elsewhere.text
 
 
 def test_a_file_that_is_there_already_makes_no_revision(admin: Client, project: Project) -> None:
@@ -63,7 +63,7 @@ def test_a_file_that_is_there_already_makes_no_revision(admin: Client, project: 
     address, text = reverse("knowledge-upload", args=[base.kb_id]), b"# Pumps\n\nThe pump of pier four is blue."
 
     def sent(name: str, data: bytes, **more: str) -> tuple[str, int]:
-        html = admin.post(address, {"file": SimpleUploadedFile(name, data), **more}, follow=True).content.decode()
+        html = admin.post(address, {"file": SimpleUploadedFile(name, data), **more}, follow=True).text
         base.refresh_from_db()
         return html, base.revision
 
@@ -71,7 +71,7 @@ def test_a_file_that_is_there_already_makes_no_revision(admin: Client, project: 
     place = knowledge.sources(base)[0].source_id
     layers = KnowledgeLayer.objects.count()
     html, revision = sent("pumps.md", text, source_id=place)
-    assert "“pumps.md” is already there, unchanged." in html
+    assert "“pumps.md” is already there, unchanged." in visible_text(html)
     assert (revision, KnowledgeLayer.objects.count()) == (2, layers)
     assert sent("new-name.md", text, source_id=place)[1] == 3
     assert sent("new-name.md", text.replace(b"blue", b"red"), source_id=place)[1] == 4

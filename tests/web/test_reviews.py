@@ -6,7 +6,15 @@ from django.urls import reverse
 from selectolax.lexbor import LexborHTMLParser
 
 from sessions_app.models import ExplainabilityTurn, Project, QueuedTurn, TurnScore
-from tests.web.page_scene import HOSTILE, add_turns, admin_of_another_project, check_html, member_client, new_session
+from tests.web.page_scene import (
+    HOSTILE,
+    add_turns,
+    admin_of_another_project,
+    check_html,
+    member_client,
+    new_session,
+    visible_text,
+)
 
 
 @pytest.fixture
@@ -38,7 +46,7 @@ def act(client: Client, found: LexborHTMLParser, key: str, note: str = "") -> Le
 def test_turns_are_reviewed_one_after_the_other(project: Project, turns: list[ExplainabilityTurn]) -> None:
     anna, bea = member_client(project, "editor", "anna"), member_client(project, "editor", "bea")
     added = anna.post(reverse("turns-review"), {"which": "found", "q": "status:answered"}, follow=True)
-    assert "2 turns added to the review queue." in added.text
+    assert "2 turns added to the review queue." in visible_text(added.text)
     first = page(anna, reverse("review"))
     assert question(first) == "Question 1?"
     assert "assistant 1" in first.css_first(".answer").text()
@@ -78,7 +86,7 @@ def test_reviews_need_the_role_and_the_project(project: Project, turns: list[Exp
     rate = reverse("review-rate", args=[turns[0].session.session_id, turns[0].request_id])
     for address in (rate, reverse("review-clear"), reverse("turns-review")):
         assert viewer.post(address, {"value": "up"}).status_code == 403
-    assert "Nothing to review" in page(stranger, reverse("review")).text()
+    assert "Nothing to review" in visible_text(page(stranger, reverse("review")).text())
     assert stranger.post(rate, {"value": "up"}).status_code == 404
     stranger.post(reverse("review-clear"))
     assert QueuedTurn.objects.count() == 1

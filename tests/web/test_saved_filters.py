@@ -8,7 +8,15 @@ from selectolax.lexbor import LexborHTMLParser
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.turns.saved_filters import save_filter
 from sessions_app.models import AuditEntry, ExplainabilityTurn, Project, SavedFilter, Suite
-from tests.web.page_scene import HOSTILE, add_turns, admin_of_another_project, check_html, member_client, new_session
+from tests.web.page_scene import (
+    HOSTILE,
+    add_turns,
+    admin_of_another_project,
+    check_html,
+    member_client,
+    new_session,
+    visible_text,
+)
 
 ANNA = Author(name="anna")
 
@@ -93,7 +101,9 @@ def test_chosen_and_found_turns_are_kept_as_tests_once(live_project: Project, tu
     assert "1 turn kept as tests." in first.text
     suite = Suite.objects.get(name="Ferries")
     rest = {"which": "found", "q": "ferry", "suite": suite.suite_id}
-    assert "2 turns kept as tests. 1 could not be kept: It is a test" in client.post(keep, rest, follow=True).text
+    assert "2 turns kept as tests. 1 could not be kept: It is a test" in visible_text(
+        client.post(keep, rest, follow=True).text
+    )
     assert suite.tests.filter(turn=turn, message=turn.user_message).count() == 1
     assert suite.tests.count() == 3
     nothing = client.post(keep, {"which": "chosen", "suite": suite.suite_id}, follow=True)

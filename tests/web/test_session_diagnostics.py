@@ -31,6 +31,7 @@ from tests.web.page_scene import (
     member_client,
     new_session,
     talk,
+    visible_text,
 )
 from tests.web.test_turn_panels import text_of
 
@@ -41,7 +42,7 @@ LLM = {"seed_detector": "sd-symbolic", "goal_solver": "gs-llm-fast"}
 def diagnostics(client: Client, session: Session) -> str:
     response = client.get(reverse("session-diagnostics", args=[session.session_id]))
     assert response.status_code == 200
-    html = response.content.decode()
+    html = response.text
     check_html(html)
     return html
 
@@ -77,7 +78,7 @@ def test_before_anything_was_sent_every_row_says_so(project: Project) -> None:
         FOLLOWS: "no", "Conversation": session.session_id, "Conversation taken from": "none", "History reset": "none",
         "Warnings": "none",
     }  # fmt: skip
-    assert "No request yet" in html
+    assert "No request yet" in visible_text(html)
     add_turns(session, 1, "failed")
     assert rows(diagnostics(client, session))["Last error of a turn"] == "VALIDATION_REJECTED: Refused 1."
 
@@ -161,7 +162,7 @@ def test_opening_the_page_anew_begins_without_a_thread(live_project: Project, re
     follows, following = [], []
     for opened in (False, False, True, False):
         if opened:
-            page = client.get(reverse("session", args=[session.session_id])).content.decode()
+            page = client.get(reverse("session", args=[session.session_id])).text
             assert page.count("My dog is called Rex.") >= 2
             following.append(rows(diagnostics(client, session))["Last response id"])
         else:
@@ -293,9 +294,9 @@ def test_the_panel_opens_with_the_page_at_constant_queries(project: Project) -> 
             diagnostics(client, session)
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 9
-    page = client.get(reverse("session", args=[session.session_id]), {"diagnostics": "1"}).content.decode()
+    page = client.get(reverse("session", args=[session.session_id]), {"diagnostics": "1"}).text
     check_html(page)
-    assert "Outbound Request JSON" in page
-    assert "Outbound Request JSON" not in client.get(reverse("session", args=[session.session_id])).content.decode()
+    assert "Outbound Request JSON" in visible_text(page)
+    assert "Outbound Request JSON" not in client.get(reverse("session", args=[session.session_id])).text
     stranger = member_client(Project.objects.create(name="Other"))
     assert stranger.get(reverse("session-diagnostics", args=[session.session_id])).status_code == 404

@@ -8,7 +8,7 @@ from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Project
 from tests.layers.units import make_unit
-from tests.web.page_scene import member_client, session_html
+from tests.web.page_scene import member_client, parsed, session_html, visible_text
 
 
 def test_a_session_says_that_its_base_went_on(project: Project) -> None:
@@ -18,12 +18,12 @@ def test_a_session_says_that_its_base_went_on(project: Project) -> None:
     assert "its newest is" not in session_html(client, session)
     add_source(base, "rules.md", "x", [make_unit("u", "The pump hums.")])
     html = session_html(client, session, "session-state")
-    assert "as of revision 1; its newest is 2" in html
-    assert "Mount the newest" in html
+    assert "as of revision 1; its newest is 2" in visible_text(html)
+    assert "Mount the newest" in visible_text(html)
     assert "Mount the newest" not in session_html(member_client(project, "viewer"), session, "session-state")
     stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("v", "The valve leaks.")]))
     html = session_html(client, session, "session-state")
-    assert "its newest is 2" in html
+    assert "its newest is 2" in visible_text(html)
     assert "Mount the newest" not in html, "the draft is to be settled first"
 
 
@@ -33,7 +33,7 @@ def test_a_draft_is_settled_by_those_who_may(project: Project, role: str, is_off
     client = member_client(project, role)
     assert "data-settle-draft" not in session_html(client, session)
     stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("u", "The pump hums.")]))
-    assert ("data-settle-draft" in session_html(client, session, "session-state")) == is_offered
+    assert bool(parsed(session_html(client, session, "session-state")).css("[data-settle-draft]")) == is_offered
 
 
 def test_a_draft_lists_what_it_adds_and_removes(project: Project) -> None:
@@ -48,8 +48,8 @@ def test_a_draft_lists_what_it_adds_and_removes(project: Project) -> None:
         session, NewSource(name="n.md", source_id="n", content="y", units=[make_unit("v", "The valve leaks.")])
     )
     html = session_html(client, session, "session-state")
-    assert "removed here; the base keeps it until a save" in html
-    assert "1 unit, in this session alone" in html
-    assert 'aria-label="Take n.md out of the draft"' in html
+    assert "removed here; the base keeps it until a save" in visible_text(html)
+    assert "1 unit, in this session alone" in visible_text(html)
+    assert parsed(html).css('[aria-label="Take n.md out of the draft"]')
     assert "Take old.md out" not in html
     assert "out of the draft" not in session_html(member_client(project, "viewer"), session, "session-state")

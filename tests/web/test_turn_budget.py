@@ -16,7 +16,7 @@ from sessions_app.models import ExplainabilityTurn, Message, Project
 from sessions_app.web.turns.budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
 from tests.configured_model import acting
 from tests.llm.provider import Provider, refuse
-from tests.web.page_scene import HOSTILE, add_turns, member_client, new_session, talk
+from tests.web.page_scene import HOSTILE, add_turns, member_client, new_session, parsed, talk
 from tests.web.test_turn_panels import get, text_of
 
 
@@ -25,7 +25,7 @@ def section(client: Client, turn: ExplainabilityTurn, place: int) -> str:
     response = client.get(reverse("turn-section", args=[turn.session.session_id, turn.request_id, place]))
     assert response.status_code == 200
     assert response["Content-Type"] == "text/plain; charset=utf-8"
-    return response.content.decode()
+    return response.text
 
 
 def lines(html: str) -> dict[str, str]:
@@ -106,7 +106,7 @@ def test_what_is_gone_is_counted_and_what_never_was_is_not_found(project: Projec
     Message.objects.filter(session=session, sequence=2).delete()
     client = member_client(project)
     address = reverse("turn-section", args=[session.session_id, turn.request_id, 0])
-    shown = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    shown = client.get(address, headers={"HX-Request": "true"}).text
     assert "1 of what stood here is no longer stored." in text_of(shown)
     assert "**user**: user 1\n\n**user**: user 2\n\n**assistant**: assistant 2" in entities.unescape(shown)
     assert section(client, turn, 1) == "Fact 1."
@@ -127,12 +127,12 @@ def test_what_was_written_in_a_section_is_text(project: Project) -> None:
     response = client.get(
         reverse("turn-section", args=[turn.session.session_id, turn.request_id, 0]), headers={"HX-Request": "true"}
     )
-    assert HOSTILE not in response.content.decode()
+    assert HOSTILE not in response.text
 
 
 def test_a_turn_without_a_report_has_no_bar(project: Project) -> None:
     turn = add_turns(new_session(project), 1)[0]
-    assert 'class="card budget"' not in get(member_client(project), turn, "turn-context")
+    assert not parsed(get(member_client(project), turn, "turn-context")).css('[class="card budget"]')
 
 
 @pytest.mark.parametrize("count", [0, 1])

@@ -14,7 +14,18 @@ from sessions_app.models import ExplainabilityTurn, Project
 from sessions_app.web.turns import comparison as turn_comparison
 from sessions_app.web.turns import runs as turn_runs
 from tests.retention import age_payloads
-from tests.web.page_scene import HOSTILE, add_turns, counted_queries, member_client, new_session, talk
+from tests.web.page_scene import (
+    HOSTILE,
+    add_turns,
+    counted_queries,
+    links_of,
+    member_client,
+    new_session,
+    parsed,
+    talk,
+    texts_of,
+    visible_text,
+)
 from tests.web.test_turn_panels import get, state_rows, text_of
 
 
@@ -40,7 +51,9 @@ def test_what_the_second_turn_and_what_came_between_changed(live_project: Projec
     assert "Rex" not in units
     assert state_rows(ran)["Planner"] == [first.planner_plugin, "planner-depth"]
     assert rows["Planner"][2] == "by turn 2"
-    assert reverse("turn-compare", args=[session.session_id, second.request_id]) in get(client, second, "turn")
+    assert reverse("turn-compare", args=[session.session_id, second.request_id]) in links_of(
+        parsed(get(client, second, "turn"))
+    )
     assert "/compare" not in get(client, first, "turn")
 
 
@@ -65,7 +78,7 @@ def test_a_failed_turn_keeps_nothing_and_says_what_it_lost(live_project: Project
     failed = talk(session, "The answer must not mention Bella. My rabbit is called Bella. What is my rabbit called?")
     assert failed.status == "failed"
     html = compare(client, failed)
-    assert "nothing changed" in html
+    assert "nothing changed" in visible_text(html)
     units = html[html.index('id="compare-units"') :]
     assert "My rabbit is called Bella. Not kept by turn 2" in text_of(units)
     assert "is-discarded" in units
@@ -94,7 +107,7 @@ def test_written_text_is_escaped_and_the_rest_counted(project: Project, monkeypa
     for number in range(5):
         turn.unit_events.create(session=session, unit_id=f"u{number}", step="committed", reason=HOSTILE)
     html = compare(member_client(project), turn)
-    assert "2 more are not shown here." in html
+    assert "2 more are not shown here." in visible_text(html)
 
 
 def rows_of(html: str) -> dict[str, list[str]]:
@@ -135,12 +148,12 @@ def test_any_earlier_turn_can_be_beside_it(live_project: Project) -> None:
     last = talk(session, "My hen is called Ada.")
     address = reverse("turn-compare", args=[session.session_id, last.request_id])
     html = client.get(address, {"with": "1"}).text
-    assert "<h1>Turns 1 and 3</h1>" in html
+    assert "Turns 1 and 3" in texts_of(parsed(html), "h1")
     assert state_rows(html)["Units of the session"] == ["1", "3", "between the turns, then by turn 3"]
     assert "My cat is called Tom. Added by turn 2" in text_of(html)
     for wrong in ("3", "4", "0"):
         assert client.get(address, {"with": wrong}).status_code == 404
-    assert "<h1>Turns 2 and 3</h1>" in client.get(address, {"with": "x"}).text
+    assert "Turns 2 and 3" in texts_of(parsed(client.get(address, {"with": "x"}).text), "h1")
 
 
 def test_one_id_names_what_is_aligned_in_both_graphs(live_project: Project) -> None:
@@ -170,8 +183,8 @@ def test_what_is_too_much_to_list_or_to_compare_is_said(
     monkeypatch.setattr(turn_runs, "PAYLOADS_COMPARED", 1)
     html = compare(client, asked)
     assert len(rows_of(html)) == 2
-    assert "more that differ are not listed." in html
-    assert "the payloads were not compared" in html
+    assert "more that differ are not listed." in visible_text(html)
+    assert "the payloads were not compared" in visible_text(html)
     assert len(whole) > 2
     monkeypatch.undo()
     age_payloads(settings)

@@ -15,13 +15,13 @@ from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
-from tests.web.page_scene import add_turns, check_html, member_client, new_session, talk
+from tests.web.page_scene import add_turns, check_html, member_client, new_session, talk, visible_text
 
 
 def get(client: Client, turn: ExplainabilityTurn, name: str, *more: str, **query: str) -> str:
     response = client.get(reverse(name, args=[turn.session.session_id, turn.request_id, *more]), query)
     assert response.status_code == 200
-    html = response.content.decode()
+    html = response.text
     check_html(html)
     return html
 
@@ -211,7 +211,7 @@ def test_what_is_foretold_is_what_a_turn_then_does(live_project: Project, asked:
 def test_inputs_that_a_turn_would_refuse_are_refused_in_words(live_project: Project, asked: ExplainabilityTurn) -> None:
     client = member_client(live_project)
     assert "There is no kb-plugin named" in entities.unescape(get(client, asked, "turn-what-if", kb="kb-none"))
-    assert "The message is empty." in get(client, asked, "turn-what-if", message=" ")
+    assert "The message is empty." in visible_text(get(client, asked, "turn-what-if", message=" "))
 
 
 def test_a_full_server_refuses_a_prediction_on_the_page(

@@ -1,7 +1,6 @@
 """The head of the turn page: question, answer and verdict, on the page as in the API."""
 
 import re
-from html import unescape
 
 from django.test import Client
 from django.urls import reverse
@@ -15,7 +14,7 @@ from sessions_app.queries.turns.verdicts import verdict
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnError
 from sessions_app.turns.pipeline import run_turn
-from tests.web.page_scene import member_client
+from tests.web.page_scene import links_of, member_client, parsed, visible_text
 
 
 def ask(session: Session, message: str, **choices: str) -> ExplainabilityTurn:
@@ -28,16 +27,8 @@ def ask(session: Session, message: str, **choices: str) -> ExplainabilityTurn:
 
 def line_of(client: Client, turn: ExplainabilityTurn) -> str:
     """Return the markup of the verdict's line."""
-    html = client.get(reverse("turn", args=[turn.session.session_id, turn.request_id])).content.decode()
+    html = client.get(reverse("turn", args=[turn.session.session_id, turn.request_id])).text
     return re.findall(r'<p class="verdict[^"]*" id="verdict">.*?</p>', html, re.DOTALL)[0]
-
-
-def text_of(line: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]*>", "", line)).split())
-
-
-def links_of(line: str) -> list[str]:
-    return [unescape(address) for address in re.findall(r'<a href="([^"]*)"', line)]
 
 
 def test_sources_that_disagree_are_named_with_their_units(live_project: Project) -> None:
@@ -49,9 +40,9 @@ def test_sources_that_disagree_are_named_with_their_units(live_project: Project)
     turn = ask(session, "Where do cars board?")
     client = member_client(live_project, "viewer")
     line = line_of(client, turn)
-    assert text_of(line) == verdict(turn, events(turn)).text
-    assert text_of(line).endswith("this conversation says gate C; handbook.md says gate B.")
-    told, written = (client.get(address).content.decode() for address in links_of(line)[-2:])
+    assert visible_text(line) == verdict(turn, events(turn)).text
+    assert visible_text(line).endswith("this conversation says gate C; handbook.md says gate B.")
+    told, written = (client.get(address).text for address in links_of(parsed(line))[-2:])
     assert "Cars board at gate C." in told
     assert "Cars board at gate B on all days." in written
 
@@ -59,10 +50,10 @@ def test_sources_that_disagree_are_named_with_their_units(live_project: Project)
 def test_an_empty_base_and_a_pinned_plugin_are_named(live_project: Project) -> None:
     session, client = create_session(live_project), member_client(live_project, "viewer")
     unanswered = line_of(client, ask(session, "Where do cars board?"))
-    assert "is empty" in text_of(unanswered)
+    assert "is empty" in visible_text(unanswered)
     failed = line_of(client, ask(session, "Where do cars board?", goal_solver="gs-llm-fast"))
-    assert "you pinned this solver alone" in text_of(failed)
-    assert links_of(failed)[-1] == "?tab=choice"
+    assert "you pinned this solver alone" in visible_text(failed)
+    assert links_of(parsed(failed))[-1] == "?tab=choice"
 
 
 def test_what_is_told_of_an_ended_turn_follows_the_session(live_project: Project) -> None:
@@ -80,20 +71,20 @@ def test_the_turn_page_mounts_a_base_that_would_answer(live_project: Project) ->
     session = create_session(live_project)
     turn = ask(session, "Where do cars board?")
     client, address = member_client(live_project, "editor"), [session.session_id, turn.request_id]
-    assert reverse("turn-remedies", args=address) in client.get(reverse("turn", args=address)).text
+    assert reverse("turn-remedies", args=address) in links_of(parsed(client.get(reverse("turn", args=address)).text))
     html = client.get(reverse("turn-remedies", args=address)).text
-    assert "Cars board at gate B on all days." in html
+    assert "Cars board at gate B on all days." in visible_text(html)
     assert "Cooking" not in html
     (kb_id,) = re.findall(r'name="kb_id" value="([^"]+)"', html)
     mount_url, turn_url = reverse("session-kb-mount", args=[session.session_id]), reverse("turn", args=address)
     mounted = client.post(mount_url, {"kb_id": kb_id, "next": turn_url}, follow=True)
     assert mounted.redirect_chain[-1][0] == turn_url
-    assert "mounted now" in client.get(reverse("turn-remedies", args=address)).text
+    assert "mounted now" in visible_text(client.get(reverse("turn-remedies", args=address)).text)
     again = ask(Session.objects.get(pk=session.pk), "Where do cars board?")
     assert "gate B" in again.assistant_preview
-    undo = re.search(r'data-undo-url="([^"]+)"', mounted.text)
+    undo = parsed(mounted.text).css_first(".notice--said form")
     assert undo is not None
-    client.post(undo[1].replace("&amp;", "&"))
+    client.post(undo.attributes["action"])
     assert Session.objects.get(pk=session.pk).mounted_kb == session.mounted_kb
     reader = member_client(live_project, "viewer", name="reader")
     assert "kb_id" not in reader.get(reverse("turn-remedies", args=address)).text

@@ -7,7 +7,7 @@ from django.urls import reverse
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.models import Project
 from tests.layers.units import make_unit
-from tests.web.page_scene import admin_of_another_project, check_html, member_client
+from tests.web.page_scene import admin_of_another_project, check_html, links_of, member_client, parsed, visible_text
 
 
 @pytest.fixture
@@ -24,24 +24,24 @@ def test_a_source_is_shown_as_the_tree_of_its_units(admin: Client, project: Proj
     )
     add_source(base, "rules.md", "Text", units, source_id="rules")
     address, tree = (reverse(name, args=[base.kb_id]) for name in ("knowledge-base", "knowledge-tree"))
-    assert 'href="?source=rules"' in admin.get(address).content.decode()
-    html = admin.get(address, {"source": "rules"}).content.decode()
+    assert "?source=rules" in links_of(parsed(admin.get(address).text))
+    html = admin.get(address, {"source": "rules"}).text
     check_html(html)
     assert "All &lt;b&gt;pumps&lt;/b&gt;." in html
-    assert "aggregate, 60 parts" in html
-    assert f'hx-get="{tree}?unit=top"' in html
-    looked_at = admin.get(address, {"unit": "top"}).content.decode()
+    assert "aggregate, 60 parts" in visible_text(html)
+    assert parsed(html).css(f'[hx-get="{tree}?unit=top"]')
+    looked_at = admin.get(address, {"unit": "top"}).text
     check_html(looked_at)
     assert looked_at.count("tree__leaf") == 50
     assert "Show more parts" in looked_at
-    first = admin.get(tree, {"unit": "top"}).content.decode()
-    rest = admin.get(tree, {"unit": "top", "after": "50"}).content.decode()
+    first = admin.get(tree, {"unit": "top"}).text
+    rest = admin.get(tree, {"unit": "top", "after": "50"}).text
     assert (first.count("tree__leaf"), rest.count("tree__leaf")) == (50, 10)
     assert "after=50" in first
     assert "Show more parts" not in rest
     add_source(base, "rules.md", "Text", [make_unit("new", "A valve.")], source_id="rules")
     assert admin.get(tree, {"unit": "top"}).status_code == 404  # hidden by the newer source
-    assert "A valve." in admin.get(address, {"source": "rules"}).content.decode()
+    assert "A valve." in visible_text(admin.get(address, {"source": "rules"}).text)
     for query in ({"source": "nope"}, {"source": "rules\0x"}):
         assert admin.get(address, query).status_code == 404
     assert admin_of_another_project().get(tree, {"unit": "new"}).status_code == 404
@@ -59,13 +59,13 @@ def test_a_part_of_two_sources_is_shown_with_its_twin(admin: Client, project: Pr
         add_source(base, name, "Text " + name, units)
         base.refresh_from_db()
     tree = reverse("knowledge-tree", args=[base.kb_id])
-    html = {name: admin.get(tree, {"unit": f"{name}-top"}).content.decode() for name in ("one.md", "two.md")}
+    html = {name: admin.get(tree, {"unit": f"{name}-top"}).text for name in ("one.md", "two.md")}
     assert html["one.md"].count("tree__leaf") == html["two.md"].count("tree__leaf") == 2
     assert "unit=two.md-a" in html["one.md"]
     assert "stands in two.md too" in html["one.md"]
     assert "too, and is shown there" not in html["two.md"]
     assert "not shown" not in html["one.md"] + html["two.md"]
-    check_html(admin.get(reverse("knowledge-base", args=[base.kb_id]), {"unit": "one.md-top"}).content.decode())
+    check_html(admin.get(reverse("knowledge-base", args=[base.kb_id]), {"unit": "one.md-top"}).text)
 
 
 def test_parts_that_are_gone_are_counted(admin: Client, project: Project) -> None:
@@ -76,5 +76,5 @@ def test_parts_that_are_gone_are_counted(admin: Client, project: Project) -> Non
     )
     add_source(base, "rules.md", "Text", units)
     for name in ("knowledge-tree", "knowledge-base"):
-        html = admin.get(reverse(name, args=[base.kb_id]), {"unit": "top"}).content.decode()
-        assert "2 parts are not shown: removed, or derived from what is gone." in html
+        html = admin.get(reverse(name, args=[base.kb_id]), {"unit": "top"}).text
+        assert "2 parts are not shown: removed, or derived from what is gone." in visible_text(html)
