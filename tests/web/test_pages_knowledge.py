@@ -256,7 +256,7 @@ def test_searched_units_show_their_place_in_the_tree(admin: Client, project: Pro
     assert "No unit holds all of that" in visible_text(admin.get(address, {"q": '"leaks valve"'}).text)
     html = admin.get(address, {"unit": "a"}).text
     check_html(html)
-    assert "The &lt;b&gt;pump&lt;/b&gt; hums." in html
+    assert "The <b>pump</b> hums." in visible_text(html)
     assert "?unit=top" in links_of(parsed(html))
     assert (
         "None in the sessions that mounted this base; the latest 200 are looked at, in their newest 2000 turns."
@@ -426,7 +426,7 @@ def test_an_open_page_hears_of_changes_by_others(admin: Client, project: Project
     fork_base(base, "<b>Winter</b>")
     html = admin.get(again).text
     assert "Revision 3 now: saved from a session, boss." in visible_text(html)
-    assert "Forked as “&lt;b&gt;Winter&lt;/b&gt;”." in html
+    assert "Forked as “<b>Winter</b>”." in visible_text(html)
     fresh = re.search('id="base-news"[^>]*hx-get="([^"]*)"', admin.get(address_of(base)).text)
     assert fresh
     assert admin.get(fresh[1].replace("&amp;", "&")).status_code == 204

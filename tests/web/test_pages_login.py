@@ -40,7 +40,7 @@ def test_a_link_logs_in_once_and_gives_its_address_to_nobody(user: User, client:
     again = Client().get(address)
     assert again.status_code == 400
     assert again["Referrer-Policy"] == "no-referrer"
-    assert "used already or is too old" in again.text
+    assert "used already or is too old" in visible_text(again.text)
 
 
 def test_an_old_or_unknown_link_does_not_log_in(user: User, client: Client) -> None:
@@ -171,14 +171,14 @@ def test_logging_out_takes_a_post(user: User, client: Client) -> None:
 def test_error_pages_are_ours(user: User, client: Client) -> None:
     missing = client.get("/nothing/here")
     assert missing.status_code == 404
-    assert "Go to the sessions" in missing.text
+    assert "Go to the sessions" in visible_text(missing.text)
     check_html(missing.text)
     client.force_login(user)
     check_html(client.get("/nothing/here").text)
     client.raise_request_exception = False
     broken = client.get("/", headers={"Host": "evil.example"})
     assert broken.status_code == 400
-    assert "could not understand" in broken.text
+    assert "could not understand" in visible_text(broken.text)
 
 
 def test_a_defect_shows_a_page_without_details(user: User, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,7 +88,7 @@ def test_external_programs_are_shown_as_they_describe_themselves(
     monkeypatch.setattr(registry.installed, "wrappers", [hostile])
     html = shown(admin, "plugins")
     assert "External programs" in visible_text(html)
-    assert "&lt;b&gt;Multiplies.&lt;/b&gt;" in html
+    assert "<b>Multiplies.</b>" in visible_text(html)
     assert str(tmp_path) not in html
 
 

@@ -49,7 +49,7 @@ def test_the_page_shows_snapshot_sources_and_why_others_are_out(project: Project
     assert "malformed_frontmatter" in visible_text(html)
     assert "Ignored keys: author" in visible_text(html)
     assert "tool <code>builtin:calculate</code>, without a model" in html
-    assert "&lt;script&gt;" in html
+    assert "<script>" in visible_text(html)
 
 
 def test_the_page_shows_what_a_reload_would_change_and_reloads(project: Project, files: Path) -> None:
@@ -146,7 +146,7 @@ def test_the_choice_of_a_turn_tells_its_command_and_its_skill(live_project: Proj
     session = create_session(live_project)
     turn = answer_message(session, TurnCall(message="/calc 6*7")).turn
     html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}/choice")
-    assert "&#x27;calc&#x27; is the alias of the skill &#x27;arithmetic&#x27; from bundled." in html
+    assert "'calc' is the alias of the skill 'arithmetic' from bundled." in visible_text(html)
     assert "Resolved with snapshot 1" in visible_text(html)
     assert "builtin:calculate" in visible_text(html)
     unknown = answer_message(session, TurnCall(message="/nothing")).turn
@@ -241,4 +241,4 @@ def test_an_answer_names_the_skill_that_guided_it(live_project: Project) -> None
     assert "Guided by" not in shown(client, f"/sessions/{session.session_id}")
     session.turns.update(command_result={"status": "ok", "code": "llm_ok", "message": "x", "data": {"skill": HOSTILE}})
     html = shown(client, f"/sessions/{session.session_id}")
-    assert "Guided by the skill &lt;" in html
+    assert "Guided by the skill <" in visible_text(html)

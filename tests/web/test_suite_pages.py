@@ -44,7 +44,7 @@ def test_a_turn_is_kept_and_its_run_leads_to_the_trial(live_project: Project, tu
     assert "gate" in sent["contains"]
     made = client.post(keep, {**sent, "new_suite": "Ferries"}, follow=True)
     check_html(made.text)
-    assert "The test stands in “Ferries”." in made.text
+    assert "The test stands in “Ferries”." in visible_text(made.text)
     suite = Suite.objects.get(name="Ferries")
     started = client.post(page_of(suite, "suite-run-start"), {"over": "heads"})
     found = settled(client, started["Location"])

@@ -59,7 +59,7 @@ def test_sections_show_sizes_and_open_to_the_sent_text(
     for line, item in zip(shown.values(), stored, strict=True):
         assert f"{item['chars']} characters, {item['tokens']} tokens" in line
     assert "this session, 2 messages" in shown["Conversation"]
-    assert f"{turn.context_report['chars']} characters, about {turn.context_report['tokens']} tokens" in page
+    assert f"{turn.context_report['chars']} characters, about {turn.context_report['tokens']} tokens" in text_of(page)
     sent = provider.bodies[-1]["messages"]
     texts = [section(client, turn, place) for place in range(6)]
     assert texts[2] == "Answer in one sentence."
@@ -91,10 +91,10 @@ def test_a_refused_summary_is_a_warning_with_its_request(
             break
     client = member_client(live_project)
     page = text_of(get(client, turn, "turn-context"))
-    assert "the model did not summarise the older messages, so rules did" in page
-    assert "To prepare the context 1 call" in page
+    assert "the model did not summarise the older messages, so rules did" in text_of(page)
+    assert "To prepare the context 1 call" in text_of(page)
     assert "Thing 0 costs $50." in text_of(get(client, turn, "turn-requests", "preparing"))
-    assert "left out, covered by the summary" in page
+    assert "left out, covered by the summary" in text_of(page)
 
 
 def test_what_is_gone_is_counted_and_what_never_was_is_not_found(project: Project) -> None:
@@ -161,7 +161,7 @@ def test_what_the_window_left_out_is_drawn_and_its_cap_named(live_project: Proje
     turn = talk(session, "What is my dog called?")
     left_out = sum(len(row.content) for row in session.messages.order_by("sequence")[:2])
     page = get(member_client(live_project, "viewer"), turn, "turn-context")
-    assert f"Left out: 2 older messages, {left_out:,} characters" in page
+    assert f"Left out: 2 older messages, {left_out:,} characters" in text_of(page)
     width = re.search(r'class="budget__left-out" width="(\d+)"', page)
     assert width is not None
     assert re.search(rf'class="budget__part [^"]*" x="{width[1]}"', page)
