@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired, InvalidInput, MRPError, NotFound, TooLarge, TurnInterrupted
@@ -23,12 +24,15 @@ from sessions_app.turns.slots import start_turn
 from tests.kernel.scripted import REJECT, plugin, solution
 from tests.payloads import stored_payloads
 from tests.turns.failure_scene import fail, memory
+from tests.web.page_scene import member_client
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 BREAKS = {
     "solver error": plugin("gs-plugin", "gs-a", RuntimeError("boom")),
+    "answer with a NUL": plugin("gs-plugin", "gs-a", solution("Rex\0")),
+    "answer with half of a surrogate pair": plugin("gs-plugin", "gs-a", solution("Rex \ud800")),
     "rejection": plugin("val-plugin", "val-a", REJECT),
     "no intent": plugin("sd-plugin", "sd-a", RuntimeError("boom")),
     "retrieval": plugin("kb-plugin", "kb-a", RuntimeError("boom")),
@@ -52,6 +56,17 @@ def test_a_failed_turn_leaves_its_entry_and_nothing_else(session, plugins, broke
     frames = graph(turn).frames
     assert frames[0].id == "frame-0"
     assert {frame.status for frame in frames} == {"failed"}
+
+
+@pytest.mark.parametrize("name", ["turn", "turn-export", "turn-replay", "turn-timeline", "turn-context"])
+def test_a_turn_with_an_answer_that_has_no_utf_8_is_shown(session, plugins, name):
+    plugins(BREAKS["answer with half of a surrogate pair"])
+    turn, error = fail(session)
+    assert error.code == "PLUGIN_STAGE_EXHAUSTED"
+    page = member_client(session.project).get(reverse(name, args=[session.session_id, turn.request_id]))
+    assert page.status_code == 200
+    if name == "turn-export":
+        assert "Rex \N{REPLACEMENT CHARACTER}" in page.content.decode()
 
 
 @pytest.mark.rule("SESSION-20", "TURN-30")

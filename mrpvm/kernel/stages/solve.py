@@ -7,6 +7,7 @@ from mrpvm.kernel.calls import Call, Execution, Program, Writes, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.retrieve import EvidenceView
+from mrpvm.llm.storable import is_storable
 from mrpvm.trace.events import BranchStarted, Cause
 from mrpvm.values import Answer, Selection
 
@@ -110,7 +111,7 @@ def _writes(run: TurnRun, frame: Frame, attempt: SolverAttempt) -> Writes | None
 
 
 def _complaint(frame: Frame, solution: Solution) -> PluginError | None:
-    """Return what is wrong with a solution: groups must be the frame's intents, success needs an answer."""
+    """Return what is wrong with a solution: its groups are the intents, success has an answer, which can be stored."""
     if solution.status == "needs-decomposition":
         return None
     refs = [group.intent_ref for group in solution.answer.groups] if solution.answer else []
@@ -119,6 +120,10 @@ def _complaint(frame: Frame, solution: Solution) -> PluginError | None:
         return _violation(f"The answer has groups {refs} where {expected} were asked for.")
     if solution.answer is not None and solution.status == "success" and solution.answer.status != "answered":
         return _violation("The solver reports success but answered no group.")
+    groups = solution.answer.groups if solution.answer else ()
+    written = [[group.answer_markdown, group.reason, *group.warnings, group.plugin_output] for group in groups]
+    if not is_storable(written):
+        return _violation("The answer holds a NUL or half of a surrogate pair: no text that could be stored.")
     return None
 
 

@@ -319,7 +319,8 @@ def _address(experiment: Experiment) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    return text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair, as JSON writes it
 
 
 def _expected(form: QueryDict) -> Expectation:

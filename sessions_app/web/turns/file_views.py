@@ -1,6 +1,9 @@
 """A turn as files to keep."""
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+import json
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from sessions_app.actions.settings.audit import record_export
@@ -19,8 +22,9 @@ def export(request: HttpRequest, member: Member, session_id: str, request_id: st
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     name = f'attachment; filename="turn-{turn.turn_index}.json"'
     record_export(turn.session, "turn", turn=request_id)
-    options = {"ensure_ascii": False, "indent": 2}
-    return JsonResponse(turn_document(turn), json_dumps_params=options, headers={"Content-Disposition": name})
+    text = json.dumps(turn_document(turn), ensure_ascii=False, indent=2, cls=DjangoJSONEncoder)
+    content = text.encode("utf-8", "backslashreplace")  # half a surrogate pair, as JSON writes it
+    return HttpResponse(content, content_type="application/json", headers={"Content-Disposition": name})
 
 
 @require_safe
