@@ -38,7 +38,8 @@ _ARTICLE = re.compile(r"^an? ", re.IGNORECASE)
 class Mention:
     """A phrase with the role it was told in: subject, object or the preposition before it.
 
-    `text` names it anew ("the boat" of "a boat"), `sentence` is what it was named in.
+    `text` names it anew ("the boat" of "a boat"), `sentence` is what it was named in. `is_somebody` says that "who"
+    asked for it.
     """
 
     role: str
@@ -46,6 +47,7 @@ class Mention:
     text: str = ""
     sentence: str = ""
     is_many: bool = False
+    is_somebody: bool = False
 
 
 class Antecedents:
@@ -134,6 +136,19 @@ class Antecedents:
                 return others[0]
         return None
 
+    def has_rival(self, meant: Mention) -> bool:
+        """Return whether another name was told, or asked about, as near as one that nothing tells the sex of."""
+        named = meant.phrase
+        if not named.is_name or named.head in self._genders or named.senses & (_FEMALE_SENSES | _MALE_SENSES):
+            return False
+        return any(
+            other.is_name and other.head not in self._genders and other.senses.isdisjoint(named.senses)
+            for level in self._recent[-2:]
+            for item in level
+            if item.role == "subject" and _is_asked(item) == _is_asked(meant)
+            for other in item.phrase.members
+        )
+
     def _can_be(self, word: str, named: Mention, *, is_likely: bool) -> bool:
         """Return whether "he" or "she" can stand for what was named, and that was not said to be the other."""
         known = self._genders.get(named.phrase.head, _gender(word))
@@ -154,7 +169,12 @@ def asked_mentions(question: str) -> list[Mention]:
     """Return what a question names."""
     asked, parsed = asked_by(question), as_asked(question)
     named = roles_of(asked.clause) if asked else []
-    return [_mention(role, item, parsed, question) for role, item in named if not item.pronoun]
+    is_who = asked is not None and asked.wants == "person" and asked.gap == "predicate"
+    return [
+        replace(_mention(role, item, parsed, question), is_somebody=is_who and item.is_name)
+        for role, item in named
+        if not item.pronoun
+    ]
 
 
 def as_asked(question: str) -> Sentence:
@@ -232,7 +252,7 @@ def context_before(question: str, history: Sequence[HistoryMessage]) -> str | No
 def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None:
     """Return what a pronoun means, as the sender's last messages name it."""
     antecedents = Antecedents()
-    told = [message for message in history if message.role == "user"]
+    told = [message for message in history if message.role in ("user", "")]
     whole = [asked_again(item.content, told[:place]) or item.content for place, item in enumerate(told)]
     for content in _naming(whole):
         for sentence in sentences(content):
@@ -242,7 +262,8 @@ def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None
             else:
                 antecedents.resolve(read(said.said if said else sentence), sentence)
     found = antecedents.definite().meant(pronoun) or antecedents.meant(pronoun)
-    return found.text if found else None
+    is_open = found and pronoun in _SHE | _HE and antecedents.has_rival(found)
+    return found.text if found and not is_open else None
 
 
 def _naming(messages: Sequence[str]) -> Sequence[str]:
@@ -301,12 +322,16 @@ def _agrees(word: str, named: Mention, *, is_likely: bool) -> bool:
         return False
     if word in _IT:
         is_bare_name = phrase.is_name and not phrase.determiner
-        return not (female or male) and not (is_likely and (is_bare_name or (phrase.is_person and not phrase.is_name)))
+        return not (female or male or named.is_somebody) and not (is_likely and (is_bare_name or (phrase.is_person and not phrase.is_name)))
     wrong = male if word in _SHE else female
     agent = (
         phrase.head_text.endswith(_AGENT_ENDINGS) and not phrase.head_text.endswith("ment") and bool(phrase.determiner)
     )
     return not wrong and (phrase.is_person or (agent and not is_likely))
+
+
+def _is_asked(named: Mention) -> bool:
+    return named.sentence.endswith(QUESTION_MARKS)
 
 
 def _gender(word: str) -> str:

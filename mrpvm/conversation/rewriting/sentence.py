@@ -1,4 +1,4 @@
-"""The rule-based rewrite: the subject of the last question in the place of what refers back to it.
+"""The rule-based rewrite: what was named before in the place of what refers back to it.
 
 Where the seed's own rules went wrong, ours do not: one word is a subject if it is a name, articles are no part of
 one, and the subject takes one place in the sentence, beside its possessive.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from mrpvm.conversation.rewriting.said import READ_CHARS, spoken, words_of
 from mrpvm.conversation.rewriting.signals import REFERRING
 from mrpvm.english.asking import asked_by
-from mrpvm.english.coreference import as_asked, roles_of
+from mrpvm.english.coreference import as_asked, context_before, roles_of
 from mrpvm.english.lexicon import AUXILIARIES, INTERROGATIVES, SPEAKERS, STOP_WORDS
 from mrpvm.english.parsing import read
 from mrpvm.english.pragmatics import is_task_request
@@ -133,32 +133,36 @@ def _asked_of(text: str) -> str | None:
     return None
 
 
-def _subject_before(history: Sequence[HistoryMessage]) -> tuple[str, str] | None:
-    """Return what was asked about last, as its article and its subject; only the user's messages tell it."""
+def _subject_before(message: str, history: Sequence[HistoryMessage]) -> tuple[str, str] | None:
+    """Return what a pronoun of the message means, else what was asked about last, as its article and its subject.
+
+    Only the user's messages tell it.
+    """
+    meant = context_before(message, history)
     for item in reversed(spoken(history)):
         if item.role == "assistant":
             continue
         text = collapse(item.content)
-        if subject := subject_of(text):
+        subject = _bare(meant) if meant else subject_of(text)
+        if subject and subject.lower() in text.lower():
             article = re.search(rf"\b(the|an?) {re.escape(subject)}", text, re.IGNORECASE)
             if article and not _is_question(text):
                 return "", f"the {subject}"  # it was told of, and is known since
             if _POSSESSIVE.match(subject):
                 subject = subject[0].lower() + subject[1:]
             return (f"{article[1].lower()} " if article else ""), subject
-    return None
+    return ("", meant) if meant else None
 
 
 def rewritten(message: str, history: Sequence[HistoryMessage]) -> tuple[str, str | None]:
-    """Return the message with the subject of the last question in it, or itself and why not.
+    """Return the message with what a word of it refers to in its place, or itself and why not.
 
     Only its first sentence may mean what was said before; those behind it mean what the message itself names.
     """
-    asked_about = _subject_before(history)
+    first = next((sentence for sentence in sentences(message) if not is_phatic(sentence)), message)
+    asked_about = _subject_before(first, history)
     if asked_about is None:
         return message, NO_SUBJECT
-    parts = sentences(message)
-    first = next((sentence for sentence in parts if not is_phatic(sentence)), message)
     changed = message.replace(first, _with_subject(first, *asked_about), 1)
     return (changed, None) if changed != message else (message, NO_CHANGE)
 
