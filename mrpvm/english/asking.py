@@ -420,6 +420,6 @@ class _Asker:
             self.preposition = self.tokens[self.clause.verb_place + 1]
             return
         last = self.tokens[-1]
-        if last in PREPOSITIONS and not self.preposition and self.wants != "verdict":
+        if last in PREPOSITIONS | {"as"} and not self.preposition and self.wants != "verdict":
             self.preposition = last
             self.clause.adverbs = tuple(word for word in self.clause.adverbs if word != last)

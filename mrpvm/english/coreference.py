@@ -137,15 +137,15 @@ class Antecedents:
         return None
 
     def has_rival(self, meant: Mention) -> bool:
-        """Return whether another name was told, or asked about, as near as one that nothing tells the sex of."""
+        """Return whether another name was told of as near as one that nothing tells the sex of."""
         named = meant.phrase
-        if not named.is_name or named.head in self._genders or named.senses & (_FEMALE_SENSES | _MALE_SENSES):
+        if _is_asked(meant) or not named.is_name or named.head in self._genders:
             return False
-        return any(
+        return not named.senses & (_FEMALE_SENSES | _MALE_SENSES) and any(
             other.is_name and other.head not in self._genders and other.senses.isdisjoint(named.senses)
-            for level in self._recent[-2:]
+            for level in self._recent
             for item in level
-            if item.role == "subject" and _is_asked(item) == _is_asked(meant)
+            if item.role == "subject" and not _is_asked(item)
             for other in item.phrase.members
         )
 
@@ -322,7 +322,9 @@ def _agrees(word: str, named: Mention, *, is_likely: bool) -> bool:
         return False
     if word in _IT:
         is_bare_name = phrase.is_name and not phrase.determiner
-        return not (female or male or named.is_somebody) and not (is_likely and (is_bare_name or (phrase.is_person and not phrase.is_name)))
+        return not (female or male or named.is_somebody) and not (
+            is_likely and (is_bare_name or (phrase.is_person and not phrase.is_name))
+        )
     wrong = male if word in _SHE else female
     agent = (
         phrase.head_text.endswith(_AGENT_ENDINGS) and not phrase.head_text.endswith("ment") and bool(phrase.determiner)

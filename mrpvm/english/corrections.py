@@ -13,8 +13,9 @@ from mrpvm.english.rewordings import rewordings
 from mrpvm.english.statements import Statement
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.tagging import names_time, verb_forms
-from mrpvm.english.text import words
+from mrpvm.english.text import sentences, words
 from mrpvm.english.values import PLACE_PREPOSITIONS
+from mrpvm.values import HistoryMessage
 
 _ENDED = re.compile(r"\b(?:no longer|not any ?more|anymore|any longer)\b", re.IGNORECASE)
 _INSTEAD = re.compile(r"\binstead[.!]?$", re.IGNORECASE)
@@ -22,7 +23,7 @@ _FORMER = re.compile(r"\b(?:previously|formerly|originally|used to)\b|\b(?:befor
 _SINCE = re.compile(r"^since \w+,? ", re.IGNORECASE)
 FORGET = "forget"
 """The word that stands in every request to forget."""
-_FORGET = pattern("corrections.forget")
+_FORGET, _FORGET_OWN = pattern("corrections.forget"), pattern("corrections.forget_own")
 _THING = "thing"
 _PLACE = dict.fromkeys(PLACE_PREPOSITIONS, "place")
 _SINCE_WHEN = frozenset(("since", "from", "as"))
@@ -47,6 +48,14 @@ def takes_back(request: str, text: str) -> bool:
     """Return whether a sentence asks to forget another one: all that it names stands in it."""
     gone = taken_back(request)
     return bool(gone) and read(gone).senses <= read(text).senses
+
+
+def forget_told(message: str, history: Sequence[HistoryMessage]) -> str | None:
+    """Return "forget my address" as "forget about my address" where the sender told of it; None for other messages."""
+    found = _FORGET_OWN.match(message.strip())
+    request = f"Forget about {found['what']}." if found else ""
+    told = (sentence for item in history if item.role == "user" for sentence in sentences(item.content))
+    return request if found and any(takes_back(request, sentence) for sentence in told) else None
 
 
 def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = False) -> list[Statement]:

@@ -30,7 +30,7 @@ from mrpvm.english.values import (
 )
 
 _BE, _HAVE, _DO, _CALL, _CONTAIN = (sense(word) for word in ("be", "have", "do", "call", "contain"))
-_HAPPEN, _MEAN, _WEIGH = (sense(word) for word in ("happen", "mean", "weigh"))
+_HAPPEN, _MEAN, _WEIGH, _WORK = (sense(word) for word in ("happen", "mean", "weigh", "work"))
 _PERMITTING = sense_class("allow forbid")
 _PERMISSION = frozenset(("may", "can"))
 _POSSIBLE = frozenset(("can", "could", "may", "might"))
@@ -300,8 +300,7 @@ def _values(pair: Pair) -> Sequence[str]:
     if not is_negated_alike:
         return ()
     is_deed = question.verb == _DO and asked.wants == "thing" and asked.gap == "object"
-    if is_deed and clause.verb == _BE and not clause.is_negated and not question.modifiers and clause.subject:
-        roles = [item for item in clause.objects if item.determiner in ("a", "an") and not item.is_name]
+    if is_deed and (roles := _roles(clause)) and not clause.is_negated and not question.modifiers and clause.subject:
         does = subject is not None and "does" in question.auxiliaries and pair.same(subject, clause.subject)
         return pair.texts(roles) if does else ()
     if not (pair.same_verb() or (is_deed and clause.verb not in (_BE, _HAVE))):
@@ -311,6 +310,15 @@ def _values(pair: Pair) -> Sequence[str]:
     if is_deed:
         return [clause.verb_text] if question.modifiers or asked.conditions else ()
     return _fillers(pair)
+
+
+def _roles(clause: Clause) -> list[Phrase]:
+    """Return what a clause says that its subject is or works as: "is a baker", "works as a baker"."""
+    if clause.verb == _WORK:
+        return [phrase for word, phrase in clause.modifiers if word == "as"]
+    return [
+        item for item in clause.objects if clause.verb == _BE and item.determiner in ("a", "an") and not item.is_name
+    ]
 
 
 def _happening(pair: Pair) -> Sequence[str]:
@@ -439,8 +447,7 @@ def _equated(pair: Pair) -> Sequence[str]:
     if question.objects:
         return _lasting(pair, thing)
     if thing.head_text in _PROFESSIONS and thing.owned_by and wants == "thing":
-        is_own = clause.verb == _BE and pair.same(thing.owned_by[0], clause.subject)
-        return pair.texts(item for item in clause.objects if is_own and item.determiner in ("a", "an"))
+        return pair.texts(_roles(clause)) if pair.same(thing.owned_by[0], clause.subject) else ()
     if thing.head_text == "name" and thing.owner and wants in ("thing", "name"):
         return _names(pair, _owner_of_name(thing))
     if wants in ("thing", "person", "chosen", "kind"):
@@ -592,7 +599,8 @@ def _other_side(pair: Pair, thing: Phrase) -> Sequence[str]:
         described = [item for item in _all(clause) if item.is_person and thing.head in item.senses - {item.head}]
         if described:
             return pair.texts(described[:1])
-    if clause.verb != _BE or clause.is_passive or subject is None or not pair.same_modifiers():
+    is_named = clause.verb == _CALL and clause.is_passive  # "my sister is called Ida"
+    if not (is_named or (clause.verb == _BE and not clause.is_passive)) or subject is None or not pair.same_modifiers():
         return ()
     if pair.among(thing, clause.objects) and not pair.told.resolved(subject).pronoun:
         return pair.texts([subject])

@@ -80,6 +80,11 @@ def test_a_subject_is_found_without_its_article(question: str, message: str, exp
     assert rewrite(message, said(question, "Well.")).rewritten_query == expected
 
 
+def test_a_person_asked_for_is_not_what_it_means() -> None:
+    history = said("Jonas runs the pump.", "Well.", "Who is Maria?", "Well.")
+    assert rewrite("Who restarted it?", history).rewritten_query == "Who restarted the pump?"
+
+
 @pytest.mark.rule(
     "DECISION-36", "POLICY-2", "POLICY-21", "POLICY-22", "FOLLOWUP-9", "FOLLOWUP-10", "FOLLOWUP-12", "FOLLOWUP-13"
 )

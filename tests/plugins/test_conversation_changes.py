@@ -244,6 +244,7 @@ def test_asking_what_comes_before_is_no_past_question() -> None:
     [
         ("I am allergic to nuts.", "Forget that I am allergic to nuts.", "What am I allergic to?"),
         ("My sister lives in Bern.", "Please forget about my sister.", "Where does my sister live?"),
+        ("My address is 12 Mill Lane.", "Forget my address.", "What is my address?"),
     ],
 )
 def test_what_shall_be_forgotten_is_neither_stated_nor_quoted(told: str, order: str, question: str) -> None:
@@ -285,6 +286,18 @@ def test_what_shall_be_forgotten_is_neither_stated_nor_quoted(told: str, order: 
         ),
         (("Mimi is black and Loki is ginger.", "Is Loki ginger?"), "Yes. Mimi is black and Loki is ginger."),
         (("Mimi is black and Loki is ginger.", "Is Mimi ginger?"), None),
+        (("Ada lives in Leeds.", "Bob lives in York.", "Who are Ada and Bob?", "Where does she live?"), None),
+        (
+            ("Ada lives in Leeds. Bob lives in York.", "Where does Ada live?", "Where does she live?"),
+            "Ada lives in Leeds.",
+        ),
+        (
+            ("Maria manages the station.", "Jonas restarted the pump.", "Who is Maria?", "Who restarted it?"),
+            "Jonas restarted the pump.",
+        ),
+        (("My sister is called Ida.", "Who is my sister?"), "My sister is called Ida."),
+        (("My sister is called Ida.", "Who is my brother?"), None),
+        (("Our aunt Rosa worked as a nurse.", "What was her job?"), "Our aunt Rosa worked as a nurse."),
     ],
 )
 def test_one_that_was_named_is_known_again(told: tuple[str, ...], answer: str | None) -> None:

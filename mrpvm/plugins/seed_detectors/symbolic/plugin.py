@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from mrpvm import contracts
 from mrpvm.english.coreference import context_before, topic_before
+from mrpvm.english.corrections import forget_told
 from mrpvm.english.ellipsis import asked_again, compared_with_names
 from mrpvm.plugins.seed_detectors.symbolic.documents import (
     acknowledgement_document,
@@ -61,7 +62,8 @@ class SymbolicSeedDetector:
         if not any(char.isprintable() and not char.isspace() for char in request.message):
             return contracts.Detection(status="unsupported")
         said = (*request.earlier, *request.history)
-        message = asked_again(request.message, request.history) or request.message
+        in_full = asked_again(request.message, request.history) or forget_told(request.message, said)
+        message = in_full or request.message
         parts = segment(message)
         drafts = group_statements(parts.statements)
         meant = topic_before(parts.statements[0].text, said) if parts.statements else None
