@@ -154,7 +154,7 @@ def may_be_stated(question: str, candidate: Candidate) -> bool:
 
 def _against_stating(evidence: Evidence, best: Candidate, sure: float, needed: float) -> str | None:
     """Return why the best sentence is not stated as the answer, None if it is."""
-    if best.entry.unit.unit_type == UTTERANCE:
+    if best.entry.unit.unit_type == UTTERANCE or best.entry.unit.source_type in (None, CHAT_TURN):
         return "the scorer does not judge conversations"
     if not may_be_stated(evidence.intent.target, best):
         return "the closest sentence is short enough for the rules, whose refusal counts"
