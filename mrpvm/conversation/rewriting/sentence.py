@@ -22,19 +22,16 @@ from mrpvm.values import HistoryMessage
 NO_SUBJECT = "Could not extract subject from history"
 NO_CHANGE = "Heuristic rewrite produced no change"
 _ENDING_MARKS = " .?!,;:"
-_FEWEST_WORDS, _MOST_WORDS = 2, 8
+_MOST_WORDS = 8
 _MOST_REPLY_WORDS = 5
 _OPENING = re.compile(r"^(?:(?:ok|okay|now|then|so|and|well|please)\b[ ,]*)+", re.IGNORECASE)
 """What may be before an order."""
 _POSSESSIVE = re.compile(r"^(?:my|our|your|his|her|their) ", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
-_PATTERNS = (
-    re.compile(r"\b(?:what|who|where|when|how) (?:is|are|was|were) (.+)", re.IGNORECASE),
-    re.compile(r"\b(?:tell|explain|describe|define) (?:me )?(?:about )?(.+)", re.IGNORECASE),
-    re.compile(r"\b(?:what|how) do(?:es)? (.+?) (?:work|mean|look|apply)\b", re.IGNORECASE),
-    re.compile(r"[\"\u201c]([^\"\u201c\u201d]+)[\"\u201d]"),
+_NAMED = re.compile(
+    r"\b(?:tell me about|explain|describe|define) (?P<about>.+)|[\"\u201c](?P<quoted>[^\"\u201c\u201d]+)[\"\u201d]",
+    re.IGNORECASE,
 )
-"""They read collapsed text: repeats of blanks that meet each other would take a run of blanks cubic time."""
 _ASKING = INTERROGATIVES | AUXILIARIES
 _NAMES = re.compile(r"\b[A-Z][\w-]*(?: [A-Z][\w-]*)*")
 _REFERENCES = re.compile(
@@ -54,13 +51,11 @@ def subject_of(text: str) -> str | None:
     text = collapse(text)
     if is_reply(text):
         return None
-    bare_subjects = (_bare(match.group(1)) for pattern in _PATTERNS if (match := pattern.search(text)))
-    subjects = [subject for subject in bare_subjects if subject and _is_subject(subject)]
+    named = _NAMED.search(text)
+    shown = _bare(named["about"] or named["quoted"]) if named else ""
     told = _asked_of(text) if _is_question(text) else _told_of(text)
-    if told and subjects and subjects[0].startswith(f"{told} ") and _asks_of_deed(text):
-        subjects = []  # "What is my dog called?" is about the dog
-    subjects += filter(None, (told, _longest_name(text)))
-    return next((subject for subject in subjects if REFERRING.isdisjoint(words_of(subject))), None)
+    subjects = (shown if len(shown.split()) <= _MOST_WORDS else None, told, _longest_name(text))
+    return next((subject for subject in subjects if subject and REFERRING.isdisjoint(words_of(subject))), None)
 
 
 def term_of(message: str) -> str | None:
@@ -80,12 +75,6 @@ def is_reply(message: str) -> bool:
 
 def _is_question(text: str) -> bool:
     return text.endswith(QUESTION_MARKS) or not _ASKING.isdisjoint(words_of(text)[:1])
-
-
-def _asks_of_deed(text: str) -> bool:
-    """Return whether a question asks of what is done and not of what something is."""
-    asked = asked_by(text)
-    return asked is not None and asked.clause.verb != "be"
 
 
 def _told_of(text: str) -> str | None:
@@ -116,20 +105,16 @@ def _bare(text: str) -> str:
     return _ARTICLE.sub("", text.rstrip(_ENDING_MARKS))
 
 
-def _is_subject(subject: str) -> bool:
-    words = subject.split()
-    if len(words) == 1:
-        return subject[0].isupper()
-    return _FEWEST_WORDS <= len(words) <= _MOST_WORDS
-
-
 def _asked_of(text: str) -> str | None:
     """Return what a question is about: its subject, or what it names first where the subject is a pronoun."""
     asked, parsed = asked_by(text), as_asked(text)
     for _, phrase in roles_of(asked.clause) if asked else ():
         found = _bare(parsed.text_of(phrase))
-        if not phrase.pronoun and not names_time(phrase.head_text) and found in text:
-            return found
+        if not phrase.pronoun and not names_time(phrase.head_text) and found and found in text:
+            whole = _bare(text[text.index(found) :])  # "the rate on the notes"
+            is_of_thing = asked is not None and asked.clause.verb == "be" and not asked.clause.objects
+            is_plain = len(whole.split()) <= _MOST_WORDS and REFERRING.isdisjoint(words_of(whole))
+            return whole if is_of_thing and is_plain else found
     return None
 
 
