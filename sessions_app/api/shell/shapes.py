@@ -1,6 +1,6 @@
 """Serializers of typed records: what the API returns, and what bodies hold, described from its types alone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from functools import cache, partial
@@ -11,6 +11,7 @@ from typing import (
     Literal,
     NotRequired,
     TypeAliasType,
+    TypedDict,
     Union,
     get_args,
     get_origin,
@@ -147,7 +148,19 @@ def _is_record(hint: Any) -> bool:
     return is_typeddict(hint) or (isinstance(hint, type) and is_dataclass(hint))
 
 
-def _options(note: Any) -> dict[str, Any]:
+class FieldOptions(TypedDict, total=False):
+    """The arguments of a serializer's field that one note gives; `kind` is its class."""
+
+    choices: Sequence[str]
+    min_value: float
+    max_value: float | None
+    min_length: int | None
+    max_length: int | None
+    kind: type
+    help_text: str
+
+
+def _options(note: Any) -> FieldOptions:
     match note:
         case OneOf():
             return {"choices": note.values}

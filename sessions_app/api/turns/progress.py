@@ -1,7 +1,6 @@
 """What a client hears while a turn works: machine events as SSE `progress` payloads."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.utils import timezone
 
@@ -20,7 +19,7 @@ from mrpvm.trace.events import (
     TurnFinished,
     TurnStarted,
 )
-from mrpvm.wire import on_wire, to_wire, wire_time
+from mrpvm.wire import JSONObject, on_wire, to_wire, wire_time
 from sessions_app.models import ExplainabilityTurn
 
 
@@ -101,7 +100,7 @@ class Progress:
 NO_FACTS = Facts()
 
 
-def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None:
+def progress_of(turn: ExplainabilityTurn, event: Event) -> JSONObject | None:
     """Return the progress payload of a machine event, None for events that clients need not hear of."""
     match event.data:
         case TurnStarted():
@@ -153,7 +152,7 @@ def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None
 
 def _payload(
     turn: ExplainabilityTurn, event: Event, kind: str, step: str, message: str, facts: Facts = NO_FACTS
-) -> dict[str, Any]:
+) -> JSONObject:
     progress = Progress(
         timestamp=wire_time(timezone.now()),
         request_id=turn.request_id,
