@@ -284,6 +284,7 @@ def test_admins_page_and_filter_the_log(project: Project, admin: Caller, strange
     assert admin.get("/api/audit?until=9999-12-31").json()["entries"]
     assert admin.get("/api/audit?area=nothing").status_code == 400
     assert admin.get("/api/audit?cursor=x").status_code == 400
+    assert admin.get(f"/api/audit?cursor={'+' * 501}").status_code == 400, "spaces are counted"
     assert "Base" not in stranger.get("/api/audit?area=base").content.decode().replace("Default", "")
 
 

@@ -70,7 +70,7 @@ class BaseTestsRequest(WaitsFields):
 class RunQuery(serializers.Serializer):
     """Which other run a run is compared with."""
 
-    against = serializers.CharField(required=False, allow_blank=True, max_length=64)
+    against = JSONText(required=False, allow_blank=True, max_length=64)
 
 
 class SuiteFileRequest(Coded):

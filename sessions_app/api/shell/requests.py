@@ -353,15 +353,15 @@ class PageQuery(serializers.Serializer):
     """A page of a list: how many, and after which place."""
 
     limit = serializers.IntegerField(min_value=1, max_value=PAGE_LIMIT_MAX, default=PAGE_LIMIT)
-    cursor = serializers.CharField(required=False, allow_blank=True, max_length=500)
+    cursor = JSONText(required=False, allow_blank=True, max_length=500)
 
 
 class _AuditFilter(serializers.Serializer):
     """Which entries of the audit log are wanted."""
 
     area = serializers.ChoiceField(AREAS, required=False, help_text="The noun that kinds begin with.")
-    actor = serializers.CharField(required=False, allow_blank=True, max_length=200, help_text="Part of who it was.")
-    subject = serializers.CharField(required=False, allow_blank=True, max_length=200, help_text="Part of the subject.")
+    actor = JSONText(required=False, allow_blank=True, max_length=200, help_text="Part of who it was.")
+    subject = JSONText(required=False, allow_blank=True, max_length=200, help_text="Part of the subject.")
     since = serializers.DateField(required=False, help_text="First day, in UTC.")
     until = serializers.DateField(required=False, help_text="Last day, in UTC.")
 
@@ -376,7 +376,7 @@ class InvitationRequest(serializers.Serializer):
     """Whom a link lets in."""
 
     role = serializers.ChoiceField(Role.values, default=Role.EDITOR.value)
-    note = serializers.CharField(required=False, allow_blank=True, max_length=120, help_text="Whom it is for.")
+    note = JSONText(required=False, allow_blank=True, max_length=120, help_text="Whom it is for.")
 
 
 class AuditListQuery(PageQuery, _AuditFilter):
@@ -398,21 +398,21 @@ class StreamQuery(serializers.Serializer):
 class SessionListQuery(PageQuery):
     """A page of sessions."""
 
-    q = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    q = JSONText(required=False, allow_blank=True, max_length=200)
     status = serializers.ChoiceField(("active", "running", "failed", "expired"), required=False)
-    kb_id = serializers.CharField(required=False, max_length=64)
+    kb_id = JSONText(required=False, max_length=64)
 
 
 class TurnListQuery(PageQuery):
     """A page of the project's turns."""
 
-    q = serializers.CharField(required=False, allow_blank=True, max_length=500, help_text="In the filter language.")
+    q = JSONText(required=False, allow_blank=True, max_length=500, help_text="In the filter language.")
 
 
 class TurnExportQuery(serializers.Serializer):
     """What goes into a file of turns."""
 
-    q = serializers.CharField(required=False, allow_blank=True, max_length=500, help_text="In the filter language.")
+    q = JSONText(required=False, allow_blank=True, max_length=500, help_text="In the filter language.")
     format = serializers.ChoiceField(("jsonl", "csv"), default="jsonl")
 
 
@@ -496,4 +496,4 @@ class ExportQuery(serializers.Serializer):
 class PluginListQuery(serializers.Serializer):
     """Which plugins; an unknown type gives none."""
 
-    type = serializers.CharField(required=False, allow_blank=True, max_length=100)
+    type = JSONText(required=False, allow_blank=True, max_length=100)
