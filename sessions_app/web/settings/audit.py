@@ -30,7 +30,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     query = urlencode({name: value for name, value in _fields(wanted).items() if value})
     context = {
         "entries": listed.rows,
-        "areas": AREAS,
+        "areas": [(area, area.replace("-", " ").capitalize()) for area in AREAS],
         "fields": _fields(wanted),
         "query": query,
         "next_cursor": listed.next_cursor,

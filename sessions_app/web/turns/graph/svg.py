@@ -101,7 +101,7 @@ def render_shown(
             "viewBox": f"0 0 {size['width']:g} {size['height']:g}",
             **size,
             "role": "group",
-            "aria-label": f"Execution graph: {len(structure.frames)} frames, {run_count} executions",
+            "aria-label": f"Execution graph: frames {len(structure.frames)}, executions {run_count}",
         },
         picture.definitions(),
         element(
