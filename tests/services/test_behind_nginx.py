@@ -111,8 +111,9 @@ def browser(site: Site) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_plain_http_is_sent_to_https_by_the_proxy(site: Site) -> None:
-    answer = httpx.get(f"{site.plain_url}/sessions?q=a", timeout=30)
+@pytest.mark.parametrize("host", ["localhost", "elsewhere.example"])
+def test_plain_http_is_sent_to_https_by_the_proxy(site: Site, host: str) -> None:
+    answer = httpx.get(f"{site.plain_url}/sessions?q=a", headers={"Host": host}, timeout=30)
     assert (answer.status_code, answer.headers["Location"]) == (301, "https://localhost/sessions?q=a")
 
 
