@@ -21,7 +21,7 @@ type Patience = Callable[[], float]
 """Returns how many milliseconds are left for all plugins together; asked while they work, and ends that by raising."""
 
 
-class _TurnWorkers(Workers):
+class TurnWorkers(Workers):
     """Threads whose calls a turn waits for without its place among those that work."""
 
     def submit(self, work: Callable[[], Any], done: Callable[[Future[Any]], None]) -> Callable[[], None]:
@@ -30,7 +30,7 @@ class _TurnWorkers(Workers):
 
 
 # Each thread keeps its database connection as long as that works, as request threads do.
-workers = _TurnWorkers(around=living_connection, leave=connections.close_all)
+workers = TurnWorkers(around=living_connection, leave=connections.close_all)
 
 
 def unhurried() -> float:

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from mrpvm.errors import Unavailable
 from sessions_app import plugin_threads
 from sessions_app.fair_share import FairShare
-from sessions_app.plugin_threads import on_plugin_thread
+from sessions_app.plugin_threads import TurnWorkers, on_plugin_thread
 from sessions_app.running_turns import RunningTurns
 
 LOUD, QUIET = 1, 2
@@ -108,6 +108,7 @@ def test_two_busy_projects_share_the_time_equally(share: FairShare) -> None:
 def test_others_work_while_a_turn_waits_for_a_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     share = FairShare(stuck_seconds=60)
     monkeypatch.setattr(plugin_threads, "fair_share", share)
+    monkeypatch.setattr(plugin_threads, "workers", TurnWorkers())
     with share.turn(QUIET):
         pass
     with share.turn(LOUD):
