@@ -183,9 +183,6 @@ _SHAPES = tuple(pattern(f"restating.{shape}") for shape in ("date", "day", "mont
 _TIME = pattern("restating.time")
 _LEAD = re.compile(rf"^(?:{'|'.join(sorted(PREPOSITIONS))})\s+", re.IGNORECASE)
 _SHIFTED = pattern("restating.shifted")
-_AMOUNT = re.compile(
-    rf"(?P<number>{_SHAPES[-1].pattern.removeprefix('(?i)')}) (?P<unit>(?!o['\u2019]clock)[a-z]+)$", re.IGNORECASE
-)
 _VALUE_WORDS = 5
 
 
@@ -203,18 +200,15 @@ def restated(statements: Sequence[Statement]) -> list[Statement]:
 def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
     if statement.is_of_document or statement.speaker is not None:
         return statement
-    near = earlier[-CORRECTED_REACH:][::-1]
-    before = next((item for item in near if _is_of(item, statement)), None)
+    before = next((item for item in reversed(earlier[-CORRECTED_REACH:]) if _is_of(item, statement)), None)
     said, replaced = _with_rewordings(statement.reading.text), None
     if before and statement.voiced.is_marked and is_value(statement.plain):
         said, replaced = _with_value(before, statement), before.text
     elif shifted := _SHIFTED.match(statement.reading.text):
-        named = read(shifted["subject"]).senses
-        about = (item for item in near if named and named <= item.reading.senses)
-        found = ((item, _shifted_to(item, shifted["value"])) for item in about)
-        before, said = next(((item, text) for item, text in found if text), (None, None))
-        replaced = before.text if before else None
-        said = f"{said}; {statement.reading.text}" if said else None
+        before = next(
+            (item for item in reversed(earlier[-CORRECTED_REACH:]) if _is_timed(item, shifted["subject"])), None
+        )
+        said, replaced = (_at_time(before, shifted["value"]), before.text) if before else (None, None)
     told = before.text if before and (replaced or _opens_with_pronoun(statement)) else statement.before
     if said is None:
         return replace(statement, before=told)
@@ -223,13 +217,15 @@ def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
     return replace(statement, plain=said, reading=read(said), before=told, replaces=replaced)
 
 
-def _shifted_to(earlier: Statement, value: str) -> str | None:
-    """Return an earlier sentence of a conversation with another time in it, or another number of the same unit."""
-    amount = _AMOUNT.match(value)
-    if amount and f" {amount['unit']}" in earlier.plain:
-        return _SHAPES[-1].sub(lambda _: amount["number"], earlier.plain, count=1)
-    if not _TIME.search(earlier.plain) or (amount and amount["unit"].lower() not in MONTHS):
-        return None
+def _is_timed(earlier: Statement, subject: str) -> bool:
+    """Return whether an earlier statement of a conversation says when something is."""
+    named = read(subject).senses
+    is_told = not earlier.is_of_document and bool(named) and named <= earlier.reading.senses
+    return is_told and _TIME.search(earlier.plain) is not None
+
+
+def _at_time(earlier: Statement, value: str) -> str:
+    """Return an earlier sentence with another time in it."""
     is_clock = re.match(r"\d{1,2}(?:[:.]\d{2})?\s?(?:am|pm)?$", value) is not None
     led = value if _LEAD.match(value) else f"{'at' if is_clock else 'on'} {value}"
     return _TIME.sub(lambda _: led, earlier.plain, count=1)

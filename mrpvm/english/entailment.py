@@ -57,7 +57,7 @@ _ONLY_MEANT = frozenset(map(sense, lexicon.ATTITUDE_VERBS)) | sense_class("rejec
 """What somebody wants or rejects is not there to be measured."""
 LACKING = "refused: the closest sentence does not name"
 """How the reason begins of a statement that lacks words of the question."""
-_HAPPENS = sense_class("hold happen occur start open begin arrive leave take plan schedule") | {_BE}
+_HAPPENS = sense_class("hold happen occur start open begin arrive leave take") | {_BE}
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from sessions_app.api.shell.responses import MessageObject, MountObject, Remembe
 from sessions_app.api.turns.responses import MemoryContents, ResponseDocument
 from sessions_app.models import ExplainabilityTurn, Session, TurnRating
 from sessions_app.queries.knowledge.bases import draft_sources
+from sessions_app.queries.sessions.flags import PolicyValue
 from sessions_app.queries.sessions.frozen_content import agents_of, personas_of, skills_of
 from sessions_app.queries.sessions.lookups import messages, mounts, units
 from sessions_app.queries.sessions.memory import remembered_by
@@ -53,7 +54,7 @@ class SessionHead(TypedDict):
     expires_at: datetime | None
     forked_from: ForkOrigin | None
     metadata: Mapping[str, Any]
-    flags: Mapping[str, Any]
+    flags: Mapping[str, PolicyValue]
     summary: Mapping[str, Any] | None
     system_prompt: str | None
     planner_plugin: str
@@ -104,7 +105,7 @@ class ExportedTurn(TypedDict):
     context_report: ReportRecord | None
     response_document: ResponseDocument | None
     command_result: CommandEnvelope | None
-    unit_changes: Mapping[str, Any]
+    unit_changes: Mapping[str, Sequence[str]]
     error: ErrorRecord | None
     rating: ExportedRating | None
 

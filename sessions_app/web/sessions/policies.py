@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mrpvm.errors import InvalidInput
 from sessions_app.models import Session
@@ -68,7 +67,7 @@ def _text(value: PolicyValue) -> str:
     return f"{value:g}" if isinstance(value, int | float) else value
 
 
-def chosen_policies(form: Mapping[str, str]) -> dict[str, Any]:
+def chosen_policies(form: Mapping[str, str]) -> dict[str, PolicyValue | None]:
     """Return what a form chose of each policy, None where the project's or the server's shall hold.
 
     Raises:
@@ -77,7 +76,7 @@ def chosen_policies(form: Mapping[str, str]) -> dict[str, Any]:
     return {key: _value(key, form[key].strip()) for key in _WORDS if key in form}
 
 
-def _value(key: str, text: str) -> Any:
+def _value(key: str, text: str) -> PolicyValue | None:
     if not text:
         return None
     if key.startswith("enable_"):
