@@ -5,7 +5,7 @@ import { eventNames } from "../../static/js/shell/parts.js";
 
 test("a message becomes an event for its kind and one for each part that shows it", () => {
   const names = eventNames({ kind: "kb.mounted", payload: { kb_id: "a" } });
-  assert.deepEqual(names, ["live:event", "live:kb.mounted", "live:knowledge"]);
+  assert.deepEqual(names, ["live:event", "live:kb.mounted", "live:knowledge", "live:saving"]);
 });
 
 test("what a turn sends is named with the turn too", () => {

@@ -29,7 +29,12 @@ from tests.web.page_scene import add_turns, new_session
 
 MARK = "zebrafish"
 """A word that stands in what the project's rows hold, and nowhere else."""
-QUERIES = {"unit": "?id={unit_id}", "turn-compare": "?with={request_id}", "knowledge-tree": "?unit={layer_unit_id}"}
+QUERIES = {
+    "unit": "?id={unit_id}",
+    "turn-compare": "?with={request_id}",
+    "turn-detail": "?sel={ref}",
+    "knowledge-tree": "?unit={layer_unit_id}",
+}
 """What some pages want besides their address."""
 
 

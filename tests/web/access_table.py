@@ -39,7 +39,8 @@ _NAMES: dict[Needs, str] = {
     # Experiments: a viewer too may stop and delete what the viewer began.
     Needs(None, "editor"): """
         session-import session-skills-reload session-take-models session-policies session-clear-preference
-        session-memory-clear session-kb-mount session-kb-unmount session-kb-save session-kb-fork session-ask
+        session-memory-clear session-kb-mount session-kb-unmount session-kb-unstage session-kb-save session-kb-fork
+        session-ask
         session-rename session-delete session-restore unit-retract unit-restore unit-correct turn-continue turn-cancel
         turn-rate suite-import suite-rename suite-delete test-delete knowledge-upload knowledge-restore
         knowledge-rename knowledge-fork knowledge-delete knowledge-undelete knowledge-compact

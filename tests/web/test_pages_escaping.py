@@ -1,6 +1,7 @@
 """Whatever a user, a plugin or a knowledge base writes stays text, on every page and in every fragment."""
 
 import re
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import User
@@ -86,7 +87,7 @@ def addresses(session: Session) -> list[str]:
 
 def _of_turn(turn: ExplainabilityTurn, of_turn: list[str]) -> list[str]:
     parts = ("", "-head", "-graph", "-outline", "-context")
-    details = [reverse("turn-detail", args=[*of_turn, ref]) for ref in stored_payloads(turn)]
+    details = [reverse("turn-detail", args=of_turn) + f"?sel={quote(ref)}" for ref in stored_payloads(turn)]
     selected = reverse("turn", args=of_turn) + "?sel=exec-0.1~1"
     return [*(reverse(f"turn{part}", args=of_turn) for part in parts), *details, selected]
 

@@ -87,6 +87,7 @@ def test_a_save_over_anothers_change_keeps_the_draft(project: Project, session: 
     assert holding("pump") == []
 
 
+SAVING_LINK = 'a[href="?saving=1#unsaved-draft"]'
 TOLD = [f"My badge number is {number}." for number in range(7)]
 
 
@@ -160,7 +161,7 @@ def test_more_facts_than_are_listed_are_counted(project: Project, session: Sessi
 def test_what_was_told_alone_can_be_saved_and_forked(project: Project) -> None:
     session, client = create_session(project, base=create_base(project, "Handbook")), member_client(project)
     page = client.get(reverse("session", args=[session.session_id])).text
-    assert "data-settle-draft" not in page
+    assert not parsed(page).css(SAVING_LINK)
     learn(session, *TOLD)
     page = client.get(reverse("session", args=[session.session_id])).text
     check_html(page)
@@ -173,7 +174,7 @@ def test_what_was_told_alone_can_be_saved_and_forked(project: Project) -> None:
     html = sent(client, session, "session-kb-save", include_conversation_units="yes")
     assert "Saved into “Handbook” as revision 2, with the facts told in the conversation." in visible_text(html)
     assert len(held(session.mounted_kb, "badge")) == 7
-    assert "data-settle-draft" not in html
+    assert not parsed(html).css(SAVING_LINK)
 
 
 def test_what_a_base_has_and_the_session_forgot_is_counted(project: Project) -> None:
@@ -206,20 +207,23 @@ def test_a_base_that_has_gone_on_is_not_offered_a_save(project: Project, session
     assert form_of(asks(client, session), "session-kb-save", session)
 
 
-def test_a_script_is_told_what_was_done_or_why_not(project: Project, session: Session) -> None:
+def test_a_form_sent_by_htmx_is_answered_by_its_message_alone(project: Project, session: Session) -> None:
     client, address = member_client(project), reverse("session-kb-fork", args=[session.session_id])
-    refused = client.post(address, {"name": " "}, headers={"accept": "application/json"})
-    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "KB_VALIDATION_MISSING_NAME")
-    done = client.post(address, {"name": "Mine"}, headers={"accept": "application/json"}).json()
+    refused = client.post(address, {"name": " "}, headers={"hx-request": "true"})
+    assert refused.status_code == 422
+    assert texts_of(parsed(refused.text), ".status-error code") == ["KB_VALIDATION_MISSING_NAME"]
+    done = parsed(client.post(address, {"name": "Mine"}, headers={"hx-request": "true"}).text)
     made = KnowledgeBase.objects.get(name="Mine")
-    assert done["linkUrl"] == reverse("knowledge-base", args=[made.kb_id])
-    assert done["message"].startswith("Created “Mine”.")
+    assert [link.attributes["href"] for link in done.css("a")] == [reverse("knowledge-base", args=[made.kb_id])]
+    [said] = texts_of(done, ".toast__text")
+    assert said.startswith("Created “Mine”.")
+    assert not parsed(client.get(reverse("session", args=[session.session_id])).text).css(".toast__text")
 
 
 def test_a_viewer_is_asked_nothing(project: Project, session: Session) -> None:
     client = member_client(project, "viewer")
     assert client.get(reverse("session-kb-saving", args=[session.session_id])).status_code == 403
-    assert "data-settle-draft" not in client.get(reverse("session", args=[session.session_id])).text
+    assert not parsed(client.get(reverse("session", args=[session.session_id])).text).css(SAVING_LINK)
 
 
 def test_the_dialog_costs_the_same_however_much_was_told(project: Project, session: Session) -> None:

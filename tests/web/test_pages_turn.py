@@ -93,7 +93,7 @@ def test_the_outline_is_a_tree_of_the_same_items(reader: Client, answered: Expla
 
 @pytest.mark.rule("PAGE-5")
 def test_a_box_opens_with_what_it_got_and_gave(reader: Client, answered: ExplainabilityTurn) -> None:
-    html = get(reader, answered, "turn-detail", "exec-0.1~1")
+    html = get(reader, answered, "turn-detail", sel="exec-0.1~1")
     assert "Symbolic Seed Detector" in visible_text(html)
     panels = dict(re.findall(r'id="json-(\w+)"[^>]*>(.*?)</pre>', html, re.S))
     shown = json.loads(text_of(panels["input"]))
@@ -117,7 +117,7 @@ def test_the_address_holds_the_selection(reader: Client, answered: Explainabilit
 
 @pytest.mark.rule("PAGE-5")
 def test_a_frame_opens_with_what_is_inside(reader: Client, answered: ExplainabilityTurn) -> None:
-    html = get(reader, answered, "turn-detail", "frame-0")
+    html = get(reader, answered, "turn-detail", sel="frame-0")
     assert "Frame" in visible_text(html)
     assert parsed(html).css('[data-select="exec-0.1~1"]')
 
@@ -126,8 +126,8 @@ def test_every_node_opens(reader: Client, answered: ExplainabilityTurn) -> None:
     ids = set(re.findall(r'data-id="([^"]+)"', get(reader, answered)))
     assert len(ids) >= 6
     for node_id in ids:
-        get(reader, answered, "turn-detail", node_id)
-    missing = reverse("turn-detail", args=[answered.session.session_id, answered.request_id, "exec-7~1"])
+        get(reader, answered, "turn-detail", sel=node_id)
+    missing = reverse("turn-detail", args=[answered.session.session_id, answered.request_id]) + "?sel=exec-7~1"
     assert reader.get(missing).status_code == 404
 
 
@@ -179,7 +179,7 @@ def test_an_exception_in_a_plugin_is_shown_where_it_happened(
 ) -> None:
     scripted_plugins(plugin("sd-plugin", "sd-a", RuntimeError("it broke")))
     turn = talk(create_session(live_project), "Why?")
-    html = get(reader, turn, "turn-detail", "exec-0.1~1")
+    html = get(reader, turn, "turn-detail", sel="exec-0.1~1")
     assert re.search(r'id="tab-error"[^>]*aria-selected="true"', html)
     assert "PLUGIN" in visible_text(html)
 
@@ -190,14 +190,14 @@ def test_a_refusal_names_the_try_it_led_to(reader: Client, live_project: Project
     order = re.findall(r'data-id="(exec-[^"]*)"', get(reader, turn, "turn-outline"))
     refused = next(run.id for run in turns.graph(turn).plugin_executions if run.status == "rejected")
     after = order[order.index(refused) + 1]
-    html = get(reader, turn, "turn-detail", refused)
+    html = get(reader, turn, "turn-detail", sel=refused)
     assert re.search(rf'Because of this, <a [^>]*data-select="{after}">Balanced KB Retrieval</a> was tried next', html)
     assert parsed(html).css(f'[data-select="{after}"][rel="next"]')
 
 
 def test_the_first_filled_tab_is_open_and_empty_ones_say_so(reader: Client, answered: ExplainabilityTurn) -> None:
     candidate = next(node.id for node in turns.graph(answered).control_nodes if node.type == "candidate")
-    html = get(reader, answered, "turn-detail", candidate)
+    html = get(reader, answered, "turn-detail", sel=candidate)
     assert re.findall(r'id="tab-(\w+)"[^>]*aria-selected="true"', html) == ["meta"]
     assert html.count(">(empty)<") + html.count("> (empty)<") == 3
 
@@ -255,7 +255,7 @@ def test_a_long_payload_is_cut_and_says_so(
     settings.MRPVM_INLINE_DETAIL_BYTES = 2_000
     scripted_plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["x" * 3_000])))
     turn = talk(create_session(live_project), "Why?")
-    html = get(reader, turn, "turn-detail", "exec-0.1~1")
+    html = get(reader, turn, "turn-detail", sel="exec-0.1~1")
     assert re.search(r"This is the beginning: [\d.]+ (KiB|bytes) more are not shown here", text_of(html))
     assert len(html) < 12_000
 
@@ -266,9 +266,9 @@ def test_a_payload_that_storage_cut_or_retention_removed_says_so(
     settings.MRPVM_MAX_DETAIL_BYTES = 1_000
     scripted_plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["x" * 3_000])))
     turn = talk(create_session(live_project), "Why?")
-    assert "too long to be stored whole" in visible_text(get(reader, turn, "turn-detail", "exec-0.1~1"))
+    assert "too long to be stored whole" in visible_text(get(reader, turn, "turn-detail", sel="exec-0.1~1"))
     age_payloads(settings)
-    assert "older than what this server keeps" in visible_text(get(reader, turn, "turn-detail", "exec-0.1~1"))
+    assert "older than what this server keeps" in visible_text(get(reader, turn, "turn-detail", sel="exec-0.1~1"))
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,17 @@
 """What a session's page does with knowledge bases: mount the newest revision, save, fork, discard a draft.
 
-The forms lead to the page again; a script that asks for JSON gets what the page would say, and stays where it is.
+The forms lead to the page again; one that htmx sent is answered with what the page would say.
 """
 
 from collections.abc import Callable, Sequence
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from mrpvm.errors import InvalidInput, MRPError
+from sessions_app.actions.knowledge.drafts import remove_source
 from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
 from sessions_app.models import KnowledgeBase
@@ -19,7 +20,7 @@ from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.web.sessions.saving import saving_context
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
-from sessions_app.web.shell.pages import back_to, leads_back, page, tell, tell_error
+from sessions_app.web.shell.pages import answer_form, back_to, leads_back, page, tell, tell_error
 
 
 @require_safe
@@ -87,6 +88,20 @@ def unmount(request: HttpRequest, member: Member, session_id: str) -> HttpRespon
 
 @form_of("session", "session_id")
 @member_view("editor")
+def unstage(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Remove the source called `source_id` from the draft."""
+    session, source_id = session_of(member.project, session_id), request.POST.get("source_id", "")
+    try:
+        remove_source(session, source_id)
+    except MRPError as error:
+        tell_error(request, error)
+    else:
+        tell(request, "The source was removed from the draft.")
+    return answer_form(request, reverse("session", args=[session_id]))
+
+
+@form_of("session", "session_id")
+@member_view("editor")
 def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Save the draft into the mounted base; what the conversation told only where `include_conversation_units` says so:
     `yes` for all, `chosen` for the units that are named as `unit`.
@@ -146,16 +161,10 @@ def _told_words(unit_ids: Sequence[str] | None) -> str:
 
 def _told(request: HttpRequest, session_id: str, act: Callable[[], tuple[str, KnowledgeBase]]) -> HttpResponse:
     """Do it, and say what was done, with the way to the base; or why it was refused."""
-    is_script = request.headers.get("Accept") == "application/json"
     try:
         text, base = act()
     except MRPError as error:
-        if is_script:
-            return JsonResponse({"error": {"message": error.message, "code": error.code}}, status=400)
         tell_error(request, error)
     else:
-        link_url = reverse("knowledge-base", args=[base.kb_id])
-        if is_script:
-            return JsonResponse({"message": text, "linkUrl": link_url})
-        tell(request, text, link_url=link_url)
-    return HttpResponseRedirect(reverse("session", args=[session_id]))
+        tell(request, text, link_url=reverse("knowledge-base", args=[base.kb_id]))
+    return answer_form(request, reverse("session", args=[session_id]))

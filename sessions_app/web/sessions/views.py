@@ -1,7 +1,7 @@
 """One session: the conversation, its live state, and what can be done with the whole."""
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -33,7 +33,7 @@ from sessions_app.web.sessions.saving import saving_context
 from sessions_app.web.sessions.state import PanelQuery, registry_context, state_context, units_context
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of, keep_written, take
-from sessions_app.web.shell.pages import back_to, page, tell, tell_error
+from sessions_app.web.shell.pages import answer_form, back_to, page, tell, tell_error
 
 TEMPLATE = "sessions/show.html"
 
@@ -178,20 +178,14 @@ def policies(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
 @form_of("session", "session_id")
 @member_view("editor")
 def clear(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Clear a preference; a script that asks for JSON gets the page's message."""
     session = session_of(member.project, session_id)
-    is_script = request.headers.get("Accept") == "application/json"
     try:
         clear_preference(session, request.POST.get("name", ""))
     except MRPError as error:
-        if is_script:
-            return JsonResponse({"error": {"message": error.message, "code": error.code}}, status=400)
         tell_error(request, error)
     else:
-        if is_script:
-            return JsonResponse({"message": "Cleared: it is chosen by the planner again."})
         tell(request, "Cleared: it is chosen by the planner again.")
-    return HttpResponseRedirect(reverse("session", args=[session.session_id]) + "?panel=settings")
+    return answer_form(request, reverse("session", args=[session.session_id]) + "?panel=settings")
 
 
 @form_of("session", "session_id")

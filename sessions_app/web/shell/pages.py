@@ -44,6 +44,15 @@ def back_to(request: HttpRequest, default: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(leads_back(request) or default)
 
 
+def answer_form(request: HttpRequest, address: str) -> HttpResponse:
+    """Redirect to `address`; where htmx sent the form, return what was told as a fragment, with 422 for a refusal."""
+    if "HX-Request" not in request.headers:
+        return HttpResponseRedirect(address)
+    told = list(messages.get_messages(request))
+    is_refused = any(message.level == messages.ERROR for message in told)
+    return render(request, "shell/messages.html", {"messages": told}, status=422 if is_refused else 200)
+
+
 def leads_back(request: HttpRequest) -> str:
     """Return the form's `next` if that is an address of this server, else nothing."""
     target = request.POST.get("next", "")

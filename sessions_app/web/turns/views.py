@@ -177,10 +177,10 @@ def section(request: HttpRequest, member: Member, session_id: str, request_id: s
 
 @require_safe
 @member_view()
-def detail(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
-    """Return one node's input, output, meta and error."""
+def detail(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Return the input, output, meta and error of the selected node."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
-    shown = detail_context(turn, turns.detail(turn, ref))
+    shown = detail_context(turn, turns.detail(turn, _reader(request.GET).selected))
     return page(request, "turns/panels/detail.html", member, shown)
 
 

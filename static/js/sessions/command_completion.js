@@ -1,6 +1,6 @@
 // Completion in the composer: what begins with a slash is a command, and the session's snapshot says which there are.
 import { Combobox } from "../shell/combobox.js";
-import { loadFragment, onElements } from "../shell/dom.js";
+import { onElements } from "../shell/dom.js";
 
 class CommandCompletion extends Combobox {
   constructor(list) {
@@ -13,12 +13,16 @@ class CommandCompletion extends Combobox {
     // Before the composer's own listener: an open list takes Enter.
     this.field.addEventListener("keydown", (event) => this.onKey(event), { capture: true });
     this.takePressed(list, (option) => this.take(option));
+    list.addEventListener("htmx:after:swap", () => {
+      this.isAsked = true;
+      if (document.activeElement === this.field) this.show();
+    });
   }
 
   /** Show what goes on from the typed text; nothing once the command is written out. */
   show() {
     const typed = this.field.value;
-    if (typed.startsWith("/") && !this.isAsked) this.load();
+    if (typed.startsWith("/") && !this.isAsked) this.root.dispatchEvent(new Event("completion:asked"));
     const isBeginning = typed.startsWith("/") && !typed.includes("\n");
     for (const item of this.root.children) {
       const { insert, after = "" } = item.dataset;
@@ -27,13 +31,6 @@ class CommandCompletion extends Combobox {
     const first = this.options[0];
     this.root.hidden = !first;
     this.activate(first ?? null);
-  }
-
-  /** Fetch what can be typed when it is first wanted. */
-  async load() {
-    this.isAsked = true;
-    await loadFragment(this.root.getAttribute("hx-get"), this.root, "outerMorph").catch(() => (this.isAsked = false));
-    if (document.activeElement === this.field) this.show();
   }
 
   take(item) {
@@ -67,4 +64,4 @@ class CommandCompletion extends Combobox {
   }
 }
 
-onElements("[data-completion]", (list) => new CommandCompletion(list));
+onElements("#completion", (list) => new CommandCompletion(list));

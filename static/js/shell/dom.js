@@ -52,9 +52,3 @@ export function csrfToken() {
   const headers = document.body.getAttribute("hx-headers:inherited");
   return headers ? JSON.parse(headers)["X-CSRFToken"] : "";
 }
-
-/** Load a fragment into an element; a newer request for the same element replaces an older one. */
-export function loadFragment(url, target, swap = "innerHTML") {
-  if (!target.hasAttribute("hx-sync")) target.setAttribute("hx-sync", "this:replace");
-  return globalThis.htmx.ajax("GET", url, { source: target, target, swap });
-}

@@ -1,11 +1,12 @@
 // Completion in fields of the filter language: a combobox whose options the server gives for the part being written.
 import { Combobox } from "./combobox.js";
-import { loadFragment, onElements } from "./dom.js";
+import { onElements } from "./dom.js";
 
 class FilterCompletion extends Combobox {
   constructor(input) {
     super(input, document.getElementById(input.getAttribute("aria-controls")));
-    input.addEventListener("input", () => this.suggest());
+    input.addEventListener("htmx:config:request", (event) => this.ask(event));
+    input.addEventListener("htmx:after:swap", () => this.suggest());
     input.addEventListener("keydown", (event) => this.onKey(event));
     input.addEventListener("blur", () => this.close());
     this.takePressed(this.root, (option) => this.accept(option));
@@ -17,11 +18,18 @@ class FilterCompletion extends Combobox {
     return /(?:[^\s"]|"[^"]*(?:"|$))*$/.exec(before)[0];
   }
 
-  async suggest({ evenIfEmpty = false } = {}) {
-    const { written } = this;
-    if (!written && !evenIfEmpty) return this.close();
-    await loadFragment(`${this.field.dataset.completeUrl}?written=${encodeURIComponent(written)}`, this.root).catch(() => {});
-    if (this.written !== written || document.activeElement !== this.field) return;
+  /** Ask for what goes on from the part that is being written; nothing where there is none and nobody asked for it. */
+  ask(event) {
+    this.asked = this.written;
+    const { sourceEvent, request } = event.detail.ctx;
+    if (this.asked || sourceEvent.type === "completion:asked") return request.body.set("written", this.asked);
+    event.preventDefault();
+    this.asked = null; // an answer that still comes shows nothing
+    this.close();
+  }
+
+  suggest() {
+    if (this.written !== this.asked || document.activeElement !== this.field) return;
     this.activate(null);
     this.show(this.options.length > 0);
   }
@@ -38,7 +46,7 @@ class FilterCompletion extends Combobox {
 
   onKey(event) {
     const isOpen = !this.root.hidden;
-    if (event.key === "ArrowDown" && !isOpen) this.suggest({ evenIfEmpty: true });
+    if (event.key === "ArrowDown" && !isOpen) this.field.dispatchEvent(new Event("completion:asked"));
     else if (event.key === "ArrowDown") this.step(1);
     else if (event.key === "ArrowUp" && isOpen) this.step(-1);
     else if (event.key === "Enter" && isOpen && this.active) this.accept(this.active);
@@ -56,12 +64,14 @@ class FilterCompletion extends Combobox {
   }
 }
 
-onElements("[data-complete-url]", (input) => new FilterCompletion(input));
+const FIELD = ".combo > input";
+
+onElements(FIELD, (input) => new FilterCompletion(input));
 
 // What was proposed takes the place of what was not understood.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[data-propose]");
-  const input = link?.closest("[data-filtered]")?.querySelector("[data-complete-url]") ?? document.querySelector("[data-complete-url]");
+  const input = link?.closest("[data-filtered]")?.querySelector(FIELD) ?? document.querySelector(FIELD);
   if (!link || !input) return;
   event.preventDefault();
   input.value = input.value.replace(link.dataset.propose, link.dataset.proposal);

@@ -83,11 +83,11 @@ export function dispatch(message) {
 
 document.addEventListener("htmx:config:request", (event) => {
   const { sourceElement, sourceEvent, request } = event.detail.ctx;
-  // A list that no socket tells about asks while somebody looks and nobody types in it; a draft while it is shown.
+  // A list that no socket tells about asks while somebody looks and nobody types in it; a draft and what a save asks while they are shown.
   const isTimed = sourceEvent?.type === "every";
   const isIdle = document.visibilityState !== "visible" || sourceElement.querySelector("dialog[open]");
-  const isHiddenDraft = sourceEvent?.type?.startsWith("live:draft") && !sourceElement.checkVisibility();
-  if ((isTimed && isIdle) || isHiddenDraft) return event.preventDefault();
+  const isHidden = /^live:(draft|saving)/.test(sourceEvent?.type) && !sourceElement.checkVisibility();
+  if ((isTimed && isIdle) || isHidden) return event.preventDefault();
   // It asks for as many items as the reader has loaded: a list says by data-count-as how its length is called.
   for (const list of sourceElement.querySelectorAll("[data-count-as]")) request.body.set(list.dataset.countAs, list.children.length);
 });

@@ -61,7 +61,16 @@ document.addEventListener("keydown", (event) => {
 // What was shown stays; a reader who asked for something is told why it does not come.
 document.addEventListener("htmx:response:error", (event) => {
   const { status } = event.detail.ctx.response;
+  if (status === 422) return; // the answer says why
   toast(status === 404 ? "This is no longer there." : `The server answered ${status}.`, { failed: true });
+});
+
+document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
+  if (!ctx || ctx.request.method === "GET") return; // what was shown stays
+  const words = "No answer came. Look whether it was done, then try again.";
+  const place = ctx.sourceElement.closest("dialog[open]")?.querySelector("[role=alert]");
+  if (place) place.textContent = words;
+  else toast(words, { failed: true });
 });
 
 document.addEventListener("live:refused", () => {

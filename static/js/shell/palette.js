@@ -1,6 +1,6 @@
 // The command palette: everything the page can do and every page, session and turn, by typing a part of its name.
 import { Combobox } from "./combobox.js";
-import { build, loadFragment, onElements } from "./dom.js";
+import { build, onElements } from "./dom.js";
 
 const COMMANDS_SHOWN = 12;
 
@@ -10,6 +10,8 @@ class Palette extends Combobox {
     [this.commands, this.found] = dialog.querySelectorAll("[role=listbox]");
     this.none = dialog.querySelector(".palette__none");
     this.field.addEventListener("input", () => this.list());
+    this.field.addEventListener("htmx:config:request", (event) => this.field.value.trim() || event.preventDefault());
+    this.field.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => ctx.request.signal.aborted || this.settle());
     this.field.addEventListener("keydown", (event) => this.onKey(event));
     dialog.addEventListener("beforetoggle", ({ newState }) => newState === "open" && this.begin());
     dialog.addEventListener("click", (event) => this.leave(event.target.closest("[role=option]")));
@@ -36,7 +38,7 @@ class Palette extends Combobox {
     return [...new Map([...acts, ...links].map((offer) => [offer[0], offer])).values()];
   }
 
-  async list() {
+  list() {
     this.isEntered = false;
     const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = this.offers.filter(([name]) => words.every((word) => name.toLowerCase().includes(word)));
@@ -47,10 +49,12 @@ class Palette extends Combobox {
     }
     this.commands.replaceChildren(...this.targets.keys());
     this.activate(this.commands.firstElementChild); // at once: who types fast presses Enter before the server has answered
-    const asked = this.field.value.trim();
-    if (asked) await loadFragment(`${this.root.dataset.paletteUrl}?q=${encodeURIComponent(asked)}`, this.found).catch(() => {});
-    else this.found.replaceChildren();
-    if (asked !== this.field.value.trim()) return;
+    if (!this.field.value.trim()) this.settle();
+  }
+
+  /** Choose among all that was found, once the server has answered. */
+  settle() {
+    if (!this.field.value.trim()) this.found.replaceChildren();
     this.none.hidden = this.options.length > 0;
     if (!this.active) this.activate(this.options[0] ?? null);
     if (this.isEntered && this.root.open) this.active?.click();

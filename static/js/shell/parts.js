@@ -23,6 +23,9 @@ export const PARTS = {
   pending: ["units.pending", ...ENDED],
   end: ENDED,
   draft: ["turn.drafted"],
+  saving: [
+    "draft.changed", "units.promoted", "units.evicted", "units.changed", "context.loaded", "kb.mounted", "kb.revised",
+  ],
 };
 
 /** Return the names of the DOM events that stand for a message: its kind, and each part with and without the turn. */

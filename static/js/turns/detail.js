@@ -1,5 +1,5 @@
-// The detail panel: it loads the chosen node alone, searches within it, shows its texts, and goes to siblings.
-import { build, isTyping, loadFragment, onElements } from "../shell/dom.js";
+// The detail panel: it shows the chosen node alone, searches within it, shows its texts, and goes to siblings.
+import { build, isTyping, onElements } from "../shell/dom.js";
 import { select, selectedId } from "./selection.js";
 
 const LONG_TEXT = 60;
@@ -8,8 +8,10 @@ onElements("#detail", (detail) => {
   document.addEventListener("turn:selected", (event) => {
     const { id } = event.detail;
     detail.classList.toggle("is-open", Boolean(id));
-    if (id) loadFragment(detail.dataset.detailUrl.replace("__ref__", encodeURIComponent(id)), detail);
-    else detail.replaceChildren();
+    if (!id) detail.replaceChildren();
+  });
+  detail.addEventListener("htmx:config:request", (event) => {
+    if (event.target === detail && !selectedId()) event.preventDefault();
   });
   detail.addEventListener("click", (event) => {
     if (event.target.closest("[data-detail-close]")) select(null);

@@ -1,6 +1,6 @@
 // The graph's canvas: fit, centre, select, open. The SVG inside may be replaced at any time while a turn runs; the view,
 // the selection and the focus outlive it.
-import { isTyping, loadFragment, onElements } from "../shell/dom.js";
+import { isTyping, onElements } from "../shell/dom.js";
 import { nearest } from "./graph_keys.js";
 import { Minimap } from "./minimap.js";
 import { MIN_ZOOM, PanZoom } from "./panzoom.js";
@@ -159,7 +159,7 @@ class GraphView {
     if (group) return this.reveal(group);
     // It lies in a frame that is shut: the server opens what is around it.
     this.awaited = id;
-    this.reload();
+    this.canvas.dispatchEvent(new Event("turn:unseen"));
   }
 
   revealSoon(id) {
@@ -208,12 +208,6 @@ class GraphView {
     this.pan.touched = false;
     this.pan.view = null;
     document.dispatchEvent(new CustomEvent("turn:folded"));
-  }
-
-  /** Fetch the drawing again, with what the address says is open and shut. */
-  reload() {
-    const source = this.canvas.getAttribute("hx-get");
-    if (source) loadFragment(source, this.canvas);
   }
 
   // --- input ------------------------------------------------------------------------------------------------------------

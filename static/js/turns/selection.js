@@ -46,9 +46,9 @@ function writeLists(url, lists) {
   history.replaceState(history.state, "", url);
 }
 
-// Graph and timeline are asked for with what the reader opened, shut and chose.
+// Graph, timeline and details are asked for with what the reader opened, shut and chose.
 document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
-  if (!ctx.sourceElement.matches(".graph-canvas, #timeline")) return;
+  if (!ctx.sourceElement.matches(".graph-canvas, #timeline, #detail")) return;
   const shown = new URL(location.href).searchParams;
   for (const name of ["open", "shut", "sel"]) for (const id of shown.getAll(name)) ctx.request.body.append(name, id);
 });

@@ -1,5 +1,5 @@
 // The timeline: choose, walk and fold like the graph; its bars need no script. It is fetched when it is first shown.
-import { isTyping, loadFragment, onElements } from "../shell/dom.js";
+import { isTyping, onElements } from "../shell/dom.js";
 import { chosenView, noteToggle, select, selectedId } from "./selection.js";
 
 class Timeline {
@@ -8,8 +8,7 @@ class Timeline {
     place.addEventListener("click", (event) => this.press(event.target));
     place.addEventListener("keydown", (event) => this.onKey(event));
     // It is fetched when it is first shown, and only then kept as the turn is.
-    place.addEventListener("htmx:config:request", (event) => this.isWanted || event.preventDefault());
-    document.addEventListener("turn:viewed", () => this.isEmpty && this.load());
+    place.addEventListener("htmx:config:request", (event) => this.isWanted(event.detail.ctx.sourceEvent) || event.preventDefault());
     document.addEventListener("turn:selected", (event) => this.onSelected(event.detail));
     document.addEventListener("htmx:after:swap", () => this.mark());
     this.mark();
@@ -19,18 +18,14 @@ class Timeline {
     return !this.place.querySelector("svg");
   }
 
-  get isWanted() {
-    return chosenView() === "timeline" || !this.isEmpty;
+  isWanted({ type }) {
+    return type === "turn:viewed" ? chosenView() === "timeline" && this.isEmpty : chosenView() === "timeline" || !this.isEmpty;
   }
 
-  load() {
-    return loadFragment(this.place.getAttribute("hx-get"), this.place);
-  }
-
-  async onSelected({ id, reveal }) {
-    if (id && reveal && !this.isEmpty && !this.item(id)) await this.load();
+  onSelected({ id, reveal }) {
+    this.revealed = id && reveal ? id : null;
+    if (this.revealed && !this.isEmpty && !this.item(id)) return this.place.dispatchEvent(new Event("turn:unseen"));
     this.mark();
-    if (id && reveal) this.item(id)?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   item(id) {
@@ -45,6 +40,9 @@ class Timeline {
     const chosen = selectedId() && this.item(selectedId());
     chosen?.classList.add("is-selected");
     chosen?.setAttribute("aria-current", "true");
+    if (!chosen || chosen.dataset.id !== this.revealed) return;
+    this.revealed = null;
+    chosen.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   press(target) {

@@ -1,45 +1,52 @@
 // The turn page's own switches: which view, which tab; and the graph as a picture to keep.
-import { build, loadFragment, onElements } from "../shell/dom.js";
+import { build, onElements } from "../shell/dom.js";
 import { setParameter } from "./selection.js";
 import { toast } from "../shell/ui.js";
 
 // --- views and tabs: links that work without scripts, and do not leave the page with them ----------------------------
 
+const nameIn = (link, parameter, usual) => new URL(link.href).searchParams.get(parameter) ?? usual;
+
 onElements(".turn", (turn) => {
   const panel = document.getElementById("turn-panel");
-  const mark = (name, chosen) => {
-    for (const link of document.querySelectorAll(`[data-${name}-link]`)) {
-      if (link.dataset[`${name}Link`] === chosen) link.setAttribute("aria-current", "true");
+  const tabs = [...document.querySelectorAll(".turn-tabs a[href^='?']")];
+  const views = [...turn.querySelectorAll(".views a")];
+
+  /** Choose a link of a group, in the group and in the address. */
+  const choose = (links, chosen, parameter, usual) => {
+    for (const link of links) {
+      if (link === chosen) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     }
+    const name = nameIn(chosen, parameter, usual);
+    setParameter(parameter, name === usual ? "" : name);
+    return name;
   };
 
-  const view = (chosen) => {
-    turn.dataset.view = chosen;
-    mark("view", chosen);
-    setParameter("view", chosen === "graph" ? "" : chosen);
-    document.dispatchEvent(new CustomEvent("turn:viewed"));
-  };
-
-  const tab = async (link) => {
-    const chosen = link.dataset.tabLink;
-    mark("tab", chosen);
-    setParameter("tab", chosen === "run" ? "" : chosen);
-    if (link.dataset.tabUrl && panel.dataset.tab !== chosen) await loadFragment(link.dataset.tabUrl, panel);
-    panel.dataset.tab = chosen;
-    turn.dataset.tab = chosen;
+  const show = (tab) => {
+    turn.dataset.tab = nameIn(tab, "tab", "run");
     panel.scrollTop = 0;
   };
 
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest?.("[data-view-link], [data-tab-link]");
-    if (!link || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    if (link.dataset.viewLink) {
-      view(link.dataset.viewLink);
-      if (turn.dataset.tab !== "run") tab(document.querySelector("[data-tab-link='run']"));
-    } else tab(link);
-  });
+  for (const view of views) {
+    view.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      turn.dataset.view = choose(views, view, "view", "graph");
+      document.dispatchEvent(new CustomEvent("turn:viewed"));
+      tabs[0].click();
+    });
+  }
+
+  for (const tab of tabs) {
+    tab.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      choose(tabs, tab, "tab", "run");
+      if (!tab.hasAttribute("hx-get")) show(tab); // the others are shown once their panel is there
+    });
+    tab.addEventListener("htmx:after:swap", () => tab.hasAttribute("aria-current") && show(tab));
+  }
 });
 
 // --- how long a running turn has taken so far -----------------------------------------------------------------------
