@@ -20,6 +20,8 @@ from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from tests.kernel.scripted import plugin
 
+ENDED = ".exchange[data-request-id]:not(.is-running)"
+"""Turns of the conversation that are over."""
 WATCH = """
 window.complaints = [];
 window.numbers = [];
@@ -102,7 +104,7 @@ def say(page: Page, message: str) -> None:
 
 def live(page: Page) -> None:
     """Wait until the page's socket is open."""
-    expect(page.locator("[data-live-state]").first).to_have_attribute("data-state", "open")
+    expect(page.locator("#live-state").first).to_have_attribute("data-state", "open")
 
 
 class HeldSolver:

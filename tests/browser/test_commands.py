@@ -41,7 +41,7 @@ def test_a_command_is_completed_answered_and_seen_by_the_state(browser: Browser,
     field.press_sequentially("focus")
     page.keyboard.press("Enter")
     expect(page.locator(".bubble--command")).to_contain_text("Session style set to 'focus'.")
-    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    expect(page.locator("#turn-answer > *")).to_have_count(0)
     expect(page.locator("#session-state")).to_contain_text("focus by session")
     field.press_sequentially("/")
     page.keyboard.press("ArrowUp")
@@ -77,7 +77,7 @@ def test_arguments_are_completed_from_what_the_session_holds(browser: Browser, s
 
 def test_what_another_client_commands_shows_without_a_reload(browser: Browser, session: Session, files: Path) -> None:
     page = browser.open("session", session.session_id, query="?panel=settings")
-    expect(page.locator("[data-live-state]").first).to_have_attribute("data-state", "open")
+    expect(page.locator("#live-state").first).to_have_attribute("data-state", "open")
     answer(session, "/persona use companion")
     expect(page.locator("#session-state")).to_contain_text("companion")
     write_skill(files / "skills", "fresh", front(command="fresh"))

@@ -11,6 +11,7 @@ from playwright.sync_api import WebSocketRoute, expect
 from sessions_app.actions.sessions.session import delete_session, rename_session
 from sessions_app.models import Session
 from tests.browser.browsing import (
+    ENDED,
     Browser,
     HeldSolver,
     answer,
@@ -34,12 +35,12 @@ def test_from_the_link_to_an_explained_answer(browser: Browser) -> None:
     page.get_by_role("button", name="New conversation").click()
     expect(page.get_by_label("Message", exact=True)).to_be_focused()
     say(page, "My dog is called Rex. My cat is called Tom.")
-    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator(ENDED)).to_have_count(1)
     say(page, "What is my dog called?")
-    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(page.locator(ENDED)).to_have_count(2)
     expect(page.locator(".exchange").last).to_contain_text("My dog is called Rex.")
     # What was streamed has made room for the conversation itself: nothing stands there twice.
-    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    expect(page.locator("#turn-answer > *")).to_have_count(0)
     expect(page.locator(".chat").get_by_text("What is my dog called?")).to_have_count(1)
     expect(page.locator("#session-state")).to_contain_text("My cat is called Tom.")
     expect(page.locator("#session-state")).to_contain_text("from turn 1")
@@ -60,10 +61,10 @@ def test_from_the_link_to_an_explained_answer(browser: Browser) -> None:
 def test_an_answer_streams_beside_one_line_of_progress(browser: Browser, session: Session, held: HeldSolver) -> None:
     page = browser.open("session", session.session_id)
     say(page, "Why is the sky blue?")
-    progress = page.locator("[data-turn-progress]")
+    progress = page.locator(".turn-progress")
     expect(progress).to_contain_text("is working")
-    expect(progress.locator("[data-progress-text]")).to_have_count(1)
-    expect(page.locator("[data-turn-answer] .bubble--user")).to_have_text("Why is the sky blue?")
+    expect(progress.locator(".turn-progress__line > span")).to_have_count(1)
+    expect(page.locator("#turn-answer .bubble--user")).to_have_text("Why is the sky blue?")
     # The conversation knows of the running turn too and must not show it a second time.
     expect(page.locator("#messages .is-running")).to_be_attached()
     expect(page.locator("#messages .is-running")).to_be_hidden()
@@ -100,19 +101,19 @@ def test_events_missed_by_a_socket_are_applied_once(browser: Browser, session: S
     page = browser.open("session", session.session_id)
     live(page)
     answer(session, "My dog is called Rex.")
-    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator(ENDED)).to_have_count(1)
     away = True
     sockets[-1].close(code=1012)
-    expect(page.locator("[data-live-state]").first).to_have_attribute("data-state", "waiting")
+    expect(page.locator("#live-state").first).to_have_attribute("data-state", "waiting")
     for message in ("My cat is called Tom.", "My rabbit is called Bella."):
         answer(session, message)
-    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator(ENDED)).to_have_count(1)
     away = False
     live(page)
-    expect(page.locator("[data-ended]")).to_have_count(3)
+    expect(page.locator(ENDED)).to_have_count(3)
     expect(page.locator("#session-state [id^=unit-]")).to_have_count(3)
     answer(session, "My car is red.")
-    expect(page.locator("[data-ended]")).to_have_count(4)
+    expect(page.locator(ENDED)).to_have_count(4)
     session.refresh_from_db()
     seen = page.evaluate("window.numbers")
     assert seen == list(range(3, session.event_sequence + 1))
@@ -127,7 +128,7 @@ def test_choices_hold_for_the_message_they_stand_beside(browser: Browser, sessio
     expect(page.get_by_label("Deliberation level")).to_be_hidden()
     expect(page.get_by_role("button", name="Options")).to_contain_text("1 chosen")
     say(page, "My dog is called Rex.")
-    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator(ENDED)).to_have_count(1)
     assert session.turns.get().deliberation_level == 2
     page.get_by_role("link", name="Settings").last.click()
     expect(page.locator("#session-state")).to_contain_text(re.compile(r"Deliberation level\s*2"))
@@ -142,7 +143,7 @@ def test_ctrl_enter_makes_a_line_and_enter_sends(browser: Browser, session: Sess
     page.keyboard.type("two")
     expect(field).to_have_value("one\ntwo")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator(ENDED)).to_have_count(1)
     assert session.turns.get().user_message == "one\ntwo"
 
 
@@ -174,7 +175,7 @@ def test_earlier_messages_leave_the_reader_where_they_were(
         expect(page.locator(".exchange").first).to_have_id(f"turn-{first}")
         more = page.get_by_role("link", name="Earlier messages")
         more.scroll_into_view_if_needed()
-        page.locator("[data-scroll]").evaluate("(pane, by) => pane.scrollBy(0, by)", scrolled)
+        page.locator(".chat__scroll").evaluate("(pane, by) => pane.scrollBy(0, by)", scrolled)
         more.evaluate("(link) => link.focus({ preventScroll: true })")
         top = read.bounding_box()
         page.keyboard.press("Enter")
@@ -236,9 +237,9 @@ def test_a_message_is_kept_over_an_expired_login(browser: Browser, session: Sess
     page.context.add_cookies([cookie for cookie in logged_in if cookie["name"] == "mrpvm_session"])
     page = browser.open("session", session.session_id)
     expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
-    expect(page.locator("[data-choice-count]")).to_have_text("1 chosen")
+    expect(page.locator(".composer__bar .badge")).to_have_text("1 chosen")
     page.get_by_role("button", name="Send").click()
-    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(page.locator(ENDED)).to_have_count(2)
     expect(ready(page.reload() and page).get_by_label("Message", exact=True)).to_have_value("")
     browser.complaints.clear()  # the browser itself notes the 401
 

@@ -10,7 +10,7 @@ from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.provider_threads import forget_chains
 from tests.browser.barriers import problems
-from tests.browser.browsing import Browser, new_session, say
+from tests.browser.browsing import ENDED, Browser, new_session, say
 from tests.llm.provider import Provider
 
 
@@ -35,7 +35,7 @@ def test_three_turns_follow_the_last_response_in_bounds(
     expect(follows).to_have_text("no")
     for count, message in enumerate(("My dog is called Rex.", "My cat is called Tom.", "What is my dog called?"), 1):
         say(page, message)
-        expect(page.locator("[data-ended]")).to_have_count(count)
+        expect(page.locator(ENDED)).to_have_count(count)
         expect(panel).to_contain_text(f"Of turn {count}, the latest.")
         expect(follows).to_have_text("no" if count == 1 else "yes")
     panel.get_by_text("Outbound Request JSON").click()

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
-from tests.browser.browsing import SHIFTS, Browser, HeldSolver, answer, live, new_session
+from tests.browser.browsing import ENDED, SHIFTS, Browser, HeldSolver, answer, live, new_session
 
 
 @pytest.fixture
@@ -38,6 +38,6 @@ def test_another_clients_turn_moves_nothing_on_the_page(
     assert held.started.wait(10)
     expect(page.get_by_text("Working on it")).to_be_visible()
     held.go_on.set()
-    expect(page.locator("#turn-5[data-ended]")).to_be_attached()
+    expect(page.locator(f"#turn-5{ENDED}")).to_be_attached()
     expect(page.locator("#registry-5")).to_contain_text("Closest passage")
     assert page.evaluate("window.shifted") < 0.02

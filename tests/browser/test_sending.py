@@ -11,7 +11,7 @@ from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from tests.browser.browsing import Browser, HeldSolver, aside, live, new_session, ready, say
+from tests.browser.browsing import ENDED, Browser, HeldSolver, aside, live, new_session, ready, say
 from tests.configured_model import acting
 from tests.llm.provider import Asked, Behaviour, Provider
 from tests.llm.provider import say as say_text
@@ -33,7 +33,7 @@ def test_a_running_turn_can_be_stopped(browser: Browser, session: Session, held:
     assert held.started.wait(10)
     stop.click()
     expect(page.locator(".exchange .way-in")).to_contain_text("Stopped after")
-    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    expect(page.locator("#turn-answer > *")).to_have_count(0)
     expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
     expect(page.get_by_label("Message", exact=True)).to_have_value("Why is the sky blue?")
     assert session.turns.get().status == "cancelled"
@@ -62,9 +62,9 @@ def test_a_busy_session_gives_the_message_back(
     expect(said).to_have_text("Another turn is running in this session. TURN_IN_PROGRESS")
     expect(said.locator("code")).to_have_text("TURN_IN_PROGRESS")
     expect(page.get_by_label("Message", exact=True)).to_have_value("Me too!")
-    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    expect(page.locator("#turn-answer > *")).to_have_count(0)
     held.go_on.set()
-    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator(ENDED)).to_have_count(1)
     browser.complaints.clear()  # the browser itself notes the 409
 
 
@@ -76,7 +76,7 @@ def test_a_turn_is_stopped_before_it_begins(browser: Browser, session: Session, 
     stop = page.get_by_role("button", name="Stop")
     stop.click()
     expect(stop).to_be_disabled()
-    expect(page.locator("[data-turn-progress]")).to_contain_text("Stopping")
+    expect(page.locator(".turn-progress")).to_contain_text("Stopping")
     assert session.turns.count() == 0
     waiting[0].continue_()
     expect(page.locator(".exchange .way-in")).to_contain_text("Stopped after")
@@ -101,10 +101,10 @@ def test_a_message_that_never_arrived_is_given_back(browser: Browser, session: S
     page.route("**/api/chat/completions", lambda route: route.abort(), times=1)
     say(page, "My dog is called Rex.")
     expect(page.locator("#toasts")).to_contain_text("could not be reached")
-    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    expect(page.locator("#turn-answer > *")).to_have_count(0)
     expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator(ENDED)).to_have_count(1)
     browser.complaints.clear()  # the browser itself notes the lost request
 
 
@@ -143,11 +143,11 @@ def test_words_appear_while_the_model_writes(provider: Provider, browser: Browse
     provider.otherwise = in_two_parts("It is **Rex** [1], ", "your dog.")
     page = browser.open("session", told.session_id)
     ask_the_model(page)
-    written = page.locator("[data-turn-answer] .bubble--assistant")
+    written = page.locator("#turn-answer .bubble--assistant")
     expect(written).to_have_text("It is **Rex** [1],", timeout=MODEL_TIMEOUT_MS)
-    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator(ENDED)).to_have_count(1)
     provider.released.set()
-    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(page.locator(ENDED)).to_have_count(2)
     expect(written).to_have_count(0)
     expect(page.locator(".exchange").last.locator("strong")).to_have_text("Rex")
 
@@ -156,11 +156,11 @@ def test_a_draft_is_shown_as_one_until_it_is_approved(provider: Provider, browse
     provider.otherwise = in_two_parts("It is Rex [1], ", "your dog.")
     page = browser.open("session", told.session_id)
     ask_the_model(page)
-    draft = page.locator("[data-turn-answer] .bubble--draft")
+    draft = page.locator("#turn-answer .bubble--draft")
     expect(draft).to_contain_text("Draft of gs-llm-fast, not approved yet", timeout=MODEL_TIMEOUT_MS)
     expect(draft.locator(".bubble__text")).to_have_text("It is Rex [1],")
     provider.released.set()
-    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(page.locator(ENDED)).to_have_count(2)
     expect(draft).to_have_count(0)
     expect(page.locator(".exchange").last).to_contain_text("It is Rex 1, your dog.")
 
@@ -180,7 +180,7 @@ def test_another_tab_reads_the_draft_along_and_cannot_send(provider: Provider, b
     watched.goto(browser.url + reverse("turn", args=[told.session_id, told.turns.get(status="running").request_id]))
     expect(watched.locator("#turn-head .live-draft .bubble__text")).to_have_text("It is Rex [1],")
     provider.released.set()
-    expect(other.locator("[data-ended]")).to_have_count(2)
+    expect(other.locator(ENDED)).to_have_count(2)
     expect(other.locator(".live-draft")).to_have_count(0)
     expect(other.get_by_role("button", name="Send")).to_be_enabled()
     expect(watched.locator("#turn-head")).to_contain_text("It is Rex 1, your dog.")
@@ -197,13 +197,13 @@ def test_a_draft_that_was_refused_is_set_aside_for_the_next(
     Session.objects.update(preferred_goal_solver_plugin="gs-llm-fast", preferred_seed_detector_plugin="sd-symbolic")
     page = browser.open("session", told.session_id)
     say(page, "What is my dog called?")
-    drafts = page.locator("[data-turn-answer] .bubble--draft")
+    drafts = page.locator("#turn-answer .bubble--draft")
     expect(drafts).to_have_count(2, timeout=MODEL_TIMEOUT_MS)
     expect(drafts.first).to_have_class(re.compile("is-set-aside"))
     expect(drafts.first).to_contain_text("Draft of gs-llm-fast, set aside: it did not hold")
     expect(drafts.last).to_contain_text("not approved yet")
     expect(drafts.last.locator(".bubble__text")).to_have_text("It is Rex [1],")
     provider.released.set()
-    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(page.locator(ENDED)).to_have_count(2)
     expect(drafts).to_have_count(0)
     expect(page.locator(".exchange").last).not_to_contain_text("Max")

@@ -100,7 +100,7 @@ def test_the_next_message_s_choices_follow_the_mount(browser: Browser) -> None:
     expect(chosen).to_have_value("")
     expect(chosen.locator("option", has_text="Handbook")).to_have_count(1)
     expect(level).to_have_value("2")
-    expect(page.locator("[data-choice-count]")).to_have_text("1 chosen")
+    expect(page.locator(".composer__bar .badge")).to_have_text("1 chosen")
     chosen.select_option(summer.kb_id)
     aside(kb_mounts.mount_base, session, session.mounted_kb, reason="user")
     expect(chosen.locator("option").first).to_have_text("as mounted: Handbook")

@@ -11,7 +11,7 @@ from sessions_app.models import KnowledgeBase, Session
 from tests.actions.knowledge_scene import held
 from tests.actions.knowledge_scene import tell as learn
 from tests.browser.barriers import problems
-from tests.browser.browsing import Browser, aside, live, new_session, say
+from tests.browser.browsing import ENDED, Browser, aside, live, new_session, say
 from tests.layers.units import make_unit
 
 TOLD = [f"My badge number is {number}." for number in range(7)]
@@ -50,7 +50,7 @@ def mounted(session: Session) -> str:
 
 
 def answered(page: Page) -> None:
-    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator(ENDED)).to_have_count(1)
     expect(page.locator(".exchange")).to_contain_text(QUESTION)
     expect(page.get_by_label("Message", exact=True)).to_have_value("")
 
@@ -73,7 +73,7 @@ def test_a_draft_that_is_kept_gives_the_message_back(asked: Locator, session: Se
     expect(asked).to_be_hidden()
     expect(text).to_have_value(QUESTION)
     expect(text).to_be_focused()
-    expect(asked.page.locator("[data-turn-answer] > *")).to_have_count(0)
+    expect(asked.page.locator("#turn-answer > *")).to_have_count(0)
     assert mounted(session) == "Handbook"
     assert session.is_dirty
 

@@ -134,7 +134,7 @@ def test_addresses_and_filters_are_text_too(session: Session, admin: Client) -> 
 
 def test_what_a_page_tells_its_scripts_is_text_too(session: Session, admin: Client) -> None:
     html = admin.get(reverse("session", args=[session.session_id])).text
-    told = re.findall(r'data-copy-text="([^"]*)"', html)
+    told = re.findall(r'value="([^"]*)"[^>]* data-copy', html)
     assert told == [escape(HOSTILE)]
 
 

@@ -205,7 +205,7 @@ def test_what_is_being_written_is_completed(client: Client, project: Project, wr
     create_base(project, "Hand book")
     html = client.get(reverse("search-complete"), {"written": written}).text
     check_html(html)
-    offered = re.findall(r'data-text="([^"]*)"', html.replace("&quot;", "'"))
+    offered = re.findall(r'data-insert="([^"]*)"', html.replace("&quot;", "'"))
     assert [text.replace("'", '"') for text in offered][:1] == ([] if first is None else [first])
 
 

@@ -211,9 +211,9 @@ def test_neighbours_are_one_key_away(project: Project) -> None:
         for key, turn in zip("[]", (first, third), strict=True)
     }
     for key, address in addresses.items():
-        assert re.search(rf'href="{address}" data-key="{re.escape(key)}"', html)
-    assert not parsed(get(member_client(project), first, "turn-head")).css('[data-key="["]')
-    assert not parsed(get(member_client(project), third, "turn-head")).css('[data-key="]"]')
+        assert re.search(rf'href="{address}" aria-keyshortcuts="{re.escape(key)}"', html)
+    assert not parsed(get(member_client(project), first, "turn-head")).css('[aria-keyshortcuts="["]')
+    assert not parsed(get(member_client(project), third, "turn-head")).css('[aria-keyshortcuts="]"]')
 
 
 def test_a_running_turn_asks_for_news_and_an_ended_one_does_not(project: Project) -> None:

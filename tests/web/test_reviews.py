@@ -36,7 +36,7 @@ def question(found: LexborHTMLParser) -> str:
 
 def act(client: Client, found: LexborHTMLParser, key: str, note: str = "") -> LexborHTMLParser:
     """Press the button of a key and return the page that follows."""
-    button = found.css_first(f'button[data-key="{key}"]')
+    button = found.css_first(f'button[aria-keyshortcuts="{key}"]')
     form = found.css_first("article form").attributes["action"]
     answer = client.post(form, {"value": button.attributes["value"], "note": note}, follow=True)
     check_html(answer.text)
@@ -50,7 +50,7 @@ def test_turns_are_reviewed_one_after_the_other(project: Project, turns: list[Ex
     first = page(anna, reverse("review"))
     assert question(first) == "Question 1?"
     assert "assistant 1" in first.css_first(".answer").text()
-    later = page(anna, first.css_first('a[data-key="n"]').attributes["href"] or "")
+    later = page(anna, first.css_first('a[aria-keyshortcuts="n"]').attributes["href"] or "")
     assert question(later) == "Question 2?"
     assert question(act(anna, later, "s")) == "Question 1?"
     done = act(anna, first, "d", "Too short.")

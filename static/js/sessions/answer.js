@@ -9,7 +9,7 @@ export class LiveAnswer {
   constructor(place, progress) {
     this.place = place;
     this.progress = progress;
-    this.line = progress.querySelector("[data-progress-text]");
+    this.line = progress.querySelector(".turn-progress__line > span");
     this.drafts = new Map();
     this.reply = null;
   }
@@ -116,9 +116,9 @@ export const scrollToLatest = () => document.getElementById("latest")?.scrollInt
 
 // The ended turn replaces what was streamed, as soon as the list holds it; a refresh that was under way may not yet.
 document.addEventListener("htmx:after:swap", () => {
-  const place = document.querySelector("[data-turn-answer][data-done][data-request-id]");
+  const place = document.querySelector("#turn-answer[data-done][data-request-id]");
   if (!place?.hasChildNodes()) return;
-  if (document.querySelector(`[data-messages] [data-ended][data-request-id="${CSS.escape(place.dataset.requestId)}"]`)) {
+  if (document.querySelector(`#messages .exchange:not(.is-running)[data-request-id="${CSS.escape(place.dataset.requestId)}"]`)) {
     place.replaceChildren();
     scrollToLatest();
   }

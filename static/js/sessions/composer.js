@@ -24,7 +24,7 @@ class Composer {
   constructor(form) {
     this.form = form;
     this.text = form.elements.namedItem("content");
-    this.answer = new LiveAnswer(document.querySelector("[data-turn-answer]"), document.querySelector("[data-turn-progress]"));
+    this.answer = new LiveAnswer(document.querySelector("#turn-answer"), document.querySelector(".turn-progress"));
     this.requestId = null;
     this.isRunning = false;
     this.isStopWanted = false;
@@ -48,7 +48,7 @@ class Composer {
   }
 
   get stopButton() {
-    return this.form.querySelector("[data-stop]");
+    return this.form.elements.namedItem("stop");
   }
 
   get sendButton() {
@@ -57,7 +57,7 @@ class Composer {
 
   /** Return whether another tab's turn, or another client's, is running in this session. */
   get isElsewhere() {
-    const running = document.querySelector("[data-messages] .exchange.is-running");
+    const running = document.querySelector("#messages .exchange.is-running");
     return !this.isRunning && running !== null && running.dataset.requestId !== this.requestId;
   }
 
@@ -67,11 +67,11 @@ class Composer {
   }
 
   get controls() {
-    return this.form.querySelector("[data-controls]");
+    return this.form.querySelector(".composer__options");
   }
 
   get controlsButton() {
-    return this.form.querySelector("[data-controls-toggle]");
+    return this.form.querySelector("[aria-controls='composer-controls']");
   }
 
   toggleControls() {
@@ -84,20 +84,20 @@ class Composer {
   countChoices() {
     const values = new FormData(this.form);
     const count = [...CHOICES, "deliberation_level"].filter((name) => values.get(name)).length;
-    const shown = this.form.querySelector("[data-choice-count]");
+    const shown = this.form.querySelector(".composer__bar .badge");
     shown.hidden = count === 0;
     shown.textContent = `${count} chosen`;
   }
 
   /** Offer what may be chosen now that another base is mounted, or other plugins come first; choices stay. */
   async renewControls() {
-    if (!this.form.querySelector("[data-controls] select")) return; // not asked for yet
+    if (!this.form.querySelector(".composer__options select")) return; // not asked for yet
     const asked = (this.renewals += 1);
     const response = await fetch(this.form.closest("[hx-get]").getAttribute("hx-get")).catch(() => null);
     if (!response?.ok) return;
     const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
     if (asked !== this.renewals) return;
-    for (const select of this.form.querySelectorAll("[data-controls] select")) {
+    for (const select of this.form.querySelectorAll(".composer__options select")) {
       const chosen = select.value;
       select.replaceChildren(...(fresh.getElementById(select.id) ?? select).options);
       select.value = chosen;
@@ -266,9 +266,9 @@ class Composer {
 
 // A message that failed or was stopped is sent once more from the composer, with what is chosen there now.
 document.addEventListener("submit", (event) => {
-  const again = event.target.closest?.("[data-send-again]");
-  const form = document.querySelector("form[data-composer]");
-  if (!again || !form) return;
+  const again = event.target;
+  const form = document.querySelector("form.composer");
+  if (again === form || again.action !== form?.action) return;
   event.preventDefault();
   form.elements.namedItem("content").value = again.elements.namedItem("content").value;
   form.requestSubmit();
@@ -282,10 +282,10 @@ async function errorOf(response) {
   }
 }
 
-onElements("form[data-composer]", (form) => new Composer(form));
+onElements("form.composer", (form) => new Composer(form));
 
 // A conversation opens at its end, unless the address names a place in it, and stays there while the reader does.
-onElements("[data-scroll]", (pane) => {
+onElements(".chat__scroll", (pane) => {
   if (!location.hash && !new URL(location.href).searchParams.has("before")) scrollToLatest();
   let atEnd = true;
   pane.addEventListener("scroll", () => (atEnd = pane.scrollHeight - pane.scrollTop - pane.clientHeight < NEAR_PX), { passive: true });
@@ -301,8 +301,8 @@ document.addEventListener("click", (event) => {
   if (event.target.closest?.("[data-new-conversation]") || (forgotten && forgotten === tabSession.get())) tabSession.clear();
 });
 
-onElements("a[data-continue-url]", (link) => {
+onElements("a#continue", (link) => {
   const id = tabSession.get();
   link.hidden = !id;
-  if (id) link.href = link.dataset.continueUrl.replace("__id__", encodeURIComponent(id));
+  if (id) link.href = link.getAttribute("href").replace("__id__", encodeURIComponent(id));
 });

@@ -25,7 +25,7 @@ document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
 document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
   if (!ctx.sourceElement.matches("form[hx-target='#toasts']") || ctx.response?.status !== 200) return;
   ctx.sourceElement.closest("dialog[open]")?.close("settled");
-  document.querySelector("form[data-composer] textarea")?.focus({ preventScroll: true });
+  document.querySelector("form.composer textarea")?.focus({ preventScroll: true });
 });
 
 document.addEventListener("close", ({ target }) => target === draftDialog() && (target.querySelector("#waiting-base").value = ""), true);

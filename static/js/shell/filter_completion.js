@@ -57,7 +57,7 @@ class FilterCompletion extends Combobox {
 
   accept(option) {
     const end = this.field.selectionStart;
-    this.field.setRangeText(option.dataset.text, end - this.written.length, end, "end");
+    this.field.setRangeText(option.dataset.insert, end - this.written.length, end, "end");
     this.close();
     // Whoever listens to the field sees it as typed; a key that now waits for its value is completed further.
     this.field.dispatchEvent(new Event("input", { bubbles: true }));

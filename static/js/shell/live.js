@@ -69,7 +69,7 @@ class LiveSocket {
   }
 
   show(state, words) {
-    for (const dot of document.querySelectorAll("[data-live-state]")) {
+    for (const dot of document.querySelectorAll("#live-state")) {
       dot.dataset.state = state;
       dot.textContent = words;
     }

@@ -49,7 +49,7 @@ function fillOptions(form, fields) {
     },
     { signal: waiting.signal },
   );
-  form.querySelector("[data-controls]").open = true;
+  form.querySelector(".composer__options").open = true;
 }
 
 const isWritten = (field) => field.value !== field.defaultValue;

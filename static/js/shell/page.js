@@ -40,7 +40,7 @@ function showTurn() {
   location.replace(address);
 }
 
-onElements("[data-messages]", showTurn);
+onElements("#messages", showTurn);
 addEventListener("hashchange", showTurn);
 
 // The current page's or tab's link is in sight where the links do not all fit.
@@ -53,7 +53,7 @@ onElements(".tabs [aria-current]", (link) => {
 document.addEventListener("keydown", (event) => {
   // In a tree a letter is the beginning of a name.
   if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("[role=tree]")) return;
-  document.querySelector(`:is(a, button)[data-key="${CSS.escape(event.key)}"]`)?.click();
+  document.querySelector(`:is(a, button)[aria-keyshortcuts="${CSS.escape(event.key)}"]`)?.click();
 });
 
 // --- what cannot be shown any more ----------------------------------------------------------------------------------

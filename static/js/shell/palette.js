@@ -31,7 +31,7 @@ class Palette extends Combobox {
   get offers() {
     const links = [...document.querySelectorAll(".nav a")].map((link) => [link.textContent.trim(), "page", link]);
     // What can be done with what the page shows comes first, then what is everywhere.
-    const here = document.querySelectorAll("main :is([data-command], a[data-key], .menu__list > a, .tabs a)");
+    const here = document.querySelectorAll("main :is([data-command], a[aria-keyshortcuts], .menu__list > a, .tabs a)");
     const acts = [...here, ...document.querySelectorAll("[data-command]")]
       .filter((act) => !act.disabled)
       .map((act) => [act.dataset.command || act.title || act.textContent.trim(), "command", act]);

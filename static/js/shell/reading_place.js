@@ -11,7 +11,7 @@ document.addEventListener("htmx:after:swap", () => {
   const { exchange, top } = held;
   held = null;
   const moved = () => exchange.getBoundingClientRect().top - top;
-  exchange.closest("[data-scroll]").scrollBy({ top: moved(), behavior: "instant" });
+  exchange.closest(".chat__scroll").scrollBy({ top: moved(), behavior: "instant" });
   scrollBy({ top: moved(), behavior: "instant" }); // on a phone the page scrolls, not the pane
   exchange.tabIndex = -1;
   exchange.focus({ preventScroll: true }); // the link that was pressed is gone

@@ -20,12 +20,12 @@
   const choices = {
     theme: {
       values: ["light", "dark"],
-      opener: "[data-theme-toggle]",
+      opener: "button[name=theme]",
       shown: () => root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"),
     },
     rail: {
       values: ["narrow", "wide"],
-      opener: "[data-rail-toggle]",
+      opener: "button[name=rail]",
       shown: () => root.dataset.rail ?? (matchMedia("(max-width: 1400px)").matches ? "narrow" : "wide"),
     },
   };

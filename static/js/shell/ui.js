@@ -9,7 +9,7 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest?.("[data-copy]");
   if (!button) return;
   const source = button.dataset.copy ? document.getElementById(button.dataset.copy) : button.closest(".code")?.querySelector("pre");
-  const text = button.dataset.copyText ?? readable(source);
+  const text = button.value || readable(source);
   const label = button.querySelector("span") ?? button;
   const words = label.textContent;
   try {

@@ -14,13 +14,13 @@ onElements("#detail", (detail) => {
     if (event.target === detail && !selectedId()) event.preventDefault();
   });
   detail.addEventListener("click", (event) => {
-    if (event.target.closest("[data-detail-close]")) select(null);
-    const kind = event.target.closest("[data-show-as]");
-    if (kind) showAs(kind.closest("[role=tabpanel]"), kind.dataset.showAs);
+    if (event.target.closest(".detail__close")) select(null);
+    const kind = event.target.closest("[name=shown-as]");
+    if (kind) showAs(kind.closest("[role=tabpanel]"), kind.value);
   });
-  detail.addEventListener("input", (event) => event.target.matches("[data-find]") && find(detail, event.target.value, 0));
+  detail.addEventListener("input", (event) => event.target.matches(".detail__find input") && find(detail, event.target.value, 0));
   detail.addEventListener("keydown", (event) => {
-    if (!event.target.matches("[data-find]") || event.key !== "Enter") return;
+    if (!event.target.matches(".detail__find input") || event.key !== "Enter") return;
     event.preventDefault();
     find(detail, event.target.value, event.shiftKey ? -1 : 1);
   });
@@ -50,7 +50,7 @@ function find(detail, text, step) {
     matches = text && panel ? rangesOf(panel, text.toLowerCase()) : [];
     current = 0;
   } else if (matches.length) current = (current + step + matches.length) % matches.length;
-  const count = detail.querySelector("[data-find-count]");
+  const count = detail.querySelector(".detail__find output");
   count.textContent = text ? (matches.length ? `${current + 1} of ${matches.length}` : "none") : "";
   if (!globalThis.Highlight) return;
   CSS.highlights.set("found", new Highlight(...matches));
@@ -88,7 +88,7 @@ function showAs(panel, kind) {
   }
   code.hidden = kind === "text";
   if (texts) texts.hidden = kind !== "text";
-  for (const button of panel.querySelectorAll("[data-show-as]")) button.setAttribute("aria-pressed", String(button.dataset.showAs === kind));
+  for (const button of panel.querySelectorAll("[name=shown-as]")) button.setAttribute("aria-pressed", String(button.value === kind));
 }
 
 /** Build a list of the longer texts in a JSON document, each under the path that leads to it. */

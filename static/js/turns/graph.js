@@ -225,8 +225,8 @@ class GraphView {
     addEventListener("beforeprint", () => this.unroll());
     addEventListener("afterprint", () => this.rollUp());
     canvas.closest(".stage")?.addEventListener("click", (event) => {
-      const button = event.target.closest("[data-graph-action]");
-      if (button) this.act(button.dataset.graphAction);
+      const button = event.target.closest("button[name=graph]");
+      if (button) this.act(button.value);
     });
   }
 
@@ -242,7 +242,7 @@ class GraphView {
   }
 
   onClick(event) {
-    if (this.pan.wasDragged() || event.target.closest("[data-minimap]")) return;
+    if (this.pan.wasDragged() || event.target.closest(".minimap")) return;
     const toggle = event.target.closest("[data-toggle]");
     if (toggle) return this.toggle(toggle);
     const group = event.target.closest("[data-id]");

@@ -15,7 +15,7 @@ export class Minimap {
   constructor(canvas, moveTo) {
     this.canvas = canvas;
     this.moveTo = moveTo;
-    this.svg = draw("svg", { class: "minimap", "data-minimap": "", "aria-hidden": "true" });
+    this.svg = draw("svg", { class: "minimap", "aria-hidden": "true" });
     this.svg.addEventListener("pointerdown", (event) => this.onPointer(event));
     this.svg.addEventListener("pointermove", (event) => event.buttons === 1 && this.onPointer(event));
   }

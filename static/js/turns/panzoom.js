@@ -81,7 +81,7 @@ export class PanZoom {
   }
 
   onDown(event) {
-    if (event.button !== 0 || event.target.closest("[data-minimap]")) return;
+    if (event.button !== 0 || event.target.closest(".minimap")) return;
     this.pointers.set(event.pointerId, this.at(event));
     this.dragged = false;
     this.origin = this.at(event);
