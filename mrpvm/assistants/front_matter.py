@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from mrpvm.errors import InvalidInput
+from mrpvm.plain_yaml import PlainLoader
 
 FRONT_MATTER_CHARS = 16_384
 """How much front matter is read; more is refused."""
@@ -100,13 +101,8 @@ def mapping_of(fields: dict[str, Any], name: str) -> dict[str, Any]:
     return value
 
 
-class _TextLoader(yaml.SafeLoader):
-    """A safe loader that knows texts and null alone, and refuses aliases and repeated keys."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not allowed")
-        return super().compose_node(parent, index)
+class _TextLoader(PlainLoader):
+    """Knows texts and null alone, and refuses repeated keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from mrpvm.errors import InvalidInput, MRPError
 from mrpvm.llm.storable import is_storable
+from mrpvm.plain_yaml import PlainLoader
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import MOST_TESTS, TestFields, add_test, create_suite, remove_test
 from sessions_app.experiments.documents import ChoicesDocument, ExpectDocument, TestDocument, document_of, fields_given
@@ -114,7 +115,7 @@ def read_suite(text: str) -> dict[str, Any]:
     try:
         document = yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InvalidInput(f"The file is no YAML that can be read: {' '.join(str(error).split())}") from None
+        raise InvalidInput(f"The file is no YAML that can be read: {' '.join(str(error)[:300].split())}") from None
     if not is_storable(document):
         raise InvalidInput("The file holds a NUL or half of a surrogate pair: no text that could be stored.")
     if not isinstance(document, dict):
@@ -173,14 +174,12 @@ class _Dumper(yaml.SafeDumper):
 _Dumper.add_representer(str, _Dumper.represent_text)
 
 
-class _Loader(yaml.SafeLoader):
-    """Without aliases: a small file with them can represent a huge one."""
+class _Loader(PlainLoader):
+    """Reads so many values and no more."""
 
     value_count = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not allowed")
         self.value_count += 1
         if self.value_count > FILE_VALUES:
             raise yaml.YAMLError(f"it holds more than {FILE_VALUES} keys and values")

@@ -67,6 +67,9 @@ def test_a_suite_comes_out_as_it_went_in(talk: Talk, suite: Suite, handbook: Kno
         ('suite: x\ntests: [{name: "\\0"}]', "NUL"), ("suite: [", "no YAML"), ("x" * 1_000_001, "1000001 characters"),
         ("suite: x\ntests: [{name: n, revision: 99999999999999999999}]", "revision must be a whole number"),
         ("tests: [" + "a," * 50_000 + "]", "more than 50000 keys and values"),
+        *((f"suite: {tag}", "tags are not allowed") for tag in ("!!int ''", "!!bool x", "!!timestamp x", "!a b")),
+        ("suite: 1" + ":1" * 490_000, "invalid literal for int"), ("suite: 1" + ":1" * 400 + ".0", "to float"),
+        ("suite: 2026-99-99", "lacks"), ("suite: x\ntests: [{<<: {name: n}}]", "there is no field '<<'"),
     ],
     ids=lambda value: value[:30],
 )  # fmt: skip
