@@ -1,42 +1,66 @@
-"""A key that is revoked, or a member who is removed, while a stream is open."""
+"""A key that is revoked, a login that ends or a member who is removed, while a stream is open."""
 
 import json
 
 import httpx
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key, revoke_key
-from sessions_app.api.shell.authentication import Access
-from sessions_app.models import Experiment, Membership, Project, Session
+from sessions_app.models import Experiment, Membership, Project
 from tests.live import LiveServer
 
 
-@pytest.mark.parametrize("taken", ["role", "user", "nothing"])
-def test_access_lasts_as_long_as_the_membership(project: Project, taken: str) -> None:
-    user = User.objects.create_user("ann")
-    membership = Membership.objects.create(project=project, user=user)
-    access = Access(project=project, role="editor", caller="user-1", actor=user)
-    assert access.lasts()
-    if taken == "role":
-        membership.delete()
-    elif taken == "user":
-        User.objects.update(is_active=False)
-    assert access.lasts() == (taken == "nothing")
+@pytest.mark.parametrize("taken", ["role", "user", "login", "password", "nothing"])
+def test_a_stream_of_a_browser_lasts_as_long_as_its_login(
+    live_project: Project, live_asgi: LiveServer, taken: str
+) -> None:
+    user, browser = User.objects.create_user("ann", password="long enough 1"), Client()
+    membership = Membership.objects.create(project=live_project, user=user, role="viewer")
+    browser.force_login(user)
+    cookies = {"mrpvm_session": browser.cookies["mrpvm_session"].value}
+    with httpx.Client(base_url=live_asgi.url, cookies=cookies, timeout=30) as client:
+        with client.stream("GET", running_experiment(live_project)) as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == "event: progress"
+            if taken == "role":
+                membership.delete()
+            elif taken == "user":
+                User.objects.update(is_active=False)
+            elif taken == "login":
+                browser.logout()
+            elif taken == "password":
+                user.set_password("another one 2")
+                user.save()
+            else:
+                Experiment.objects.update(status="finished")
+            rest = list(lines)
+    assert (error_of(rest) == "UNAUTHENTICATED") == (taken != "nothing")
+
+
+def running_experiment(project: Project) -> str:
+    """Return the address of the stream of an experiment that nobody ends."""
+    experiment = Experiment.objects.create(
+        project=project, session=create_session(project), kind="trials", status="running"
+    )
+    return f"/api/experiments/{experiment.experiment_id}?stream=true"
+
+
+def error_of(lines: list[str]) -> str | None:
+    """Return the code of the error with which a stream ended."""
+    last = json.loads(lines[-2].removeprefix("data: "))
+    return last["error"]["code"] if lines[-3] == "event: error" else None
 
 
 def test_a_revoked_key_loses_its_open_stream(live_project: Project, live_asgi: LiveServer) -> None:
     key, plain = create_key(live_project, "laptop")
     headers = {"Authorization": f"Bearer {plain}"}
     with httpx.Client(base_url=live_asgi.url, headers=headers, timeout=30) as client:
-        session_id = client.post("/api/sessions", json={}).json()["session_id"]
-        experiment = Experiment.objects.create(
-            project=live_project, session=Session.objects.get(session_id=session_id), kind="trials", status="running"
-        )
-        with client.stream("GET", f"/api/experiments/{experiment.experiment_id}?stream=true") as stream:
+        with client.stream("GET", running_experiment(live_project)) as stream:
             lines = stream.iter_lines()
             assert next(lines) == "event: progress"
             revoke_key(key)
             rest = list(lines)
-    assert rest[-3] == "event: error"
-    assert json.loads(rest[-2].removeprefix("data: "))["error"]["code"] == "UNAUTHENTICATED"
+    assert error_of(rest) == "UNAUTHENTICATED"

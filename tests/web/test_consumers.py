@@ -360,7 +360,7 @@ async def test_another_projects_session_closes_the_socket() -> None:
     assert await closing_code(communicator) == consumers.FORBIDDEN
 
 
-@pytest.mark.parametrize("loss", ["membership", "logout", "deactivated", "deleted"])
+@pytest.mark.parametrize("loss", ["membership", "logout", "password", "deactivated", "deleted"])
 async def test_permission_is_checked_again_for_every_event(loss: str) -> None:
     session, user, cookie = await sync_to_async(world)()
     communicator = socket(session, cookie, since=2)
@@ -373,6 +373,9 @@ async def test_permission_is_checked_again_for_every_event(loss: str) -> None:
             Membership.objects.filter(user=user).delete()
         elif loss == "logout":
             Login.objects.all().delete()
+        elif loss == "password":
+            user.set_password("another one 2")
+            user.save()
         elif loss == "deactivated":
             User.objects.filter(pk=user.pk).update(is_active=False)
         else:

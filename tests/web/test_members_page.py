@@ -12,7 +12,7 @@ from django.utils import timezone
 from mrpvm.errors import Conflict
 from sessions_app.actions.settings import members as actions
 from sessions_app.actions.settings.members import create_invitation, join_as_new_user, join_project
-from sessions_app.models import AuditEntry, Invitation, Membership, Project
+from sessions_app.models import ApiKey, AuditEntry, Invitation, Membership, Project
 from tests.web.page_scene import HOSTILE, check_html, member_client, visible_text
 
 
@@ -68,6 +68,20 @@ def test_an_ended_invitation_lets_nobody_in(project: Project, end: str) -> None:
     assert not User.objects.filter(username="bo").exists()
 
 
+@pytest.mark.parametrize("change", ["deactivated", "deleted", "renamed"])
+def test_user_whom_the_operator_shuts_out_cannot_return_by_own_invitation(project: Project, change: str) -> None:
+    ann, eve = member_client(project, name="ann"), member_client(project, name="eve")
+    own, path = invited(ann, note="Cy"), invited(eve, "admin")
+    user = User.objects.get(username="eve")
+    if change == "deleted":
+        user.delete()
+    else:
+        user.is_active, user.username = change != "deactivated", "eva" if change == "renamed" else "eve"
+        user.save()
+    assert Client().post(path, {"name": "bo", "password": "long enough 1"}).status_code == 404
+    assert Client().post(own, {"name": "cy", "password": "long enough 1"}).status_code == 302
+
+
 @pytest.mark.parametrize("role", ["removed", "editor"])
 def test_former_admin_cannot_return_by_own_invitation(project: Project, role: str) -> None:
     ann, eve = member_client(project, name="ann"), member_client(project, name="eve")
@@ -104,6 +118,15 @@ def test_the_last_admin_stays(project: Project) -> None:
     member_client(project, "admin", "bo")
     admin.post(reverse("member-remove", args=["ann"]))
     assert admin.get(reverse("members")).status_code == 403
+
+
+def test_removing_a_member_names_the_keys_that_they_made(project: Project) -> None:
+    admin, eve = member_client(project, name="ann"), member_client(project, name="eve")
+    for client, name in ((admin, "own"), (eve, "laptop"), (eve, "robot")):
+        client.post(reverse("api-keys"), {"name": name, "role": "admin"})
+    eve.post(reverse("api-key-revoke", args=[ApiKey.objects.get(name="robot").pk]))
+    page = visible_text(admin.post(reverse("member-remove", args=["eve"]), follow=True).text)
+    assert "eve is no member any more. Keys that eve made still work, until you revoke them: “laptop”." in page
 
 
 def test_invitations_that_wait_are_limited(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

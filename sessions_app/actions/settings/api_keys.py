@@ -88,7 +88,7 @@ def revoke_key(key: ApiKey) -> None:
     """
     if ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()):
         _record(AuditKind.KEY_REVOKED, key)
-        withdraw_invitations_of(key.project_id, f"API key {key.name}")
+        withdraw_invitations_of(f"API key {key.name}", key.project_id)
     forget_keys()
     key.refresh_from_db()
 

@@ -16,8 +16,10 @@ def withdraw_invitation(invitation: Invitation) -> None:
 
 
 @transaction.atomic
-def withdraw_invitations_of(project_pk: int, author: str) -> None:
-    """Withdraw the open invitations that a former admin made, who could come back by one."""
-    waiting = Invitation.objects.filter(project=project_pk, used_at__isnull=True, expires_at__gte=timezone.now())
+def withdraw_invitations_of(author: str, project_pk: int | None = None) -> None:
+    """Withdraw the open invitations that a former admin made, who could come back by one: in a project, or in all."""
+    waiting = Invitation.objects.filter(used_at__isnull=True, expires_at__gte=timezone.now())
+    if project_pk is not None:
+        waiting = waiting.filter(project=project_pk)
     for invitation in waiting.filter(created_by_name=author[:150]):
         withdraw_invitation(invitation)

@@ -134,7 +134,7 @@ def set_member(project: Project, user: User, role: str) -> Membership:
         earlier.save(update_fields=["role"])
         record(AuditKind.MEMBER_CHANGED, project.pk, f"member {user.get_username()}", **{"from": before, "to": role})
         if before == Role.ADMIN:
-            withdraw_invitations_of(project.pk, user.get_username())
+            withdraw_invitations_of(user.get_username(), project.pk)
     return earlier
 
 
@@ -189,7 +189,7 @@ def remove_member(membership: Membership) -> None:
     if gone:
         subject = f"member {membership.user.get_username()}"
         record(AuditKind.MEMBER_REMOVED, membership.project_id, subject, role=membership.role)
-        withdraw_invitations_of(membership.project_id, membership.user.get_username())
+        withdraw_invitations_of(membership.user.get_username(), membership.project_id)
 
 
 @transaction.atomic

@@ -1,4 +1,7 @@
-"""What happens to users by Django's own doors (login, logout, the admin, its commands), recorded in the audit log."""
+"""What happens to users by Django's own doors (login, logout, the admin, its commands), recorded in the audit log.
+
+An invitation names its author by the user's name, so a user who gets another, is deactivated or deleted loses theirs.
+"""
 
 from typing import Any
 
@@ -7,6 +10,7 @@ from django.contrib.auth.signals import user_logged_in, user_logged_out, user_lo
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 
 from sessions_app.actions.settings.audit import current_actor, record, record_of_user
+from sessions_app.actions.settings.invitations import withdraw_invitations_of
 from sessions_app.call_rates import is_allowed, network_of
 from sessions_app.models import AuditKind
 
@@ -68,9 +72,12 @@ def _saved(instance: User, created: bool, **_: Any) -> None:
         changed["password"] = True
     if changed:
         record_of_user(AuditKind.USER_CHANGED, instance, **changed)
+    if "username" in changed or not instance.is_active:
+        withdraw_invitations_of(stored["username"])
 
 
 def _deleted(instance: User, **_: Any) -> None:
+    withdraw_invitations_of(instance.get_username())
     record(AuditKind.USER_DELETED, None, f"user {instance.get_username()}")
 
 

@@ -11,6 +11,7 @@ from sessions_app.acting import holder_of
 from sessions_app.actions.settings.api_keys import find_key
 from sessions_app.actions.settings.audit import act_as
 from sessions_app.models import Project
+from sessions_app.queries.settings.logins import BrowserLogin, lasting_logins, login_of
 from sessions_app.queries.settings.projects import is_in_force, membership_of, role_of
 
 PROJECT_HEADER = "X-Project"
@@ -21,20 +22,21 @@ PROJECT_HEADER = "X-Project"
 class Access:
     """What the caller may do, resolved once a request: everything it sees is in `project`.
 
-    `caller` counts calls: one for each key or user; `actor` is the person, None for a key.
+    `caller` counts calls: one for each key or user; `actor` is the person and `login` theirs, None for a key.
     """
 
     project: Project
     role: str
     caller: str
     actor: User | None = None
+    login: BrowserLogin | None = None
     key_pk: int | None = None
 
     def lasts(self) -> bool:
         """Return whether the caller still has access, as it is stored now; for streams, which outlive their request."""
-        if self.actor is None:
+        if self.actor is None or self.login is None:
             return self.key_pk is not None and is_in_force(self.key_pk)
-        return role_of(self.actor, self.project) is not None
+        return role_of(self.actor, self.project) is not None and bool(lasting_logins([self.login]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,5 +88,11 @@ class MemberAuthentication(SessionAuthentication):
         membership = membership_of(user, request.headers.get(PROJECT_HEADER))
         if membership is None:
             raise PermissionDenied("You are not a member of this project.")
-        access = Access(project=membership.project, role=membership.role, caller=f"user-{user.pk}", actor=user)
+        access = Access(
+            project=membership.project,
+            role=membership.role,
+            caller=f"user-{user.pk}",
+            actor=user,
+            login=login_of(user, request.session),
+        )
         return user, access

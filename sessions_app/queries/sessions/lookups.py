@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from django.contrib.sessions.models import Session as Login
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
@@ -23,6 +22,7 @@ from sessions_app.models import (
     SessionEvent,
 )
 from sessions_app.models.named_sql import select_counted_session
+from sessions_app.queries.settings.logins import BrowserLogin, lasting_logins
 from sessions_app.queries.settings.projects import shown_projects
 
 
@@ -249,8 +249,7 @@ def events_since(session_pk: int, sequence: int) -> QuerySet[SessionEvent]:
 class SessionReader(NamedTuple):
     """A user under one login who looks at the session of that id."""
 
-    user_pk: int
-    login_key: str | None
+    login: BrowserLogin
     session_id: str
 
 
@@ -266,13 +265,11 @@ class SeenSession(NamedTuple):
 def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, SeenSession]:
     """Return the session to each reader who may see it now; for sockets, which outlive their request.
 
-    Nothing once the user has logged out, was deactivated or left the project, or the session was deleted.
+    Nothing once the user has logged out, got another password, was deactivated or left the project, or the session was
+    deleted.
     """
-    keys = {reader.login_key for reader in readers if reader.login_key is not None}
-    logins = set(
-        Login.objects.filter(session_key__in=keys, expire_date__gt=timezone.now()).values_list("session_key", flat=True)
-    )
-    projects = shown_projects({reader.user_pk for reader in readers if reader.login_key in logins})
+    logins = lasting_logins({reader.login for reader in readers})
+    projects = shown_projects({login.user_pk for login in logins})
     sessions = Session.objects.filter(
         session_id__in={reader.session_id for reader in readers},
         deleted_at__isnull=True,
@@ -285,8 +282,8 @@ def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, 
         for project, name, *rest in sessions.values_list("project_id", "session_id", *columns)
     }
     visible = {
-        reader: seen.get((projects[reader.user_pk], reader.session_id))
+        reader: seen.get((projects[reader.login.user_pk], reader.session_id))
         for reader in readers
-        if reader.login_key in logins and reader.user_pk in projects
+        if reader.login in logins and reader.login.user_pk in projects
     }
     return {reader: session for reader, session in visible.items() if session is not None}

@@ -59,6 +59,11 @@ def api_keys(project: Project) -> QuerySet[ApiKey]:
     return project.api_keys.select_related("created_by").order_by("revoked_at", "-created_at", "-id")
 
 
+def keys_made_by(project: Project, user_pk: int) -> QuerySet[ApiKey]:
+    """Return the project's keys in force that a user made, by their names."""
+    return ApiKey.objects.filter(project=project, created_by=user_pk, revoked_at__isnull=True).order_by("name")
+
+
 def is_in_force(key_pk: int) -> bool:
     """Return whether a key was not revoked."""
     return ApiKey.objects.filter(pk=key_pk, revoked_at__isnull=True).exists()

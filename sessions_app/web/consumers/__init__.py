@@ -17,6 +17,7 @@ from django.conf import settings
 
 from sessions_app import events
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
+from sessions_app.queries.settings.logins import login_of
 from sessions_app.web.consumers.shared import (
     AccessWatch,
     Outgoing,
@@ -66,9 +67,8 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             return
         parameters = parse_qs(self.scope["query_string"].decode())
         self._since = _number(parameters.get("since", ["0"])[0])
-        self._reader = SessionReader(
-            user.pk, self.scope["session"].session_key, self.scope["url_route"]["kwargs"]["session_id"]
-        )
+        login = login_of(user, self.scope["session"])
+        self._reader = SessionReader(login, self.scope["url_route"]["kwargs"]["session_id"])
         result = await self._read()
         if result is None:
             await self.close(FORBIDDEN)

@@ -21,7 +21,7 @@ from sessions_app.actions.settings.members import (
 from sessions_app.actions.settings.projects import show_project
 from sessions_app.call_rates import is_allowed, network_of
 from sessions_app.queries.settings import members
-from sessions_app.queries.settings.projects import ROLES
+from sessions_app.queries.settings.projects import ROLES, keys_made_by
 from sessions_app.queries.settings.second_factor import users_with_second_factor
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
@@ -77,7 +77,9 @@ def remove(request: HttpRequest, member: Member, name: str) -> HttpResponse:
     except MRPError as refused:
         tell_error(request, refused)
     else:
-        tell(request, f"{name} is no member any more.")
+        kept = ", ".join(f"“{key.name}”" for key in keys_made_by(member.project, membership.user_id))
+        still = f" Keys that {name} made still work, until you revoke them: {kept}." if kept else ""
+        tell(request, f"{name} is no member any more.{still}")
         if membership.user_id == member.user.pk:
             return HttpResponseRedirect(reverse("sessions"))
     return HttpResponseRedirect(reverse("members"))
