@@ -21,22 +21,22 @@ def test_a_stream_of_a_browser_lasts_as_long_as_its_login(
     membership = Membership.objects.create(project=live_project, user=user, role="viewer")
     browser.force_login(user)
     cookies = {"mrpvm_session": browser.cookies["mrpvm_session"].value}
-    with httpx.Client(base_url=live_asgi.url, cookies=cookies, timeout=30) as client:
-        with client.stream("GET", running_experiment(live_project)) as stream:
-            lines = stream.iter_lines()
-            assert next(lines) == "event: progress"
-            if taken == "role":
-                membership.delete()
-            elif taken == "user":
-                User.objects.update(is_active=False)
-            elif taken == "login":
-                browser.logout()
-            elif taken == "password":
-                user.set_password("another one 2")
-                user.save()
-            else:
-                Experiment.objects.update(status="finished")
-            rest = list(lines)
+    address = f"{live_asgi.url}{running_experiment(live_project)}"
+    with httpx.Client(cookies=cookies, timeout=30) as client, client.stream("GET", address) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: progress"
+        if taken == "role":
+            membership.delete()
+        elif taken == "user":
+            User.objects.update(is_active=False)
+        elif taken == "login":
+            browser.logout()
+        elif taken == "password":
+            user.set_password("another one 2")
+            user.save()
+        else:
+            Experiment.objects.update(status="finished")
+        rest = list(lines)
     assert (error_of(rest) == "UNAUTHENTICATED") == (taken != "nothing")
 
 
@@ -57,10 +57,10 @@ def error_of(lines: list[str]) -> str | None:
 def test_a_revoked_key_loses_its_open_stream(live_project: Project, live_asgi: LiveServer) -> None:
     key, plain = create_key(live_project, "laptop")
     headers = {"Authorization": f"Bearer {plain}"}
-    with httpx.Client(base_url=live_asgi.url, headers=headers, timeout=30) as client:
-        with client.stream("GET", running_experiment(live_project)) as stream:
-            lines = stream.iter_lines()
-            assert next(lines) == "event: progress"
-            revoke_key(key)
-            rest = list(lines)
+    address = f"{live_asgi.url}{running_experiment(live_project)}"
+    with httpx.stream("GET", address, headers=headers, timeout=30) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: progress"
+        revoke_key(key)
+        rest = list(lines)
     assert error_of(rest) == "UNAUTHENTICATED"

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from websockets.sync.client import connect
 from tests.server import ROOT, ServerProcess
 from tests.services.node import KEY, kinds_until
 from tests.services.own_servers import free_port, wait_for
+from tests.web.test_raw_requests import UNCLEAR
 
 pytestmark = pytest.mark.services
 
@@ -123,6 +125,7 @@ def test_pages_come_over_http_with_secure_cookies(site: Site, browser: httpx.Cli
     assert page.headers["Strict-Transport-Security"]
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
     assert page.headers["Content-Encoding"] == "gzip"
+    assert {"no-store", "private"} <= set(page.headers["Cache-Control"].split(", "))
     assert {cookie.name for cookie in browser.cookies.jar if cookie.secure} >= {"mrpvm_session", "mrpvm_csrf"}
 
 
@@ -199,6 +202,37 @@ def test_a_caller_cannot_pretend_to_come_from_elsewhere(site: Site) -> None:
         ]
     assert form.is_success
     assert 429 in tried
+
+
+@pytest.mark.parametrize("name", UNCLEAR)
+def test_no_request_is_smuggled_past_the_proxy(site: Site, name: str) -> None:
+    """Whatever the proxy makes of it: who asks afterwards, over the same connections, gets the own answer."""
+    headers, body = UNCLEAR[name]
+    head = f"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"
+    smuggled = "GET /api/health HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: smuggled\r\n\r\n"
+    address = urlsplit(site.url)
+    with (
+        socket.create_connection((address.hostname, address.port), 10) as plain,
+        site.trust.wrap_socket(plain, server_hostname="localhost") as connection,
+    ):
+        connection.sendall(f"{head}{body}{smuggled}".encode())
+        assert b"HTTP/1.1 " in connection.recv(4_096)
+        with site.client() as other:
+            for number in range(8):  # as many connections to the server as nginx could have left open, and more
+                answer = other.get("/api/health", headers={"X-Request-Id": f"own-{number}"})
+                assert (answer.status_code, answer.headers["X-Request-Id"]) == (200, f"own-{number}")
+
+
+@pytest.mark.parametrize("target", ["/login", "https://elsewhere.example/login"])
+def test_another_name_gets_no_page(site: Site, target: str) -> None:
+    """Links in answers name the host that was asked for: only the server's own."""
+    address = urlsplit(site.url)
+    with (
+        socket.create_connection((address.hostname, address.port), 10) as plain,
+        site.trust.wrap_socket(plain, server_hostname="localhost") as connection,
+    ):
+        connection.sendall(f"GET {target} HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n".encode())
+        assert connection.recv(4_096).startswith(b"HTTP/1.1 400 ")
 
 
 def test_metrics_are_not_for_the_proxys_clients(site: Site) -> None:

@@ -37,7 +37,7 @@ async def status(client: AsyncClient, peer: str, **headers: str) -> int:
 @pytest.mark.asyncio
 async def test_a_trusted_proxy_says_who_somebody_is() -> None:
     client = AsyncClient()
-    assert await status(client, PROXY, X_Forwarded_User="ann") == 403
+    assert await status(client, f"::ffff:{PROXY}", X_Forwarded_User="ann") == 403
     assert [user.username async for user in User.objects.all()] == ["ann"]
     assert await AuditEntry.objects.filter(kind=AuditKind.LOGIN_SUCCEEDED, subject__contains="ann").acount() == 1
     assert await status(client, PROXY, X_Forwarded_User="ann") == 403
@@ -56,8 +56,8 @@ async def test_a_login_of_the_proxy_ends_without_its_header() -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("name", ["root", "", "x" * 151, "a\tb"])
-@pytest.mark.parametrize("peer", [STRANGER, "", PROXY])
+@pytest.mark.parametrize("name", ["root", "", "x" * 151, "a\tb", "root,ann"])
+@pytest.mark.parametrize("peer", [STRANGER, f"::ffff:{STRANGER}", "::1", f"{PROXY}, {PROXY}", "", PROXY])
 async def test_nobody_else_is_believed(peer: str, name: str) -> None:
     await sync_to_async(User.objects.create_superuser)("root")
     if peer == PROXY and name == "root":

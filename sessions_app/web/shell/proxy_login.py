@@ -1,7 +1,7 @@
 """Single sign-on: a proxy in front of the server says in a header who somebody is. Off unless settings name both."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from django.conf import settings
@@ -40,7 +40,9 @@ class ProxyLogin(RemoteUserMiddleware):
             KeyError: no trusted proxy names a user.
         """
         name = request.META["HTTP_" + settings.MRPVM_PROXY_USER_HEADER.upper().replace("-", "_")]
-        if not name or len(name) > NAME_CHARS or not name.isprintable() or not is_trusted(peer_of(request)):
+        # Of two headers, one of which a client may have sent, the values are joined by a comma.
+        is_one = bool(name) and "," not in name and len(name) <= NAME_CHARS and name.isprintable()
+        if not is_one or not is_trusted(peer_of(request)):
             raise KeyError(settings.MRPVM_PROXY_USER_HEADER)
         return str(name)
 
@@ -56,4 +58,6 @@ def is_trusted(address: str) -> bool:
         peer = ip_address(address)
     except ValueError:
         return False
+    if isinstance(peer, IPv6Address) and peer.ipv4_mapped:  # as a socket for both families shows IPv4
+        peer = peer.ipv4_mapped
     return any(peer in ip_network(trusted) for trusted in settings.MRPVM_PROXY_ADDRESSES)
