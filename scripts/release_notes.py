@@ -56,12 +56,18 @@ def checked_results(results_file: Path) -> Results:
 
 
 def changes_of(version: str) -> str:
-    """Return the section of the changelog on a version, with its heading."""
+    """Return the section of the changelog on a version, with its heading.
+
+    Raises:
+        Refused: there is none, or the version was not released.
+    """
     section = re.search(
         rf"^## {re.escape(version)}(?![\w.+-]).*?(?=^## |\Z)", (ROOT / "CHANGELOG.md").read_text(), re.M | re.S
     )
     if section is None:
         raise Refused(f"CHANGELOG.md has no section on {version}.")
+    if not re.match(r"## \S+, \d{4}-\d\d-\d\d$", section[0], re.M):
+        raise Refused(f"The section of CHANGELOG.md on {version} has no date.")
     return section[0].strip()
 
 

@@ -156,6 +156,13 @@ def version_without_a_section(project: SmallProject) -> None:
     project.check("crash")
 
 
+def version_without_a_date(project: SmallProject) -> None:
+    (project.folder / "CHANGELOG.md").write_text("# Changes\n\n## 1.0.0, not released\n\n- Sessions.\n")
+    project.commit()
+    project.check("test")
+    project.check("crash")
+
+
 def folder_with_an_older_release(project: SmallProject) -> None:
     project.check("test")
     project.check("crash")
@@ -176,6 +183,7 @@ def folder_with_an_older_release(project: SmallProject) -> None:
         (change_while_the_checks_ran, "not committed"),
         (checks_that_never_ran, "run .ci/run first"),
         (version_without_a_section, "no section on 1.0.0"),
+        (version_without_a_date, "has no date"),
         (folder_with_an_older_release, "not empty"),
     ],
 )
