@@ -1,6 +1,7 @@
 """What looks like a key or password is stored in what tells of a conversation nowhere, whichever way it came in."""
 
 import io
+import json
 import logging
 import re
 import zipfile
@@ -22,7 +23,7 @@ from mrpvm.llm.redaction import REDACTED
 from sessions_app.actions.sessions.histories import append_turn_message, write_turn_messages
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.logs import PlainFormatter
-from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session, TurnEvents
 from sessions_app.models.turns.compression import CompressedJSONField, decompress
 from sessions_app.models.turns.payload_frames import payload_texts, places
 from tests.api.conftest import Caller
@@ -54,7 +55,12 @@ CONVERSATION = {
     "RememberedText": {"content", "namespace"},
     "SessionMemory": {"record"},
     "Session": {"system_prompt", "summary", "metadata"},
+    # What is to be forgotten, until it is.
+    "Forgetting": {"work"},
 }
+PAGES = (
+    "/", "/turns", "/overview", "/review", "/audit", "/tests", "/knowledge", "/members", "/experiments", "/forget",
+)  # fmt: skip
 
 
 def stored_texts(skipped: Mapping[str, set[str]]) -> Iterator[tuple[str, bytes]]:
@@ -151,6 +157,49 @@ def tell_elsewhere(editor: Caller, planted: list[Planted], session_id: str) -> N
         assert read(answer)
 
 
+def tell_as_an_admin(admin: Caller, planted: list[Planted], session_id: str) -> None:
+    """Bring the sentences in through the doors that change knowledge, try turns and look after a project."""
+    turn = ExplainabilityTurn.objects.filter(session__session_id=session_id).earliest("pk").request_id
+    units = ContextUnit.objects.filter(session__session_id=session_id)
+    of_turn = {"session_id": session_id, "request_id": turn, "wait_ms": 30_000}
+    api = f"/api/sessions/{session_id}"
+    doors: list[Callable[[Planted], Any]] = [
+        lambda item: admin.post("/api/kbs", {"name": f"{token_hex(4)} {item.text}"}),
+        lambda item: admin.upload("/api/kbs/default/sources", f"{item.form}.txt", noted(item), "text/plain"),
+        lambda item: admin.post(f"{api}/units/{quote(units.latest('pk').unit_id)}/correct", {"text": item.text}),
+        lambda item: admin.post("/api/experiments", {**of_turn, "trials": [{"message": item.text}]}),
+        lambda item: admin.post("/api/experiments", {**of_turn, "trials": [{"system_prompt": item.text}]}),
+        lambda item: admin.post("/api/experiments", {**of_turn, "trials": [{"with_units": [item.text]}]}),
+        lambda item: admin.post(f"{api}/turns/{turn}/diagnosis", {"should_contain": item.text, "wait_ms": 30_000}),
+        lambda item: admin.post("/api/forget/plan", {"kind": "text", "text": item.text}),
+        lambda item: admin.post("/api/suites", {"name": f"{token_hex(4)} {item.text}"}),
+        lambda item: admin.post("/api/suites/import", {"content": json.dumps(suite_with(item))}),
+        lambda item: admin.post("/api/invitations", {"role": "viewer", "note": item.text[:120]}),
+        lambda item: admin.get(f"/api/sessions?q={quote(item.text)}"),
+        lambda item: admin.get(f"/api/audit?subject={quote(item.text)}"),
+        lambda item: admin.client.post("/login", {"username": item.text, "password": item.secret}),
+        lambda item: admin.post("/v1/traces", told_everywhere(item)),
+    ]
+    for place, item in enumerate(planted):
+        answer = doors[place % len(doors)](item)
+        assert answer.status_code < 400, answer.content
+
+
+def suite_with(item: Planted) -> dict[str, Any]:
+    """Return a suite's file, in JSON, which is YAML."""
+    return {"suite": f"Suite {token_hex(4)}", "tests": [asked_in_a_test(item)]}
+
+
+def told_everywhere(item: Planted) -> dict[str, Any]:
+    """Return a trace that names the sentence beside its span: of the resource, the scope, an event and a link."""
+    named = [{"key": "note", "value": {"stringValue": item.text}}]
+    event = {"name": item.text, "timeUnixNano": "1", "attributes": named}
+    link = {"traceId": token_hex(16), "spanId": token_hex(8), "attributes": named}
+    told = {**told_span(item), "events": [event], "links": [link]}
+    scope = {"scope": {"name": item.text, "attributes": named}, "spans": [told]}
+    return {"resourceSpans": [{"resource": {"attributes": named}, "scopeSpans": [scope]}]}
+
+
 def read(answer: Any) -> bytes:
     """Return the body of an answer, streamed or not."""
     if not getattr(answer, "is_async", False):
@@ -216,7 +265,9 @@ def assert_nowhere(secrets: BytesAhoCorasick, where: str, text: bytes) -> None:
     assert not found, f"{where} holds {found}"
 
 
-def test_secrets_are_stored_in_no_log_trace_or_export(editor: Caller, project: Project, log_lines: list[str]) -> None:
+def test_secrets_are_stored_in_no_log_trace_or_export(
+    editor: Caller, caller: Callable[..., Caller], project: Project, log_lines: list[str]
+) -> None:
     planted = planted_secrets(seed=1, a_form=WALKS)
     secrets = finder(planted)
     assert len({item.form for item in planted}) == 20
@@ -235,7 +286,7 @@ def test_secrets_are_stored_in_no_log_trace_or_export(editor: Caller, project: P
     for session_id in sessions[:4]:
         diagnostics = browser.get(f"/sessions/{session_id}/diagnostics").content
         assert_nowhere(secrets, "diagnostics", diagnostics)
-    for page in ("/", "/turns", "/overview", "/review", "/audit", "/tests"):
+    for page in PAGES:
         assert_nowhere(secrets, page, browser.get(page).content)
     for turn in ExplainabilityTurn.objects.order_by("pk")[:40]:
         assert_nowhere(secrets, "a turn", browser.get(f"/turns/{turn.request_id}", follow=True).content)

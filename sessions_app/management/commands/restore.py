@@ -31,7 +31,9 @@ class Command(BaseCommand):
         try:
             with DatabaseClaim(shared=False):
                 manifest = restore_backup(file, with_secret_key=with_secret_key)
-        except (BackupError, CannotStart) as error:
+        except CannotStart as error:
+            raise CommandError(f"A restore needs the database for itself. {error}") from None
+        except BackupError as error:
             raise CommandError(str(error)) from None
         call_command("migrate", interactive=False, verbosity=0)
         self.stdout.write(f"Restored what mrpvm {manifest.version} had at {manifest.made_at}. Start the server.")

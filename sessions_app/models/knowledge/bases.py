@@ -14,6 +14,7 @@ from django.utils import timezone
 from sessions_app.identifiers import new_kb_id
 from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.knowledge.unit_fields import UnitFields
+from sessions_app.models.redacted import RedactedCharField
 from sessions_app.models.settings.project import Project
 
 MAX_NAME_CHARS = 200
@@ -139,7 +140,7 @@ class KnowledgeBase(models.Model):
         max_length=64, unique=True, default=new_kb_id, editable=False, help_text="Id in addresses and requests."
     )
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="knowledge_bases")
-    name = models.CharField(max_length=MAX_NAME_CHARS)
+    name = RedactedCharField(max_length=MAX_NAME_CHARS)
     is_default = models.BooleanField(default=False, help_text="New sessions mount it.")
     parent = models.ForeignKey(
         "self",

@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.redacted import RedactedCharField
 from sessions_app.models.settings.project import Project, Role
 
 
@@ -11,7 +12,7 @@ class Invitation(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
-    note = models.CharField(max_length=120, blank=True, help_text="Whom the link is for.")
+    note = RedactedCharField(max_length=120, blank=True, help_text="Whom the link is for.")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the link's secret.")
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(default=timezone.now)

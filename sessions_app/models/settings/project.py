@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from mrpvm.llm.redaction import redacted
 from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.redacted import RedactedCharField
 
 
 class Role(models.TextChoices):
@@ -38,7 +39,7 @@ class Grounding(models.TextChoices):
 class Project(models.Model):
     """The owner of sessions, knowledge bases and API keys."""
 
-    name = models.CharField(max_length=200)
+    name = RedactedCharField(max_length=200)
     slug = models.SlugField(max_length=80, unique=True, help_text="Name of the project in addresses and requests.")
     is_default = models.BooleanField(default=False, help_text="Used where a request names no project.")
     grounding = models.CharField(
@@ -107,7 +108,7 @@ class ApiKey(models.Model):
     """A client's credential: shown once, stored as a digest."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="api_keys")
-    name = models.CharField(max_length=120, help_text="What the key is for; requests made with it carry the name.")
+    name = RedactedCharField(max_length=120, help_text="What the key is for; requests made with it carry the name.")
     role = models.CharField(
         max_length=10, choices=Role, default=Role.EDITOR, help_text="What requests with the key may do."
     )
