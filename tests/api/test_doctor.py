@@ -1,12 +1,15 @@
 """The doctor finds what does not hold together, mends it on request, and finds nothing in what the server left."""
 
+import shutil
 from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from sessions_app.actions.settings.statistics_buffer import statistics_buffer
@@ -135,9 +138,50 @@ def test_a_lost_index_is_written_again(talked: Session) -> None:
     assert found() == []
 
 
-def test_what_nobody_can_mend_is_told(talked: Session, editor: Caller) -> None:
+def set_clock_back(patched: pytest.MonkeyPatch) -> None:
     Message.objects.filter(sequence=1).update(created_at=timezone.now() + timedelta(days=2))
-    assert found() == ["clock"]
-    assert "cannot be mended here" in doctor("--mend")
-    assert found() == ["clock"]
-    assert not DamagedValue.objects.exists()
+
+
+def fill_disk(patched: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage("/")
+    patched.setattr("sessions_app.background.doctor.shutil.disk_usage", lambda _: usage._replace(free=1_048_576))
+
+
+def change_by_newer_version(patched: pytest.MonkeyPatch) -> None:
+    MigrationRecorder(connection).record_applied("sessions_app", "9999_newer")
+
+
+def leave_out_migration(patched: pytest.MonkeyPatch) -> None:
+    MigrationRecorder(connection).record_unapplied("sessions_app", "0001_initial")
+
+
+def misspell_setting(patched: pytest.MonkeyPatch) -> None:
+    patched.setattr(settings, "ENVIRONMENT_PROBLEMS", ["MRPVM_PORT must be a number."])
+
+
+@pytest.mark.parametrize(
+    ("harm", "check", "told"),
+    [
+        (set_clock_back, "clock", "yet to come"),
+        (fill_disk, "disk", "1 MB are free"),
+        (change_by_newer_version, "version", "9999_newer"),
+        (leave_out_migration, "version", "0001_initial"),
+        (misspell_setting, "settings", "MRPVM_PORT"),
+    ],
+)
+def test_what_nobody_can_mend_is_told(
+    talked: Session, monkeypatch: pytest.MonkeyPatch, harm: Callable[[pytest.MonkeyPatch], None], check: str, told: str
+) -> None:
+    kept = MigrationRecorder(connection).applied_migrations().keys()
+    try:
+        harm(monkeypatch)
+        for options in ((), ("--mend",), ()):
+            said = doctor(*options)
+            assert f"{check}: " in said
+            assert told in said
+            assert "cannot be mended here" in said
+        assert not DamagedValue.objects.exists()
+    finally:  # no flush of the tables brings these rows back
+        for recorded in kept ^ MigrationRecorder(connection).applied_migrations().keys():
+            record = "record_applied" if recorded in kept else "record_unapplied"
+            getattr(MigrationRecorder(connection), record)(*recorded)
