@@ -26,7 +26,6 @@ from sessions_app.models import (
     SessionEvent,
     TurnEvents,
 )
-from tests.api.conftest import Caller
 
 
 def doctor(*options: str) -> str:
