@@ -9,7 +9,7 @@ from django.urls import reverse
 from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.settings.projects import change_project, create_login_link, create_project, set_member
 from sessions_app.models import KnowledgeBase, LoginLink, Membership, Project, Role
-from tests.web.page_scene import visible_text
+from tests.web.page_scene import parsed, visible_text
 
 
 def address_of(model: str, page: str, *arguments: int) -> str:
@@ -28,7 +28,7 @@ def test_a_new_project_gets_its_default_base(operators: Client) -> None:
 def test_a_project_is_changed(operators: Client) -> None:
     project = create_project("Old")
     address = address_of("project", "edit", project.pk)
-    assert 'value="Old"' in operators.get(address).text
+    assert parsed(operators.get(address).text).css('[value="Old"]')
     operators.post(address, {"name": " New ", "short_name": "new", "grounding": "strict"})
     project.refresh_from_db()
     assert (project.name, project.slug, project.grounding) == ("New", "new", "strict")

@@ -40,7 +40,7 @@ def test_a_key_is_shown_once(admin: Client, project: Project) -> None:
     assert key.created_by.username == "boss"
     later = admin.get(reverse("api-keys")).text
     assert plain[0] not in later
-    assert f"{plain[0][:12]}…" in later
+    assert f"{plain[0][:12]}…" in visible_text(later)
     assert "never" not in later.partition("For the bot")[2].partition("</tr>")[0]
     assert ApiKey.objects.count() == 1
 
@@ -87,7 +87,7 @@ def test_a_revoked_key_stays_listed_and_opens_nothing(admin: Client, project: Pr
     assert "Yes, revoke for good" in visible_text(page)
     html = admin.post(reverse("api-key-revoke", args=[key.pk]), follow=True).text
     assert "Revoked “Old”." in visible_text(html)
-    assert "revoked <time" in html
+    assert "revoked " in visible_text(html)
     assert find_key(plain) is None
 
 

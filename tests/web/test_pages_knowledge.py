@@ -134,11 +134,11 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
     html = admin.get(reverse("knowledge-base", args=[handbook.kb_id])).text
     assert html.count(">rules.md</a>") == 1  # a source that was replaced counts once
     assert html.count('data-label="Added"') == html.count('data-label="Updated"') == 2
-    assert "left out until it is added again" not in html
+    assert "left out until it is added again" not in visible_text(html)
     assert "more.md" in visible_text(html)
     assert reverse("session", args=[session.session_id]) in links_of(parsed(html))
     assert "sees an earlier revision" in visible_text(html)
-    assert "a source changed</a>, 1 unit " in html
+    assert "a source changed, 1 unit" in visible_text(html)
     assert "made, 0 units " in visible_text(html)
 
 
@@ -207,19 +207,20 @@ def test_restoring_is_previewed_and_revisions_are_compared(admin: Client, projec
     compare = reverse("knowledge-compare", args=[base.kb_id])
     newest = admin.get(compare).text
     check_html(newest)
-    assert "<h1>Revisions 2 and 3</h1>" in newest
-    assert "<ins>New rules.</ins>" in newest
-    assert "<del>Pump rules.</del>" in newest
+    assert "Revisions 2 and 3" in texts_of(parsed(newest), "h1")
+    assert "New rules." in texts_of(parsed(newest), "ins")
+    assert "Pump rules." in texts_of(parsed(newest), "del")
     assert re.search(r'<td>rules.md</td><td data-label="What differs">changed</td>', newest)
-    assert "1 before, 1 after" in newest
+    assert "1 before, 1 after" in visible_text(newest)
+    assert not parsed(newest).css('form[action$="/restore"]')
     preview = admin.get(compare, {"before": 3, "after": 2}).text
-    assert "What restoring it would change" in preview
-    assert "<ins>Pump rules.</ins>" in preview
+    assert "What restoring it would change" in visible_text(preview)
+    assert "Pump rules." in texts_of(parsed(preview), "ins")
     form = re.search(rf'action="{reverse("knowledge-restore", args=[base.kb_id])}">.*?value="2".*?value="3"', preview)
     assert form is not None
     assert admin.get(compare, {"after": 9}).status_code == 404
     reader = member_client(project, name="reader", role="viewer")
-    assert "knowledge-restore" not in reader.get(compare, {"before": 3, "after": 2}).text
+    assert not parsed(reader.get(compare, {"before": 3, "after": 2}).text).css('form[action$="/restore"]')
 
 
 def test_who_may_only_read_restores_nothing(project: Project) -> None:
@@ -227,8 +228,8 @@ def test_who_may_only_read_restores_nothing(project: Project) -> None:
     add_source(base, "s", "x", (make_unit("u", "Pump."),))
     reader = member_client(project, name="reader", role="viewer")
     html = reader.get(reverse("knowledge-base", args=[base.kb_id])).text
-    assert "Restore revision" not in html
-    assert "Add source" not in html
+    assert "Restore revision" not in visible_text(html)
+    assert "Add source" not in visible_text(html)
     for name in ("knowledge-restore", "knowledge-compact", "knowledge-upload"):
         assert reader.post(reverse(name, args=[base.kb_id]), {"revision": 1, "expected": 2}).status_code == 403
         assert admin_of_another_project().post(reverse(name, args=[base.kb_id])).status_code == 404
@@ -246,13 +247,13 @@ def test_searched_units_show_their_place_in_the_tree(admin: Client, project: Pro
     html = admin.get(address, {"q": "Which valve leaks?", "by": "rank"}).text
     check_html(html)
     assert "BM25" in visible_text(html)
-    assert "unit=b" in html
-    assert "unit=a" not in html
+    assert parsed(html).css('a[href*="unit=b"]')
+    assert not parsed(html).css('a[href*="unit=a"]')
     assert "No unit shares a word" in visible_text(admin.get(address, {"q": "rotor", "by": "rank"}).text)
     html = admin.get(address, {"q": '"valve leaks" the'}).text
     check_html(html)
-    assert "<mark>valve</mark> <mark>leaks</mark>" in html
-    assert "unit=a" not in html
+    assert {"valve", "leaks"} <= set(texts_of(parsed(html), "mark"))
+    assert not parsed(html).css('a[href*="unit=a"]')
     assert "No unit holds all of that" in visible_text(admin.get(address, {"q": '"leaks valve"'}).text)
     html = admin.get(address, {"unit": "a"}).text
     check_html(html)
@@ -282,8 +283,8 @@ def test_a_search_says_how_much_of_a_long_question_it_looks_for(admin: Client, p
     ):
         html = admin.get(address, {"q": asked, "by": by}).text
         check_html(html)
-        assert "unit=a" in html
-        assert said in html
+        assert parsed(html).css('a[href*="unit=a"]')
+        assert said in visible_text(html)
         assert ("are looked for" in visible_text(html)) == bool(said)
 
 
@@ -312,7 +313,7 @@ def test_a_session_that_mounts_often_hides_no_other(
         mount_base(busy, base, reason="test")
     assert "Turn 7 of A talk" in visible_text(admin.get(address_of(base), {"unit": "a"}).text)
     create_session(project, base=base)
-    assert "Turn 7 of A talk" not in admin.get(address_of(base), {"unit": "a"}).text
+    assert "Turn 7 of A talk" not in visible_text(admin.get(address_of(base), {"unit": "a"}).text)
 
 
 def test_a_turn_counts_for_the_base_that_was_mounted_then(admin: Client, project: Project) -> None:
@@ -352,16 +353,16 @@ def test_everything_that_is_cut_says_so(admin: Client, project: Project, monkeyp
     html = admin.get(address_of(base), {"unit": "u1"}).text
     check_html(html)
     assert "Only the 2 that were active last are shown." in visible_text(html)
-    assert f'href="/?kb={base.kb_id}">All of them</a>' in html
+    assert "All of them" in texts_of(parsed(html), f'a[href="/?kb={base.kb_id}"]')
     assert "Only the newest 2 are shown." in visible_text(html)
-    assert f'<a href="{reverse("knowledge")}">1 more</a>' in html
+    assert "1 more" in texts_of(parsed(html), f'a[href="{reverse("knowledge")}"]')
     assert "Only the newest 2 of 3 forks are shown." in visible_text(html)
     assert "Second was made from another base, which is not shown." in visible_text(html)
     assert "Of each base the newest 2 revisions are shown." in visible_text(html)
     KBRevision.objects.filter(knowledge_base=oldest).delete()  # made before revisions were kept
     whole = admin.get(address_of(oldest)).text
     for word in ("Only the", "more</a>", "not shown", "newest 2 revisions"):
-        assert word not in whole
+        assert word not in visible_text(whole)
 
 
 def test_all_sources_of_a_base_can_be_reached(admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -370,13 +371,21 @@ def test_all_sources_of_a_base_can_be_reached(admin: Client, project: Project, m
     for number in range(3):
         add_source(base, f"s{number}", f"x{number}", (make_unit(f"u{number}", f"Pump {number}."),))
     html = admin.get(address_of(base)).text
-    assert ("s0</a>" in html, "s1</a>" in html, "s2</a>" in html) == (False, True, True)
+    assert (
+        "s0" in texts_of(parsed(html), "a"),
+        "s1" in texts_of(parsed(html), "a"),
+        "s2" in texts_of(parsed(html), "a"),
+    ) == (False, True, True)
     assert "2 of 3 are shown." in visible_text(html)
     [older] = re.findall(r'href="[?]older=(\d+)">Older ones', html)
     html = admin.get(address_of(base), {"older": older}).text
     check_html(html)
-    assert ("s0</a>" in html, "s1</a>" in html, "Older ones" in visible_text(html)) == (True, False, False)
-    assert '<a href="?">The newest</a>' in html
+    assert (
+        "s0" in texts_of(parsed(html), "a"),
+        "s1" in texts_of(parsed(html), "a"),
+        "Older ones" in visible_text(html),
+    ) == (True, False, False)
+    assert "The newest" in texts_of(parsed(html), 'a[href="?"]')
     assert "No older source" in visible_text(admin.get(address_of(base), {"older": "0"}).text)
 
 
@@ -412,13 +421,13 @@ def test_an_open_page_hears_of_changes_by_others(admin: Client, project: Project
     poll = re.search('id="base-news"[^>]*hx-get="([^"]*)"', opened)
     assert poll
     again = poll[1].replace("&amp;", "&")
-    assert "Show it" not in opened
+    assert "Show it" not in visible_text(opened)
     assert admin.get(again).status_code == 204
     add_source(base, "pumps", "Pumps", [make_unit("a", "The pump hums.")])
     html = admin.get(again).text
     check_html(html)
     assert "Revision 2 now: a source changed." in visible_text(html)
-    assert "Forked" not in html
+    assert "Forked" not in visible_text(html)
     base.refresh_from_db()
     session = create_session(project, base=base)
     stage_source(session, NewSource(name="valves", source_id="v", content="x", units=[make_unit("v", "It leaks.")]))
@@ -438,12 +447,12 @@ def test_a_base_is_renamed_forked_and_unmounted_from_its_page(project: Project) 
     session = create_session(project, base=base)
     client, address = member_client(project), reverse("knowledge-base", args=[base.kb_id])
     assert client.post(f"{address}/rename", {"name": "Manual"}).status_code == 302
-    assert ">Manual</h1>" in client.get(address).text
+    assert "Manual" in texts_of(parsed(client.get(address).text), "h1")
     assert "KB_VALIDATION_MISSING_NAME" in visible_text(
         client.post(f"{address}/rename", {"name": " "}, follow=True).text
     )
     forked = client.post(f"{address}/fork", {"name": "Copy"}, follow=True).text
-    assert ">Copy</h1>" in forked
+    assert "Copy" in texts_of(parsed(forked), "h1")
     unmount = reverse("session-kb-unmount", args=[session.session_id])
     assert parsed(client.get(address).text).css(f'[action="{unmount}"]')
     told = client.post(unmount, {"next": address}, follow=True)
@@ -459,8 +468,8 @@ def test_another_base_is_mounted_from_the_session(project: Project) -> None:
     session = create_session(project)
     client = member_client(project)
     form = client.get(reverse("session-kb-mounting", args=[session.session_id])).text
-    assert f'<option value="{base.kb_id}">Handbook</option>' in form
-    assert session.mounted_kb.name not in form
+    assert "Handbook" in texts_of(parsed(form), f'option[value="{base.kb_id}"]')
+    assert session.mounted_kb.name not in visible_text(form)
 
 
 def test_a_base_is_deleted_and_restored(project: Project) -> None:
@@ -473,7 +482,7 @@ def test_a_base_is_deleted_and_restored(project: Project) -> None:
     unmount_base(session, reason="unmount-page")
     told = client.post(reverse("knowledge-delete", args=[base.kb_id]), follow=True).text
     assert client.get(address).status_code == 404
-    assert "Deleted bases" in told
+    assert "Deleted bases" in visible_text(told)
     with pytest.raises(NotFound):
         mount_base(session, base, reason="mount-page")
     client.post(reverse("knowledge-undelete", args=[base.kb_id]))

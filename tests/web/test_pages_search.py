@@ -23,6 +23,7 @@ from tests.web.page_scene import (
     member_client,
     new_session,
     parsed,
+    texts_of,
     visible_text,
 )
 
@@ -121,34 +122,36 @@ def test_sessions_are_found_by_name_and_by_their_turns(client: Client, session: 
         (f"in:sessions session:{other.session_id}", {other}),
     ):
         html = ask(client, text)
-        assert {row for row in (session, other, expired) if f'id">{row.session_id}<' in html} == expected, text
+        assert {
+            row for row in (session, other, expired) if row.session_id in texts_of(parsed(html), ".id")
+        } == expected, text
 
 
 def test_units_and_imported_messages_are_found(client: Client, session: Session, project: Project) -> None:
     Message.objects.create(session=session, sequence=900, role="tool", content="An imported fact 2.")
     html = ask(client, "fact 2")
-    assert "<mark>Fact</mark> <mark>2</mark>." in html
+    assert {"Fact", "2"} <= set(texts_of(parsed(html), "mark"))
     assert "Imported messages" in visible_text(html)
-    assert "Units" not in ask(client, "status:failed")
+    assert "Units" not in visible_text(ask(client, "status:failed"))
     without = ask(client, "fact 2 -in:units")
-    assert "Imported messages" in without
-    assert "Units" not in without
+    assert "Imported messages" in visible_text(without)
+    assert "Units" not in visible_text(without)
     assert ask(client, "in:units plugin:kb-fast").count("from turn 4") == 1
 
 
 def test_other_projects_and_deleted_sessions_are_not_found(client: Client, session: Session) -> None:
     stranger = member_client(Project.objects.create(name="Other", slug="other"))
     for text in ("fact", "question", "pets", "status:failed", "in:units fact", "-nothing"):
-        assert "No results" in ask(stranger, text), text
-        assert "No results" not in ask(client, text), text
+        assert "No results" in visible_text(ask(stranger, text)), text
+        assert "No results" not in visible_text(ask(client, text)), text
     delete_session(session)
     for text in ("fact", "question", "pets", "status:failed", "in:units fact"):
-        assert "No results" in ask(client, text), text
+        assert "No results" in visible_text(ask(client, text)), text
 
 
 def test_what_was_not_understood_is_explained_with_a_proposal(client: Client, session: Session) -> None:
     html = ask(client, "question status:faild")
-    assert "Not understood: <code>status:faild</code>" in html
+    assert "Not understood: status:faild" in visible_text(html)
     assert "?q=status%3Afailed" in links_of(parsed(html))
     assert found_turns(client, "question status:faild") == {1, 2, 3, 4}
 
@@ -157,7 +160,7 @@ def test_a_long_list_says_that_it_was_cut_and_leads_to_all(client: Client, sessi
     add_turns(session, SHOWN)
     html = ask(client, "question")
     assert f"the newest {SHOWN}" in visible_text(html)
-    assert "question%20in:turns" in html
+    assert parsed(html).css('a[href*="question%20in:turns"]')
     assert len(found_turns(client, "question in:turns")) == SHOWN + 4
 
 
@@ -216,7 +219,7 @@ def test_the_palette_lists_bases_sessions_and_turns(client: Client, session: Ses
     offered = links_of(parsed(html), "[role=option]")
     assert len(offered) == 5
     assert reverse("knowledge-base", args=[named[0].kb_id]) in offered
-    assert "/knowledge/" not in client.get(reverse("search-palette")).text
+    assert not parsed(client.get(reverse("search-palette")).text).css('[href*="/knowledge/"]')
     html = client.get(reverse("search-palette"), {"q": "question"}).text
     check_html(html)
     assert html.count('role="option"') == 4
@@ -269,11 +272,11 @@ def test_who_finds_nothing_is_led_to_the_knowledge(client: Client, text: str) ->
 def test_bases_are_found_by_their_names(client: Client, project: Project) -> None:
     base = create_base(project, "Ferry handbook")
     address = reverse("knowledge-base", args=[base.kb_id])
-    assert address in ask(client, "ferry book")
-    assert address not in ask(client, "ferry -handbook")
-    assert address not in ask(client, "ferry status:failed")
+    assert address in links_of(parsed(ask(client, "ferry book")))
+    assert address not in links_of(parsed(ask(client, "ferry -handbook")))
+    assert address not in links_of(parsed(ask(client, "ferry status:failed")))
 
 
 def test_a_search_that_finds_nothing_says_what_helps(client: Client, session: Session) -> None:
-    assert "Write only the beginning of a word" in ask(client, "nosuchword")
-    assert "Take one away, or write only the beginning" in ask(client, "nosuchword status:failed")
+    assert "Write only the beginning of a word" in visible_text(ask(client, "nosuchword"))
+    assert "Take one away, or write only the beginning" in visible_text(ask(client, "nosuchword status:failed"))

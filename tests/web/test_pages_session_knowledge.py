@@ -112,8 +112,8 @@ def test_the_dialog_names_the_base_and_what_would_go_there(project: Project, ses
     save, fork = form_of(html, "session-kb-save", session), form_of(html, "session-kb-fork", session)
     assert ">Handbook</a>, now at revision 1." in save
     assert "Sources changed in this session alone: 1" in visible_text(html)
-    assert 'rules <span class="muted">1 unit</span>' in html
-    assert [f"<ins>{claim}" in html for claim in TOLD] == [True] * 7
+    assert "rules 1 unit" in visible_text(html)
+    assert [any(text.startswith(claim) for text in texts_of(parsed(html), "ins")) for claim in TOLD] == [True] * 7
     for form, default in ((save, ""), (fork, "yes")):
         assert re.findall(r'name="unit" value="session::My badge number is (\d)\."> <span>([^<]*)<', form) == [
             (str(number), claim) for number, claim in enumerate(TOLD)
@@ -165,11 +165,11 @@ def test_what_was_told_alone_can_be_saved_and_forked(project: Project) -> None:
     learn(session, *TOLD)
     page = client.get(reverse("session", args=[session.session_id])).text
     check_html(page)
-    assert ">Save or fork</a>" in page
+    assert "Save or fork" in texts_of(parsed(page), "a")
     html = asks(client, session)
-    assert 'value="yes" required>' in form_of(html, "session-kb-save", session)
+    assert parsed(form_of(html, "session-kb-save", session)).css('[value="yes"][required]')
     assert not form_of(html, "session-kb-mount", session)
-    assert "Nothing was saved: no source is staged" in sent(client, session, "session-kb-save")
+    assert "Nothing was saved: no source is staged" in visible_text(sent(client, session, "session-kb-save"))
     assert session.mounted_kb.revision == 1
     html = sent(client, session, "session-kb-save", include_conversation_units="yes")
     assert "Saved into “Handbook” as revision 2, with the facts told in the conversation." in visible_text(html)
@@ -194,15 +194,15 @@ def test_a_base_that_has_gone_on_is_not_offered_a_save(project: Project, session
     html = asks(client, session)
     assert "is at revision 2, and this session sees revision 1: a save into it would be refused" in visible_text(html)
     assert not form_of(html, "session-kb-save", session)
-    assert 'name="discard_draft"' in form_of(html, "session-kb-mount", session)
+    assert parsed(form_of(html, "session-kb-mount", session)).css('[name="discard_draft"]')
     assert form_of(html, "session-kb-fork", session)
     assert "Fork or discard" in texts_of(parsed(client.get(reverse("session", args=[session.session_id])).text), "a")
     sent(client, session, "session-kb-mount", discard_draft="yes")
     learn(session, *TOLD)
     add_source(session.mounted_kb, "other", "Other", [make_unit("c", "The lift stands.")])
     html = asks(client, session)
-    assert "discard_draft" not in form_of(html, "session-kb-mount", session)
-    assert "Mount the newest" in form_of(html, "session-kb-mount", session)
+    assert not parsed(form_of(html, "session-kb-mount", session)).css("[name=discard_draft]")
+    assert "Mount the newest" in visible_text(form_of(html, "session-kb-mount", session))
     sent(client, session, "session-kb-mount")
     assert form_of(asks(client, session), "session-kb-save", session)
 

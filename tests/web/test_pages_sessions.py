@@ -38,7 +38,7 @@ def test_an_empty_list_teaches_the_first_call(client: Client) -> None:
     html = client.get("/").text
     assert "No conversation yet" in visible_text(html)
     assert "curl http://testserver/api/chat/completions" in visible_text(html)
-    assert 'base_url="http://testserver/api"' in html
+    assert 'base_url="http://testserver/api"' in visible_text(html)
     assert not parsed(html).css('[role="search"]')
 
 
@@ -85,7 +85,7 @@ def test_the_list_fragment_follows_filter_and_address(client: Client, project: P
     response = client.get(reverse("sessions-list"), {"q": "dog", "status": ""})
     assert titles(response.text) == ["dog"]
     assert response["HX-Replace-Url"] == "/?q=dog"
-    assert "<html" not in response.text
+    assert not parsed(response.text).css("#main")
 
 
 def test_pages_by_keyset_show_every_session_once(client: Client, project: Project) -> None:
@@ -115,7 +115,7 @@ def test_the_next_rows_come_as_rows(client: Client, project: Project) -> None:
     assert address is not None
     rows = client.get(address[1].replace("&amp;", "&")).text
     assert rows.count("<tr") == 1
-    assert "<table" not in rows
+    assert not parsed(rows).css("table")
 
 
 def test_a_refresh_gives_as_many_rows_as_were_loaded(client: Client, project: Project) -> None:
@@ -140,7 +140,7 @@ def test_a_new_conversation_is_made_and_opened(client: Client, project: Project)
 def test_a_conversation_begins_with_the_base_it_was_asked_for(client: Client, project: Project) -> None:
     base, address = create_base(project, "Pumps"), reverse("session-create")
     page = client.get(reverse("knowledge-base", args=[base.kb_id])).text
-    assert f'<input type="hidden" name="kb_id" value="{base.kb_id}">' in page
+    assert parsed(page).css(f'input[name="kb_id"][value="{base.kb_id}"]')
     client.post(address, {"kb_id": base.kb_id})
     assert Session.objects.get().mounted_kb == base
     other = create_base(Project.objects.create(name="Other", slug="other"), "Valves")

@@ -45,10 +45,10 @@ def test_the_page_shows_snapshot_sources_and_why_others_are_out(project: Project
     session = create_session(project)
     html = shown(member_client(project), f"/sessions/{session.session_id}/skills")
     assert "Nothing: the files say what this snapshot says." in visible_text(html)
-    assert "Winner=user:compare/SKILL.md; Losers=bundled:compare/SKILL.md" in html
+    assert "Winner=user:compare/SKILL.md; Losers=bundled:compare/SKILL.md" in visible_text(html)
     assert "malformed_frontmatter" in visible_text(html)
     assert "Ignored keys: author" in visible_text(html)
-    assert "tool <code>builtin:calculate</code>, without a model" in html
+    assert "tool builtin:calculate, without a model" in visible_text(html)
     assert "<script>" in visible_text(html)
 
 
@@ -67,23 +67,23 @@ def test_the_page_shows_what_a_reload_would_change_and_reloads(project: Project,
     assert "snapshot 2" in visible_text(html)
     assert "Nothing: the files say" in visible_text(html)
     assert Session.objects.get(pk=other.pk).snapshot_version == 1
-    assert "<html" not in shown(client, f"{address}?part=skills")
+    assert not parsed(shown(client, f"{address}?part=skills")).css("#main")
 
 
 def test_unreadable_files_are_said_on_the_page(project: Project, tmp_path: Path, settings: Settings) -> None:
     session = create_session(project)
     settings.MRPVM_SHIPPED_DIR = tmp_path / "nowhere"
     client = member_client(project)
-    assert "The files cannot be read now." in shown(client, f"/sessions/{session.session_id}/skills")
+    assert "The files cannot be read now." in visible_text(shown(client, f"/sessions/{session.session_id}/skills"))
     assert client.post(f"/sessions/{session.session_id}/skills/reload").status_code == 302
-    assert "SKILLS_ROOT_UNREADABLE" in shown(client, f"/sessions/{session.session_id}/skills")
+    assert "SKILLS_ROOT_UNREADABLE" in visible_text(shown(client, f"/sessions/{session.session_id}/skills"))
 
 
 def test_a_viewer_sees_and_a_stranger_does_not(project: Project) -> None:
     session = create_session(project)
     viewer = member_client(project, "viewer")
     address = f"/sessions/{session.session_id}/skills"
-    assert "Reload skills" not in shown(viewer, address)
+    assert "Reload skills" not in visible_text(shown(viewer, address))
     assert viewer.post(f"{address}/reload").status_code == 403
     elsewhere = Project.objects.create(name="Other", slug="other")
     assert member_client(elsewhere).get(address).status_code == 404
@@ -96,10 +96,10 @@ def test_the_session_page_shows_and_completes_the_snapshot(project: Project, fil
     assert "4 in snapshot 1" in visible_text(html)
     assert "/later" not in html
     completion = member_client(project).get(f"/sessions/{session.session_id}/completion").text
-    assert 'data-insert="/calc "' in completion
-    assert 'data-insert="/style "' in completion
+    assert parsed(completion).css('[data-insert="/calc "]')
+    assert parsed(completion).css('[data-insert="/style "]')
     assert "/later" not in completion
-    assert 'data-insert="/summarise "' in completion
+    assert parsed(completion).css('[data-insert="/summarise "]')
 
 
 def test_a_command_is_shown_as_one_and_has_a_page(live_project: Project) -> None:
@@ -112,7 +112,7 @@ def test_a_command_is_shown_as_one_and_has_a_page(live_project: Project) -> None
     assert "42" in texts_of(parsed(html), "pre")
     assert "unknown_command" in visible_text(html)
     for turn in session.turns.all():
-        assert "command /" in shown(client, f"/sessions/{session.session_id}/turns/{turn.request_id}")
+        assert "command /" in visible_text(shown(client, f"/sessions/{session.session_id}/turns/{turn.request_id}"))
 
 
 def test_the_skills_page_costs_the_same_for_many_skills(project: Project, files: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_command_leaves_the_page_of_turns_and_exports_whole(live_project: Proj
     session = create_session(live_project)
     answer_message(session, TurnCall(message="/style focus"))
     client = member_client(live_project)
-    assert "Command" in shown(client, f"/sessions/{session.session_id}")
+    assert "Command" in visible_text(shown(client, f"/sessions/{session.session_id}"))
     exported = client.get(f"/api/sessions/{session.session_id}/export?format=json").json()
     assert exported["turns"][0]["command_result"]["code"] == "style_set"
     assert exported["session"]["skill_snapshot"]["version"] == 1
@@ -159,7 +159,7 @@ def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Pr
     session = create_session(live_project)
     turn = answer_message(session, TurnCall(message="My dog is called Rex.")).turn
     address = f"/sessions/{session.session_id}/turns/{turn.request_id}/choice"
-    assert "choice-skill" not in shown(member_client(live_project), address)
+    assert not parsed(shown(member_client(live_project), address)).css("#choice-skill")
     batch = turn.event_batches.get(first_sequence=0)
     batch.events.append(["skill.considered", 0, {
         "frameId": "frame-0", "offered": ["compare", HOSTILE], "leftOutCount": 2, "skill": None, "reason": HOSTILE,
@@ -178,12 +178,12 @@ def test_the_page_of_a_command_claims_no_plugin(live_project: Project) -> None:
     turn = answer_message(session, TurnCall(message="/calc 6*7")).turn
     client, address = member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}"
     choice = shown(client, f"{address}/choice")
-    assert "skipped" not in choice
-    assert "what-if-title" not in choice
+    assert "skipped" not in visible_text(choice)
+    assert not parsed(choice).css("#what-if-title")
     page = shown(client, address)
-    assert "none delivered" not in page
-    assert "tool_ok" in page
-    assert ">42</pre>" in page
+    assert "none delivered" not in visible_text(page)
+    assert "tool_ok" in visible_text(page)
+    assert "42" in texts_of(parsed(page), "pre")
 
 
 def test_a_changed_skill_is_shown_field_by_field(project: Project, files: Path) -> None:
@@ -194,8 +194,8 @@ def test_a_changed_skill_is_shown_field_by_field(project: Project, files: Path) 
     told = [(name, side) for name in ("summary", "command", "requires_tools") for side in ("before", "after")]
     for name, side in told:
         assert parsed(html).css(f'[aria-label="{name} {side}"]')
-    for text in ("Old words", "New words", ">(none)<", ">add<"):
-        assert text in html
+    values = [texts_of(parsed(html), f'[aria-label="{name} {side}"]') for name, side in told]
+    assert values == [["Old words"], ["New words"], ["(none)"], ["own"], ["add"], ["(none)"]]
     assert not parsed(html).css('[aria-label="instructions before"]')
 
 
@@ -205,15 +205,15 @@ def test_a_session_shows_its_models_and_can_take_the_projects(project: Project) 
     client = member_client(project)
     address = f"/sessions/{session.session_id}"
     before = shown(client, f"{address}?panel=settings")
-    assert "m-newest" not in before
-    assert "<dt>Temperature</dt><dd>0.1</dd>" in before
+    assert "m-newest" not in visible_text(before)
+    assert "Temperature0.1" in visible_text(before)
     assert member_client(project, "viewer").post(f"{address}/models").status_code == 403
     assert client.post(f"{address}/models").status_code == 302
     after = shown(client, f"{address}?panel=settings")
-    assert "<dt>goal-fast</dt><dd>m-newest</dd>" in after
-    assert "<dt>Temperature</dt><dd>0.7</dd>" in after
+    assert "goal-fastm-newest" in visible_text(after)
+    assert "Temperature0.7" in visible_text(after)
     assert session.events.filter(kind="model-config.changed").count() == 1
-    assert "Take the project" not in shown(member_client(project, "viewer"), f"{address}?panel=settings")
+    assert "Take the project" not in visible_text(shown(member_client(project, "viewer"), f"{address}?panel=settings"))
 
 
 def parts_of_pages() -> dict[str, list[str]]:
@@ -238,7 +238,7 @@ def test_an_answer_names_the_skill_that_guided_it(live_project: Project) -> None
     session = create_session(live_project)
     answer_message(session, TurnCall(message="My dog is called Rex."))
     client = member_client(live_project)
-    assert "Guided by" not in shown(client, f"/sessions/{session.session_id}")
+    assert "Guided by" not in visible_text(shown(client, f"/sessions/{session.session_id}"))
     session.turns.update(command_result={"status": "ok", "code": "llm_ok", "message": "x", "data": {"skill": HOSTILE}})
     html = shown(client, f"/sessions/{session.session_id}")
     assert "Guided by the skill <" in visible_text(html)

@@ -60,7 +60,7 @@ def test_a_citation_leads_to_the_source_s_own_words(live_project: Project) -> No
     turn = talk(session, "Where do vehicles wait?")
     client = member_client(live_project, "viewer")
     head = client.get(reverse("turn-head", args=[session.session_id, turn.request_id])).text
-    assert "Where do vehicles wait?</h1>" in head
+    assert "Where do vehicles wait?" in texts_of(parsed(head), "h1")
     (address,) = set(re.findall(r'class="cite" href="([^"]+)"', head))
     html = client.get(address, follow=True).text
     check_html(html)
@@ -86,7 +86,7 @@ def test_a_unit_links_to_its_source_and_all_its_turns(live_project: Project) -> 
     for way in ways:
         assert way in links_of(parsed(html))
         assert client.get(way).status_code == 200
-    assert 'href="?source=ferry">ferry.md</a>' in client.get(ways[1]).text
+    assert "ferry.md" in texts_of(parsed(client.get(ways[1]).text), 'a[href="?source=ferry"]')
     restore_revision(base, 1)
     html = unit_page(client, session, unit_id)
     assert "which no longer shows it" in visible_text(html)
@@ -183,9 +183,9 @@ def test_a_wrong_fact_is_corrected_retracted_and_restored(live_project: Project)
     client.post(reverse("unit-correct", args=[session.session_id]), form)
     (corrected,) = session.context_units.all()
     assert corrected.claim == "My dog is called Max."
-    assert "Retracted</h2>" in unit_page(client, session, unit.unit_id)
+    assert "Retracted" in texts_of(parsed(unit_page(client, session, unit.unit_id)), "h2")
     ledger = client.get(reverse("turn-context", args=[session.session_id, asked.request_id])).text
-    assert "retracted since" in ledger
+    assert "retracted since" in visible_text(ledger)
     client.post(reverse("unit-retract", args=[session.session_id]), {"id": corrected.unit_id})
     assert not session.context_units.exists()
     client.post(f"{reverse('unit-restore', args=[session.session_id])}?{urlencode({'id': corrected.unit_id})}")
@@ -199,8 +199,8 @@ def test_a_refused_correction_is_in_its_field_again(live_project: Project) -> No
     client = member_client(live_project, "editor")
     form = {"id": unit.unit_id, "text": "My car is red."}
     told = client.post(reverse("unit-correct", args=[session.session_id]), form, follow=True).text
-    assert "The session knows that already" in told
-    assert ">My car is red.</textarea>" in told
+    assert "The session knows that already" in visible_text(told)
+    assert "My car is red." in texts_of(parsed(told), "textarea")
     assert session.context_units.count() == 2
 
 
@@ -208,7 +208,7 @@ def test_a_viewer_is_offered_no_change_of_a_unit(live_project: Project) -> None:
     session = create_session(live_project)
     talk(session, "My dog is called Rex.")
     unit, client = session.context_units.get(), member_client(live_project, "viewer")
-    assert 'id="change-title"' not in unit_page(client, session, unit.unit_id)
+    assert not parsed(unit_page(client, session, unit.unit_id)).css('[id="change-title"]')
     for name in ("unit-retract", "unit-restore", "unit-correct"):
         assert client.post(reverse(name, args=[session.session_id]), {"id": unit.unit_id}).status_code == 403
     assert session.context_units.exists()
