@@ -78,7 +78,7 @@ class Expired(MRPError):
 
 
 class Conflict(MRPError):
-    """The thing is busy, has unsaved changes, or was changed by somebody else meanwhile."""
+    """The object is busy, has unsaved changes, or was changed concurrently."""
 
     default_code = "CONFLICT"
     module = "conversation"

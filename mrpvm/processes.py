@@ -1,4 +1,4 @@
-"""Running a program as a process group of its own, within limits of time and output; nothing of it outlives the call.
+"""Running a program in its own process group, with limits of time and output; no process outlives the call.
 
 There is no sandbox here: what else a program may do is up to whoever starts it.
 """

@@ -76,7 +76,7 @@ def as_own_error(error: Exception, what: str) -> MRPError:
 
 
 def outage_of(error: BaseException | None) -> str | None:
-    """Return what cannot be done now, for whoever asked for it; None for a defect."""
+    """Return the message for a service that is busy, away or full; None for a defect."""
     if isinstance(error, TransactionManagementError):
         # Somebody continued in a transaction that had failed already.
         return outage_of(error.__cause__)

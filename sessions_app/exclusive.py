@@ -40,7 +40,7 @@ class Hold:
 
 
 def alone_at(work: str) -> AbstractContextManager[Hold | None]:
-    """Hold the named work so that nobody else can do it until the block or the process ends; None if somebody does.
+    """Hold an exclusive lock on the named work until the block or the process ends; None if it is taken.
 
     Raises:
         OSError, DatabaseError: that cannot be told.
@@ -49,7 +49,7 @@ def alone_at(work: str) -> AbstractContextManager[Hold | None]:
 
 
 def among_others_at(work: str) -> AbstractContextManager[Hold | None]:
-    """Hold the named work so that nobody can do it alone until the block or the process ends; None if somebody does.
+    """Hold a shared lock on the named work until the block or the process ends; None if it is taken exclusively.
 
     Raises: as `alone_at`.
     """
@@ -107,7 +107,7 @@ def _held_by_file(work: str, shared: bool) -> Iterator[Hold | None]:
 
 
 def _number(work: str) -> int:
-    """Return the number that PostgreSQL knows the work by."""
+    """Return the key of the work's advisory lock."""
     return int.from_bytes(blake2b(work.encode(), digest_size=8).digest(), "big", signed=True)
 
 

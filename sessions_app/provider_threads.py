@@ -68,7 +68,7 @@ def keep_chain(turn: ExplainabilityTurn, chain: Chain | None) -> None:
 
 
 def drop_chain(session: Session) -> None:
-    """Begin the session's thread anew, as for somebody who connects again."""
+    """Start the session's thread anew, as after a reconnection."""
     if not _chains():
         return
     try:

@@ -60,8 +60,8 @@ def checked_address(url: str) -> SplitResult:
 
 def signing_key(owner_id: str) -> str:
     """Return the secret by which the receiver of an owner's messages checks them; made of the server's own secret."""
-    made = salted_hmac("mrpvm.web_hooks", owner_id, algorithm="sha256").digest()
-    return f"whsec_{base64.b64encode(made).decode()}"
+    secret = salted_hmac("mrpvm.web_hooks", owner_id, algorithm="sha256").digest()
+    return f"whsec_{base64.b64encode(secret).decode()}"
 
 
 def signature(key: str, message_id: str, sent_at: int, body: bytes) -> str:

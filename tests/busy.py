@@ -1,4 +1,4 @@
-"""A database that somebody else keeps for longer than anybody here waits."""
+"""A database that is locked for longer than any limit on waiting."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

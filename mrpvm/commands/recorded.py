@@ -34,7 +34,6 @@ class Given:
 
     @classmethod
     def of(cls, facts: SessionFacts) -> Self:
-        """Return it of a session's facts."""
         return cls(
             session_id=facts.session_id,
             snapshot_version=facts.snapshot_version,

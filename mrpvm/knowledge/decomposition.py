@@ -78,7 +78,7 @@ def profile_for(decomposed: DecomposedIntent, *, max_results: int | None = None)
     Output instructions inside the question shape the answer and are no query terms.
 
     Args:
-        max_results: in place of what the act and the output asked for suggest.
+        max_results: overrides the limit that the act and the output suggest.
     """
     parts = [without_form_phrases(decomposed.target), *decomposed.criteria, decomposed.explicit_context or ""]
     query_text = " ".join(part for part in parts if part)

@@ -197,9 +197,12 @@ def _check_source_reader(reader: SourceReader) -> None:
 
 def _check_unit_reader(reader: UnitReader) -> None:
     for units in ((), _UNITS):
-        made = repeatable(partial(reader.artifacts_of, units), [units])
-        expect(made.keys() <= {unit.id for unit in units}, "artifacts are of the units that were asked about [BASE-14]")
-        expect(reader.artifact_version is not None or not made, "what is derived has a version [BASE-15]")
+        artifacts = repeatable(partial(reader.artifacts_of, units), [units])
+        expect(
+            artifacts.keys() <= {unit.id for unit in units},
+            "artifacts are of the units that were asked about [BASE-14]",
+        )
+        expect(reader.artifact_version is not None or not artifacts, "what is derived has a version [BASE-15]")
 
 
 def _check_solver(plugin: Plugin, model: LanguageModel | None) -> None:

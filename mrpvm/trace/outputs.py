@@ -49,9 +49,12 @@ def _read(events: Sequence[Event]) -> Iterator[tuple[str, str]]:
 
 
 def _planned(events: Sequence[Event]) -> Iterator[tuple[str, str]]:
-    for made in said(PlanMade, events):
-        order = made.plan.kb_plugin_order if made.phase == "post-seed" else made.plan.goal_solver_order
-        yield made.execution_id, "splits the question" if made.plan.decompose else f"{order[0]} first" if order else ""
+    for plan_made in said(PlanMade, events):
+        order = plan_made.plan.kb_plugin_order if plan_made.phase == "post-seed" else plan_made.plan.goal_solver_order
+        yield (
+            plan_made.execution_id,
+            "splits the question" if plan_made.plan.decompose else f"{order[0]} first" if order else "",
+        )
 
 
 def _units(scores: Sequence[float]) -> str:

@@ -197,19 +197,19 @@ class TestDocument(AskedDocument, TestTags):
 
 def document_of(test: TestCase) -> TestDocument:
     """Return a test as `fields_given` takes it, in an order that is always the same."""
-    asked: AskedDocument = {}
+    source: AskedDocument = {}
     if test.turn is not None:
-        asked = {"session_id": test.turn.session.session_id, "request_id": test.turn.request_id}
+        source = {"session_id": test.turn.session.session_id, "request_id": test.turn.request_id}
     elif test.base is not None:
-        asked["kb_id"] = test.base.kb_id
+        source["kb_id"] = test.base.kb_id
         if test.revision is not None:
-            asked["revision"] = test.revision
+            source["revision"] = test.revision
     choices = choices_of(from_wire(Changes, test.choices))
     if choices:
-        asked["choices"] = choices
+        source["choices"] = choices
     expected = expected_document(Expected.of_record(test.expected))
     tags: TestTags = {"tags": list(test.tags)} if test.tags else {}
-    return {"name": test.name, "message": test.message, **asked, "expect": expected, **tags}
+    return {"name": test.name, "message": test.message, **source, "expect": expected, **tags}
 
 
 def fields_given(project: Project, document: Mapping[str, Any], kept: TestFields | None = None) -> TestFields:

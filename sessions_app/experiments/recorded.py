@@ -70,7 +70,7 @@ class RecordedTurn:
 
     @property
     def stopped_by(self) -> str | None:
-        """Return the code of the error of a turn that somebody stopped."""
+        """Return the error code of a turn that was stopped."""
         code = (self.turn.error or {}).get("code")
         return code if code in _STOPPED else None
 
@@ -163,7 +163,7 @@ def message_of(turn: ExplainabilityTurn, view: TurnView) -> str:
 
 
 def _until_stopped(records: Sequence[Record]) -> Iterator[Record]:
-    """Return the events before the first that describes the stop: the others were written by whoever stopped it."""
+    """Return the events before the stop; those after it were written by the process that stopped the turn."""
     for record in records:
         if error_code(record) in _STOPPED:
             return
@@ -246,9 +246,9 @@ def _summary_before(turn: ExplainabilityTurn, through: int) -> Summary:
     if not through:
         return Summary()
     for record in views_before(turn):
-        made = TurnView.of_record(record).new_summary
-        if made is not None and made.through == through:
-            return made
+        summary = TurnView.of_record(record).new_summary
+        if summary is not None and summary.through == through:
+            return summary
     raise NotReplayable("The turn that made the summary which this one saw was removed.", "summary")
 
 

@@ -1,4 +1,4 @@
-"""What long work looks at while it runs: whether the server ends, whether somebody stops it, whether turns run."""
+"""What long work checks while it runs: a server shutdown, a request to stop, running turns."""
 
 import time
 from collections.abc import Callable

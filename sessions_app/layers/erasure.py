@@ -23,7 +23,7 @@ type Chains = Mapping[int, Sequence[int]]
 
 @transaction.atomic
 def erase_units(keys: Collection[int]) -> int:
-    """Delete units by their keys, whatever layers hold them and whoever sees those; return how many there were.
+    """Delete units by their keys in all layers, also shared ones; return their number.
 
     Give all units that say the same together: no twin is shown in the place of one that is erased.
 

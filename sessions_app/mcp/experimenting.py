@@ -54,8 +54,8 @@ def try_turn(
     _check_may_ask(caller, allow_model)
     turn = turns.turn(caller.project, session_id, turn_id)
     changes = [changes_of(trial) for trial in trials]
-    made = start_trials(turn.session, turn, changes, caller.author, allow_model=allow_model, wait_ms=wait_ms)
-    return _begun(caller, made)
+    experiment = start_trials(turn.session, turn, changes, caller.author, allow_model=allow_model, wait_ms=wait_ms)
+    return _begun(caller, experiment)
 
 
 def diagnose_turn(
@@ -74,10 +74,10 @@ def diagnose_turn(
     turn = turns.turn(caller.project, session_id, turn_id)
     expected = Expectation(should_contain=should_contain, should_not_contain=should_not_contain)
     bounds = Bounds(max_trials=max_trials, max_ms=max_ms, exhaustive=exhaustive)
-    made = start_diagnosis(
+    experiment = start_diagnosis(
         turn, expected, bounds, caller.author, allow_model=allow_model, wait_ms=bounds.max_ms + SPARE_MS
     )
-    return _begun(caller, made)
+    return _begun(caller, experiment)
 
 
 def list_suites(caller: Caller) -> str:
@@ -106,8 +106,8 @@ def run_suite(
     target = target_of(
         {"kb_id": base or None, "revision": revision, "heads": heads, "tags": tags, "allow_model": allow_model}
     )
-    made = start_run(suites.suite(caller.project, suite_id), target, caller.author, wait_ms=wait_ms)
-    return _begun(caller, made.experiment)
+    run = start_run(suites.suite(caller.project, suite_id), target, caller.author, wait_ms=wait_ms)
+    return _begun(caller, run.experiment)
 
 
 def read_experiment(

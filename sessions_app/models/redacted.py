@@ -1,4 +1,4 @@
-"""Columns of what describes conversations: no key, token or password that somebody wrote is stored in them.
+"""Columns that store text of conversations without the keys, tokens and passwords that were written in it.
 
 The conversation itself (messages, units, memory, sources) keeps what was said, so that it can be answered.
 """

@@ -1,4 +1,4 @@
-"""What somebody asks of a session."""
+"""The request for a turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

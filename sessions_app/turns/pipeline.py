@@ -223,7 +223,7 @@ _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")
 
 
 def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: ErrorRecord | None) -> None:
-    """Count how the plugins did, unless somebody stopped them, or the session's statistics are frozen."""
+    """Update the plugins' statistics, unless the turn was stopped or the session's statistics are frozen."""
     is_frozen = not settings.MRPVM_LEARN or turn.session.planner_statistics is not None
     if not is_frozen and (error is None or error["code"] not in _TELLS_NOTHING):
         statistics_buffer.add(turn, outcome.stages, turn_failed=error is not None)

@@ -60,7 +60,7 @@ def start_turn(
 
 
 def in_slot[Result](wait_ms: int, attempt: Callable[[], Result]) -> Result:
-    """Return what `attempt` returns once the slot is free; whoever waits when the server ends is refused."""
+    """Return what `attempt` returns once the slot is free; a shutdown of the server refuses those who wait."""
 
     def unless_over() -> Result:
         shutdown.refuse_new_turns()

@@ -55,7 +55,7 @@ class TraceWriter:
                 self._whole.append(payload(event.detail_ref, self._partial.pop(event.detail_ref), self._writer))
 
     def flush_if_due(self) -> None:
-        """Write what is new if the last time is long enough ago, and tell open pages."""
+        """Write new records if the last write is long enough ago, and notify open pages."""
         is_due = time.monotonic() - self._flushed_at >= self._flush_seconds
         if is_due and len(self.events) > self._written_count:
             staged_count = sum(len(staging.units) for staging in self.stagings)

@@ -1,4 +1,4 @@
-"""Bases whose index an earlier version has written, and what of them must be as if written anew."""
+"""Bases indexed by an earlier version, and what must equal a new index of them."""
 
 import random
 from collections import Counter

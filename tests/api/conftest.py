@@ -52,7 +52,7 @@ def project(transactional_db: None) -> Iterator[Project]:
 
 @pytest.fixture
 def other_project(project: Project) -> Project:
-    """Return a project of somebody else."""
+    """Return another user's project."""
     made = Project.objects.create(name="Other", slug="other")
     ensure_default_base(made)
     return made

@@ -26,7 +26,7 @@ def nothing_cached() -> Iterator[None]:
 
 
 def damage(field) -> int:
-    """Put bytes that are no value into a column, as a bad disk would; returns in how many rows."""
+    """Write invalid bytes into a column, as a bad disk would; return the number of rows."""
     table, column = (connection.ops.quote_name(name) for name in (field.model._meta.db_table, field.column))
     value = TORN if "Compressed" in type(field).__name__ else TORN.decode()
     with connection.cursor() as cursor:

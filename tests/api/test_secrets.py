@@ -191,7 +191,7 @@ def suite_with(item: Planted) -> dict[str, Any]:
 
 
 def told_everywhere(item: Planted) -> dict[str, Any]:
-    """Return a trace that names the sentence beside its span: of the resource, the scope, an event and a link."""
+    """Return a trace with the sentence in its resource, scope, event and link."""
     named = [{"key": "note", "value": {"stringValue": item.text}}]
     event = {"name": item.text, "timeUnixNano": "1", "attributes": named}
     link = {"traceId": token_hex(16), "spanId": token_hex(8), "attributes": named}

@@ -1,4 +1,4 @@
-"""What would keep somebody from using a page, as the axe checker sees it."""
+"""Accessibility problems of a page, as axe finds them."""
 
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ def axe() -> str:
 
 
 def problems(browser: Browser) -> list[str]:
-    """Return what would keep somebody from using the page as it is shown now."""
+    """Return the accessibility problems of the page as it is shown now."""
     browser.is_measured = True
     browser.page.evaluate(axe())
     # A colour on its way to another one, as after a change of the theme, is what nobody reads.

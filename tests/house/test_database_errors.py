@@ -1,4 +1,4 @@
-"""What an error of the database means to whoever asked: it is busy, away or full, or the server has a defect."""
+"""What an error of the database is answered with: it is busy, away or full, or the server has a defect."""
 
 import errno
 import io

@@ -23,7 +23,7 @@ def free_port() -> int:
 
 
 def wait_for(port: int, name: str) -> None:
-    """Return when somebody listens on the port; `name` is the program that should."""
+    """Wait until the program `name` listens on the port."""
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         with socket.socket() as probe:

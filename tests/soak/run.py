@@ -40,7 +40,7 @@ class Size:
 
 @dataclass
 class Outcome:
-    """What was done, what went wrong, and what of the promises is broken."""
+    """What was done, what failed, and which promises were broken."""
 
     noted: Noted
     seconds: float = 0

@@ -87,7 +87,7 @@ def kinds(events: list[LifecycleEvent]) -> list[tuple[str, str | None]]:
 
 
 def check_content(event: LifecycleEvent, base: KnowledgeBase, session: Session | None, reason: str) -> None:
-    """Check all that an event about a base tells of it."""
+    """Check the fields of an event about a base."""
     base = KnowledgeBase.objects.select_related("head", "parent").get(pk=base.pk)
     assert (event.kb_id, event.kb_name, event.reason) == (base.kb_id, base.name, reason)
     assert event.session_id == (session.session_id if session else None)

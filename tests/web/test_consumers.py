@@ -274,7 +274,7 @@ async def test_many_events_at_once_arrive_in_order_and_once() -> None:
 
 
 async def test_a_late_socket_gets_each_event_once(settings: Settings) -> None:
-    """The heartbeat is far away: every event comes by its message, or by the rows that the message sent back to."""
+    """No heartbeat runs: each event arrives by its message, or by the rows read because of it."""
     settings.MRPVM_HEARTBEAT_MS = 3_600_000
     session, _, cookie = await sync_to_async(world)()
     events.use_server_loop(asyncio.get_running_loop())

@@ -69,7 +69,7 @@ def scene(project: Project) -> Scene:
 
 
 def alive(html: str) -> list[str]:
-    """Return what of the planted text a browser would take for markup, or run."""
+    """Return the planted text that a browser would parse as markup, or run."""
     page = LexborHTMLParser(html)
     found = [node.html or "" for node in page.css("[planted], [onclick]")]
     for node in page.css("[href], [src], [action], [formaction]"):

@@ -33,7 +33,7 @@ def is_encoder_installed() -> bool:
 
 @cache
 def installed_encoder() -> Encoder | None:
-    """Return the encoder if its packages are there and can be read, loaded once for the process."""
+    """Return the encoder, loaded once a process; None if its packages are missing or unreadable."""
     if not is_encoder_installed():
         return None
     from mrpvm.knowledge.embedding.minilm import MiniLM

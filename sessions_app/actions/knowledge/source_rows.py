@@ -169,7 +169,7 @@ def _lasting(unit: KnowledgeUnit) -> KnowledgeUnit:
 def refuse_taken(
     layer: KnowledgeLayer, source: NewSource | KnowledgeSource, earlier: Sequence[KnowledgeSource], *, replaces: bool
 ) -> None:
-    """Refuse to replace what came under the same id meanwhile, and a text that is there already.
+    """Refuse a text that is already stored, and a replacement of a source that was changed meanwhile.
 
     Args:
         layer: what shows the sources.

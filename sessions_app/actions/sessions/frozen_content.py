@@ -30,7 +30,7 @@ class Content(Protocol):
         """Return the hash of what it holds."""
 
     def as_record(self) -> dict[str, object]:
-        """Return it as stored data."""
+        """Return the content as stored data."""
 
 
 def freeze_files(project: Project) -> dict[str, str]:

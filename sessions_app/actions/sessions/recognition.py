@@ -96,9 +96,9 @@ def _restarted(expired: Session) -> Session:
         latest = continuation(expired)
         if latest.pk != expired.pk:
             return resume_session(latest).session
-        made = fork(ForkReason.EXPIRED)
-        carry_memory(expired, made)
-        return made
+        fork_session = fork(ForkReason.EXPIRED)
+        carry_memory(expired, fork_session)
+        return fork_session
 
 
 def continue_after(turn: ExplainabilityTurn) -> RecognisedSession:

@@ -384,7 +384,7 @@ def _purge(session_pk: int) -> bool:
 
 @transaction.atomic
 def _purge_batch(session_pk: int) -> bool:
-    """Remove some of the rows that a session may have very many of; return whether there were any."""
+    """Delete one batch of the session's many rows; return whether there were any."""
     session = _deleted(session_pk)
     if session is None:
         return False

@@ -42,7 +42,7 @@ _actor: ContextVar[Callable[[], Actor]] = ContextVar("actor")
 
 
 def current_actor() -> Actor:
-    """Return who acts now; the server where no door has said."""
+    """Return the current actor; the server itself where none was set."""
     return _actor.get(lambda: SERVER)()
 
 

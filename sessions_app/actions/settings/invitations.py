@@ -1,4 +1,4 @@
-"""Withdrawing invitations: one by one, or all of somebody who may invite nobody any more."""
+"""Withdrawing invitations: one by one, or all by a member who may no longer invite."""
 
 from django.db import transaction
 from django.utils import timezone

@@ -63,7 +63,7 @@ def create_alert(
     if Alert.objects.filter(project=saved.project).count() >= MOST_ALERTS:
         raise Conflict(f"A project has at most {MOST_ALERTS} alerts.")
     with transaction.atomic():
-        made = Alert.objects.create(
+        alert = Alert.objects.create(
             project=saved.project,
             saved_filter=saved,
             limit_percent=limit_percent,
@@ -74,8 +74,8 @@ def create_alert(
             created_by_name=author.name[:150],
         )
         facts = {"limit_percent": limit_percent, "window_minutes": window_minutes, "channel": channel}
-        record(AuditKind.ALERT_CREATED, made.project_id, _subject(made), **facts)
-    return made
+        record(AuditKind.ALERT_CREATED, alert.project_id, _subject(alert), **facts)
+    return alert
 
 
 def _check_target(channel: str, target: str) -> None:
@@ -125,7 +125,7 @@ def compare_with_limit(alert: Alert, now: datetime) -> AlertCrossing | None:
 
 
 def _add_crossing(alert: Alert, rate: Rate, now: datetime) -> AlertCrossing:
-    made = AlertCrossing.objects.create(
+    crossing = AlertCrossing.objects.create(
         alert=alert,
         crossed_at=now,
         next_try_at=now,
@@ -134,7 +134,7 @@ def _add_crossing(alert: Alert, rate: Rate, now: datetime) -> AlertCrossing:
     )
     kept = AlertCrossing.objects.filter(alert=alert).order_by("-id").values_list("pk", flat=True)[:KEPT_CROSSINGS]
     AlertCrossing.objects.filter(alert=alert).exclude(pk__in=list(kept)).delete()
-    return made
+    return crossing
 
 
 def claim_crossing(now: datetime) -> AlertCrossing | None:

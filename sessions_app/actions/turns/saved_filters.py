@@ -22,8 +22,8 @@ def save_filter(project: Project, name: str, text: str, author: Author) -> Saved
     """
     if SavedFilter.objects.filter(project=project).count() >= MOST_FILTERS:
         raise Conflict(f"A project has at most {MOST_FILTERS} saved filters.")
-    made = SavedFilter(project=project, created_by_name=author.name[:150])
-    return _stored(made, AuditKind.FILTER_SAVED, name, text)
+    saved_filter = SavedFilter(project=project, created_by_name=author.name[:150])
+    return _stored(saved_filter, AuditKind.FILTER_SAVED, name, text)
 
 
 def change_filter(saved: SavedFilter, *, name: str | None = None, text: str | None = None) -> SavedFilter:

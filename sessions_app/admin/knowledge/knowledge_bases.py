@@ -79,7 +79,7 @@ class KnowledgeBaseAdmin(ActionAdmin):
 
     @admin.display(description="layers")
     def depth(self, base: KnowledgeBase) -> str:
-        """Return how long its chain is, and whether somebody wants it shorter."""
+        """Return the length of the chain of layers, and whether its compaction was requested."""
         note = "; compaction was asked for" if base.compaction_asked_at else ""
         return f"{base.head.depth + 1}{note}"
 

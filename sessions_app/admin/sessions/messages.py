@@ -40,7 +40,7 @@ class MessageAdmin(ReadOnlyAdmin):
 
     @admin.display(description="content")
     def text(self, message: Message) -> SafeString:
-        """Return it as it was written."""
+        """Return the text as written."""
         return shown_text(message.content)
 
     @admin.display(description="payload")

@@ -122,7 +122,7 @@ class Diagnoses(ExperimentView):
         self.check_may_ask(body)
         bounds = Bounds(max_trials=body["max_trials"], max_ms=body["max_ms"], exhaustive=body["exhaustive"])
         wait_ms = body.get("wait_ms")
-        made = start_diagnosis(
+        experiment = start_diagnosis(
             turn,
             expectation_of(body),
             bounds,
@@ -130,7 +130,7 @@ class Diagnoses(ExperimentView):
             allow_model=body["allow_model"],
             wait_ms=bounds.max_ms + SPARE_MS if wait_ms is None else wait_ms,
         )
-        return Response(diagnosis_record(made, estimate_rest(made)))
+        return Response(diagnosis_record(experiment, estimate_rest(experiment)))
 
 
 class Bisects(ExperimentView):
@@ -142,8 +142,8 @@ class Bisects(ExperimentView):
         turn = turns.turn(self.project, session_id, request_id)
         body = self.body(BisectRequest)
         base = knowledge_base(self.project, body["kb_id"]) if body.get("kb_id") else None
-        made = start_bisect(turn, expectation_of(body), self.author, base, wait_ms=body["wait_ms"])
-        return Response(bisect_record(made))
+        experiment = start_bisect(turn, expectation_of(body), self.author, base, wait_ms=body["wait_ms"])
+        return Response(bisect_record(experiment))
 
 
 class Experiments(ExperimentView):
@@ -165,7 +165,7 @@ class Experiments(ExperimentView):
         session, turn, message = self.asked(body)
         self.check_may_ask(body)
         changes = [changes_of(item) for item in body["trials"]]
-        made = start_trials(
+        experiment = start_trials(
             session,
             turn,
             changes,
@@ -174,7 +174,7 @@ class Experiments(ExperimentView):
             allow_model=body["allow_model"],
             wait_ms=body["wait_ms"],
         )
-        return Response(self._record(made.experiment_id), status=201)
+        return Response(self._record(experiment.experiment_id), status=201)
 
     def _record(self, experiment_id: str) -> ExperimentObject:
         experiment = experiments.experiment(self.project, experiment_id)
@@ -206,7 +206,7 @@ class OneExperiment(ExperimentView):
 
     @schemas.experiment_delete
     def delete(self, request: Request, experiment_id: str) -> Response:
-        """Remove it with its trials and their traces; it is stopped if it runs. One that is not there is gone."""
+        """Stop the experiment and delete it with its trials and their traces; idempotent."""
         with suppress(NotFound):
             experiment = experiments.experiment(self.project, experiment_id)
             self.check_may_change(experiment)

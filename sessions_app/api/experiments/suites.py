@@ -153,8 +153,8 @@ class Suites(SuiteView):
     @schemas.suite_create
     def post(self, request: Request) -> Response:
         """Make an empty suite."""
-        made = create_suite(self.project, self.body(SuiteRequest)["name"], self.author)
-        return Response(suite_record(made), status=201)
+        suite = create_suite(self.project, self.body(SuiteRequest)["name"], self.author)
+        return Response(suite_record(suite), status=201)
 
 
 class SuiteImport(SuiteView):
@@ -164,8 +164,8 @@ class SuiteImport(SuiteView):
     def post(self, request: Request) -> Response:
         """Make a suite as a file gives it, or replace the tests of the one with its name."""
         body = self.body(SuiteFileRequest)
-        made = import_suite(self.project, body["content"], self.author, name=body.get("name"))
-        return Response(suite_record(made), status=201)
+        suite = import_suite(self.project, body["content"], self.author, name=body.get("name"))
+        return Response(suite_record(suite), status=201)
 
 
 class OneSuite(SuiteView):
@@ -188,7 +188,7 @@ class OneSuite(SuiteView):
 
     @schemas.suite_delete
     def delete(self, request: Request, suite_id: str) -> Response:
-        """Remove it with its tests and runs. One that is not there is gone."""
+        """Delete the suite with its tests and runs; idempotent."""
         with suppress(NotFound):
             delete_suite(suites.suite(self.project, suite_id))
         return Response(status=204)

@@ -103,17 +103,17 @@ class Sessions(ApiView):
         kb_id = body.get("kb_id")
         base = None if kb_id is None else knowledge_base(self.project, kb_id)
         flags = flags_in(dict(request.data))
-        made = create_session(
+        session = create_session(
             self.project, choices_of(body), base=base, title=body.get("title"), flags=flags,
             freeze_planner_statistics=body["freeze_planner_statistics"],
         )  # fmt: skip
         new: NewSession = {
-            "session_id": made.session_id,
-            "title": made.title,
-            "created_at": made.created_at,
-            "expires_at": made.expires_at,
-            **_choices(made),
-            **_frozen(made),
+            "session_id": session.session_id,
+            "title": session.title,
+            "created_at": session.created_at,
+            "expires_at": session.expires_at,
+            **_choices(session),
+            **_frozen(session),
         }
         return Response(new, status=201)
 

@@ -47,9 +47,9 @@ class ReloadSkills(ApiView):
         """Replace the session's snapshot by what the files say now; other sessions keep theirs."""
         session, wait_ms = sessions.session(self.project, session_id), self.body(WaitFields)["wait_ms"]
         before = skills_of(session)
-        made = waiting_for_slot(wait_ms, lambda: reload_skills(session))
-        after = skills_of(made)
-        return Response({**_standing(made, before, after), "count": len(after.skills)})
+        reloaded = waiting_for_slot(wait_ms, lambda: reload_skills(session))
+        after = skills_of(reloaded)
+        return Response({**_standing(reloaded, before, after), "count": len(after.skills)})
 
 
 def _standing(session: Session, before: SkillSnapshot, after: SkillSnapshot) -> SnapshotStanding:

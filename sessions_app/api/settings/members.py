@@ -53,9 +53,9 @@ class Invitations(AdminsView):
     def post(self, request: Request) -> Response:
         """Make one; its link is given this once."""
         body = self.body(InvitationRequest)
-        made, secret = create_invitation(self.project, body["role"], body.get("note", ""), self.author.name)
+        invitation, secret = create_invitation(self.project, body["role"], body.get("note", ""), self.author.name)
         link = request.build_absolute_uri(reverse("invitation", args=[secret]))
-        return Response({**_invitation(made), "link": link}, status=201)
+        return Response({**_invitation(invitation), "link": link}, status=201)
 
 
 class OneInvitation(AdminsView):

@@ -55,11 +55,11 @@ class UploadParser(BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> JSONObject:
-        """Return the form's fields, the file among them.
+        """Return the form's fields, including its file.
 
         Raises:
             ParseError: malformed, several files, or text that could not be stored.
-            TooLarge: BODY_TOO_LARGE for fields that are no file.
+            TooLarge: BODY_TOO_LARGE, the fields without the file are too long.
         """
         try:
             parsed = MultiPartParser().parse(stream, media_type, parser_context)

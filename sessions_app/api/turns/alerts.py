@@ -68,9 +68,9 @@ class Alerts(AdminsView):
         """Make an alert; a web hook's signing key is given with it."""
         body = self.body(AlertRequest)
         saved = saved_filter(self.project, body.pop("filter_id"))
-        made = create_alert(saved, self.author, **body)
-        key = signing_key(made.alert_id) if made.channel == Alert.Channel.HOOK else None
-        return Response({**alert_record(made), "signing_key": key}, status=201)
+        alert = create_alert(saved, self.author, **body)
+        key = signing_key(alert.alert_id) if alert.channel == Alert.Channel.HOOK else None
+        return Response({**alert_record(alert), "signing_key": key}, status=201)
 
 
 class OneAlert(AdminsView):
@@ -78,7 +78,7 @@ class OneAlert(AdminsView):
 
     @schemas.alert_delete
     def delete(self, request: Request, alert_id: str) -> Response:
-        """Remove it with its history. One that is not there is gone."""
+        """Delete the alert with its history; idempotent."""
         with suppress(NotFound):
             delete_alert(alert(self.project, alert_id))
         return Response(status=204)

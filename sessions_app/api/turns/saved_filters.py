@@ -52,7 +52,7 @@ class OneSavedFilter(ApiView):
 
     @schemas.filter_delete
     def delete(self, request: Request, filter_id: str) -> Response:
-        """Remove it. One that is not there is gone."""
+        """Delete the filter; idempotent."""
         with suppress(NotFound):
             delete_filter(saved_filter(self.project, filter_id))
         return Response(status=204)

@@ -133,7 +133,7 @@ def _is_anything_left(left: Mapping[str, int]) -> bool:
 
 
 def with_errors(act: Forgetting, run: Callable[[ActWatch], None]) -> None:
-    """Run a part of an act and close it however that ends; an interrupted one is left to whoever takes it up."""
+    """Run a part of an act and close the act, also on an error; an interrupted act is left open to be resumed."""
     try:
         run(ActWatch(act))
     except TurnCancelled:

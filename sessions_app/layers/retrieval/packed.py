@@ -99,7 +99,7 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The postings of one search in one packed layer; a name's are those of what somebody so called said."""
+    """The postings of one search in one packed layer; those of a name are of what its speaker said."""
 
     packed: int
     unit_count: int
@@ -174,7 +174,7 @@ class PackedSearch:
         return sum(len(segment.terms[term].numbers) for segment in self.segments if term in segment.terms)
 
     def is_name(self, name: str) -> bool:
-        """Return whether somebody of this name said something."""
+        """Return whether a speaker of this name said something."""
         return any(len(segment.names[name].numbers) for segment in self.segments if name in segment.names)
 
     def best(self, ranked: SearchScores, limit: int) -> dict[int, float]:

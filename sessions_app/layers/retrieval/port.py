@@ -198,7 +198,7 @@ class SessionKnowledge:
 
     @cached_property
     def _packed(self) -> "PackedView | None":
-        """Return what of the view is packed. None if nothing is packed, so numpy is not imported."""
+        """Return the packed part of the view; None if there is none, so that numpy is not imported."""
         if not self.view.packings:
             return None
         from sessions_app.layers.retrieval.packed import PackedView

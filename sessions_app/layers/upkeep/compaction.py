@@ -51,7 +51,7 @@ class FoldedWrongly(Exception):
 def compact_long_chains(
     watch: Callable[[], object] = lambda: None, *, deepest: int = 16, few_removed: int = 1_000
 ) -> int:
-    """Fold every base whose chain is too long, or mostly removed, or that somebody wants folded; return how many were.
+    """Compact every base whose chain is too long or mostly removed, or was requested; return their number.
 
     A base that changes meanwhile, or cannot be folded, is left for the next time. One that was folded wrongly is left
     until its head is another, somebody asks anew or the server starts again. While another process folds any, all are.
@@ -183,7 +183,7 @@ def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, Kno
 
     Of several rows the newest counts, with its parts in quarantine and its artifacts.
     """
-    made: dict[str, KnowledgeSource] = {}
+    sources: dict[str, KnowledgeSource] = {}
     rows = KnowledgeSource.objects.filter(layer_id__in=folded).latest_of_each().latest_last()
     for source_id, newest in list(rows.values_list("source_id", "pk")):
         copy = KnowledgeSource.objects.get(pk=newest)
@@ -203,8 +203,8 @@ def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, Kno
             for artifact in artifacts:
                 artifact.pk, artifact.source = None, copy
             SourceArtifact.objects.bulk_create(artifacts)
-        made[source_id] = copy
-    return made
+        sources[source_id] = copy
+    return sources
 
 
 def _copy_units(

@@ -91,7 +91,7 @@ def pack_postings(layer_pk: int, key: int, version: str, watch: Callable[[], obj
 
 
 def _begun(layer_pk: int, version: str) -> PackedLayer | None:
-    """Return a new, empty packing, in the place of an abandoned one if there is any; None while somebody is at it."""
+    """Return a new, empty packing, replacing an abandoned one; None while another process is packing."""
     PackedLayer.objects.filter(
         layer_id=layer_pk, is_complete=False, worked_at__lt=timezone.now() - _GIVEN_UP_AFTER
     ).delete()

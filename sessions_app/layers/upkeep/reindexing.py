@@ -1,4 +1,4 @@
-"""Writing anew what units are found by, after an upgrade that cuts words in another way.
+"""Rebuilding the index of units after an upgrade that tokenizes in another way.
 
 Units stay as they are. A sealed layer's postings are written beside the old ones, under the key of a row of their own,
 in short transactions; a last one turns the layer over to them, with the lengths and counts that belong to them. So

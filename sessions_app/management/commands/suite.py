@@ -60,8 +60,8 @@ class Command(BaseCommand):
             project = project_named(options["project"])
             match what:
                 case "import":
-                    made = import_suite(project, options["file"].read_text(encoding="utf-8"), _AUTHOR)
-                    self.stdout.write(f"Suite {made.name}: {made.tests.count()} tests.")
+                    suite = import_suite(project, options["file"].read_text(encoding="utf-8"), _AUTHOR)
+                    self.stdout.write(f"Suite {suite.name}: {suite.tests.count()} tests.")
                 case "export":
                     self._export(_suite(project, options["suite"]), options["file"])
                 case _:

@@ -80,7 +80,7 @@ class Forgetting(Authored):
 
     @property
     def is_running(self) -> bool:
-        """Return whether somebody works on it, on its plan or on carrying it out."""
+        """Return whether its plan is being made or carried out."""
         return self.status in (self.Status.PLANNING, self.Status.RUNNING)
 
     @property

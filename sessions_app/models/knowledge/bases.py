@@ -177,7 +177,7 @@ class KnowledgeBase(models.Model):
 
     @property
     def fork_name(self) -> str:
-        """Return what a fork of the base is called unless somebody names it."""
+        """Return the default name of a fork of the base."""
         return f"{self.name[: MAX_NAME_CHARS - len(_FORK_SUFFIX)]}{_FORK_SUFFIX}"
 
 

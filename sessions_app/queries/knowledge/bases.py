@@ -1,4 +1,4 @@
-"""Knowledge bases, their sources, and what of these is in quarantine."""
+"""Knowledge bases, their sources, and the chunks in quarantine."""
 
 from collections.abc import Mapping
 

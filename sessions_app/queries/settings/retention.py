@@ -87,7 +87,7 @@ def chosen_with(chosen: Mapping[str, int], named: Mapping[str, int | None]) -> d
 
 
 def is_forgetting(project: Project) -> bool:
-    """Return whether somebody has something forgotten in the project, which counts rows before and after."""
+    """Return whether an act of forgetting runs in the project, which counts rows before and after."""
     return Forgetting.objects.filter(project=project, status__in=("planning", "running")).exists()
 
 

@@ -90,11 +90,11 @@ def run(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
     if "allow_model" in request.POST:
         member.check("editor")
     try:
-        made = start_run(suite, target_given(request.POST), author_of(member), wait_ms=AT_ONCE_MS)
+        run = start_run(suite, target_given(request.POST), author_of(member), wait_ms=AT_ONCE_MS)
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(_address(suite))
-    return HttpResponseRedirect(reverse("suite-run", args=[suite_id, made.experiment.experiment_id]))
+    return HttpResponseRedirect(reverse("suite-run", args=[suite_id, run.experiment.experiment_id]))
 
 
 @require_safe
@@ -144,12 +144,12 @@ def upload(request: HttpRequest, member: Member) -> HttpResponse:
     """Make a suite as a YAML file gives it, or replace the tests of the one with its name."""
     file = request.FILES.get("file")
     try:
-        made = import_suite(member.project, _text_of(file), author_of(member))
+        suite = import_suite(member.project, _text_of(file), author_of(member))
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(reverse("suites"))
-    tell(request, f"The suite “{made.name}” is as the file says.")
-    return HttpResponseRedirect(_address(made))
+    tell(request, f"The suite “{suite.name}” is as the file says.")
+    return HttpResponseRedirect(_address(suite))
 
 
 def _text_of(file: Any) -> str:

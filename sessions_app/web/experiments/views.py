@@ -133,13 +133,13 @@ def diagnose(request: HttpRequest, member: Member, session_id: str, request_id: 
     try:
         allow_model = "allow_model" in request.POST and member.can_write
         bounds = Bounds(exhaustive="exhaustive" in request.POST, max_ms=ASKING_MS if allow_model else SEARCHING_MS)
-        made = start_diagnosis(
+        experiment = start_diagnosis(
             turn, expected, bounds, author_of(member), allow_model=allow_model, wait_ms=AT_ONCE_MS // 2
         )
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(f"{address}?{urlencode(_asked(expected))}")
-    return HttpResponseRedirect(f"{address}?{urlencode({'experiment': made.experiment_id})}")
+    return HttpResponseRedirect(f"{address}?{urlencode({'experiment': experiment.experiment_id})}")
 
 
 @require_safe
@@ -223,11 +223,11 @@ def search_time(request: HttpRequest, member: Member, session_id: str) -> HttpRe
     kb_id = request.POST.get("base", "")
     try:
         base = knowledge_base(member.project, kb_id) if kb_id else None
-        made = start_bisect(turn, _expected(request.POST), author_of(member), base, wait_ms=AT_ONCE_MS)
+        experiment = start_bisect(turn, _expected(request.POST), author_of(member), base, wait_ms=AT_ONCE_MS)
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(reverse("session-bisect", args=[session_id]))
-    return HttpResponseRedirect(_address(made))
+    return HttpResponseRedirect(_address(experiment))
 
 
 @require_safe
@@ -268,11 +268,11 @@ def continuation(request: HttpRequest, member: Member, session_id: str, request_
     turn = turns.turn(member.project, session_id, request_id)
     try:
         changes, tells = changes_of(request.POST, turn.user_message), "tell_supposed" in request.POST
-        made = continue_from(turn, changes, tells_supposed=tells)
+        continued = continue_from(turn, changes, tells_supposed=tells)
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(reverse("turn-try", args=[session_id, request_id]))
-    return HttpResponseRedirect(reverse("turn", args=[made.session.session_id, made.request_id]))
+    return HttpResponseRedirect(reverse("turn", args=[continued.session.session_id, continued.request_id]))
 
 
 def _changes_named(request: HttpRequest, turn: ExplainabilityTurn) -> Changes:

@@ -28,12 +28,12 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         member.check("editor")
         name = request.POST.get("name", "")
         try:
-            made = create_base(member.project, name)
+            base = create_base(member.project, name)
         except MRPError as refused:
             error, status = refused.message, 400
         else:
-            tell(request, f"Created “{made.name}”.")
-            return HttpResponseRedirect(reverse("knowledge-base", args=[made.kb_id]))
+            tell(request, f"Created “{base.name}”.")
+            return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
     context = {**list_context(member.project, _given(request, "q").strip()), "error": error, "name": name}
     return page(request, "knowledge/index.html", member, context, section="knowledge", status=status)
 
@@ -148,12 +148,12 @@ def fork(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     """Make a base that starts with what this one holds, and go there."""
     base = knowledge_base(member.project, kb_id)
     try:
-        made = fork_base(base, _posted_name(request) or None, actor=member.user)
+        fork = fork_base(base, _posted_name(request) or None, actor=member.user)
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
-    tell(request, f"Forked “{base.name}” into “{made.name}”.")
-    return HttpResponseRedirect(reverse("knowledge-base", args=[made.kb_id]))
+    tell(request, f"Forked “{base.name}” into “{fork.name}”.")
+    return HttpResponseRedirect(reverse("knowledge-base", args=[fork.kb_id]))
 
 
 @form_of("knowledge-base", "kb_id")

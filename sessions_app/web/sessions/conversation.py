@@ -58,7 +58,7 @@ class ShownExchange:
 
     @property
     def is_stopped(self) -> bool:
-        """Return whether somebody stopped the turn, which is no error."""
+        """Return whether the turn was stopped by a user, which is no error."""
         return self.turn.status == "cancelled"
 
     @property

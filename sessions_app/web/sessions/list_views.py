@@ -64,11 +64,11 @@ def create(request: HttpRequest, member: Member) -> HttpResponse:
     member.check("editor")
     kb_id = request.POST.get("kb_id", "")
     try:
-        made = create_session(member.project, base=knowledge_base(member.project, kb_id) if kb_id else None)
+        session = create_session(member.project, base=knowledge_base(member.project, kb_id) if kb_id else None)
     except MRPError as error:
         tell_error(request, error)
         return HttpResponseRedirect(reverse("sessions"))
-    return HttpResponseRedirect(reverse("session", args=[made.session_id]))
+    return HttpResponseRedirect(reverse("session", args=[session.session_id]))
 
 
 @form_of("sessions")

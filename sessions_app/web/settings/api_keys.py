@@ -31,14 +31,14 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     if request.method == "POST":
         name, role = (request.POST.get(field, "") for field in ("name", "role"))
         try:
-            made, plain = create_key(member.project, name, role, member.user)
+            key, plain = create_key(member.project, name, role, member.user)
         except MRPError as refused:
             context |= {"error": refused.message, "name": name, "chosen_role": role}
             status = 400
         else:
-            if _is_kept(request, made.pk, plain):
+            if _is_kept(request, key.pk, plain):
                 return HttpResponseRedirect(reverse("api-keys"))
-            context |= {"made": made, "plain": plain}
+            context |= {"made": key, "plain": plain}
     elif request.method == "GET":
         context |= _taken(request, member)
     context["keys"] = api_keys(member.project)

@@ -48,9 +48,9 @@ def answer_form(request: HttpRequest, address: str) -> HttpResponse:
     """Redirect to `address`; where htmx sent the form, return what was told as a fragment, with 422 for a refusal."""
     if "HX-Request" not in request.headers:
         return HttpResponseRedirect(address)
-    told = list(messages.get_messages(request))
-    is_refused = any(message.level == messages.ERROR for message in told)
-    return render(request, "shell/messages.html", {"messages": told}, status=422 if is_refused else 200)
+    shown = list(messages.get_messages(request))
+    is_refused = any(message.level == messages.ERROR for message in shown)
+    return render(request, "shell/messages.html", {"messages": shown}, status=422 if is_refused else 200)
 
 
 def leads_back(request: HttpRequest) -> str:

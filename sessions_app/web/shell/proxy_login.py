@@ -1,4 +1,4 @@
-"""Single sign-on: a proxy in front of the server says in a header who somebody is. Off unless settings name both."""
+"""Single sign-on: a reverse proxy names the user in a header. Off unless settings name the proxy and the header."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -53,7 +53,7 @@ def peer_of(request: HttpRequest) -> str:
 
 
 def is_trusted(address: str) -> bool:
-    """Return whether an address is one of those that may say who somebody is."""
+    """Return whether an address is a trusted proxy."""
     try:
         peer = ip_address(address)
     except ValueError:

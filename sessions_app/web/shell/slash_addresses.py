@@ -1,4 +1,4 @@
-"""Addresses that somebody wrote with a slash at the end, which no page has."""
+"""Redirects of addresses with a trailing slash, which no page has."""
 
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.urls import Resolver404, resolve

@@ -28,11 +28,11 @@ _FIELDS = {"filter_id": "", "limit": "20", "window": "60", "least": "20", "chann
 @member_view("admin")
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the project's alerts with their history; a POST makes one and shows its signing key."""
-    fields, error, made = dict(_FIELDS), "", None
+    fields, error, alert = dict(_FIELDS), "", None
     if request.method == "POST":
         fields = {name: request.POST.get(name, "").strip() for name in _FIELDS}
         try:
-            made = _made(member, fields)
+            alert = _made(member, fields)
             fields = dict(_FIELDS)
         except MRPError as refused:
             error = refused.message
@@ -42,7 +42,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         "filters": saved_filters(member.project),
         "fields": fields,
         "error": error,
-        "signing_key": signing_key(made.alert_id) if made and made.channel == Alert.Channel.HOOK else "",
+        "signing_key": signing_key(alert.alert_id) if alert and alert.channel == Alert.Channel.HOOK else "",
         "channels": Alert.Channel.choices if is_mail_set_up() else Alert.Channel.choices[:1],
         "target_chars": TARGET_CHARS,
         "longest_window": WINDOW_MINUTES[1],

@@ -62,9 +62,9 @@ def guidance_drafts(parts: Segmentation) -> list[UnitDraft]:
     An instruction that belongs to one of several requests is valid for that one only.
     """
     several = len(parts.requests) > 1
-    told: dict[tuple[str, str | None], None] = dict.fromkeys((text, None) for text in parts.instructions)
+    instructions: dict[tuple[str, str | None], None] = dict.fromkeys((text, None) for text in parts.instructions)
     for request in parts.requests:
-        told |= dict.fromkeys((text, request.text if several else None) for text in request.instructions)
+        instructions |= dict.fromkeys((text, request.text if several else None) for text in request.instructions)
     return [
         UnitDraft(
             ku_type="atomic",
@@ -74,7 +74,7 @@ def guidance_drafts(parts: Segmentation) -> list[UnitDraft]:
             condition=condition,
             phase_scopes=scopes,
         )
-        for text, condition in told
+        for text, condition in instructions
         if (scopes := guidance_scopes(text)) != ("kb-plugin",)
     ]
 

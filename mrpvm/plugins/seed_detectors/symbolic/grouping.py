@@ -47,12 +47,12 @@ def _names(sentence: str) -> set[str]:
 
 def _opens_as_reference(sentence: str) -> bool:
     """Return whether a sentence needs the one before it: by its first word, or by a pronoun with no name before it."""
-    found = words(sentence)
-    if found and (
-        found[0] in _OPENING_PRONOUNS | lexicon.CONNECTIVES | _CONCLUSIONS or found[:3] == ["as", "a", "result"]
+    tokens = words(sentence)
+    if tokens and (
+        tokens[0] in _OPENING_PRONOUNS | lexicon.CONNECTIVES | _CONCLUSIONS or tokens[:3] == ["as", "a", "result"]
     ):
         return True
-    pronoun = next((word for word in found if word in _PERSONAL_PRONOUNS), None)
+    pronoun = next((word for word in tokens if word in _PERSONAL_PRONOUNS), None)
     return pronoun is not None and not _names(re.split(rf"\b{pronoun}\b", sentence, maxsplit=1, flags=re.I)[0])
 
 

@@ -34,7 +34,7 @@ def plain_headings(lines: Sequence[str]) -> dict[int, PlainHeading]:
     bare = [line.strip() for line in lines]
     if any(_MARKED.match(line) for line in lines):
         return {}
-    found = {}
+    headings = {}
     first = next((place for place, line in enumerate(bare) if line), 0)
     for place, line in enumerate(bare[:-1]):
         if not line or (place and bare[place - 1]):
@@ -43,8 +43,8 @@ def plain_headings(lines: Sequence[str]) -> dict[int, PlainHeading]:
         below = next((other for other in bare[place + 1 :] if other), "")
         asks = is_attached and _asks(line) and not below.endswith(QUESTION_MARKS) and not is_labelled(below)
         if asks or (place > first and _is_title(line) and _heads(list(takewhile(bool, bare[place:])), below)):
-            found[place] = PlainHeading(line, is_of_paragraph=is_attached)
-    return found
+            headings[place] = PlainHeading(line, is_of_paragraph=is_attached)
+    return headings
 
 
 def is_labelled(line: str) -> bool:
@@ -53,12 +53,12 @@ def is_labelled(line: str) -> bool:
 
 
 def _asks(line: str) -> bool:
-    asked = words(line)
+    tokens = words(line)
     return (
         line.endswith(QUESTION_MARKS)
         and len(line) <= _QUESTION_CHARS
-        and len(asked) > 2
-        and asked[0] in INTERROGATIVES | AUXILIARIES
+        and len(tokens) > 2
+        and tokens[0] in INTERROGATIVES | AUXILIARIES
         and not lines_of(line)[0].is_item
     )
 

@@ -84,12 +84,12 @@ class Line:
 
 def lines_of(text: str) -> list[Line]:
     """Return the lines of `text`; an enumeration inside a line is cut at its numbers first."""
-    found = []
+    segments = []
     for line in text.splitlines():
         for part in _cut_inline(line):
             item = _ITEM.match(part)
-            found.append(Line(item["text"] if item else part, item is not None, bool(_NUMBERED.match(part))))
-    return found
+            segments.append(Line(item["text"] if item else part, item is not None, bool(_NUMBERED.match(part))))
+    return segments
 
 
 def _cut_inline(line: str) -> list[str]:
@@ -135,11 +135,11 @@ class Segmenter:
     def run(self, text: str) -> Segmentation:
         lines = self._lines(text)
         self._speakers = speakers_of(line.text for line in lines if not line.is_item)
-        for is_item, found in groupby(lines, key=lambda line: line.is_item):
+        for is_item, group in groupby(lines, key=lambda line: line.is_item):
             if is_item:
-                self._take_list(list(found))
+                self._take_list(list(group))
             else:
-                for line in found:
+                for line in group:
                     self._take_line(line.text)
         self._flush_prose()
         self._share_instructions()
@@ -170,16 +170,16 @@ class Segmenter:
             self._flush_prose()
 
     def _take_utterance(self, utterance: Utterance) -> None:
-        """Take what a speaker states; a question is kept only in front of the reply it gets, which may need it."""
-        found = sentences(utterance.said)
-        stated = [text for text in found if not is_task_request(text) and not is_phatic(text)]
+        """Take a speaker's statements; a question is kept only before its reply, which may refer to it."""
+        parts = sentences(utterance.said)
+        stated = [text for text in parts if not is_task_request(text) and not is_phatic(text)]
         if stated:
             text = f"{utterance.speaker}: {' '.join(stated)}"
-            if self._asked and self._asked.speaker != utterance.speaker and not is_task_request(found[0]):
+            if self._asked and self._asked.speaker != utterance.speaker and not is_task_request(parts[0]):
                 text = f"{self._asked.speaker}: {self._asked.said}\n{text}"
             self._add_statement(text, speaker=utterance.speaker)
             self.block += 1
-        questions = [text for text in found[-1:] if text.endswith(QUESTION_MARKS)]
+        questions = [text for text in parts[-1:] if text.endswith(QUESTION_MARKS)]
         self._asked = Utterance(utterance.speaker, questions[0]) if questions else None
 
     def _add_statement(
@@ -218,10 +218,10 @@ class Segmenter:
 
     def _take_lead(self) -> str:
         """Return the sentence that introduces a list: the last one before it, if it leads into it."""
-        found = sentences(self._joined())
-        if found and (found[-1].endswith(":") or is_instruction(found[-1]) or _asks_for_each(found[-1])):
-            self._prose = [" ".join(found[:-1])]
-            return found[-1]
+        parts = sentences(self._joined())
+        if parts and (parts[-1].endswith(":") or is_instruction(parts[-1]) or _asks_for_each(parts[-1])):
+            self._prose = [" ".join(parts[:-1])]
+            return parts[-1]
         return ""
 
     def _take_requests(self, lead: str, texts: list[str]) -> None:
@@ -231,8 +231,8 @@ class Segmenter:
             self.result.instructions.append(lead.rstrip(":"))
         forms = output_forms(lead)
         for text in texts:
-            asked = text if is_task_request(text) or not verb else f"{verb} {text}"
-            self._add_request(asked, forms)
+            request = text if is_task_request(text) or not verb else f"{verb} {text}"
+            self._add_request(request, forms)
 
     def _flush_prose(self) -> None:
         text = self._joined()
@@ -309,8 +309,8 @@ def _asks_for_each(lead: str) -> bool:
 
 def _tells_of_items(lead: str) -> bool:
     """Return whether the lead is a sentence about its items ("The following valves exist:"), no order to take them."""
-    found = words(lead)
-    return found[0] in DETERMINERS and len(found) >= _WORDS_OF_A_CLAUSE and not _ASKED.intersection(found)
+    tokens = words(lead)
+    return tokens[0] in DETERMINERS and len(tokens) >= _WORDS_OF_A_CLAUSE and not _ASKED.intersection(tokens)
 
 
 def _only_asks_for_form(sentence: str) -> bool:

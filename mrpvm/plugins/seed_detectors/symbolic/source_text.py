@@ -42,23 +42,23 @@ class _SourceSegmenter(Segmenter):
     def _lines(self, text: str) -> list[Line]:
         """Return the lines, each item with those that go on with it, and none empty within a list or below its lead."""
         raw = text.splitlines()
-        found: list[Line] = []
+        lines_read: list[Line] = []
         headings = {
             place: heading for place, heading in plain_headings(raw).items() if not _QUESTIONS_LEAD.match(heading.text)
         }
         self._headings.extend(headings.values())
         for place, line in enumerate(raw):
-            last = found[-1] if found else None
+            last = lines_read[-1] if lines_read else None
             if place in headings:
-                found.append(Line(line, is_item=False, is_numbered=False))
+                lines_read.append(Line(line, is_item=False, is_numbered=False))
                 continue
             if last and last.is_item and _continues(last, line):
-                found[-1] = replace(last, text=f"{last.text} {line.strip()}")
+                lines_read[-1] = replace(last, text=f"{last.text} {line.strip()}")
             elif not line.strip() and last and _leads_to(last, raw[place + 1 : place + 2]):
                 continue
             else:
-                found += lines_of(line) or [Line("", is_item=False, is_numbered=False)]
-        return found
+                lines_read += lines_of(line) or [Line("", is_item=False, is_numbered=False)]
+        return lines_read
 
     def _joined(self) -> str:
         return unwrapped(self._prose)
@@ -82,8 +82,8 @@ class _SourceSegmenter(Segmenter):
 
     def _flush_prose(self) -> None:
         lines = self._prose
-        while (found := first_table(lines)) is not None:
-            start, end = found
+        while (table := first_table(lines)) is not None:
+            start, end = table
             rows = rows_of(lines[start:end])
             self._prose = lines[: start if rows is not None else end]
             super()._flush_prose()
@@ -111,11 +111,11 @@ class _SourceSegmenter(Segmenter):
         self._state_list(lead, stated, is_procedure=all(item.is_numbered for item in items))
 
     def _take_lead(self) -> str:
-        found = sentences(self._joined())
-        if not found or not (found[-1].endswith(":") or _QUESTIONS_LEAD.match(found[-1])):
+        parts = sentences(self._joined())
+        if not parts or not (parts[-1].endswith(":") or _QUESTIONS_LEAD.match(parts[-1])):
             return ""
-        self._prose = [" ".join(found[:-1])]
-        return found[-1]
+        self._prose = [" ".join(parts[:-1])]
+        return parts[-1]
 
     def _take_sentence(self, sentence: str) -> None:
         if is_assent(sentence) and (self._heading or "").endswith(QUESTION_MARKS):

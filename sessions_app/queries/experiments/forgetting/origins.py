@@ -41,7 +41,7 @@ Kind = Forgetting.Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What somebody wants forgotten: one message, unit, source or session by its ids, or a text."""
+    """What is to be forgotten: one message, unit, source or session by its ids, or a text."""
 
     kind: str
     session_id: str = ""
@@ -71,7 +71,7 @@ class Work:
     session: int | None = None
 
     def as_record(self) -> dict[str, Any]:
-        """Return it as stored data."""
+        """Return the subject as stored data."""
         return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in self._members()}
 
     def _members(self) -> Iterator[tuple[str, Any]]:
