@@ -194,6 +194,7 @@ def test_what_belongs_to_the_project_is_there(talked: Session, caller: Callable[
         answer = call(Client(), method, path, headers, talked.mounted_kb.kb_id)
         is_done = answer.status_code < 300
         assert is_done or answer.json()["error"]["code"] in CANNOT_NOW, (method, path, answer.content)
+        assert {"no-store", "private"} & set(answer.headers["Cache-Control"].split(", ")), path
 
 
 @pytest.mark.parametrize("path", ["/api/sessions", "/api/kbs"])

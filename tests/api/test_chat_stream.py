@@ -82,7 +82,7 @@ def test_events_come_in_order_and_agree(stream: Callable[..., Streamed]) -> None
     streamed = stream("My dog is called Rex.", include=["response_markdown"])
     assert streamed.answer.status == 200
     assert streamed.answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
-    assert streamed.answer.headers["Cache-Control"] == "no-cache, no-transform"
+    assert streamed.answer.headers["Cache-Control"] == "no-store, no-transform"
     events = list(streamed.events())
     names = [name for name, _ in events]
     progress = names.count("progress")

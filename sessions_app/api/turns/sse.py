@@ -156,7 +156,7 @@ class EventStream(StreamingHttpResponse):
         headers: Mapping[str, str],
         encode: Encode = frame,
     ) -> None:
-        unbuffered = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+        unbuffered = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
         super().__init__(
             _frames(feed, may_read, last_words, encode),
             content_type="text/event-stream; charset=utf-8",
