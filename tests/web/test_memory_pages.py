@@ -90,7 +90,7 @@ def test_the_session_shows_what_it_remembers_and_for_how_long(project: Project) 
     session = remembering(project)
     html = page(member_client(project), "session", session.session_id, panel="settings")
     shown = html[html.index('id="state-memory"') : html.index('id="state-frozen"')]
-    for text in ("Section 2.01", "Kept for", "Clear memory", "turn 1"):
+    for text in ("Section 2.01", "Expires in", "Clear memory", "turn 1"):
         assert text in shown
     assert "Clear memory" not in visible_text(
         page(member_client(project, "viewer"), "session", session.session_id, panel="settings")

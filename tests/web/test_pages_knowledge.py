@@ -210,7 +210,7 @@ def test_restoring_is_previewed_and_revisions_are_compared(admin: Client, projec
     assert "Revisions 2 and 3" in texts_of(parsed(newest), "h1")
     assert "New rules." in texts_of(parsed(newest), "ins")
     assert "Pump rules." in texts_of(parsed(newest), "del")
-    assert re.search(r'<td>rules.md</td><td data-label="What differs">changed</td>', newest)
+    assert re.search(r'<td>rules.md</td><td data-label="Difference">changed</td>', newest)
     assert "1 before, 1 after" in visible_text(newest)
     assert not parsed(newest).css('form[action$="/restore"]')
     preview = admin.get(compare, {"before": 3, "after": 2}).text
