@@ -391,12 +391,13 @@ def _default_base(
 
 
 def select_counted_session(project_pk: int, session_id: str, save_reasons: Sequence[str]) -> Session | None:
-    """Return a session that was not deleted with its base and draft, and with what is shown of it beside its columns.
+    """Return a session that was not deleted with its base, draft and journal, and with what is shown of it beside its
+    columns.
 
     That is `pending_unit_count`, `turn_count`, `latest_turn_status` and `saved_at`: when it last mounted something for
     one of these reasons.
     """
-    statement, session_columns, base_columns, draft_columns, mount_columns = _counted_session(
+    statement, session_columns, base_columns, draft_columns, journal_columns, mount_columns = _counted_session(
         len(save_reasons), product()
     )
     with open_cursor() as cursor:
@@ -406,6 +407,7 @@ def select_counted_session(project_pk: int, session_id: str, save_reasons: Seque
         return None
     session: Any = session_columns.row_of(values)
     session.mounted_kb, session.draft = base_columns.row_of(values), draft_columns.row_of(values)
+    session.journal = journal_columns.row_of(values)
     (session.saved_at,) = mount_columns.values_of(values)
     session.pending_unit_count, session.turn_count, session.latest_turn_status = values[mount_columns.end :]
     return cast(Session, session)
@@ -414,13 +416,21 @@ def select_counted_session(project_pk: int, session_id: str, save_reasons: Seque
 @_remembered
 def _counted_session(
     reason_count: int, vendor: str
-) -> tuple[str, "Columns[Session]", "Columns[KnowledgeBase]", "Columns[KnowledgeLayer]", "Columns[KBMount]"]:
+) -> tuple[
+    str,
+    "Columns[Session]",
+    "Columns[KnowledgeBase]",
+    "Columns[KnowledgeLayer]",
+    "Columns[KnowledgeLayer]",
+    "Columns[KBMount]",
+]:
     session = _columns(Session, None, vendor, "session")
     base = _columns(KnowledgeBase, None, vendor, "base", session.end)
     draft = _columns(KnowledgeLayer, None, vendor, "draft", base.end)
-    mount = _columns(KBMount, ("mounted_at",), vendor, "mount", draft.end)
+    journal = _columns(KnowledgeLayer, None, vendor, "journal", draft.end)
+    mount = _columns(KBMount, ("mounted_at",), vendor, "mount", journal.end)
     statement = f"""
-        SELECT {session.sql}, {base.sql}, {draft.sql},
+        SELECT {session.sql}, {base.sql}, {draft.sql}, {journal.sql},
             (SELECT {mount.sql} FROM {KBMount._meta.db_table} mount WHERE mount.session_id = session.id
              AND mount.reason IN ({", ".join(["%s"] * reason_count)}) ORDER BY mount.id DESC LIMIT 1),
             (SELECT COUNT(*) FROM {_UNITS} unit WHERE unit.session_id = session.id AND unit.state = 'pending'),
@@ -428,10 +438,10 @@ def _counted_session(
             (SELECT status FROM {_TURNS} turn WHERE turn.session_id = session.id AND turn.trial_number = 0
              ORDER BY turn_index DESC LIMIT 1)
         FROM {_SESSIONS} session JOIN {KnowledgeBase._meta.db_table} base ON base.id = session.mounted_kb_id
-        JOIN {_LAYERS} draft ON draft.id = session.draft_id
+        JOIN {_LAYERS} draft ON draft.id = session.draft_id JOIN {_LAYERS} journal ON journal.id = session.journal_id
         WHERE session.project_id = %s AND session.session_id = %s AND session.deleted_at IS NULL
     """  # noqa: S608
-    return statement, session, base, draft, mount
+    return statement, session, base, draft, journal, mount
 
 
 # A turn.

@@ -163,6 +163,7 @@ def test_a_counted_session_has_the_counts_of_the_orm(session, plugins):
     assert same_columns(by_hand, by_orm)
     assert same_columns(by_hand.draft, by_orm.draft)
     assert same_columns(by_hand.mounted_kb, by_orm.mounted_kb)
+    assert same_columns(by_hand.journal, by_orm.journal)
     for name in ("pending_unit_count", "turn_count", "latest_turn_status"):
         assert getattr(by_hand, name) == getattr(by_orm, name)
     assert by_hand.saved_at == session.mounts.get().mounted_at

@@ -125,7 +125,7 @@ def with_counts(sessions: QuerySet[Session]) -> QuerySet[Session]:
 
 
 def counted_session(project: Project, session_id: str) -> Session:
-    """Return one session of the project with base and draft, and with what `with_counts` adds.
+    """Return one session of the project with base, draft and journal, and with what `with_counts` adds.
 
     Raises:
         NotFound: as for `session`.

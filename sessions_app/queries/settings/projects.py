@@ -30,7 +30,7 @@ def project_named(slug: str | None) -> Project:
 def membership_of(user: User, project_slug: str | None = None) -> Membership | None:
     """Return the user's membership in the named project, or the one that was chosen last, in the default one, or in
     the first there is."""
-    memberships = Membership.objects.filter(user_id=user.pk).select_related("project")
+    memberships = Membership.objects.filter(user_id=user.pk).select_related("project").order_by()
     if project_slug is not None:
         return memberships.filter(project__slug=project_slug).first()
     # Every page asks this, and most users are members of one project: nothing has to be put in order then.

@@ -22,7 +22,7 @@ from sessions_app.commands.messages import answer_message
 from sessions_app.provider_threads import drop_chain
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.search.row_numbers import whole_number
-from sessions_app.queries.sessions.lookups import session as session_of
+from sessions_app.queries.sessions.lookups import counted_session as session_of
 from sessions_app.queries.sessions.pages import deleted_session, newest_mounts
 from sessions_app.turns.call import TurnCall
 from sessions_app.web.sessions.composer import composer_context
