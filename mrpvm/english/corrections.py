@@ -65,7 +65,7 @@ def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = F
         keeps_former: what held before is asked for, so that of what has changed the former is kept instead; what was
             said in error never held.
     """
-    changes = [item for item in statements if not item.voiced.is_correction and _is_change(item)]
+    changes = [item for item in statements if not item.voiced.is_correction and is_change(item)]
     corrections = [item for item in statements if item.voiced.is_correction]
     ordered = sorted(statements, key=lambda item: item.order)
     places = {id(item): place for place, item in enumerate(ordered)}
@@ -79,7 +79,7 @@ def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = F
     return [item for item in kept if item not in changes] or kept if keeps_former else kept
 
 
-def _is_change(item: Statement) -> bool:
+def is_change(item: Statement) -> bool:
     """Return whether a statement may say that something is otherwise than it was told before."""
     is_other = item.replaces or taken_back(item.reading.text) or _ENDED.search(item.text) or _is_now(item)
     return bool(is_other or (item.speaker and _INSTEAD.search(item.text)))
@@ -88,7 +88,7 @@ def _is_change(item: Statement) -> bool:
 def _corrects(later: Statement, earlier: Statement) -> bool:
     if _is_replaced(later, earlier):
         return True
-    if not _same_voice(later, earlier):
+    if not of_same_voice(later, earlier):
         return False
     if taken_back(later.reading.text):
         return not earlier.is_of_document and takes_back(later.reading.text, earlier.reading.text)
@@ -101,7 +101,7 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
     return is_denied and bool(said & before) and len(said - before) <= _NEW_WORDS_MAX
 
 
-def _same_voice(later: Statement, earlier: Statement) -> bool:
+def of_same_voice(later: Statement, earlier: Statement) -> bool:
     if later.entry.unit.source_id != earlier.entry.unit.source_id or later.speaker != earlier.speaker:
         return False
     new, old = later.voiced.voice, earlier.voiced.voice
@@ -178,7 +178,7 @@ def _kind(phrase: Phrase) -> str:
     return "colour" if phrase.head_text in COLOURS else "name" if phrase.is_name else _THING
 
 
-_SHAPES = tuple(pattern(f"restating.{shape}") for shape in ("date", "day", "month", "number"))
+VALUE_SHAPES = tuple(pattern(f"restating.{shape}") for shape in ("date", "day", "month", "number"))
 """What stands for what where only a value is set right: a date for a date, a day for a day, a number for a number."""
 _TIME = pattern("restating.time")
 _LEAD = re.compile(rf"^(?:{'|'.join(sorted(PREPOSITIONS))})\s+", re.IGNORECASE)
@@ -259,7 +259,7 @@ def _with_value(earlier: Statement, later: Statement) -> str | None:
         if later.voiced.denied and word in later.voiced.denied:
             return re.sub(rf"\b{re.escape(word)}\b", lambda _: value, said, count=1, flags=re.IGNORECASE)
     bare = _LEAD.sub("", value)
-    for shape in _SHAPES:
+    for shape in VALUE_SHAPES:
         if shape.search(bare) and (found := shape.search(said)):
             return f"{said[: found.start()]}{bare}{said[found.end() :]}"
     return None

@@ -73,8 +73,9 @@ def test_what_the_bounds_leave_out_is_named(talk: Talk) -> None:
 
 @pytest.mark.parametrize("case", CASES[:1])
 def test_a_finding_tells_what_comes_instead(talk: Talk, case: Planted) -> None:
+    expectation = Expectation(should_contain=case.expected, should_not_contain=case.unexpected)
     with planted(talk, case) as turn:
-        (proof, first), *_ = ranked_findings(diagnosed(turn, Expectation(should_contain=case.expected)))
+        (proof, first), *_ = ranked_findings(diagnosed(turn, expectation))
     assert case.expected.casefold() in proof.answer.casefold()
     assert first["links"][0]["kind"] == "unit"
     assert proof.trace is not None

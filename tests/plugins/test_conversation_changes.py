@@ -57,6 +57,36 @@ def test_the_newer_of_two_answers_is_given(told: str, correction: str, question:
     assert asked(told, correction, question) == correction
 
 
+@pytest.mark.parametrize(
+    ("told", "later", "question"),
+    [
+        ("The choir sings at 7 pm.", "They moved the choir to 8 pm.", "When does the choir sing?"),
+        ("I need 14 tiles.", "It turns out that 18 tiles are missing.", "How many tiles do I need?"),
+        ("My boat is called Swan.", "I did not like Swan, so Heron is on it.", "What is my boat called?"),
+        ("Vera is the captain of the team.", "Vera left and Ines was chosen.", "Who is the captain of the team?"),
+        ("The fence is painted grey.", "Tom gave the fence a coat of green.", "What colour is the fence?"),
+    ],
+)
+def test_a_later_message_that_may_change_a_fact_is_told_with_it(told: str, later: str, question: str) -> None:
+    assert asked(told, "I like tea.", later, question) == f"{told} [1] Later: {later} [2]"
+
+
+def test_what_may_have_changed_gets_no_yes() -> None:
+    told, later = "The choir sings at 7 pm.", "They moved the choir to 8 pm."
+    assert asked(told, "Does the choir sing at 7 pm?") == f"Yes. {told}"
+    assert asked(told, later, "Does the choir sing at 7 pm?") is None
+
+
+def test_what_was_told_later_is_quoted_too() -> None:
+    with EvaluatedSession() as session:
+        for message in ("Anna has the blue bike for 40 days.", "It was cut to 25.", "Until when may Anna ride?"):
+            outcome = session.say(message)
+    assert outcome.answer is not None
+    [group] = outcome.answer.groups
+    assert group.basis == "quoted"
+    assert group.answer_markdown.endswith("Anna has the blue bike for 40 days. [1] It was cut to 25. [2]")
+
+
 def test_past_facts_answer_only_questions_of_the_past() -> None:
     assert asked("I live in Vienna.", "I now live in Rome.", "Do I live in Vienna?") is None
     assert asked("I live in Vienna.", "I now live in Rome.", "Where did I live before?") == "I live in Vienna."

@@ -21,12 +21,14 @@ from mrpvm.knowledge.selection import (
     turn_candidates,
 )
 from mrpvm.values import (
+    CHAT_TURN,
     KU_TYPES,
     ContextProfile,
     Evidence,
     EvidenceEntry,
     Intent,
     IntentAssessment,
+    KnowledgeUnit,
     LedgerEntry,
     Recall,
 )
@@ -55,6 +57,8 @@ class BackendFindings:
 type FindCandidates = Callable[[ContextProfile, RetrieveInput, CallContext], BackendFindings]
 """Gives the stored candidates of one intent; the units of the running turn are there to be reasoned with."""
 NOTHING_RECALLED = Recall()
+_NEWEST, _LATER_TOLD = 50, 8
+"""How many of the newest units are looked through for what was told later of the same thing, and how many are given."""
 
 
 def retrieve_evidence(
@@ -81,7 +85,7 @@ def retrieve_evidence(
         if recalled is not request:
             said.append(f"intent {intent.group_number}: {STANDS_ALONE}")
         stored = choose(findings.candidates, profile, policy, taken=of_turn.entries)
-        stored = _with_surroundings(stored, intent, profile, context)
+        stored = _with_surroundings(_with_later_told(stored, context), intent, profile, context)
         seen_count += findings.seen_count + len(request.current_turn_units)
         ledger += (*of_turn.ledger, *stored.ledger)
         entries = (*of_turn.entries, *stored.entries)
@@ -127,6 +131,43 @@ def _without_needless(request: RetrieveInput, profile: ContextProfile, context: 
     return replace(request, recall=replace(request.recall, terms={}, texts=()) if keeps_documents else None)
 
 
+def _with_later_told(chosen: ChosenEntries, context: CallContext) -> ChosenEntries:
+    """Return the choice with what the conversation said later of what the best entry tells, and the next message.
+
+    It may share no word with the question.
+    """
+    best = next(iter(chosen.entries), None)
+    if best is None or best.store != "session" or best.unit.source_type != CHAT_TURN:
+        return chosen
+    known = {entry.unit.id for entry in chosen.entries}
+    later = [hit for hit in reversed(context.knowledge.newest(_NEWEST)) if _is_later(hit, best.unit)]
+    terms = set(text_terms(best.unit.text))
+    is_about_same = [True, *(not terms.isdisjoint(text_terms(hit.unit.text)) for hit in later)]
+    # A message that goes on about the same may name it by a pronoun alone.
+    about_same = [hit for hit, *near in zip(later, is_about_same, is_about_same[1:], strict=False) if any(near)]
+    taken = [hit for hit in about_same[-_LATER_TOLD:] if hit.unit.id not in known]
+    return _with_hits(chosen, taken, "was told later than what was found")
+
+
+def _is_later(hit: ScoredUnit, unit: KnowledgeUnit) -> bool:
+    is_told = hit.store == "session" and hit.unit.source_type == CHAT_TURN and hit.unit.is_evidence
+    return is_told and (hit.unit.created_at or "") > (unit.created_at or "")
+
+
+def _with_hits(chosen: ChosenEntries, taken: Sequence[ScoredUnit], note: str) -> ChosenEntries:
+    taken_ids = {hit.unit.id for hit in taken}
+    return ChosenEntries(
+        (*chosen.entries, *(EvidenceEntry(unit=hit.unit, score=0.0, store=hit.store, notes=(note,)) for hit in taken)),
+        (
+            *(row for row in chosen.ledger if row.unit_id not in taken_ids),
+            *(
+                LedgerEntry(unit_id=hit.unit.id, step="selected", store=hit.store, rank=rank, score=0.0, reason=note)
+                for rank, hit in enumerate(taken, len(chosen.entries) + 1)
+            ),
+        ),
+    )
+
+
 def _with_surroundings(
     chosen: ChosenEntries, intent: Intent, profile: ContextProfile, context: CallContext
 ) -> ChosenEntries:
@@ -153,18 +194,7 @@ def _with_surroundings(
         and (hit.store == "session" if requested.is_of_told else takes_all or hit.unit.source_id in sources)
     }
     taken = list(near.values())[: max(0, profile.max_results - len(known))]
-    taken_ids = {hit.unit.id for hit in taken}
-    note = "stands in the same source as what was found"
-    return ChosenEntries(
-        (*chosen.entries, *(EvidenceEntry(unit=hit.unit, score=0.0, store=hit.store, notes=(note,)) for hit in taken)),
-        (
-            *(row for row in chosen.ledger if row.unit_id not in taken_ids),
-            *(
-                LedgerEntry(unit_id=hit.unit.id, step="selected", store=hit.store, rank=rank, score=0.0, reason=note)
-                for rank, hit in enumerate(taken, len(chosen.entries) + 1)
-            ),
-        ),
-    )
+    return _with_hits(chosen, taken, "stands in the same source as what was found")
 
 
 def assess(evidence: Evidence) -> IntentAssessment:

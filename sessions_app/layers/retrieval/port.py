@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _IDS_A_QUERY = 10_000
 _LEVEL_READ_ALONG = 16
+_SMALL_VIEW = 32
 _GIVEN = ("pk", "layer_id", "origin_id", *UNIT_COLUMNS)
 type _Posting = tuple[tuple[int, int, int], bool]
 """A unit's key, its frequency of a term and its length; and whether it may be an utterance."""
@@ -206,21 +207,21 @@ class SessionKnowledge:
         return PackedView.of(self.view.packings, self.view.hidden)
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Return the newest visible units that instruct a phase, with score 0; two queries, none without any."""
+        """Return the newest visible units that instruct a phase, with score 0; one query, none without any."""
         key = ("guidance", limit)
         if key not in self._found:
             self._found[key] = tuple(self._newest_guidance(limit))
         return list(self._found[key])
 
     def _newest_guidance(self, limit: int) -> list[ScoredUnit]:
-        units = self._last(limit, self.view.guiding, is_guidance=True)
+        units = self._read_last(limit, self.view.guiding, is_guidance=True)
         return self._scored(sorted(units, reverse=True)[: max(limit, 0)], {}, {})
 
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
         """Return the evidence units that came last, newest first: of the whole view where it has at most `limit`.
 
-        Of a larger view only the session's own units are read, so that the cost does not grow with the base. Two
-        queries, one more for saved units, none when repeated.
+        Of a larger view only the session's own units are read, so that the cost does not grow with the base. One
+        query, one more for saved units, none when repeated.
         """
         key = ("newest", limit)
         if key not in self._found:
@@ -230,20 +231,34 @@ class SessionKnowledge:
     def _newest(self, limit: int) -> list[ScoredUnit]:
         view = self.view
         if view.evidence_count <= limit:
-            units = self._last(limit, view.shown, is_evidence=True)
+            units = self._small_view or self._read_last(limit, view.shown, is_evidence=True)
         else:
-            units = self._last(limit, [layer for layer in view.shown if layer in view.session_layers], is_evidence=True)
+            units = self._read_last(
+                limit, [layer for layer in view.shown if layer in view.session_layers], is_evidence=True
+            )
             if view.own_sources:
-                units |= self._last(limit, view.shown, is_evidence=True, origin_id__in=view.own_sources)
+                units |= self._read_last(limit, view.shown, is_evidence=True, origin_id__in=view.own_sources)
         return self._scored(sorted(units, reverse=True)[: max(limit, 0)], {}, {})
 
-    def _last(self, limit: int, layers: Sequence[int], **where: Any) -> set[int]:
-        """Return the keys of at least the newest `limit` visible units of these layers that meet a condition."""
+    @cached_property
+    def _small_view(self) -> set[int]:
+        """Return the keys of the units of a small view, read at once as most are asked for; none of a larger one."""
+        is_small = self.view.evidence_count <= _SMALL_VIEW
+        return self._read_last(_SMALL_VIEW, self.view.shown, is_evidence=True) if is_small else set()
+
+    def _read_last(self, limit: int, layers: Sequence[int], **where: Any) -> set[int]:
+        """Read at least the newest `limit` visible units of these layers that meet a condition; return their keys."""
         if not layers:
             return set()
         limit, hidden = max(limit, 0), self.view.hidden
-        rows = LayerUnit.objects.filter(layer_id__in=layers, **where).order_by("-pk").values_list("pk", "layer_id")
-        return {pk for pk, layer in rows[: limit + hidden.count(layers)] if pk not in hidden.of(layer)}
+        rows = LayerUnit.objects.filter(layer_id__in=layers, **where).order_by("-pk").values_list(*_GIVEN)
+        visible = [row for row in rows[: limit + hidden.count(layers)] if row[0] not in hidden.of(row[1])]
+        self._remember_units(row for row in visible if row[0] not in self._read_units)
+        return {pk for pk, *_ in visible}
+
+    def _remember_units(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for pk, layer, origin, *columns in rows:
+            self._read_units[pk] = _StoredUnit(unit_of(columns), self.view.store_of(layer, origin))
 
     def _postings(
         self, terms: Iterable[str], said: Mapping[int, TermPostings]
@@ -290,8 +305,8 @@ class SessionKnowledge:
         if not pks:
             return []
         read = self._read_units
-        for pk, layer, origin, *columns in look_up(LayerUnit, _GIVEN, {"pk": [pk for pk in pks if pk not in read]}):
-            read[pk] = _StoredUnit(unit_of(columns), self.view.store_of(layer, origin))
+        missing = [pk for pk in pks if pk not in self._small_view and pk not in read]
+        self._remember_units(look_up(LayerUnit, _GIVEN, {"pk": missing}))
         if limit is not None and len(pks) > limit:
             pks = heapq.nsmallest(limit, pks, key=lambda pk: (-scores[pk], read[pk].unit.id))
         scored = [

@@ -14,6 +14,7 @@ from mrpvm.english.requests import Request, request_of
 from mrpvm.english.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.english.statements import Statement, statements_of
 from mrpvm.english.text import sentences
+from mrpvm.english.updates import later_of
 from mrpvm.english.voices import voiced
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER, requested_forms
 from mrpvm.plugins.goal_solvers.symbolic import rendering
@@ -21,6 +22,8 @@ from mrpvm.plugins.goal_solvers.symbolic.composing import Composed, composed
 from mrpvm.values import AnswerGroup, Evidence
 
 UNDECIDED_TEXT = "The evidence gives more than one answer and does not decide between them."
+LATER = "a later message may have changed it"
+MAY_HAVE_CHANGED = f"refused: {LATER}"
 _SENTENCE_LIMIT = 2
 """Sentences of an answer unless an explanation, a list or steps were asked for."""
 _PROCEDURE_CHARS = 400
@@ -91,9 +94,8 @@ class _Answerer:
         self.forms = forms
         asked = voiced(evidence.intent.target)
         by_voice = asked.is_attributed
-        statements = without_corrected(
-            restated(statements_of(evidence.entries)), keeps_former=asks_of_before(evidence.intent.target)
-        )
+        self.is_of_before = asks_of_before(evidence.intent.target)
+        statements = without_corrected(restated(statements_of(evidence.entries)), keeps_former=self.is_of_before)
         self.statements = _said_by(asked.voice, statements) if by_voice else statements
         self.asked = asked.said if by_voice else evidence.intent.target
         self.context = evidence.intent.context
@@ -148,6 +150,16 @@ class _Answerer:
         if found.is_undecided:
             marks = rendering.sentences_text(found.statements)
             return rendering.Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
+        later = later_of(found.statements[0], self.asked, self.statements) if not self.is_of_before else []
+        if later and (found.verdict is not None or {"one_word", "yes_no"} & set(self.forms)):
+            self.reason = MAY_HAVE_CHANGED
+            return None
+        if later:
+            self.reason = f"{self.reason}; {LATER}"
+            marked = [
+                replace(item, text=f"Later: {item.text}", before=None) for item in later if item not in found.statements
+            ]
+            return self._told([*found.statements, *marked], values=found.values)
         if found.verdict is not None:
             return self._rendered_verdict(is_yes=found.verdict, statement=found.statements[0])
         if "one_word" in self.forms and found.values:

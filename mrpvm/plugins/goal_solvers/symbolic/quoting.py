@@ -17,6 +17,7 @@ from mrpvm.english.parsing import read
 from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
 from mrpvm.english.statements import statements_of
 from mrpvm.english.text import QUESTION_MARKS, sentences
+from mrpvm.english.updates import later_of
 from mrpvm.english.weights import Model, Weights, learned
 from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry
 
@@ -85,6 +86,7 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
     shown = _quotable(found, ranked, weights) if quotes else []
     if not shown:
         return replace(group, reason=_joined(group.reason, doubt), confidence=round(sure, 2))
+    shown += _told_later(evidence, shown)
     # What is shown decides what the reason is about: the grammar may have found another sentence closest.
     said = frozenset[str]().union(*(read(item.passage.text).senses for item in shown))
     asked, context = evidence.intent.target, evidence.intent.context
@@ -103,6 +105,21 @@ def _quotable(found: Sequence[Candidate], ranked: Sequence[Scored], weights: Wei
     on_topic = {found[item.place].text_id for item in ranked if item.signs["bm25 whole"] >= weights.quoted}
     shown = [found[item.place] for item in ranked[:_QUOTED_MAX] if found[item.place].text_id in on_topic]
     return shown if len({candidate.text_id for candidate in shown}) == 1 else shown[:_QUOTED_APART_MAX]
+
+
+def _told_later(evidence: Evidence, shown: Sequence[Candidate]) -> list[Candidate]:
+    """Return what was told later of the same thing as the closest sentence, unless what held before is asked for."""
+    asked, best = evidence.intent.target, shown[0]
+    statements = statements_of(evidence.entries)
+    told = (item for item in statements if (item.unit_id, item.text) == (best.entry.unit.id, best.passage.text))
+    first = None if asks_of_before(asked) else next(told, None)
+    later = later_of(first, asked, statements) if first else []
+    known = {(item.entry.unit.id, item.passage.text) for item in shown}
+    return [
+        Candidate(Passage(text=item.text), item.entry, item.position)
+        for item in later
+        if (item.unit_id, item.text) not in known
+    ]
 
 
 def _joined(refused: str, doubt: str) -> str:

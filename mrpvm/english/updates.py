@@ -1,0 +1,147 @@
+"""Later messages after which what somebody told may hold no longer."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from mrpvm.english.corrections import CORRECTED_REACH, VALUE_SHAPES, of_same_voice
+from mrpvm.english.lexicon import COLOURS, REFERRING_PRONOUNS
+from mrpvm.english.matching import PARTNERS, numbers_in
+from mrpvm.english.parsing import read
+from mrpvm.english.statements import Statement
+from mrpvm.english.structure import Clause, Phrase, Sentence
+from mrpvm.english.text import words
+
+_MESSAGES_MAX = 2
+
+
+def later_of(told: Statement, question: str, statements: Sequence[Statement]) -> list[Statement]:
+    """Return the later statements of the same person after which what was told may hold no longer, in their order.
+
+    Such a one speaks of the same thing with another value of the same kind (a number, a time, a colour), or names
+    again what was told of it. Whether it really changes that is not decided: both are shown.
+    """
+    if told.is_of_document or told.speaker:
+        return []
+    ordered = sorted(statements, key=lambda item: item.order)
+    behind = [
+        item
+        for item in ordered[ordered.index(told) + 1 :][:CORRECTED_REACH]
+        if _told_at(item) != _told_at(told) and not item.is_of_document and of_same_voice(item, told)
+    ]
+    asked, before = read(question), read(told.plain)
+    about = _About.of(asked, before)
+    found: list[list[Statement]] = []
+    is_on_it = True  # what follows at once may go on with a pronoun
+    for before_it, item in pairwise((told, *behind)):
+        if found and found[-1] == [before_it] and _told_at(before_it) == _told_at(item):
+            found[-1].append(item)  # the same message goes on
+            continue
+        said = read(item.plain)
+        is_on_it = about.is_named_in(said) or (is_on_it and _refers_back(said))
+        if not is_on_it or _is_of_other_case(asked, said):
+            continue
+        if any(_names(said, phrase) for phrase in about.answers) or _has_other_value(told.plain, item.plain):
+            found.append([item])
+    return [item for message in found[-_MESSAGES_MAX:] for item in message]
+
+
+def _told_at(item: Statement) -> str:
+    """Return the time of the message that told it."""
+    return item.entry.unit.created_at or ""
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What a statement and the question it answers speak of: things, what is counted, and what the answer may be."""
+
+    subjects: Sequence[Phrase]
+    things: Sequence[Phrase]
+    counted: Sequence[Phrase]
+    answers: Sequence[Phrase]
+
+    @classmethod
+    def of(cls, asked: Sentence, told: Sentence) -> "_About":
+        clauses = [clause for clause in told.clauses if asked.senses & _senses(clause)] or told.clauses
+        said = [phrase for phrase in _named(clauses) if not _is_value(phrase)]
+        counted = [phrase for phrase in said if numbers_in(phrase)]
+        no_things = {clause.verb for clause in told.clauses} | {phrase.head for phrase in counted}
+        named = (phrase for phrase in (*said, *_named(asked.clauses)) if not _is_value(phrase))
+        subjects = [clause.subject for clause in clauses if clause.subject]
+        return cls(
+            subjects=subjects,
+            things=[phrase for phrase in named if phrase.head not in no_things],
+            counted=counted,
+            answers=[
+                phrase
+                for phrase in said
+                if not (numbers_in(phrase) or phrase.senses <= asked.senses)
+                and (phrase.is_name or phrase not in subjects)
+            ],
+        )
+
+    def is_named_in(self, said: Sentence) -> bool:
+        """Return whether a sentence names one of the things, or what is counted and nothing else that may have it."""
+        if any(_names(said, thing) for thing in self.things):
+            return True
+        others = [clause.subject for clause in said.clauses if clause.subject and not clause.subject.pronoun]
+        is_of_others = any(not any(_may_be_same(own, other) for own in self.subjects) for other in others)
+        return not is_of_others and any(_names(said, phrase) for phrase in self.counted)
+
+
+def _is_of_other_case(asked: Sentence, said: Sentence) -> bool:
+    """Return whether a question asks of other circumstances: "on weekdays" where the sentence says "on Sundays"."""
+    wanted, given = ([item for clause in each.clauses for item in clause.modifiers] for each in (asked, said))
+    return any(
+        word == other and not numbers_in(told) and phrase.senses.isdisjoint(told.senses)
+        for word, phrase in wanted
+        for other, told in given
+    )
+
+
+def _senses(clause: Clause) -> frozenset[str]:
+    return frozenset().union(*(phrase.senses for phrase in clause.phrases))
+
+
+def _named(clauses: Iterable[Clause]) -> list[Phrase]:
+    """Return the phrases that name something, members and what stands behind "of" apart."""
+    phrases = (part for clause in clauses for phrase in clause.phrases for part in _parts(phrase))
+    return [item for item in phrases if item.senses and not item.pronoun]
+
+
+def _parts(phrase: Phrase) -> Iterable[Phrase]:
+    return (part for member in phrase.members for part in (member, *member.aliases, *member.owned_by))
+
+
+def _refers_back(said: Sentence) -> bool:
+    return any(phrase.pronoun in REFERRING_PRONOUNS for clause in said.clauses for phrase in clause.phrases)
+
+
+def _is_value(phrase: Phrase) -> bool:
+    return phrase.head_text in COLOURS or any(shape.search(phrase.head_text) for shape in VALUE_SHAPES)
+
+
+def _names(said: Sentence, topic: Phrase) -> bool:
+    """Return whether a sentence has the word of a thing, and describes none of another owner or kind by it."""
+    named = _named(said.clauses)
+    alike = [phrase for phrase in named if topic.head in phrase.senses or phrase.head in topic.senses]
+    return any(_may_be_same(topic, phrase) for phrase in alike) if alike else topic.head in said.senses
+
+
+def _may_be_same(one: Phrase, other: Phrase) -> bool:
+    are_partners = one.owner_pronoun in PARTNERS and other.owner_pronoun in PARTNERS
+    if one.owner and other.owner and one.owner.isdisjoint(other.owner) and not are_partners:
+        return False
+    left, right = (phrase.senses - numbers_in(phrase) for phrase in (one, other))
+    return left <= right or right <= left
+
+
+def _has_other_value(told: str, later: str) -> bool:
+    """Return whether both sentences name a value of one kind, the later one another than the earlier."""
+    for shape in VALUE_SHAPES:  # a date's number is no other number
+        before, after = ({found[0].lower() for found in shape.finditer(text)} for text in (told, later))
+        if before and after:
+            return bool(after - before)
+        told, later = (shape.sub("", text) for text in (told, later))
+    one, other = (COLOURS & set(words(text.lower())) for text in (told, later))
+    return bool(one and other - one)
