@@ -13,7 +13,7 @@ from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.session import create_session, delete_session, purge_deleted_sessions
 from sessions_app.actions.settings.retention import choose_retention, start_retention, stop_retention
-from sessions_app.actions.upkeep.retention import carry_out_retention
+from sessions_app.actions.upkeep.retention import Pace, carry_out_retention
 from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.questions import AS_KEPT
 from sessions_app.experiments.recorded import NotReplayable
@@ -191,14 +191,23 @@ def test_removing_stops_when_told_and_goes_on_later(
             stop_retention(project)
 
     with recorded(monkeypatch) as transactions:
-        assert carry_out_retention(stop, rest=NOW) == 20
-    assert seen == [{"payloads": 10}, {"payloads": 20}]
+        removed = carry_out_retention(stop, rest=NOW)
+    assert 0 < seen[0]["payloads"] < seen[1]["payloads"] == removed < 32
     assert len(transactions) >= 3
     assert carry_out_retention(rest=NOW) == 0
     start_retention(project)
-    assert carry_out_retention(rest=NOW) == 12
+    assert carry_out_retention(rest=NOW) == 32 - removed
     kinds = AuditEntry.objects.filter(kind__startswith="retention.").order_by("pk").values_list("kind", flat=True)
     assert list(kinds) == [f"retention.{what}" for what in ("changed", "stopped", "started", "finished")]
+
+
+def test_a_transaction_takes_fewer_rows_after_one_that_took_long() -> None:
+    times = iter((0.0, 0.01, 1.0, 1.2, 2.0, 2.2, 3.0, 3.05))
+    pace, sizes = Pace(10, 4, clock=lambda: next(times)), []
+    for _ in range(4):
+        with pace.kept():
+            sizes.append(pace.size)
+    assert [*sizes, pace.size] == [4, 8, 4, 2, 2]
 
 
 def test_a_run_rests_before_the_next_begins(talk: Talk, project: Project) -> None:

@@ -41,8 +41,8 @@ from sessions_app.queries.settings.plugin_statistics import utilities_to_keep
 TITLE_CHARS = 200
 UNDO_PERIOD = timedelta(minutes=10)
 """How long a deleted session can be brought back before it may be purged."""
-TURNS_A_TRANSACTION, ROWS_A_TRANSACTION = 10, 500
-"""How many turns with their traces, or rows of other kinds, are removed at once."""
+TURNS_A_TRANSACTION, ROWS_A_TRANSACTION, _SPANS_A_TRANSACTION = 10, 500, 100
+"""How many turns with their traces, rows of other kinds, or spans are removed at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,16 +389,17 @@ def _purge_batch(session_pk: int) -> bool:
     if session is None:
         return False
     first = list(session.turns.order_by("turn_index").values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
-    # A trace of another application has up to 2,000 spans.
-    if remove_rows(ImportedSpan.objects.filter(turn__in=first)) or remove_turns(session.turns.all()):
+    # A trace of another application has up to 2,000 spans, each with all that was sent.
+    spans = ImportedSpan.objects.filter(turn__in=first)
+    if remove_rows(spans, _SPANS_A_TRANSACTION) or remove_turns(session.turns.all()):
         return True
     rest = (session.unit_events, session.messages, session.context_units, session.events, session.conversation_points)
     return any(remove_rows(rows.all()) for rows in rest)
 
 
-def remove_rows(rows: QuerySet[Any]) -> int:
+def remove_rows(rows: QuerySet[Any], most: int = ROWS_A_TRANSACTION) -> int:
     """Remove as many of these rows as one transaction may; return how many that were."""
-    pks = list(rows.values_list("pk", flat=True)[:ROWS_A_TRANSACTION])
+    pks = list(rows.values_list("pk", flat=True)[:most])
     if pks:
         rows.model._default_manager.filter(pk__in=pks).delete()
     return len(pks)

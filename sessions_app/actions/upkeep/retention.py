@@ -1,9 +1,10 @@
 """Removing what projects no longer keep, a few rows a transaction."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
-from itertools import batched
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -35,12 +36,33 @@ REST = timedelta(hours=1)
 """How long after a run the next one begins: days are counted, so minutes do not matter."""
 SECONDS_AT_ONCE = 20.0
 """Time limit of a sweep, which leaves the rest of a run for the next one."""
+_FIRST_SPANS = 50
+_LONG, _QUICK = 0.08, 0.02
+"""Seconds of a transaction from which the next one takes half as many rows, and below which twice as many."""
 _KEYS_A_QUERY = 10_000
 """The query has to go through all that is old, so that it is asked seldom; it locks nothing."""
 _ROWS_A_TRANSACTION: Mapping[RetentionKind, int] = {
     RetentionKind.TRIALS: 1, RetentionKind.IMPORTED_TRACES: 1, RetentionKind.AUDIT: ROWS_A_TRANSACTION,
 }  # fmt: skip
 """What stands for many rows goes alone, after these: an experiment has up to 200 trials, a trace 2,000 spans."""
+
+
+class Pace:
+    """How many rows a transaction takes: fewer after one that held its locks long, more after a quick one."""
+
+    def __init__(self, most: int, first: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self.size, self._clock = most, first, clock
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Time a transaction that takes `size` rows."""
+        began = self._clock()
+        yield
+        took = self._clock() - began
+        if took > _LONG:
+            self.size = max(1, self.size // 2)
+        elif took < _QUICK:
+            self.size = min(self._most, 2 * self.size)
 
 
 class _Ended(Exception):
@@ -91,16 +113,17 @@ def _batches(run: Retention, kind: RetentionKind) -> Iterator[int]:
         return
     before = timezone.now() - timedelta(days=days)
     old, newest = removable(kind, run.project, before).order_by("pk"), 0
-    size = _ROWS_A_TRANSACTION.get(kind, TURNS_A_TRANSACTION)
-    while keys := list(old.filter(pk__gt=newest).values_list("pk", flat=True)[: max(size, _KEYS_A_QUERY)]):
+    most = _ROWS_A_TRANSACTION.get(kind, TURNS_A_TRANSACTION)
+    pace = Pace(most, most)
+    while keys := deque(old.filter(pk__gt=newest).values_list("pk", flat=True)[:_KEYS_A_QUERY]):
         newest = keys[-1]
-        for some in batched(keys, size, strict=False):
+        while some := [keys.popleft() for _ in range(min(pace.size, len(keys)))]:
             if kind == RetentionKind.TRIALS:
                 remove_traces_of(Experiment.objects.filter(pk__in=some))
             elif kind == RetentionKind.IMPORTED_TRACES:
                 drawn = ImportedSpan.objects.filter(turn__in=old.filter(pk__in=some))
                 yield from _without_spans(run, drawn, is_counted=False)
-            with transaction.atomic():
+            with pace.kept(), transaction.atomic():
                 going = list(old.filter(pk__in=some).values_list("pk", flat=True))
                 _remove(kind, run.project, going)
                 _note(run, kind, len(going))
@@ -111,9 +134,10 @@ def _batches(run: Retention, kind: RetentionKind) -> Iterator[int]:
 
 def _without_spans(run: Retention, spans: QuerySet[ImportedSpan], *, is_counted: bool) -> Iterator[int]:
     """Remove spans batch by batch; yields how many count as removed: a trace counts once, not by its spans."""
+    pace = Pace(ROWS_A_TRANSACTION, _FIRST_SPANS)
     while True:
-        with transaction.atomic():
-            if not (removed := remove_rows(spans.order_by("pk"))):
+        with pace.kept(), transaction.atomic():
+            if not (removed := remove_rows(spans.order_by("pk"), pace.size)):
                 return
             count = removed if is_counted else 0
             _note(run, RetentionKind.IMPORTED_TRACES, count)
