@@ -10,7 +10,7 @@ import django
 
 from bench.databases import new_database
 
-PARTS = ("passages", "articles", "stories", "requests", "conversations", "pairs", "suites")
+PARTS = ("passages", "articles", "stories", "requests", "conversations", "pairs", "told", "suites")
 OWN_DATA = Path(__file__).parent.parent / "data"
 
 

@@ -8,6 +8,7 @@ from statistics import median, quantiles
 from bench.answers.asking import Asked, Reply, mounted
 from bench.answers.collections import Passage, Question, read_articles, read_requests, read_stories, sampled
 from bench.answers.judging import Tally, holds, outcome_of
+from bench.answers.told import read_conversations
 from bench.answers.unrelated import changes, matters, mounted_matters
 from bench.evaluation.runs import run_all, tally
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, load_suites
@@ -74,6 +75,9 @@ def report(directory: Path, wanted: Wanted) -> Iterator[str]:
                 if only in (None, name):
                     for row in measure():
                         yield row.line(mode) if isinstance(row, Figure) else row
+    if only in (None, "told"):
+        yield "\n=== told in messages, by words alone"
+        yield from _told(show)
     if only in (None, "suites"):
         yield "\n=== own suites, by words alone"
         yield from (row.line("words") for row in _suites())
@@ -229,6 +233,22 @@ def _pairs(directory: Path, count: int, mode: str) -> Iterator[Figure | str]:
         yield Figure(f"unrelated questions: evidence changed, {by}", 100 * changed.evidence, {})
         yield Figure(f"unrelated questions: answer changed, {by}", 100 * changed.answer, {})
         yield Figure(f"unrelated questions: either, {by}", 100 * changed.either, _must(5), at_most=True)
+
+
+def _told(show: str | None) -> Iterator[str]:
+    """Yield what is shown of facts of which later messages may have changed some."""
+    conversations = read_conversations()
+    outcomes = [(item, item.outcome()) for item in conversations]
+    for wanted, text in (
+        ("right", "told facts: what is shown holds the right value"),
+        ("wrong", "told facts: only an outdated or another one's value is shown"),
+    ):
+        share = 100 * sum(outcome == wanted for _, outcome in outcomes) / len(outcomes)
+        yield Figure(text, share, {}).line("words")
+        if show == wanted:
+            yield from (
+                f"  {item.told} {item.later} {item.question}" for item, outcome in outcomes if outcome == wanted
+            )
 
 
 def _answerable(corpus: Corpus) -> list[TurnQuestion]:

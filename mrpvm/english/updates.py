@@ -41,7 +41,9 @@ def later_of(told: Statement, question: str, statements: Sequence[Statement]) ->
         is_on_it = about.is_named_in(said) or (is_on_it and _refers_back(said))
         if not is_on_it or _is_of_other_case(asked, said):
             continue
-        if any(_names(said, phrase) for phrase in about.answers) or _has_other_value(told.plain, item.plain):
+        goes_on = bool(found) and found[-1][-1] is before_it and _refers_back(said)
+        names_answer = any(_names(said, phrase) for phrase in about.answers)
+        if goes_on or names_answer or _has_other_value(told.plain, item.plain):
             found.append([item])
     return [item for message in found[-_MESSAGES_MAX:] for item in message]
 

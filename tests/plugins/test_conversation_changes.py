@@ -71,6 +71,11 @@ def test_a_later_message_that_may_change_a_fact_is_told_with_it(told: str, later
     assert asked(told, "I like tea.", later, question) == f"{told} [1] Later: {later} [2]"
 
 
+def test_a_message_that_goes_on_is_told_with_the_later_one() -> None:
+    told, later, on = "Vera is the captain of the team.", "Vera left.", "Ines took over from her."
+    assert asked(told, later, on, "Who is the captain of the team?") == f"{told} [1] Later: {later} [2] {on} [3]"
+
+
 def test_what_may_have_changed_gets_no_yes() -> None:
     told, later = "The choir sings at 7 pm.", "They moved the choir to 8 pm."
     assert asked(told, "Does the choir sing at 7 pm?") == f"Yes. {told}"

@@ -156,10 +156,9 @@ class _Answerer:
             return None
         if later:
             self.reason = f"{self.reason}; {LATER}"
-            marked = [
-                replace(item, text=f"Later: {item.text}", before=None) for item in later if item not in found.statements
-            ]
-            return self._told([*found.statements, *marked], values=found.values)
+            shown = [replace(item, before=None) for item in later if item not in found.statements]
+            marked = [replace(item, text=f"Later: {item.text}") for item in shown[:1]]
+            return self._told([*found.statements, *marked, *shown[1:]], is_long=True, values=found.values)
         if found.verdict is not None:
             return self._rendered_verdict(is_yes=found.verdict, statement=found.statements[0])
         if "one_word" in self.forms and found.values:
