@@ -57,6 +57,7 @@ def test_the_newer_of_two_answers_is_given(told: str, correction: str, question:
     assert asked(told, correction, question) == correction
 
 
+@pytest.mark.rule("BUILTIN-36")
 @pytest.mark.parametrize(
     ("told", "later", "question"),
     [
@@ -69,6 +70,18 @@ def test_the_newer_of_two_answers_is_given(told: str, correction: str, question:
 )
 def test_a_later_message_that_may_change_a_fact_is_told_with_it(told: str, later: str, question: str) -> None:
     assert asked(told, "I like tea.", later, question) == f"{told} [1] Later: {later} [2]"
+
+
+@pytest.mark.rule("BUILTIN-28")
+def test_what_was_told_later_of_the_same_is_evidence_up_to_a_limit() -> None:
+    with EvaluatedSession() as session:
+        for message in ("Swan lies in Oslo.", "I like tea.", *(f"Oslo has hotel {number}." for number in range(9))):
+            session.say(message)
+        answer = session.say("Where does Swan lie?").answer
+    assert answer is not None
+    said = [(entry.unit.text, entry.notes) for entry in answer.groups[0].evidence]
+    later = [text for text, notes in said if notes == ("was told later than what was found",)]
+    assert later == [f"Oslo has hotel {number}." for number in range(5, 9)]
 
 
 def test_a_message_that_goes_on_is_told_with_the_later_one() -> None:

@@ -57,7 +57,7 @@ class BackendFindings:
 type FindCandidates = Callable[[ContextProfile, RetrieveInput, CallContext], BackendFindings]
 """Gives the stored candidates of one intent; the units of the running turn are there to be reasoned with."""
 NOTHING_RECALLED = Recall()
-_NEWEST, _LATER_TOLD = 50, 8
+_NEWEST, _LATER_TOLD = 50, 4
 """How many of the newest units are looked through for what was told later of the same thing, and how many are given."""
 
 
