@@ -399,7 +399,7 @@ def _purge_batch(session_pk: int) -> bool:
 
 def remove_rows(rows: QuerySet[Any], most: int = ROWS_A_TRANSACTION) -> int:
     """Remove as many of these rows as one transaction may; return how many that were."""
-    pks = list(rows.values_list("pk", flat=True)[:most])
+    pks = list(rows.order_by().values_list("pk", flat=True)[:most])
     if pks:
         rows.model._default_manager.filter(pk__in=pks).delete()
     return len(pks)

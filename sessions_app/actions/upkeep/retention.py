@@ -15,7 +15,6 @@ from sessions_app.actions.sessions.session import (
     ROWS_A_TRANSACTION,
     TURNS_A_TRANSACTION,
     delete_session,
-    remove_rows,
 )
 from sessions_app.actions.settings.audit import record, remove_entries
 from sessions_app.actions.turns.payloads import remove_exchanges, remove_payloads
@@ -52,6 +51,10 @@ class Pace:
 
     def __init__(self, most: int, first: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self.size, self._clock = most, first, clock
+
+    def take(self, keys: deque[int]) -> list[int]:
+        """Take the first keys, as many as the next transaction may have."""
+        return [keys.popleft() for _ in range(min(self.size, len(keys)))]
 
     @contextmanager
     def kept(self) -> Iterator[None]:
@@ -117,11 +120,11 @@ def _batches(run: Retention, kind: RetentionKind) -> Iterator[int]:
     pace = Pace(most, most)
     while keys := deque(old.filter(pk__gt=newest).values_list("pk", flat=True)[:_KEYS_A_QUERY]):
         newest = keys[-1]
-        while some := [keys.popleft() for _ in range(min(pace.size, len(keys)))]:
+        while some := pace.take(keys):
             if kind == RetentionKind.TRIALS:
                 remove_traces_of(Experiment.objects.filter(pk__in=some))
             elif kind == RetentionKind.IMPORTED_TRACES:
-                drawn = ImportedSpan.objects.filter(turn__in=old.filter(pk__in=some))
+                drawn = ImportedSpan.objects.filter(turn__in=list(old.filter(pk__in=some)))
                 yield from _without_spans(run, drawn, is_counted=False)
             with pace.kept(), transaction.atomic():
                 going = list(old.filter(pk__in=some).values_list("pk", flat=True))
@@ -135,13 +138,13 @@ def _batches(run: Retention, kind: RetentionKind) -> Iterator[int]:
 def _without_spans(run: Retention, spans: QuerySet[ImportedSpan], *, is_counted: bool) -> Iterator[int]:
     """Remove spans batch by batch; yields how many count as removed: a trace counts once, not by its spans."""
     pace = Pace(ROWS_A_TRANSACTION, _FIRST_SPANS)
-    while True:
-        with pace.kept(), transaction.atomic():
-            if not (removed := remove_rows(spans.order_by("pk"), pace.size)):
-                return
-            count = removed if is_counted else 0
-            _note(run, RetentionKind.IMPORTED_TRACES, count)
-        yield count
+    while keys := deque(spans.order_by().values_list("pk", flat=True)[:_KEYS_A_QUERY]):
+        while some := pace.take(keys):
+            with pace.kept(), transaction.atomic():
+                removed, _ = spans.filter(pk__in=some).delete()
+                count = removed if is_counted else 0
+                _note(run, RetentionKind.IMPORTED_TRACES, count)
+            yield count
 
 
 def _remove(kind: RetentionKind, project: Project, keys: Sequence[int]) -> None:
