@@ -3,84 +3,33 @@
 import io
 import json
 import logging
-import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from ahocorasick_rs import BytesAhoCorasick
 from asgiref.sync import async_to_sync
-from django.apps import apps
 from django.db import connection
-from django.db.models import BinaryField, Model, TextField
-from django.db.models.functions import Cast
 
 from mrpvm.llm.redaction import REDACTED
 from sessions_app.actions.sessions.histories import append_turn_message, write_turn_messages
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.logs import PlainFormatter
-from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session, TurnEvents
-from sessions_app.models.turns.compression import CompressedJSONField, decompress
-from sessions_app.models.turns.payload_frames import payload_texts, places
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
 from tests.api.conftest import Caller
 from tests.interchange.test_traces_in import request_of, span
 from tests.llm.provider import Provider
 from tests.planted import Planted, planted_secrets
+from tests.stored import CONVERSATION, assert_nowhere, finder, stored_texts
 from tests.walks import WALKS
 from tests.web.page_scene import member_client
 
-_UNIT = {"topic", "title", "claim", "procedure", "condition", "text_body", "subject", "object", "provenance"}
-CONVERSATION = {
-    # What was said, and what is needed to answer it.
-    "Message": {"content", "payload"},
-    # For a day: a repeated request gets the same answer.
-    "KeptAnswer": {"body"},
-    "ContextUnit": {
-        "topic",
-        "title",
-        "claim",
-        "procedure",
-        "condition",
-        "text_body",
-        "subject",
-        "object",
-        "provenance",
-    },
-    "LayerUnit": _UNIT,
-    "KnowledgeSource": {"content", "name"},
-    "RememberedText": {"content", "namespace"},
-    "SessionMemory": {"record"},
-    "Session": {"system_prompt", "summary", "metadata"},
-    # What is to be forgotten, until it is.
-    "Forgetting": {"work"},
-}
 PAGES = (
     "/", "/turns", "/overview", "/review", "/audit", "/tests", "/knowledge", "/members", "/experiments", "/forget",
 )  # fmt: skip
-
-
-def stored_texts(skipped: Mapping[str, set[str]]) -> Iterator[tuple[str, bytes]]:
-    """Yield every stored value as bytes, what is compressed in plain, under `Model.column`."""
-    for model in apps.get_models():
-        for field in model._meta.concrete_fields:
-            if field.name not in skipped.get(model.__name__, ()):
-                yield from ((f"{model.__name__}.{field.name}", text) for text in _values(model, field))
-
-
-def _values(model: type[Model], field: Any) -> Iterator[bytes]:
-    rows = model._default_manager.filter(**{f"{field.name}__isnull": False}).order_by("pk")
-    if model is TurnEvents and field.name == "payloads":
-        for row in rows.only("payloads", "payload_index"):
-            yield from payload_texts(row.payloads, list(places(row.payload_index))).values()
-        return
-    kind = BinaryField() if isinstance(field, BinaryField) else TextField()
-    for raw in rows.annotate(stored_as=Cast(field.name, kind)).values_list("stored_as", flat=True):
-        data = bytes(raw) if isinstance(field, BinaryField) else raw.encode("utf-8", "surrogatepass")
-        yield decompress(data) if isinstance(field, CompressedJSONField) else data
 
 
 @pytest.fixture
@@ -150,6 +99,7 @@ def tell_elsewhere(editor: Caller, planted: list[Planted], session_id: str) -> N
         lambda item: editor.post("/v1/chat/completions", {"model": "mrpvm", **said(item)}, Idempotency_Key=item.form),
         lambda item: editor.upload(f"{api}/workspace/sources", f"{item.form}.txt", noted(item), "text/plain"),
         lambda item: editor.get(f"/api/turns?q={quote(item.secret)}"),
+        lambda item: editor.post("/api/chat/completions", said(item), X_Request_Id=item.secret),
     ]
     for place, item in enumerate(planted):
         answer = doors[place % len(doors)](item)
@@ -247,22 +197,6 @@ def exports(editor: Caller, sessions: list[str]) -> Iterator[tuple[str, bytes]]:
         yield f"turns as {form}", read(editor.get(f"/api/turns/export?format={form}"))
     for suite in editor.get("/api/suites").json()["suites"]:
         yield "suite", editor.get(f"/api/suites/{suite['suite_id']}/file").content
-
-
-def finder(planted: list[Planted]) -> BytesAhoCorasick:
-    """Return a search for every secret, and for the longest word in it without its end, as stemmed words have it."""
-    return BytesAhoCorasick([part for item in planted for part in _parts(item.secret)])
-
-
-def _parts(secret: str) -> tuple[bytes, bytes]:
-    return secret.lower().encode(), max(re.findall(r"[A-Za-z0-9]+", secret), key=len).lower()[:-2].encode()
-
-
-def assert_nowhere(secrets: BytesAhoCorasick, where: str, text: bytes) -> None:
-    """Fail with the surroundings of what is found, whole or as a word of which the end was cut off."""
-    lower = text.lower()
-    found = [lower[max(0, start - 60) : end + 20] for _, start, end in secrets.find_matches_as_indexes(lower)]
-    assert not found, f"{where} holds {found}"
 
 
 def test_secrets_are_stored_in_no_log_trace_or_export(

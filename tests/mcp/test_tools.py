@@ -7,12 +7,15 @@ import httpx2
 import pytest
 from pydantic import AnyUrl
 
+from mrpvm.llm.redaction import REDACTED
 from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.mcp import reading, texts
 from sessions_app.models import Project, Session
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 from tests.live import LiveServer
 from tests.mcp.conftest import Agent
+from tests.planted import planted_secrets
+from tests.stored import CONVERSATION, assert_nowhere, finder, stored_texts
 
 # One process imports the SDK.
 pytestmark = pytest.mark.xdist_group("mcp")
@@ -40,6 +43,18 @@ def test_an_agent_tells_and_asks_in_one_session(agent: Callable[..., Agent]) -> 
     assert asked
     assert asked["session_id"] == told["session_id"]
     assert asked["turn_id"] in editor.text("read_turn", **asked.groupdict())
+
+
+def test_what_an_agent_says_leaves_no_secret_in_what_tells_of_it(agent: Callable[..., Agent]) -> None:
+    planted = planted_secrets(seed=6, a_form=1)
+    secrets, editor = finder(planted), agent()
+    for item in planted:
+        editor.text("ask", message=item.text)
+        assert_nowhere(secrets, "an answer", editor.text("search_turns", query=f'"{item.secret}"').encode())
+    stored = list(stored_texts(CONVERSATION))
+    assert sum(text.count(REDACTED.encode()) for _, text in stored) >= len(planted)
+    for place, text in stored:
+        assert_nowhere(secrets, place, text)
 
 
 def test_an_agent_walks_from_a_list_to_a_cause(agent: Callable[..., Agent], talked: dict[str, str]) -> None:
