@@ -153,9 +153,11 @@ class Sweeper(threading.Thread):
         """Sweep; return how many seconds later it has to be done again."""
         interval = settings.MRPVM_SWEEP_INTERVAL_MS / 1000
         try:
+            with living_connection():
+                _check_database()
+            self._is_kept_off = False  # a whole sweep lets turns go first, and may take minutes of a busy server
             is_anything_left = bool(sweep()["derived"])
-            self._is_kept_off = False
-        except DatabaseAway:
+        except (DatabaseAway, StorageUnavailable):
             is_anything_left = self._is_kept_off = True
         return min(interval, SOON_SECONDS) if is_anything_left else interval
 

@@ -40,7 +40,9 @@ class Time:
 def timed(monkeypatch: pytest.MonkeyPatch, sweep: Callable[[], object], sweeps: int) -> Time:
     sweeper = Sweeper()
     time = Time(sweeper, sweeps)
-    for name, value in (("sweep", sweep), ("connections", Mock()), ("time", time), ("unclosed", time)):
+    patched = {"sweep": sweep, "connections": Mock(), "time": time, "unclosed": time}
+    patched |= {"_check_database": Mock(), "living_connection": nullcontext}
+    for name, value in patched.items():
         monkeypatch.setattr(swept_by, name, value)
     return time
 
@@ -75,12 +77,26 @@ def test_it_comes_back_soon_while_the_database_is_away(monkeypatch: pytest.Monke
     assert works == [True, True, False, False, True]
 
 
+def test_it_works_again_before_a_long_sweep_is_over(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    works: list[bool] = []
+
+    def sweep() -> dict[str, int]:
+        works.append(time.sweeper.works)
+        if len(works) == 1:
+            raise DatabaseAway
+        return {"derived": 0}
+
+    time = timed(monkeypatch, sweep, 3)
+    monkeypatch.setattr(time.sweeper, "is_alive", lambda: True)
+    time.sweeper.run()
+    assert works == [True, True, True]
+
+
 def test_turns_left_open_are_closed_between_two_sweeps(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     settings.MRPVM_SWEEP_INTERVAL_MS = 60_000
     time = timed(monkeypatch, Mock(), 3)
     time.unclosed["req-1"] = TurnEnd({"code": "UNAVAILABLE"})
     recover = Mock(side_effect=[OperationalError("away"), lambda: 1])
-    monkeypatch.setattr(swept_by, "living_connection", nullcontext)
     monkeypatch.setattr(swept_by, "recover_abandoned", recover)
     time.sweeper.run()
     assert recover.call_count == 3 > swept_by.sweep.call_count == 0  # type: ignore[attr-defined]
@@ -100,7 +116,6 @@ PARTS = (
 def test_a_part_that_fails_is_noted_and_stops_no_other(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(swept_by, "living_connection", nullcontext)
     for name in PARTS:
         monkeypatch.setattr(swept_by, name, Mock(return_value=1))
     monkeypatch.setattr(swept_by, "expire_sessions", Mock(side_effect=OSError("disk")))
