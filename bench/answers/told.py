@@ -1,6 +1,6 @@
 """What somebody tells in messages, of which a later one may change something, and what is asked of it then.
 
-The messages of `told.json` were written by people who did not know how statements are read: some say that something
+The messages of `told.json` were written without knowledge of how statements are read: some say that something
 has changed, some speak of another thing with a value of the same kind, some of nothing that matters.
 """
 
