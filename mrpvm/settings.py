@@ -119,6 +119,42 @@ MRPVM_INGEST_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_INGEST_TIMEOUT_MS", 30
 MRPVM_LOGINS_PER_MINUTE = ENVIRONMENT.whole_number("MRPVM_LOGINS_PER_MINUTE", 10)  # 0 is off
 MRPVM_CHATS_PER_MINUTE = ENVIRONMENT.whole_number("MRPVM_CHATS_PER_MINUTE", 600)  # 0 is off
 
+# --- Limits that no variable changes ---------------------------------------------------------------
+
+MRPVM_SESSIONS_SHOWN = 25  # rows that a page or field shows before "more"
+MRPVM_BASES_SHOWN = 100
+MRPVM_BASES_OFFERED = 200
+MRPVM_SOURCES_SHOWN = 200
+MRPVM_SESSIONS_LOOKED_AT = 200  # those that mount a base, for where a unit was used
+MRPVM_UNITS_COMPARED = 200  # on the page that compares two turns
+MRPVM_RUNS_SHOWN = 200
+MRPVM_RUNS_SHOWN_WHOLE = 60  # up to so many rows, equal ones are listed too
+MRPVM_PAYLOADS_COMPARED = 400
+MRPVM_ROWS_COUNTED = 1_000  # of a table, on the admin's index
+MRPVM_ROWS_A_PIECE = 500  # of a file that is streamed
+MRPVM_MCP_PAGE_CHARS = 16_000
+MRPVM_KEY_CACHE_SECONDS = 1.0  # an API key that another process revokes works that much longer
+MRPVM_ACCESS_SECONDS = 1.0  # between two looks whether the reader of a stream or socket may still read
+MRPVM_PING_SECONDS = 15.0  # of silence, before a comment shows proxies that the stream lives
+MRPVM_STREAM_POLL_SECONDS = 0.5
+MRPVM_PROGRESS_SECONDS = 0.1  # between two events of a streamed upload
+MRPVM_LOADING_EVENT_SECONDS = 0.5  # between two events of a source that a turn loads
+MRPVM_MAX_DELIVERIES = 1_000  # to the channel layer at once; beyond, pages read the rows at their next heartbeat
+MRPVM_DELIVERY_SECONDS = 5
+MRPVM_REJOIN_PAUSE_SECONDS = 1  # after the first failure of the channel layer
+MRPVM_MAX_INVITATIONS = 100  # open ones of a project
+MRPVM_MAX_PLUGIN_FAILURES = 1_000  # kept, the newest
+MRPVM_MAX_PAGES_MEASURED = 2_000_000  # SQLite's `dbstat` reads every page: a larger file (8 GB) is estimated
+MRPVM_MAX_SPANS_A_REQUEST = 10_000
+MRPVM_MAX_SPANS_A_TRACE = 2_000
+MRPVM_TRACE_REQUEST_BYTES = 1_000_000  # half of what another mrpvm takes by default
+MRPVM_SPREAD_UTTERANCES = 1_000  # of a search's hits, the best ones, whose neighbours are looked at
+MRPVM_PACKED_FROM_UNITS = 1_000  # of its own in a sealed layer; a smaller one is read as fast row by row
+MRPVM_LONGEST_READ_SECONDS = 5.0  # in which pages and predicted turns may still search a replaced index
+MRPVM_PRECOMPUTE_UNITS = 20_000  # larger layers are embedded lazily
+MRPVM_PACING_SECONDS = 0.25  # the longest pause of background work for turns
+MRPVM_DERIVED_FROM_CHARS = 8_000  # of the text that a model sums up
+
 # --- How sources are cut; a normaliser takes 8,000 characters --------------------------------
 
 MRPVM_CHUNK_WHOLE_CHARS = ENVIRONMENT.whole_number("MRPVM_CHUNK_WHOLE_CHARS", 7_000, highest=8_000)

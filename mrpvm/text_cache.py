@@ -11,28 +11,33 @@ from threading import Lock
 from types import NoneType
 from typing import Any
 
-MAX_BYTES = 16_000_000
-"""Of all caches of texts in the process together."""
 _ENTRY_BYTES = 300
 """About what an entry takes beside its key and its value."""
 
-_lock = Lock()
-_caches: "list[TextCache[Any, Any]]" = []
-_held_bytes = 0
+
+class CacheGroup:
+    """Caches that together hold at most `max_bytes`; beyond, the largest one drops its least recently used results."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.held_bytes = 0
+        self.lock = Lock()
+        self.caches: list[TextCache[Any, Any]] = []
+
+
+ALL_CACHES = CacheGroup(max_bytes=16_000_000)
+"""Those of the process."""
 
 
 class TextCache[**Given, Result]:
-    """A function of texts that keeps its latest results.
+    """A function of texts that keeps its latest results."""
 
-    When all caches together hold more than `MAX_BYTES`, the largest one drops what was not asked for longest.
-    """
-
-    def __init__(self, function: Callable[Given, Result]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[Given, Result], group: CacheGroup = ALL_CACHES) -> None:
+        self._function, self._group = function, group
         self._results: OrderedDict[Hashable, tuple[Result, int]] = OrderedDict()
         self.held_bytes = 0
         update_wrapper(self, function)
-        _caches.append(self)
+        group.caches.append(self)
 
     def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         """Return the function's result, worked out again unless it is still held."""
@@ -48,39 +53,34 @@ class TextCache[**Given, Result]:
 
     def _keep(self, key: Hashable, result: Result) -> None:
         size = _ENTRY_BYTES + deep_size(key) + deep_size(result)
-        with _lock:
-            if size > MAX_BYTES or key in self._results:
+        group = self._group
+        with group.lock:
+            if size > group.max_bytes or key in self._results:
                 return
             self._results[key] = (result, size)
             self._count(size)
-            while _held_bytes > MAX_BYTES:
-                max(_caches, key=lambda cache: cache.held_bytes)._drop()
+            while group.held_bytes > group.max_bytes:
+                max(group.caches, key=lambda cache: cache.held_bytes)._drop()
 
     def _drop(self) -> None:
         _, (_, size) = self._results.popitem(last=False)
         self._count(-size)
 
     def _count(self, size: int) -> None:
-        global _held_bytes
         self.held_bytes += size
-        _held_bytes += size
+        self._group.held_bytes += size
 
     def cache_clear(self) -> None:
         """Drop everything."""
-        with _lock:
+        with self._group.lock:
             self._results.clear()
             self._count(-self.held_bytes)
 
 
 def clear_all() -> None:
     """Drop what all caches of the process hold."""
-    for each in _caches:
+    for each in ALL_CACHES.caches:
         each.cache_clear()
-
-
-def held_bytes() -> int:
-    """Return how much all caches of texts hold together."""
-    return _held_bytes
 
 
 def deep_size(value: object) -> int:

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypedDict, get_args
 
 from asgiref.sync import async_to_sync
 from channels.layers import InMemoryChannelLayer, get_channel_layer
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -350,13 +351,10 @@ def _send(group: str, messages: Sequence[EventMessage]) -> None:
 
 _deliveries: set[asyncio.Task[None]] = set()
 """Deliveries under way: the loop itself would not keep them alive."""
-MOST_DELIVERIES = 1_000
-"""Under way at once; beyond, the layer hangs, and pages read the rows at their next heartbeat."""
-DELIVERY_SECONDS = 5
 
 
 def _start_delivery(layer: Any, group: str, messages: Sequence[EventMessage], sent: float) -> None:
-    if len(_deliveries) >= MOST_DELIVERIES:
+    if len(_deliveries) >= settings.MRPVM_MAX_DELIVERIES:
         logger.warning("%s deliveries are under way, not published: %s", len(_deliveries), _kinds(messages))
         return
     delivery = asyncio.create_task(_deliver(layer, group, messages, sent))
@@ -366,7 +364,7 @@ def _start_delivery(layer: Any, group: str, messages: Sequence[EventMessage], se
 
 async def _deliver(layer: Any, group: str, messages: Sequence[EventMessage], sent: float) -> None:
     try:
-        async with asyncio.timeout(DELIVERY_SECONDS):
+        async with asyncio.timeout(settings.MRPVM_DELIVERY_SECONDS):
             for message in messages:
                 await layer.group_send(group, {"type": "session.event", "message": message})
         if (counted := meters()) is not None:

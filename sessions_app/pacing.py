@@ -13,7 +13,6 @@ from django.conf import settings
 
 from sessions_app.models import ExplainabilityTurn
 
-LONGEST_PAUSE_SECONDS = 0.25
 _POLL_SECONDS = 0.02
 
 _running_count = 0
@@ -51,7 +50,7 @@ class Pacer:
 
     def pause(self) -> None:
         """Wait while turns run, at most as long as the work since the last pause took, and never long."""
-        pause_seconds = min(time.monotonic() - self._resumed, LONGEST_PAUSE_SECONDS)
+        pause_seconds = min(time.monotonic() - self._resumed, settings.MRPVM_PACING_SECONDS)
         if self._asks_rows:
             until = time.monotonic() + pause_seconds
             while time.monotonic() < until and ExplainabilityTurn.is_any_running():

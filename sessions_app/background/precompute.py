@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from django.conf import settings
 from django.core.cache import cache
 
 from mrpvm import registry
@@ -27,8 +28,6 @@ SECONDS_AT_ONCE = 30.0
 """Time limit, so that the other parts of the sweep run too."""
 UNITS_AT_ONCE = 4
 """Batch size, small so that turns run between batches."""
-MOST_UNITS = 20_000
-"""Larger layers are embedded lazily."""
 _CLAIM = "ahead"
 
 
@@ -70,7 +69,7 @@ def _derive_for_layers(descriptor: Descriptor, reader: UnitReader, until: float,
     version, done = reader.artifact_version, 0
     if version is None:
         return 0
-    layers = sealed_layers(MOST_UNITS)
+    layers = sealed_layers(settings.MRPVM_PRECOMPUTE_UNITS)
     progress = _progress.setdefault((descriptor.id, version), _Progress())
     progress.gone_through.intersection_update(layers)
     progress.failed.intersection_update(layers)

@@ -27,7 +27,6 @@ PLUGIN_ID = "kb-summary"
 ROLE = "kb-derive"
 _AT_ONCE = 4
 _PATIENCE_SECONDS = 0.1
-MATERIAL_CHARS = 8_000
 _SYSTEM = (
     "You summarise a part of a document for people who search it. Write one or two plain sentences of at most "
     f"{SUMMARY_CHARS} characters in the language of the text. Say nothing that the text does not say, and keep "
@@ -113,9 +112,10 @@ def _asked(unit: KnowledgeUnit, children: Sequence[KnowledgeUnit], models: Model
 
 def _material(text: str) -> str:
     """Return the text, or its beginning with a note for the model that it is not the whole."""
-    if len(text) <= MATERIAL_CHARS:
+    limit = settings.MRPVM_DERIVED_FROM_CHARS
+    if len(text) <= limit:
         return text
-    return f"Only the first {MATERIAL_CHARS:,} of {len(text):,} characters:\n\n{text[:MATERIAL_CHARS]}"
+    return f"Only the first {limit:,} of {len(text):,} characters:\n\n{text[:limit]}"
 
 
 def _claim_of(unit_id: str, future: "Future[Reply]") -> str:

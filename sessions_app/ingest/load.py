@@ -51,7 +51,6 @@ from sessions_app.queries.sessions.lookups import reread_session
 from sessions_app.queries.settings.model_roles import shared_config
 
 """From this size on a text is read in a process of its own; below, starting one would cost more than reading."""
-_PROGRESS_SECONDS = 0.5
 type OnStage = Callable[[Literal["reading", "storing"], int, int], None]
 """Takes how far an ingest is: chunks that are read, then units that are written, and of how many."""
 
@@ -428,7 +427,7 @@ def _told(session: Session, upload: Upload) -> OnStage:
 
     def tell(stage: str, done: int, of: int) -> None:
         nonlocal last
-        if stage == "reading" and time.monotonic() - last >= _PROGRESS_SECONDS:
+        if stage == "reading" and time.monotonic() - last >= settings.MRPVM_LOADING_EVENT_SECONDS:
             last = time.monotonic()
             events.announce_loading(session.pk, upload.name, done, of)
 

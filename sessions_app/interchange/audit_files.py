@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import StreamingHttpResponse
 
 from sessions_app.actions.settings.audit import record
-from sessions_app.interchange.row_files import ROWS_A_PIECE, Piece, file_response
+from sessions_app.interchange.row_files import Piece, file_response
 from sessions_app.models import AuditEntry, AuditKind, Project
 from sessions_app.queries.settings.audit import AuditFilter, entries_after, newest_key
 
@@ -33,9 +34,9 @@ def audit_response(project: Project, wanted: AuditFilter, form: str) -> Streamin
     record(AuditKind.EXPORTED, project.pk, "audit log", form=form)
 
     def read(key: int | None) -> Piece:
-        rows = entries_after(project, wanted, key or 0, ROWS_A_PIECE)
+        rows = entries_after(project, wanted, key or 0, settings.MRPVM_ROWS_A_PIECE)
         kept = [entry for entry in rows if entry.pk <= through]
-        is_last = len(kept) < ROWS_A_PIECE
+        is_last = len(kept) < settings.MRPVM_ROWS_A_PIECE
         return Piece([entry_record(entry) for entry in kept], None if is_last else kept[-1].pk)
 
     return file_response(f"audit-{project.slug}", form, COLUMNS, read)

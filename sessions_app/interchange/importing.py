@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
 
@@ -24,7 +25,6 @@ from sessions_app.interchange.received import ReceivedSpan
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.turns.outcomes import listed_outcome
 
-SPANS_A_TRACE = 2_000
 SESSION_START = "otel-"
 _NAME_CHARS = 100
 
@@ -33,7 +33,7 @@ def import_spans(project: Project, spans: Sequence[ReceivedSpan]) -> int:
     """Store the spans and draw their traces; return how many were new. Known spans change nothing.
 
     Raises:
-        TooLarge: a trace would hold more than `SPANS_A_TRACE` spans; those of other traces before it are stored.
+        TooLarge: a trace would hold too many spans; those of other traces before it are stored.
         Expired: the conversation's session has expired.
 
     Effects: a transaction a trace: its spans; its session, if that is new; its turn, messages, events and payloads.
@@ -50,8 +50,8 @@ def _import_trace(project: Project, trace_id: str, spans: Sequence[ReceivedSpan]
         new = [span for span in spans if span.span_id not in known]
         if not new:
             return 0
-        if len(known) + len(new) > SPANS_A_TRACE:
-            raise TooLarge(f"The trace {trace_id} holds more than {SPANS_A_TRACE} spans.")
+        if len(known) + len(new) > settings.MRPVM_MAX_SPANS_A_TRACE:
+            raise TooLarge(f"The trace {trace_id} holds more than {settings.MRPVM_MAX_SPANS_A_TRACE} spans.")
         turn = next((row.turn for row in known.values() if row.turn is not None), None)
         drawing = draw(
             [*(from_wire(ReceivedSpan, row.span) for row in known.values()), *new],

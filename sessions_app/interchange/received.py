@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
-SPANS_A_REQUEST = 10_000
 ATTRIBUTES_A_SPAN = 256
 VALUE_CHARS = 64_000
 NAME_CHARS = 200
@@ -73,7 +72,7 @@ def read_request(body: bytes, media_type: str, encoding: str) -> Received:
 
     Raises:
         InvalidInput: the body is no such request.
-        TooLarge: it unpacks to more than `UNPACKED` times what may be sent, or holds more than `SPANS_A_REQUEST` spans.
+        TooLarge: it unpacks to more than `UNPACKED` times what may be sent, or holds too many spans.
     """
     plain = _unpacked(body, encoding)
     with _reading:
@@ -83,8 +82,9 @@ def read_request(body: bytes, media_type: str, encoding: str) -> Received:
 def _read_plain(plain: bytes, media_type: str) -> Received:
     request = _of_json(plain) if media_type == JSON else _of_protobuf(plain)
     count = sum(len(scope.spans) for resource in request.resource_spans for scope in resource.scope_spans)
-    if count > SPANS_A_REQUEST:
-        raise TooLarge(f"The request holds {count} spans; {SPANS_A_REQUEST} are allowed. Send smaller batches.")
+    limit = settings.MRPVM_MAX_SPANS_A_REQUEST
+    if count > limit:
+        raise TooLarge(f"The request holds {count} spans; {limit} are allowed. Send smaller batches.")
     return _usable(request)
 
 

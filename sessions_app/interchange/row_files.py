@@ -15,7 +15,6 @@ from mrpvm.llm.redaction import redacted_json, without_secrets
 from mrpvm.wire import json_bytes
 from sessions_app.database import living_connection
 
-ROWS_A_PIECE = 500
 FORMS: Mapping[str, str] = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 """The media type by the ending of the file's name."""
 _FORMULA_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

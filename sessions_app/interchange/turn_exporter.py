@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from django.conf import settings
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
@@ -13,8 +14,6 @@ from opentelemetry.trace import SpanContext, TraceFlags
 from mrpvm.llm.trace_context import TraceContext
 from sessions_app.interchange.spans import EndedTurn, Evaluation, evaluation_span, turn_spans, write_attributes
 
-REQUEST_BYTES = 1_000_000
-"""Half of what another mrpvm takes unless it is set otherwise."""
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 # A span without one has the resource detected anew, which costs more than all the spans of a turn.
 _NO_RESOURCE = Resource.get_empty()
@@ -76,12 +75,12 @@ class TurnExporter(SpanExporter):
         return SpanExportResult.SUCCESS if all(taken) else SpanExportResult.FAILURE
 
     def _requests(self, spans: Iterable[Span]) -> Iterator[ExportTraceServiceRequest]:
-        """Return requests of at most `REQUEST_BYTES` each, but for a single span that is larger."""
+        """Return requests of at most `MRPVM_TRACE_REQUEST_BYTES` each, but for a single span that is larger."""
         some: list[Span] = []
         size = 0
         for span in spans:
             size += span.ByteSize()
-            if some and size > REQUEST_BYTES:
+            if some and size > settings.MRPVM_TRACE_REQUEST_BYTES:
                 yield self._request(some)
                 some, size = [], span.ByteSize()
             some.append(span)

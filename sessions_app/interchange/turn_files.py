@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import StreamingHttpResponse
 
 from sessions_app.actions.settings.audit import record
-from sessions_app.interchange.row_files import ROWS_A_PIECE, Piece, file_response
+from sessions_app.interchange.row_files import Piece, file_response
 from sessions_app.models import AuditKind, ExplainabilityTurn, Project
 from sessions_app.queries.search.filter_language import Filter
 from sessions_app.queries.turns.lists import turn_page
@@ -57,7 +58,7 @@ def turns_response(project: Project, wanted: Filter, form: str) -> StreamingHttp
     record(AuditKind.EXPORTED, project.pk, "turns", form=form, filter=wanted.text)
 
     def read(before: int | None) -> Piece:
-        page = turn_page(project, wanted, before, ROWS_A_PIECE)
+        page = turn_page(project, wanted, before, settings.MRPVM_ROWS_A_PIECE)
         answers = answers_of(page.turns)
         return Piece([_file_record(turn, answers.get(turn.pk, "")) for turn in page.turns], page.next_before)
 

@@ -2,9 +2,10 @@
 
 from datetime import datetime
 
+from django.conf import settings
+
 from mrpvm.errors import InvalidInput
 
-PAGE_CHARS = 16_000
 LINE_CHARS = 200
 
 
@@ -35,7 +36,7 @@ def page(text: str, offset: int, again: str = "call again") -> str:
     """
     if not 0 <= offset <= len(text):
         raise InvalidInput(f"offset is {offset}: the text has {len(text)} characters.")
-    end = offset + PAGE_CHARS
+    end = offset + settings.MRPVM_MCP_PAGE_CHARS
     if len(text) <= end:
         return text[offset:]
     return f"{text[offset:end]}\n[{len(text) - end} of {len(text)} characters follow: {again} with offset={end}]"

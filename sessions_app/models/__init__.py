@@ -16,7 +16,7 @@ from sessions_app.models.knowledge.bases import (
 from sessions_app.models.knowledge.derivation import Derivation
 from sessions_app.models.knowledge.kb_mount import KBMount
 from sessions_app.models.knowledge.kb_revision import KBRevision
-from sessions_app.models.knowledge.packed_layer import PACKED_FROM, PackedLayer, PackedPart
+from sessions_app.models.knowledge.packed_layer import PackedLayer, PackedPart
 from sessions_app.models.knowledge.quarantine import QuarantinedChunk
 from sessions_app.models.knowledge.source_artifact import SourceArtifact
 from sessions_app.models.knowledge.unit_artifact import UnitArtifact
@@ -48,7 +48,6 @@ from sessions_app.models.turns.turn_rating import TurnRating
 from sessions_app.models.turns.turn_score import TurnScore
 
 __all__ = [
-    "PACKED_FROM",
     "Alert",
     "AlertCrossing",
     "ApiKey",

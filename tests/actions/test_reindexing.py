@@ -21,6 +21,7 @@ from sessions_app.exclusive import alone_at
 from sessions_app.layers import EffectiveView, SessionKnowledge, is_anything_left, outdated_layers, reindex
 from sessions_app.layers.upkeep import packing, reindexing
 from sessions_app.layers.upkeep.compaction import compact_base
+from sessions_app.management.commands.reindex import Command
 from sessions_app.models import (
     ExplainabilityTurn,
     HiddenUnit,
@@ -50,10 +51,10 @@ from tests.walks import SEEDS
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    monkeypatch.setattr(reindexing, "LONGEST_READ_SECONDS", 0)
+def quick(settings: Settings) -> None:
+    settings.MRPVM_LONGEST_READ_SECONDS = 0
     settings.MRPVM_UNITS_A_TRANSACTION = 4
-    monkeypatch.setattr(packing, "PACKED_FROM", 5)
+    settings.MRPVM_PACKED_FROM_UNITS = 5
 
 
 @pytest.mark.rule("DECISION-35", "SESSION-34", "BASE-18")
@@ -229,13 +230,12 @@ def test_pages_find_by_the_new_words(base: KnowledgeBase, monkeypatch: pytest.Mo
 
 
 class TestCommand:
-    def test_it_tells_how_far_it_is_and_what_was_done(
-        self, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_it_tells_how_far_it_is_and_what_was_done(self, base: KnowledgeBase) -> None:
         with earlier_version():
             add_source(base, "Pumps", "", [make_unit(f"{number}", f"the pump {number}") for number in range(9)])
-        monkeypatch.setattr("sessions_app.management.commands.reindex._TOLD_EVERY_SECONDS", 0)
-        lines = self._output().splitlines()
+        command = Command()
+        command.seconds_between_lines = 0
+        lines = self._output(command).splitlines()
         layer = KnowledgeBase.objects.get(pk=base.pk).head_id
         assert f"layer {layer}: 4 of 9" in lines
         assert lines[-1] == "The index is up to date: 1 layer written again."
@@ -270,9 +270,9 @@ class TestCommand:
         assert refusals == ["Another process is writing the index already."]
 
     @staticmethod
-    def _output() -> str:
+    def _output(command: Command | None = None) -> str:
         told = StringIO()
-        call_command("reindex", stdout=told, skip_checks=True)
+        call_command(command or Command(), stdout=told, skip_checks=True)
         return told.getvalue()
 
 

@@ -188,9 +188,9 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
 
 
 @pytest.fixture
-def known_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def known_keys(settings: Settings) -> None:
     """Let API keys stay known for the whole test, however slow the machine is."""
-    monkeypatch.setattr("sessions_app.actions.settings.api_keys.KNOWN_SECONDS", 3_600.0)
+    settings.MRPVM_KEY_CACHE_SECONDS = 3_600.0
 
 
 @pytest.fixture

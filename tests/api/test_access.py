@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern
@@ -15,7 +16,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.settings import api_keys
-from sessions_app.actions.settings.api_keys import KNOWN_SECONDS, create_key, ensure_key, find_key, revoke_key
+from sessions_app.actions.settings.api_keys import create_key, ensure_key, find_key, revoke_key
 from sessions_app.actions.settings.members import create_invitation
 from sessions_app.actions.settings.projects import change_project
 from sessions_app.api.urls import urlpatterns
@@ -315,9 +316,9 @@ def test_a_given_key_is_taken_over_once(project: Project) -> None:
 
 
 def test_the_last_use_is_noted_once_a_minute(
-    project: Project, django_assert_num_queries: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
+    project: Project, django_assert_num_queries: Callable[[int], Any], settings: Settings
 ) -> None:
-    monkeypatch.setattr(api_keys, "KNOWN_SECONDS", 0)
+    settings.MRPVM_KEY_CACHE_SECONDS = 0
     key, plain = create_key(project, "laptop")
     with django_assert_num_queries(2):
         find_key(plain)
@@ -344,7 +345,7 @@ def test_a_key_is_read_once_while_it_is_known(
     # As another process does it, which cannot tell this one.
     ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
     assert find_key(plain) == key
-    now += KNOWN_SECONDS
+    now += settings.MRPVM_KEY_CACHE_SECONDS
     assert find_key(plain) is None
 
 

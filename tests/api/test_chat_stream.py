@@ -16,7 +16,6 @@ from pytest_django import Settings
 
 from sessions_app import shutdown
 from sessions_app.actions.sessions.slots import waiting_for_slot
-from sessions_app.api.turns import sse
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.turns import pipeline
 from tests.api.conftest import Caller
@@ -225,9 +224,9 @@ def test_a_client_that_leaves_does_not_stop_its_turn(stream: Callable[..., Strea
     assert Message.objects.count() == 2
 
 
-def test_a_silent_stream_shows_that_it_lives(stream: Callable[..., Streamed], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sse, "PING_SECONDS", 0.0)
-    monkeypatch.setattr(sse, "_LOOK_SECONDS", 0.02)
+def test_a_silent_stream_shows_that_it_lives(stream: Callable[..., Streamed], settings: Settings) -> None:
+    settings.MRPVM_PING_SECONDS = 0.0
+    settings.MRPVM_STREAM_POLL_SECONDS = 0.02
     with registered(WaitingSolver()) as solver:
         streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-waiting")
         assert any(frame == ": ping" for frame in streamed.frames())

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_django import Settings
 
 from mrpvm.errors import Unavailable
-from sessions_app.api.turns import sse
 from sessions_app.api.turns.sse import Feed, _frames, frame
 from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.running_turns import RunningTurns
@@ -51,8 +51,8 @@ def test_the_first_event_can_be_looked_at_and_still_comes() -> None:
 
 
 @pytest.mark.django_db
-def test_a_reader_who_lost_access_gets_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sse, "ACCESS_SECONDS", 0.0)
+def test_a_reader_who_lost_access_gets_nothing_more(settings: Settings) -> None:
+    settings.MRPVM_ACCESS_SECONDS = 0.0
     feed = Feed()
     feed.put("progress", {"n": 1})
     assert asyncio.run(read(feed, lambda: False)) == frame("error", LAST_WORDS)

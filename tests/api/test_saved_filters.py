@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from pytest_django import Settings
 
-from sessions_app.interchange import turn_files
 from sessions_app.models import AuditEntry, ExplainabilityTurn
 from tests.api.conftest import Caller
 
@@ -39,10 +39,8 @@ def test_filters_are_saved_changed_and_deleted(editor: Caller, viewer: Caller) -
     assert editor.patch(path, {"q": "x"}).json()["error"]["code"] == "FILTER_NOT_FOUND"
 
 
-def test_turns_are_sent_whole_in_pieces_without_formulas(
-    editor: Caller, viewer: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(turn_files, "ROWS_A_PIECE", 2)
+def test_turns_are_sent_whole_in_pieces_without_formulas(editor: Caller, viewer: Caller, settings: Settings) -> None:
+    settings.MRPVM_ROWS_A_PIECE = 2
     session_id = None
     for message in ("=1+1 is a formula.", "My dog is called Rex.", "What is my dog called?"):
         session_id = editor.chat(message, session_id).json()["session_id"]

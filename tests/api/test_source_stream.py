@@ -20,9 +20,9 @@ SOURCES = "/api/kbs/default/sources"
 
 
 @pytest.fixture(autouse=True)
-def in_small_steps(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+def in_small_steps(settings: Settings) -> None:
     settings.MRPVM_UNITS_A_TRANSACTION = 2
-    monkeypatch.setattr("sessions_app.api.knowledge.source_stream._TELL_SECONDS", 0)
+    settings.MRPVM_PROGRESS_SECONDS = 0
 
 
 def streamed(server: LiveServer, caller: Caller, path: str, body: dict[str, Any]) -> tuple[int, str]:

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from django.db import connection
 from django.urls import reverse
+from pytest_django import Settings
 
 from sessions_app.actions.upkeep.storage import sample_storage
 from sessions_app.models import Project, StorageKind, StorageSample
@@ -53,9 +54,9 @@ def database_bytes() -> int:
 
 
 @pytest.mark.parametrize("is_read", [True, False])
-def test_sizes_add_up_to_the_database(filled: None, is_read: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sizes_add_up_to_the_database(filled: None, is_read: bool, settings: Settings) -> None:
     if not is_read:
-        monkeypatch.setattr(measuring, "_MOST_PAGES_READ", 0)
+        settings.MRPVM_MAX_PAGES_MEASURED = 0
     found = {size.kind: size for size in measuring.sizes()}
     assert abs(sum(size.byte_count for size in found.values()) - database_bytes()) <= 65_536
     held = {StorageKind.CONVERSATIONS, StorageKind.KNOWLEDGE, StorageKind.TRACES, StorageKind.PAYLOADS}

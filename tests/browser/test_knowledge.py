@@ -50,10 +50,10 @@ def opened(browser: Browser, base: KnowledgeBase) -> Page:
 
 
 def test_dropped_files_tell_how_far_they_are_and_become_sources(
-    opened: Page, browser: Browser, monkeypatch: pytest.MonkeyPatch, settings: Settings
+    opened: Page, browser: Browser, settings: Settings
 ) -> None:
     settings.MRPVM_UNITS_A_TRANSACTION = 10
-    monkeypatch.setattr("sessions_app.api.knowledge.source_stream._TELL_SECONDS", 0)
+    settings.MRPVM_PROGRESS_SECONDS = 0
     opened.evaluate(KEEP)
     assert opened.evaluate(DROP, [["pumps.md", MANUAL], ["more.txt", "Valve 1 leaks."]]) == [True, True, False]
     expect(opened.get_by_role("link", name="pumps.md", exact=True)).to_be_visible()

@@ -14,10 +14,11 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor as Conventions
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from pytest_django import Settings
 from selectolax.lexbor import LexborHTMLParser
 
 from sessions_app.actions.settings.api_keys import create_key
-from sessions_app.interchange import importing, received
+from sessions_app.interchange import received
 from sessions_app.interchange.exporting import TraceExport
 from sessions_app.models import ExplainabilityTurn, ImportedSpan, Project, Session
 from sessions_app.queries.turns.registry import detail, graph
@@ -192,10 +193,10 @@ def test_loops_of_parents_are_drawn(editor: Caller) -> None:
     assert len(drawn.frames) + len(drawn.plugin_executions) == 5
 
 
-def test_too_many_spans_are_refused(editor: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(received, "SPANS_A_REQUEST", 3)
+def test_too_many_spans_are_refused(editor: Caller, settings: Settings) -> None:
+    settings.MRPVM_MAX_SPANS_A_REQUEST = 3
     assert post(editor, json.dumps(request_of(*map(span, range(1, 5)))).encode()).status_code == 413
-    monkeypatch.setattr(importing, "SPANS_A_TRACE", 2)
+    settings.MRPVM_MAX_SPANS_A_TRACE = 2
     assert post(editor, json.dumps(request_of(*map(span, range(1, 4)))).encode()).status_code == 413
     assert not ImportedSpan.objects.exists()
 

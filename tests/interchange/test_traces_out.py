@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from django.db import transaction
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+from pytest_django import Settings
 
 from mrpvm.llm.trace_context import TraceContext
 from sessions_app.actions.experiments.experiments import Author
@@ -16,7 +17,6 @@ from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.experiments.questions import Target
 from sessions_app.experiments.suites import kept_turn, run_now
-from sessions_app.interchange import turn_exporter
 from sessions_app.interchange.exporting import TraceExport
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import graph
@@ -149,9 +149,9 @@ def evaluations(spans: list[Span]) -> list[Span.Event]:
 
 
 def test_long_turns_go_out_in_several_requests(
-    editor: Caller, collector: Collector, sending: Sending, monkeypatch: pytest.MonkeyPatch
+    editor: Caller, collector: Collector, sending: Sending, settings: Settings
 ) -> None:
-    monkeypatch.setattr(turn_exporter, "REQUEST_BYTES", 2_000)
+    settings.MRPVM_TRACE_REQUEST_BYTES = 2_000
     sending(collector.url)
     editor.chat("My dog is called Rex. What is my dog called? How old is Rex?")
     turn = ExplainabilityTurn.objects.get()

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm import text_cache
-from mrpvm.text_cache import TextCache, deep_size, held_bytes
+from mrpvm.text_cache import CacheGroup, TextCache, deep_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +15,22 @@ class Parsed:
     words: tuple[str, ...]
 
 
-@pytest.fixture(autouse=True)
-def own_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_cache, "_caches", [])
-    monkeypatch.setattr(text_cache, "_held_bytes", 0)
-    monkeypatch.setattr(text_cache, "MAX_BYTES", 20_000)
+@pytest.fixture
+def group() -> CacheGroup:
+    return CacheGroup(max_bytes=20_000)
 
 
-def parser(calls: list[str]) -> TextCache[[str], Parsed]:
+def parser(group: CacheGroup, calls: list[str]) -> TextCache[[str], Parsed]:
     def parse(text: str) -> Parsed:
         calls.append(text)
         return Parsed(tuple(text.split()))
 
-    return TextCache(parse)
+    return TextCache(parse, group)
 
 
-def test_a_result_is_worked_out_once() -> None:
+def test_a_result_is_worked_out_once(group: CacheGroup) -> None:
     calls: list[str] = []
-    parse = parser(calls)
+    parse = parser(group, calls)
     assert parse("one two") is parse("one two")
     assert calls == ["one two"]
 
@@ -46,19 +43,19 @@ def test_arguments_with_names_are_told_apart() -> None:
     assert [joined("a"), joined("a", late=True), joined("a")] == ["a False", "a True", "a False"]
 
 
-def test_all_caches_together_stay_within_the_bound() -> None:
-    first, second = parser([]), parser([])
+def test_all_caches_together_stay_within_the_bound(group: CacheGroup) -> None:
+    first, second = parser(group, []), parser(group, [])
     for number in range(200):
         first(f"some words of sentence {number}")
         second(f"other words of sentence {number}")
-        assert held_bytes() <= 20_000
+        assert group.held_bytes <= 20_000
     assert first.held_bytes > 0
     assert second.held_bytes > 0
 
 
-def test_what_was_not_asked_for_longest_goes_first() -> None:
+def test_what_was_not_asked_for_longest_goes_first(group: CacheGroup) -> None:
     calls: list[str] = []
-    parse = parser(calls)
+    parse = parser(group, calls)
     for number in range(100):
         parse("asked for again and again")
         parse(f"asked for once {number}")
@@ -67,38 +64,38 @@ def test_what_was_not_asked_for_longest_goes_first() -> None:
     assert calls.count("asked for once 0") == 2
 
 
-def test_a_text_larger_than_the_bound_is_answered_and_not_kept() -> None:
-    parse = parser([])
+def test_a_text_larger_than_the_bound_is_answered_and_not_kept(group: CacheGroup) -> None:
+    parse = parser(group, [])
     parse("kept")
-    held = held_bytes()
+    held = group.held_bytes
     assert parse("long " * 10_000).words[0] == "long"
-    assert held_bytes() == held
+    assert group.held_bytes == held
 
 
-def test_a_cleared_cache_holds_nothing() -> None:
-    parse = parser([])
+def test_a_cleared_cache_holds_nothing(group: CacheGroup) -> None:
+    parse = parser(group, [])
     parse("one")
     parse.cache_clear()
-    assert held_bytes() == 0
+    assert group.held_bytes == 0
 
 
-def test_an_error_is_not_kept() -> None:
-    @TextCache
+def test_an_error_is_not_kept(group: CacheGroup) -> None:
     def fail(text: str) -> str:
         raise ValueError(text)
 
+    cached = TextCache(fail, group)
     for _ in range(2):
         with pytest.raises(ValueError, match="bad"):
-            fail("bad")
-    assert held_bytes() == 0
+            cached("bad")
+    assert group.held_bytes == 0
 
 
-def test_threads_share_a_cache() -> None:
-    parse = parser([])
+def test_threads_share_a_cache(group: CacheGroup) -> None:
+    parse = parser(group, [])
     texts = [f"sentence {number % 90} of a story" for number in range(3_000)]
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(parse, texts)) == [Parsed(tuple(text.split())) for text in texts]
-    assert sum(size for _, size in parse._results.values()) == held_bytes() <= 20_000
+    assert sum(size for _, size in parse._results.values()) == group.held_bytes <= 20_000
 
 
 @given(st.text(max_size=50), st.lists(st.text(max_size=20)))

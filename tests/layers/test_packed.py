@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_django import Settings
 
 from mrpvm.contracts import ScoredUnit
 from mrpvm.english.dialogue import UTTERANCE
@@ -26,7 +27,6 @@ from sessions_app.layers import (
     pack_large_layers,
     seal_layer,
 )
-from sessions_app.layers.retrieval import windows
 from sessions_app.layers.retrieval.packed import Postings, packed_postings
 from sessions_app.layers.upkeep import packing
 from sessions_app.layers.upkeep.packing import pack_layer
@@ -104,10 +104,10 @@ def test_what_is_packed_is_found_as_before(seed: int) -> None:
 
 @pytest.mark.django_db
 def test_utterances_are_found_with_neighbours_among_many(
-    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
 ) -> None:
     """The bound of utterances that are looked at with their neighbours counts utterances alone, packed or not."""
-    monkeypatch.setattr(windows, "SPREAD_LIMIT", 3)
+    settings.MRPVM_SPREAD_UTTERANCES = 3
     others = [make_unit(f"other-{number:02}", "pump pump pump", topic=f"n{number}") for number in range(20)]
     talk = [
         make_unit(
@@ -147,8 +147,8 @@ class TestPacking:
     """What is packed, when, and what is done with what is left over."""
 
     @pytest.fixture
-    def base(self, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
-        monkeypatch.setattr(packing, "PACKED_FROM", 5)
+    def base(self, settings: Settings) -> KnowledgeBase:
+        settings.MRPVM_PACKED_FROM_UNITS = 5
         base = KnowledgeBase.objects.get(project=ensure_default_project(), is_default=True)
         chance = random.Random(1)
         large = add_sealed(plain(chance, "large", 40), base.head)

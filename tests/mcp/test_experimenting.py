@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 
 import pytest
+from pytest_django import Settings
 
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.experiments.documents import fields_given
-from sessions_app.mcp import texts
 from sessions_app.models import Experiment, Message, Project, Suite
 from tests.mcp.conftest import Agent
 
@@ -74,10 +74,10 @@ def test_a_viewer_runs_a_suite(agent: Callable[..., Agent], suite: Suite) -> Non
 
 
 def test_further_pages_of_a_run_are_read_not_run_again(
-    agent: Callable[..., Agent], suite: Suite, monkeypatch: pytest.MonkeyPatch
+    agent: Callable[..., Agent], suite: Suite, settings: Settings
 ) -> None:
     viewer = agent("viewer")
-    monkeypatch.setattr(texts, "PAGE_CHARS", 200)
+    settings.MRPVM_MCP_PAGE_CHARS = 200
     ran = viewer.text("run_suite", suite_id=suite.suite_id)
     following = re.search(r"call read_experiment for (\S+) with offset=(\d+)\]$", ran)
     assert following

@@ -6,10 +6,11 @@ from collections.abc import Callable
 import httpx2
 import pytest
 from pydantic import AnyUrl
+from pytest_django import Settings
 
 from mrpvm.llm.redaction import REDACTED
 from sessions_app.actions.knowledge.bases import ensure_default_base
-from sessions_app.mcp import reading, texts
+from sessions_app.mcp import reading
 from sessions_app.models import Project, Session
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 from tests.live import LiveServer
@@ -90,7 +91,7 @@ def test_resources_are_what_the_tools_read(agent: Callable[..., Agent], talked: 
 
 
 def test_lists_and_long_texts_come_in_pages(
-    agent: Callable[..., Agent], talked: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    agent: Callable[..., Agent], talked: dict[str, str], settings: Settings
 ) -> None:
     editor = agent()
     editor.text("ask", message="My cat is called Tom.")
@@ -101,7 +102,7 @@ def test_lists_and_long_texts_come_in_pages(
     assert first.split()[0] != second.split()[0]
     assert "cursor=" not in second
     whole = editor.text("read_turn", **talked)
-    monkeypatch.setattr(texts, "PAGE_CHARS", 300)
+    settings.MRPVM_MCP_PAGE_CHARS = 300
     read, offset = "", 0
     while True:
         part = editor.text("read_turn", **talked, offset=offset)

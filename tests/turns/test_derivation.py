@@ -7,7 +7,6 @@ from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.actions.settings.model_roles import set_model_roles
-from sessions_app.ingest import derive
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeSource, LayerUnit, Project
@@ -71,7 +70,7 @@ def test_sections_first_then_the_whole_from_their_summaries(provider: Provider, 
 
 
 def test_a_model_is_told_that_it_sees_the_beginning_alone(
-    provider: Provider, project: Project, monkeypatch: pytest.MonkeyPatch
+    provider: Provider, project: Project, settings: Settings
 ) -> None:
     asked: list[str] = []
 
@@ -79,7 +78,7 @@ def test_a_model_is_told_that_it_sees_the_beginning_alone(
         asked.append(found.body["messages"][-1]["content"])
         say("It ends.")(found)
 
-    monkeypatch.setattr(derive, "MATERIAL_CHARS", 19)
+    settings.MRPVM_DERIVED_FROM_CHARS = 19
     provider.otherwise = summing_up_by(sum_up)
     load(project)
     assert asked[0].endswith("Only the first 19 of 43 characters:\n\nThe ferry leaves at")

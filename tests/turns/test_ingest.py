@@ -15,7 +15,7 @@ from mrpvm.sources.process import ReadingProcess
 from mrpvm.sources.source import IngestedSource, SourceFile
 from sessions_app import events, shutdown
 from sessions_app.actions.knowledge.bases import create_base
-from sessions_app.ingest import load, process_slots
+from sessions_app.ingest import process_slots
 from sessions_app.ingest.load import Upload, load_context, load_source
 from sessions_app.models import KnowledgeLayer, LayerUnit, Project, Session
 from sessions_app.plugin_threads import workers
@@ -37,7 +37,7 @@ def _plugins() -> Any:
 def apart(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> list[str]:
     """Have every text read in a process; gives what was read there."""
     settings.MRPVM_READ_APART_BYTES = 1
-    monkeypatch.setattr(load, "_PROGRESS_SECONDS", 0)
+    settings.MRPVM_LOADING_EVENT_SECONDS = 0
     read: list[str] = []
     for name in ("read", "ingest"):
         monkeypatch.setattr(ReadingProcess, name, noting(getattr(ReadingProcess, name), name, read))

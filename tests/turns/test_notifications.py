@@ -356,8 +356,8 @@ def test_a_failure_names_its_session_of_any_length(db: None) -> None:
     assert kept.session_id == longest
 
 
-def test_the_newest_failures_are_kept_without_secrets(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugin_failures, "KEPT_COUNT", 2)
+def test_the_newest_failures_are_kept_without_secrets(db: None, settings: Settings) -> None:
+    settings.MRPVM_MAX_PLUGIN_FAILURES = 2
     assert plugin_failures.sweep_failures() == 0
     for number in range(4):
         plugin_failures.record_failure("kb-a", "kb-saved", f"{number} token sk-abcdefghijkl\0{'x' * 4_100}")

@@ -6,11 +6,11 @@ from io import StringIO
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.layers import reindex
-from sessions_app.layers.upkeep import reindexing
 from sessions_app.management.commands.serve import Command
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Project, Session
 from sessions_app.turns.call import TurnCall
@@ -24,9 +24,9 @@ COMMAND = "reindex"
 
 
 @pytest.fixture
-def outdated(project: Project, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
+def outdated(project: Project, settings: Settings) -> KnowledgeBase:
     """Return a base that an earlier version has indexed."""
-    monkeypatch.setattr(reindexing, "LONGEST_READ_SECONDS", 0)
+    settings.MRPVM_LONGEST_READ_SECONDS = 0
     base = create_base(project, "Pumps")
     add_source(base, "Pumps", "", [make_unit("a", "The pump is blue")])
     KnowledgeLayer.objects.update(index_version="an-earlier-version")

@@ -6,12 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app import pacing
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.pacing import LONGEST_PAUSE_SECONDS, Pacer, turn_running
+from sessions_app.pacing import Pacer, turn_running
 
 
 class Clock:
@@ -66,7 +67,7 @@ def test_nobody_is_waited_for_when_no_turn_runs(clock: Clock) -> None:
     assert paused(clock, work, 1.0) == 0
 
 
-@pytest.mark.parametrize(("worked", "waited"), [(0.02, 0.02), (0.1, 0.1), (60.0, LONGEST_PAUSE_SECONDS)])
+@pytest.mark.parametrize(("worked", "waited"), [(0.02, 0.02), (0.1, 0.1), (60.0, settings.MRPVM_PACING_SECONDS)])
 def test_turns_get_half_of_the_time(clock: Clock, worked: float, waited: float) -> None:
     work = Pacer()
     with turn_running(), turn_running():
@@ -96,16 +97,16 @@ def test_turns_of_other_processes_count(clock: Clock, settings: Settings, sessio
     turn = ExplainabilityTurn.objects.create(
         session=session, turn_index=1, user_message="?", lease_until=timezone.now() + timedelta(minutes=1)
     )
-    assert paused(clock, work, 1.0) == pytest.approx(LONGEST_PAUSE_SECONDS, abs=0.02)
+    assert paused(clock, work, 1.0) == pytest.approx(settings.MRPVM_PACING_SECONDS, abs=0.02)
     clock.on_wait = lambda: ExplainabilityTurn.objects.filter(pk=turn.pk).update(status="succeeded")
     assert paused(clock, work, 1.0) == pytest.approx(0.02)
     ExplainabilityTurn.objects.filter(pk=turn.pk).update(status="running", lease_until=timezone.now())
     assert paused(clock, work, 1.0) == 0  # its process is gone
 
 
-def test_a_waiting_thread_is_told_of_the_last_turns_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waiting_thread_is_told_of_the_last_turns_end(settings: Settings) -> None:
     """Without the news the thread would wait for its whole pause, which is longer here than the test may take."""
-    monkeypatch.setattr(pacing, "LONGEST_PAUSE_SECONDS", 600.0)
+    settings.MRPVM_PACING_SECONDS = 600.0
     work, turn = Pacer(), turn_running()
     work._resumed -= 600.0
     turn.__enter__()

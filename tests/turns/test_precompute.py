@@ -123,10 +123,10 @@ def test_what_a_session_was_told_waits_for_its_questions(session: Session, monke
 
 
 def test_a_layer_that_would_take_hours_is_left_to_its_questions(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     installed(monkeypatch, Lengths())
-    monkeypatch.setattr(precompute, "MOST_UNITS", 2)
+    settings.MRPVM_PRECOMPUTE_UNITS = 2
     fill(base, 3)
     assert derive_ahead() == 0
     fill(base, 2, "new")

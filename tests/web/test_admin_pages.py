@@ -17,8 +17,9 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
-from sessions_app.admin.shell import cells, index
+from sessions_app.admin.shell import cells
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
 from sessions_app.models import (
     ApiKey,
@@ -80,8 +81,8 @@ def test_the_index_groups_every_model_and_counts_its_rows(operators: Client) -> 
     assert ["Sessions", str(Session.objects.count()), "Page"] in subjects["Conversations"]
 
 
-def test_the_index_counts_no_table_to_its_end(operators: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "COUNTED_MAX", 2)
+def test_the_index_counts_no_table_to_its_end(operators: Client, settings: Settings) -> None:
+    settings.MRPVM_ROWS_COUNTED = 2
     add_rows_of_every_kind(3)
     with CaptureQueriesContext(connection) as queries:
         subjects = index_rows(operators.get(reverse("admin:index")).text)

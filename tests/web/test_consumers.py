@@ -22,7 +22,6 @@ from sessions_app.actions.settings.projects import ensure_default_project, remov
 from sessions_app.actions.upkeep.events import EventCompaction
 from sessions_app.models import KnowledgeBase, Membership, Project, Role, Session
 from sessions_app.web import consumers
-from sessions_app.web.consumers import shared
 from sessions_app.web.consumers.refusals import TRY_AGAIN_LATER
 from tests.busy import wait_in_vain
 from tests.layers.units import make_unit
@@ -214,7 +213,7 @@ async def test_a_layer_that_fails_for_a_while_is_joined_again(
 ) -> None:
     """The heartbeat is far away: what came meanwhile is read after joining, what comes later is heard."""
     settings.MRPVM_HEARTBEAT_MS = 3_600_000
-    monkeypatch.setattr(shared, "FIRST_PAUSE_SECONDS", 0.01)
+    settings.MRPVM_REJOIN_PAUSE_SECONDS = 0.01
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     sound, failures, is_back = getattr(InMemoryChannelLayer, failing), iter(range(3)), asyncio.Event()
 
@@ -236,10 +235,12 @@ async def test_a_layer_that_fails_for_a_while_is_joined_again(
     await communicator.disconnect()
 
 
-async def test_deliveries_to_a_layer_that_hangs_end_and_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_deliveries_to_a_layer_that_hangs_end_and_do_not_pile_up(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
     """What is not delivered is logged and lies in the rows."""
-    monkeypatch.setattr(events, "MOST_DELIVERIES", 3)
-    monkeypatch.setattr(events, "DELIVERY_SECONDS", 0.2)
+    settings.MRPVM_MAX_DELIVERIES = 3
+    settings.MRPVM_DELIVERY_SECONDS = 0.2
     layer = HangingLayer()
     monkeypatch.setattr(events, "get_channel_layer", lambda: layer)
     events.use_server_loop(asyncio.get_running_loop())
@@ -437,10 +438,8 @@ def leave(user: User) -> None:
     remove_member(Membership.objects.get(user=user))
 
 
-async def test_a_removed_member_s_page_closes_without_any_event(
-    monkeypatch: pytest.MonkeyPatch, settings: Settings
-) -> None:
-    monkeypatch.setattr(shared, "ACCESS_SECONDS", 0.05)
+async def test_a_removed_member_s_page_closes_without_any_event(settings: Settings) -> None:
+    settings.MRPVM_ACCESS_SECONDS = 0.05
     settings.MRPVM_HEARTBEAT_MS = 3_600_000
     session, user, cookie = await sync_to_async(world)()
     communicator = socket(session, cookie, since=2)

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from mrpvm.errors import Conflict
-from sessions_app.actions.settings import members as actions
 from sessions_app.actions.settings.members import create_invitation, join_as_new_user, join_project
 from sessions_app.models import ApiKey, AuditEntry, Invitation, Membership, Project
 from tests.web.page_scene import HOSTILE, check_html, member_client, visible_text
@@ -129,8 +129,8 @@ def test_removing_a_member_names_the_keys_that_they_made(project: Project) -> No
     assert "eve is no member any more. Keys that eve made still work, until you revoke them: “laptop”." in page
 
 
-def test_invitations_that_wait_are_limited(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actions, "MOST_INVITATIONS", 1)
+def test_invitations_that_wait_are_limited(project: Project, settings: Settings) -> None:
+    settings.MRPVM_MAX_INVITATIONS = 1
     _, secret = create_invitation(project, "viewer", "", "ann")
     with pytest.raises(Conflict):
         create_invitation(project, "viewer", "", "ann")

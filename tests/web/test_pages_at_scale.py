@@ -5,13 +5,14 @@ from html import unescape
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
 from bench.pages.storing import FAILED_EVERY, store_long_session, store_sessions
 from sessions_app.models import Project, Session
-from sessions_app.queries.sessions.pages import EXCHANGES_SHOWN, SESSIONS_SHOWN, TURNS_SHOWN
+from sessions_app.queries.sessions.pages import EXCHANGES_SHOWN, TURNS_SHOWN
 from tests.web.page_scene import check_html, counted_queries, member_client, parsed, visible_text
 
 
@@ -66,7 +67,7 @@ def test_a_long_list_pages_in_constant_queries(project: Project) -> None:
         middle = Session.objects.order_by("-last_activity_at", "-id")[Session.objects.count() // 2]
         queries[-1] = {"after": f"{middle.last_activity_at.isoformat()}~{middle.pk}"}
         pages = [cost(client, reverse("sessions-list"), query) for query in queries]
-        assert [html for html, _ in pages if not 1 <= html.count('<tr id="row-') <= SESSIONS_SHOWN] == []
+        assert [html for html, _ in pages if not 1 <= html.count('<tr id="row-') <= settings.MRPVM_SESSIONS_SHOWN] == []
         counts.append([count for _, count in pages])
     assert counts[0] == counts[1]
     assert max(counts[0]) <= 6

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from mrpvm.errors import NotFound
 from mrpvm.sources.source import Rejection
@@ -29,10 +30,7 @@ from sessions_app.models import (
     Project,
     Session,
 )
-from sessions_app.queries.knowledge import bases as knowledge
-from sessions_app.queries.knowledge import pages as base_pages
 from sessions_app.web.knowledge import base as knowledge_base
-from sessions_app.web.knowledge import listing as knowledge_list
 from sessions_app.web.knowledge.differences import layer_differences
 from tests.actions.knowledge_scene import tell
 from tests.layers.units import make_unit
@@ -83,9 +81,9 @@ def test_bases_stand_below_what_they_were_made_from(admin: Client, project: Proj
 
 
 def test_of_many_bases_the_first_are_shown_and_the_others_found(
-    admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+    admin: Client, project: Project, settings: Settings
 ) -> None:
-    monkeypatch.setattr(knowledge_list, "BASES_SHOWN", 3)
+    settings.MRPVM_BASES_SHOWN = 3
     bases = [create_base(project, f"Hall {number} <b>") for number in range(3)]
     create_session(project, base=bases[2])
     create_base(Project.objects.create(name="Other", slug="other"), "Hall 7")
@@ -106,9 +104,9 @@ def test_of_many_bases_the_first_are_shown_and_the_others_found(
 
 
 def test_fields_offer_the_first_of_many_bases_and_the_chosen_one(
-    admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+    admin: Client, project: Project, settings: Settings
 ) -> None:
-    monkeypatch.setattr(knowledge, "BASES_OFFERED", 2)
+    settings.MRPVM_BASES_OFFERED = 2
     bases = [create_base(project, f"Hall {number}") for number in range(4)]
     session = create_session(project, base=bases[3])
     for address, chosen in (
@@ -300,10 +298,8 @@ def test_a_unit_names_the_turns_that_used_it(admin: Client, project: Project) ->
     assert reverse("turn", args=[session.session_id, turn.request_id]) in links_of(parsed(html))
 
 
-def test_a_session_that_mounts_often_hides_no_other(
-    admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(base_pages, "SESSIONS_LOOKED_AT", 2)
+def test_a_session_that_mounts_often_hides_no_other(admin: Client, project: Project, settings: Settings) -> None:
+    settings.MRPVM_SESSIONS_LOOKED_AT = 2
     base = create_base(project, "Handbook")
     add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
     first, busy = (create_session(project, base=base, title=title) for title in ("A talk", "Another talk"))
@@ -365,8 +361,8 @@ def test_everything_that_is_cut_says_so(admin: Client, project: Project, monkeyp
         assert word not in visible_text(whole)
 
 
-def test_all_sources_of_a_base_can_be_reached(admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(knowledge_base, "SOURCES_SHOWN", 2)
+def test_all_sources_of_a_base_can_be_reached(admin: Client, project: Project, settings: Settings) -> None:
+    settings.MRPVM_SOURCES_SHOWN = 2
     base = create_base(project, "Handbook")
     for number in range(3):
         add_source(base, f"s{number}", f"x{number}", (make_unit(f"u{number}", f"Pump {number}."),))

@@ -4,15 +4,15 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import UNDO_PERIOD
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnRating
-from sessions_app.queries.sessions.pages import SESSIONS_SHOWN
-from sessions_app.web.sessions import listing
 from tests.web.page_scene import (
     add_turns,
     check_html,
@@ -89,7 +89,7 @@ def test_the_list_fragment_follows_filter_and_address(client: Client, project: P
 
 
 def test_pages_by_keyset_show_every_session_once(client: Client, project: Project) -> None:
-    for number in range(2 * SESSIONS_SHOWN + 5):
+    for number in range(2 * settings.MRPVM_SESSIONS_SHOWN + 5):
         new_session(project, title=f"s{number}")
     # A tie in time must not lose a row on the edge of a page.
     Session.objects.update(last_activity_at=timezone.now())
@@ -104,11 +104,11 @@ def test_pages_by_keyset_show_every_session_once(client: Client, project: Projec
             break
         address = more[1].replace("&amp;", "&")
         new_session(project, title="arrived meanwhile")
-    assert len(seen) == len(set(seen)) == 2 * SESSIONS_SHOWN + 5
+    assert len(seen) == len(set(seen)) == 2 * settings.MRPVM_SESSIONS_SHOWN + 5
 
 
 def test_the_next_rows_come_as_rows(client: Client, project: Project) -> None:
-    for _ in range(SESSIONS_SHOWN + 1):
+    for _ in range(settings.MRPVM_SESSIONS_SHOWN + 1):
         new_session(project)
     html = client.get("/").text
     address = re.search(r'hx-get="(/list[^"]*)" hx-target="#more-sessions"', html)
@@ -119,9 +119,9 @@ def test_the_next_rows_come_as_rows(client: Client, project: Project) -> None:
 
 
 def test_a_refresh_gives_as_many_rows_as_were_loaded(client: Client, project: Project) -> None:
-    for _ in range(SESSIONS_SHOWN + 10):
+    for _ in range(settings.MRPVM_SESSIONS_SHOWN + 10):
         new_session(project)
-    assert len(parsed(client.get("/list?limit=35").text).css("tr[data-row]")) == SESSIONS_SHOWN + 10
+    assert len(parsed(client.get("/list?limit=35").text).css("tr[data-row]")) == settings.MRPVM_SESSIONS_SHOWN + 10
 
 
 @pytest.mark.parametrize("after", ["x", "~", "2026-01-01~1", "2026-01-01T00:00:00+00:00~x", "9999-01-01T00:00:00Z~1"])
@@ -201,9 +201,9 @@ def test_the_queries_do_not_grow_with_the_rows(client: Client, project: Project)
 
 
 def test_sessions_are_ordered_by_turns_and_failures_page_by_page(
-    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+    client: Client, project: Project, settings: Settings
 ) -> None:
-    monkeypatch.setattr(listing, "SESSIONS_SHOWN", 2)
+    settings.MRPVM_SESSIONS_SHOWN = 2
     for name, turns, failures in (("a", 1, 0), ("b", 3, 1), ("c", 2, 5), ("d", 3, 0)):
         new_session(project, title=name, turn_sequence=turns, failed_turn_count=failures)
     for sort, expected in (("turns", ["d", "b", "c", "a"]), ("failed", ["c", "b", "d", "a"])):
@@ -214,9 +214,9 @@ def test_sessions_are_ordered_by_turns_and_failures_page_by_page(
 
 
 def test_sessions_are_ordered_by_what_their_last_turns_come_to(
-    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+    client: Client, project: Project, settings: Settings
 ) -> None:
-    monkeypatch.setattr(listing, "SESSIONS_SHOWN", 2)
+    settings.MRPVM_SESSIONS_SHOWN = 2
     for name, durations, tokens, thumbs in (
         ("a", (10, 20, 900), 5, "uu"), ("b", (30, 30, 30), 0, "dd"), ("c", (25, 25, 25), 900, "d"), ("d", (), 0, ""),
     ):  # fmt: skip

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import reverse
 from pytest_django import Settings
 
@@ -11,8 +11,6 @@ from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Project
-from sessions_app.web.turns import comparison as turn_comparison
-from sessions_app.web.turns import runs as turn_runs
 from tests.retention import age_payloads
 from tests.web.page_scene import (
     HOSTILE,
@@ -97,8 +95,8 @@ def test_first_turns_and_other_projects_are_not_compared(project: Project) -> No
     assert stranger.get(named[1]).status_code == 404
 
 
-def test_written_text_is_escaped_and_the_rest_counted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn_comparison, "UNITS_SHOWN", 3)
+def test_written_text_is_escaped_and_the_rest_counted(project: Project, settings: Settings) -> None:
+    settings.MRPVM_UNITS_COMPARED = 3
     session = new_session(project, title=HOSTILE)
     turn = add_turns(session, 2)[-1]
     ExplainabilityTurn.objects.filter(session=session).update(
@@ -178,15 +176,12 @@ def test_what_is_too_much_to_list_or_to_compare_is_said(
     talk(session, "My dog is called Rex.")
     asked = talk(session, "What is my dog called?")
     whole = rows_of(compare(client, asked))
-    monkeypatch.setattr(turn_runs, "WHOLE_UNTIL", 0)
-    monkeypatch.setattr(turn_runs, "ROWS_SHOWN", 2)
-    monkeypatch.setattr(turn_runs, "PAYLOADS_COMPARED", 1)
-    html = compare(client, asked)
+    with override_settings(MRPVM_RUNS_SHOWN_WHOLE=0, MRPVM_RUNS_SHOWN=2, MRPVM_PAYLOADS_COMPARED=1):
+        html = compare(client, asked)
     assert len(rows_of(html)) == 2
     assert "more that differ are not listed." in visible_text(html)
     assert "the payloads were not compared" in visible_text(html)
     assert len(whole) > 2
-    monkeypatch.undo()
     age_payloads(settings)
     assert rows_of(compare(client, asked))["Symbolic Seed Detector"][0] == "not compared"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import OperationalError, transaction
 from django.db.models import Q
@@ -24,7 +25,6 @@ KEY_START = "mrp_"
 KEY_RANDOM_CHARS = 32
 PREFIX_CHARS = 12
 NAME_CHARS = 120
-KNOWN_SECONDS = 1.0
 USE_NOTED_EVERY = timedelta(minutes=1)
 """How exact `last_used_at` is: a write for every request would cost more than it tells."""
 
@@ -84,7 +84,7 @@ def _columns(project: Project, name: str, plain: str, role: str, actor: User | N
 def revoke_key(key: ApiKey) -> None:
     """End the key for good, and the invitations made with it; revoking again changes nothing.
 
-    Other processes notice within `KNOWN_SECONDS`.
+    Other processes notice within `MRPVM_KEY_CACHE_SECONDS`.
     """
     if ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()):
         _record(AuditKind.KEY_REVOKED, key)
@@ -108,7 +108,7 @@ _known: dict[str, _Known] = {}
 def find_key(plain: str) -> ApiKey | None:
     """Return the key that is in force, with its project; notes its use, at most once a minute.
 
-    It is read at most once in `KNOWN_SECONDS`: what other processes revoke or change shows afterwards.
+    It is read at most once in `MRPVM_KEY_CACHE_SECONDS`: what other processes revoke or change shows afterwards.
     """
     if not plain.startswith(KEY_START):
         return None
@@ -120,7 +120,7 @@ def find_key(plain: str) -> ApiKey | None:
         known.pop(found_digest, None)
         return None
     _note_use(key)
-    known[found_digest] = _Known(key, time.monotonic() + KNOWN_SECONDS)
+    known[found_digest] = _Known(key, time.monotonic() + settings.MRPVM_KEY_CACHE_SECONDS)
     return key
 
 

@@ -3,6 +3,7 @@
 import secrets
 from datetime import timedelta
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
@@ -17,8 +18,6 @@ from sessions_app.models.settings.project import digest
 from sessions_app.queries.settings.members import open_invitations
 
 INVITATION_LIFETIME = timedelta(days=7)
-MOST_INVITATIONS = 100
-"""That wait to be used, in one project."""
 NOTE_CHARS = 120
 
 
@@ -39,8 +38,9 @@ def create_invitation(project: Project, role: str, note: str, author: str) -> tu
     note = note.strip()
     if len(note) > NOTE_CHARS:
         raise InvalidInput(f"The note has at most {NOTE_CHARS} characters; this one has {len(note)}.")
-    if open_invitations(project).count() >= MOST_INVITATIONS:
-        raise Conflict(f"{MOST_INVITATIONS} invitations wait to be used, as many as may. Withdraw one first.")
+    limit = settings.MRPVM_MAX_INVITATIONS
+    if open_invitations(project).count() >= limit:
+        raise Conflict(f"{limit} invitations wait to be used, as many as may. Withdraw one first.")
     secret = secrets.token_urlsafe(32)
     invitation = Invitation.objects.create(
         project=project,

@@ -2,13 +2,12 @@
 
 import logging
 
+from django.conf import settings
 from django.db import DatabaseError, transaction
 
 from mrpvm.llm.redaction import without_secrets
 from sessions_app.models import PluginFailure
 
-KEPT_COUNT = 1_000
-"""How many failures are kept, the newest."""
 _ERROR_CHARS = 4_000
 
 logger = logging.getLogger(__name__)
@@ -46,5 +45,6 @@ def record_failure(
 
 def sweep_failures() -> int:
     """Remove all but the newest failures; return how many."""
-    oldest_kept = PluginFailure.objects.values_list("pk", flat=True)[KEPT_COUNT - 1 : KEPT_COUNT].first()
+    limit = settings.MRPVM_MAX_PLUGIN_FAILURES
+    oldest_kept = PluginFailure.objects.values_list("pk", flat=True)[limit - 1 : limit].first()
     return 0 if oldest_kept is None else PluginFailure.objects.filter(pk__lt=oldest_kept).delete()[0]

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.contrib.admin import AdminSite, site
 from django.contrib.auth.models import Group, User
 from django.db.models import Model
@@ -14,7 +15,6 @@ from django.utils.text import slugify
 from sessions_app import models
 
 # Of a larger table only this many rows are counted.
-COUNTED_MAX = 1_000
 
 SUBJECTS: dict[str, tuple[type[Model], ...]] = {
     "Conversations": (models.Session, models.Message, models.ContextUnit, models.SessionMemory),
@@ -102,5 +102,6 @@ def models_by_subject(request: HttpRequest, app_label: str | None = None) -> lis
 def row_count(request: HttpRequest, model: type[Model]) -> str:
     """Return how many rows of a model the user may see, as text; of a large table that there are more."""
     rows = site.get_model_admin(model).get_queryset(request).order_by()
-    count = rows.values("pk")[: COUNTED_MAX + 1].count()
-    return f"over {COUNTED_MAX:,}" if count > COUNTED_MAX else f"{count:,}"
+    limit = settings.MRPVM_ROWS_COUNTED
+    count = rows.values("pk")[: limit + 1].count()
+    return f"over {limit:,}" if count > limit else f"{count:,}"

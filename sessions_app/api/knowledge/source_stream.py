@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.conf import settings
 from django.db import connections
 from django.http import HttpResponseBase
 from rest_framework.response import Response
@@ -18,7 +19,6 @@ from sessions_app.ingest.load import OnStage
 
 SOURCES_AT_ONCE = 8
 """Streamed sources that are worked on at a time, each held in memory; one more is refused."""
-_TELL_SECONDS = 0.1
 
 _threads = StreamThreads("source", SOURCES_AT_ONCE)
 
@@ -76,7 +76,7 @@ def _telling(feed: Feed) -> OnStage:
     def tell(stage: str, done: int, of: int) -> None:
         nonlocal last
         now = time.monotonic()
-        if stage != last[0] or now - last[1] >= _TELL_SECONDS:
+        if stage != last[0] or now - last[1] >= settings.MRPVM_PROGRESS_SECONDS:
             last = (stage, now)
             feed.put("progress", {"type": "source", "stage": stage, "done": done, "of": of})
 

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.errors import StorageUnavailable
-from mrpvm.text_cache import MAX_BYTES, held_bytes
+from mrpvm.text_cache import ALL_CACHES
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.authentication import Access
 from sessions_app.api.shell.views import ApiView
@@ -65,7 +65,7 @@ class Ready(ApiView):
         answer: dict[str, object] = {"ready": is_ready}
         if _has_access(request):
             answer["checks"] = results
-            answer["text_caches"] = {"bytes": held_bytes(), "max_bytes": MAX_BYTES}
+            answer["text_caches"] = {"bytes": ALL_CACHES.held_bytes, "max_bytes": ALL_CACHES.max_bytes}
         return Response(answer, status=200 if is_ready else 503)
 
 

@@ -8,6 +8,7 @@ from threading import Event, Lock
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.http import StreamingHttpResponse
 
 from mrpvm.errors import StorageUnavailable
@@ -15,13 +16,7 @@ from mrpvm.wire import json_bytes
 from sessions_app import shutdown
 from sessions_app.database import living_connection
 
-PING_SECONDS = 15.0
-"""How long a silence may last before a comment shows proxies that the stream lives."""
-_LOOK_SECONDS = 0.5
 _LAST_WORDS_SECONDS = 0.05
-
-ACCESS_SECONDS = 1.0
-"""How often it is read whether the caller may still call: a revoked key's streams end within two."""
 
 
 class Ending(Enum):
@@ -178,7 +173,7 @@ async def _frames(
     quiet_since = allowed_since = loop.time()
     try:
         while not feed.is_over:
-            if loop.time() - allowed_since >= ACCESS_SECONDS:
+            if loop.time() - allowed_since >= settings.MRPVM_ACCESS_SECONDS:
                 if not await sync_to_async(_still)(may_read):
                     for name, data in last_words(Ending.ACCESS):
                         yield encode(name, data)
@@ -191,7 +186,7 @@ async def _frames(
                     for name, data in last_words(Ending.SHUTDOWN):
                         yield encode(name, data)
                     return
-                if loop.time() - quiet_since >= PING_SECONDS:
+                if loop.time() - quiet_since >= settings.MRPVM_PING_SECONDS:
                     quiet_since = loop.time()
                     yield b": ping\n\n"
                 continue
@@ -215,7 +210,9 @@ def _still(may_read: Callable[[], bool]) -> bool:
 def _patience_seconds() -> float:
     """Return how long to wait for an event before looking whether the server stops."""
     remaining = shutdown.remaining_seconds()
-    return _LOOK_SECONDS if remaining is None else max(0.0, min(_LOOK_SECONDS, remaining + _LAST_WORDS_SECONDS))
+    if remaining is None:
+        return settings.MRPVM_STREAM_POLL_SECONDS
+    return max(0.0, min(settings.MRPVM_STREAM_POLL_SECONDS, remaining + _LAST_WORDS_SECONDS))
 
 
 def _is_stopped() -> bool:

@@ -195,9 +195,10 @@ class _Sealed:
 
 
 class _Remembered:
-    """What sealed layers hide, by the highest of them; those used last, up to `_KEYS_REMEMBERED` keys."""
+    """What sealed layers hide, by the highest of them; those used last, up to `max_keys` keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_keys: int = _KEYS_REMEMBERED) -> None:
+        self._max_keys = max_keys
         self._lock = Lock()
         self._found: OrderedDict[int, _Sealed] = OrderedDict()
         self._key_count = 0
@@ -217,7 +218,7 @@ class _Remembered:
             self._drop(layer)
             self._found[layer] = sealed
             self._key_count += sealed.key_count
-            while self._key_count > _KEYS_REMEMBERED and len(self._found) > 1:
+            while self._key_count > self._max_keys and len(self._found) > 1:
                 self._drop(next(iter(self._found)))
 
     def forget(self, layer: int) -> None:

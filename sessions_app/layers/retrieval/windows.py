@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.conf import settings
+
 from mrpvm.knowledge.utterances import STRETCH, wrapped
 from sessions_app.layers.retrieval.chains import Hidden
 from sessions_app.models import LayerUnit
@@ -18,8 +20,6 @@ SHARES = (10, 5, 3, 2, 1)
 """What an utterance gets of the words said 0, 1, 2, 3 and 4 places away, in tenths: whole numbers add up exactly."""
 WHOLE_SHARE = SHARES[0]
 _FULL_SHARE = SHARES[0] + 2 * sum(SHARES[1:])
-SPREAD_LIMIT = 1_000
-"""How many matching utterances of a search are looked at with their neighbours, the best first."""
 _UNITS_A_QUERY = 10_000
 _REACH = len(SHARES) - 1
 type TermPostings = list[tuple[int, int, float]]
@@ -51,7 +51,7 @@ class Windows:
 def windows_around(layers: Sequence[int], hidden: Hidden, units: Sequence[int]) -> Windows:
     """Return the windows of those of these units that were said in a conversation; two queries for few units.
 
-    More where other units are before `SPREAD_LIMIT` utterances; `units` are the best first.
+    More where other units are before `MRPVM_SPREAD_UTTERANCES` utterances; `units` are the best first.
     """
     near = {wrapped(stretch + step) for stretch, place in _first_said(units) for step in _steps(place)}
     columns = ("pk", "stretch", "place", "length", "layer_id", "is_evidence")
@@ -63,16 +63,17 @@ def windows_around(layers: Sequence[int], hidden: Hidden, units: Sequence[int]) 
 
 
 def _first_said(units: Sequence[int]) -> list[tuple[int, int]]:
-    """Return stretch and place of the first of these units that were said, at most `SPREAD_LIMIT`."""
+    """Return stretch and place of the first of these units that were said, at most `MRPVM_SPREAD_UTTERANCES`."""
     said: list[tuple[int, int]] = []
-    start, end = 0, SPREAD_LIMIT
-    while start < len(units) and len(said) < SPREAD_LIMIT:
+    limit = settings.MRPVM_SPREAD_UTTERANCES
+    start, end = 0, limit
+    while start < len(units) and len(said) < limit:
         batch = units[start:end]
         rows = look_up(LayerUnit, ("pk", "stretch", "place"), {"pk": batch}, condition="stretch IS NOT NULL")
         place_by_unit = {pk: (stretch, place) for pk, stretch, place in rows}
         said += [place_by_unit[unit] for unit in batch if unit in place_by_unit]
         start, end = end, min(2 * end, end + _UNITS_A_QUERY)
-    return said[:SPREAD_LIMIT]
+    return said[:limit]
 
 
 def _windows(at: Mapping[tuple[int, int], tuple[int, int]]) -> Windows:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import batched
 
+from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import CharField, Exists, OuterRef, Value
 from django.db.models.functions import Collate, Concat
@@ -17,7 +18,7 @@ from django.utils import timezone
 from mrpvm.knowledge.arrays import Array, np
 from sessions_app.layers.lifecycle import layers_of_bases
 from sessions_app.layers.retrieval.packed import UNITS_A_PART, packed_postings, packed_said, packed_units
-from sessions_app.models import PACKED_FROM, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
+from sessions_app.models import KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
 from sessions_app.models.knowledge.packed_layer import packing_version
 from sessions_app.models.named_sql import insert_values
 
@@ -37,7 +38,7 @@ def pack_large_layers(watch: Callable[[], object] = lambda: None) -> int:
     shown = layers_of_bases()
     version = Concat(Value(packing_version("")), OuterRef("index_version"), output_field=CharField())
     done = PackedLayer.objects.filter(layer=OuterRef("pk"), version=version, is_complete=True)
-    large = KnowledgeLayer.objects.filter(own_unit_count__gte=PACKED_FROM, sealed_at__isnull=False)
+    large = KnowledgeLayer.objects.filter(own_unit_count__gte=settings.MRPVM_PACKED_FROM_UNITS, sealed_at__isnull=False)
     wanted = large.filter(~Exists(done)).order_by("pk").values_list("pk", flat=True)
     packed_count = sum(_is_packed(pk, watch) for pk in list(wanted) if pk in shown)
     if packed_count:

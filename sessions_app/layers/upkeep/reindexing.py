@@ -31,8 +31,6 @@ from sessions_app.models.durability import durable_later
 from sessions_app.models.knowledge.packed_layer import packing_version
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, unit_of
 
-LONGEST_READ_SECONDS = 5.0
-"""Seconds in which pages and predicted turns, which hold no slot, may still search the replaced index."""
 _POLL_SECONDS = 0.5
 _ROWS_A_STEP = 5_000
 _Kind = KnowledgeLayer.Kind
@@ -226,7 +224,7 @@ def _replaced_packings() -> QuerySet[PackedLayer]:
 def _wait_for_readers() -> None:
     """Wait until every turn is over that has started by now, and every page is made."""
     now = timezone.now()
-    time.sleep(LONGEST_READ_SECONDS)
+    time.sleep(settings.MRPVM_LONGEST_READ_SECONDS)
     running = ExplainabilityTurn.objects.filter(status=ExplainabilityTurn.Status.RUNNING, created_at__lte=now)
     while running.filter(lease_until__gte=timezone.now()).exists():
         time.sleep(_POLL_SECONDS)

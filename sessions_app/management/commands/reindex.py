@@ -9,8 +9,6 @@ from mrpvm.errors import Conflict
 from sessions_app.layers import is_anything_left, reindex
 from sessions_app.pacing import Pacer
 
-_TOLD_EVERY_SECONDS = 2.0
-
 
 class Command(BaseCommand):
     """Writes the index again, layer by layer, while the server runs or not."""
@@ -20,9 +18,10 @@ class Command(BaseCommand):
         " what is broken off goes on with the layer that it was at. Does nothing where all is up to date."
     )
     requires_migrations_checks = True
+    seconds_between_lines = 2.0
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Reindex, with a progress line every two seconds, and print how much was done."""
+        """Reindex, with progress lines, and print how much was done."""
         if not is_anything_left():
             self.stdout.write("The index is up to date: there was nothing to do.")
             return
@@ -35,7 +34,7 @@ class Command(BaseCommand):
 
     def _tell(self, what: str, done_count: int, of_count: int) -> None:
         self._pacer.pause()
-        if time.monotonic() - self._told_at >= _TOLD_EVERY_SECONDS:
+        if time.monotonic() - self._told_at >= self.seconds_between_lines:
             self._told_at = time.monotonic()
             self.stdout.write(f"{what}: {done_count} of {of_count}")
             self.stdout.flush()

@@ -5,8 +5,6 @@ from django.utils import timezone
 
 from sessions_app.models.knowledge.bases import KnowledgeLayer
 
-PACKED_FROM = 1_000
-"""Units of its own from which a sealed layer is packed; a smaller one is read as fast row by row."""
 PACKING_FORMAT = 2
 
 

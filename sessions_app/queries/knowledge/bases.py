@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from django.conf import settings
 from django.db.models import Prefetch, Q, QuerySet, Sum
 
 from mrpvm.errors import InvalidInput, NotFound
@@ -18,8 +19,6 @@ from sessions_app.models import (
     Session,
 )
 
-BASES_OFFERED = 200
-"""Bases that a field offers at most."""
 _COUNTED = Prefetch("quarantined", QuarantinedChunk.objects.only("origin"))
 
 
@@ -49,8 +48,9 @@ def offered_bases(project: Project, chosen: str = "") -> tuple[list[KnowledgeBas
     One query; two when the chosen one is none of the first.
     """
     bases = knowledge_bases(project)
-    first = list(bases[: BASES_OFFERED + 1])
-    offered, goes_on = first[:BASES_OFFERED], len(first) > BASES_OFFERED
+    limit = settings.MRPVM_BASES_OFFERED
+    first = list(bases[: limit + 1])
+    offered, goes_on = first[:limit], len(first) > limit
     if chosen and goes_on and not any(base.kb_id == chosen for base in offered):
         offered += bases.filter(kb_id=chosen)
     return offered, goes_on

@@ -4,6 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched, islice
 
+from django.conf import settings
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, RowNumber
 
@@ -25,7 +26,7 @@ from sessions_app.models.knowledge.bases import MAX_NAME_CHARS
 from sessions_app.queries.knowledge.bases import knowledge_bases, newest_sources, sources
 from sessions_app.queries.turns.registry import judged_units
 
-SESSIONS_LOOKED_AT, TURNS_LOOKED_AT = 200, 2_000
+TURNS_LOOKED_AT = 2_000
 _TURNS_AT_ONCE = 100
 _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
 
@@ -219,7 +220,7 @@ def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> list[UnitEvent]:
     """
     mounted = KBMount.objects.filter(knowledge_base=base, session__deleted_at__isnull=True).order_by()
     sessions = mounted.values("session_id").annotate(newest=Max("pk")).order_by("-newest")
-    looked_at = list(sessions.values_list("session_id", flat=True)[:SESSIONS_LOOKED_AT])
+    looked_at = list(sessions.values_list("session_id", flat=True)[: settings.MRPVM_SESSIONS_LOOKED_AT])
     at_that_time = KBMount.objects.filter(
         Q(until=None) | Q(until__gte=OuterRef("created_at")),
         knowledge_base=base,

@@ -29,7 +29,6 @@ TURNS_SHOWN = 20
 MOUNTS_SHOWN = 20
 WINDOW_MAX = 300
 """How many rows a page that has loaded more asks for again at most."""
-SESSIONS_SHOWN = 25
 SESSIONS_SHOWN_MAX = 200
 
 

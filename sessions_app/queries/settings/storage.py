@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Model, Sum
 from django.db.models.functions import Length
@@ -36,8 +37,6 @@ _TABLES: Mapping[StorageKind, Sequence[type[Model]]] = {
 _KIND_OF_TABLE = {model._meta.db_table: kind for kind, kind_models in _TABLES.items() for model in kind_models}
 _WORDS_TABLE = "sessions_app_unitwords"
 """The pages' own index; on SQLite FTS5 has tables of its own whose names begin with this."""
-_MOST_PAGES_READ = 2_000_000
-"""Of SQLite: `dbstat` reads every page, so that a larger file (8 GB) is estimated."""
 _ROWS_WEIGHED = 1_000
 _BATCHES_READ = 200
 
@@ -157,7 +156,7 @@ def _sqlite_tables() -> tuple[dict[str, int], int, bool]:
         options = {name for (name,) in cursor.execute("PRAGMA compile_options").fetchall()}
         names = "SELECT name, tbl_name FROM sqlite_schema WHERE rootpage > 0"
         table_of = {"sqlite_schema": "sqlite_schema", **dict(cursor.execute(names).fetchall())}
-        if "ENABLE_DBSTAT_VTAB" in options and page_count <= _MOST_PAGES_READ:
+        if "ENABLE_DBSTAT_VTAB" in options and page_count <= settings.MRPVM_MAX_PAGES_MEASURED:
             parts = cursor.execute("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE").fetchall()
             tables = Counter[str]()
             for name, byte_count in parts:

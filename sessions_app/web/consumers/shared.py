@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
+from django.conf import settings
 
 from sessions_app import events
 from sessions_app.models import SessionEvent
@@ -20,10 +21,8 @@ from sessions_app.queries.sessions.lookups import SeenSession, SessionReader, ev
 
 REJOIN_SECONDS = 3_600
 """The in-memory layer forgets after a day who is in a group."""
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1, 30
+LONGEST_PAUSE_SECONDS = 30
 
-ACCESS_SECONDS = 1.0
-"""How often it is read whether the readers of open pages still may see them: a removed one is out within two."""
 
 logger = logging.getLogger(__name__)
 
@@ -166,7 +165,7 @@ class AccessWatch:
 
     async def _look(self) -> None:
         while True:
-            await asyncio.sleep(ACCESS_SECONDS)
+            await asyncio.sleep(settings.MRPVM_ACCESS_SECONDS)
             try:
                 visible = await _visible(set(self._sockets.values()))
             except Exception as error:
@@ -221,11 +220,11 @@ class Subscription:
 
     async def _listen(self) -> None:
         """Listen until cancelled; a layer that is away is joined again when it is back."""
-        pause = FIRST_PAUSE_SECONDS
+        pause = settings.MRPVM_REJOIN_PAUSE_SECONDS
         while True:
             try:
                 async with self._joined() as channel:
-                    pause = FIRST_PAUSE_SECONDS
+                    pause = settings.MRPVM_REJOIN_PAUSE_SECONDS
                     for wakeup in self._wakeups:
                         wakeup.set(None)
                     async with asyncio.timeout(REJOIN_SECONDS):

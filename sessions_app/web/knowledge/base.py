@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
+
 from mrpvm.contracts import ScoredUnit
 from sessions_app.layers import EffectiveView, SessionKnowledge, outdated_layers
 from sessions_app.models import KnowledgeBase, LayerUnit
 from sessions_app.queries.experiments.suites import suites_using
 from sessions_app.queries.knowledge.bases import revision_of, revisions, sources, stale_source_keys
 from sessions_app.queries.knowledge.pages import (
-    SESSIONS_LOOKED_AT,
     TURNS_LOOKED_AT,
     asked_terms,
     family_of,
@@ -28,7 +29,6 @@ from sessions_app.web.knowledge.differences import layer_differences
 from sessions_app.web.knowledge.lineage import lineage_picture
 from sessions_app.web.shell.excerpts import excerpt
 
-SOURCES_SHOWN = 200
 SESSIONS_SHOWN = 20
 REVISIONS_SHOWN = 20
 REVISIONS_COMPARED = 200
@@ -129,8 +129,9 @@ def news_context(base: KnowledgeBase, revision: int, fork_pk: int) -> dict[str, 
 
 def _sources(base: KnowledgeBase, older_than: int | None) -> dict[str, Any]:
     listed = sources(base).order_by("-pk")
-    rows = list((listed if older_than is None else listed.filter(pk__lt=older_than))[: SOURCES_SHOWN + 1])
-    shown = rows[:SOURCES_SHOWN]
+    wanted = listed if older_than is None else listed.filter(pk__lt=older_than)
+    rows = list(wanted[: settings.MRPVM_SOURCES_SHOWN + 1])
+    shown = rows[: settings.MRPVM_SOURCES_SHOWN]
     goes_on = len(rows) > len(shown)
     return {
         "sources": shown,
@@ -217,6 +218,6 @@ def _looked_at(base: KnowledgeBase, unit_id: str) -> dict[str, Any]:
         "unit_parts": parts,
         "uses": uses[:USES_SHOWN],
         "uses_left_out": len(uses) > USES_SHOWN,
-        "sessions_looked_at": SESSIONS_LOOKED_AT,
+        "sessions_looked_at": settings.MRPVM_SESSIONS_LOOKED_AT,
         "turns_looked_at": TURNS_LOOKED_AT,
     }

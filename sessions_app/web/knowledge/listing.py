@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+
 from sessions_app.layers import outdated_layers
 from sessions_app.models import KnowledgeBase, Project
 from sessions_app.queries.knowledge.bases import deleted_bases
 from sessions_app.queries.knowledge.pages import listed_bases
 
-BASES_SHOWN, DELETED_SHOWN = 100, 20
+DELETED_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,15 +24,16 @@ class BaseRow:
 
 def list_context(project: Project, words: str) -> dict[str, Any]:
     """Return the project's bases with `asked` in their name, cut to as many as one page shows."""
-    listed = listed_bases(project, words, BASES_SHOWN + 1)
-    shown = listed[:BASES_SHOWN]
+    limit = settings.MRPVM_BASES_SHOWN
+    listed = listed_bases(project, words, limit + 1)
+    shown = listed[:limit]
     deleted = list(deleted_bases(project)[: DELETED_SHOWN + 1])
     return {
         "bases": lineage(shown),
         "asked": words,
         "deleted": deleted[:DELETED_SHOWN],
         "deleted_left_out": len(deleted) > DELETED_SHOWN,
-        "left_out": len(listed) > BASES_SHOWN,
+        "left_out": len(listed) > limit,
         "is_outdated": outdated_layers(layer for base in shown for layer in base.head.chain).exists(),
     }
 

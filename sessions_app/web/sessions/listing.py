@@ -1,11 +1,12 @@
 """The list of sessions: its filter, its page, its rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from sessions_app.models import ExplainabilityTurn, Project, Session
@@ -13,7 +14,7 @@ from sessions_app.queries.knowledge.bases import offered_bases
 from sessions_app.queries.search.reach import latest_active, stretch_of
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.lookups import filtered_sessions, listed_sessions, status_of
-from sessions_app.queries.sessions.pages import SESSIONS_SHOWN, SESSIONS_SHOWN_MAX, after_session
+from sessions_app.queries.sessions.pages import SESSIONS_SHOWN_MAX, after_session
 from sessions_app.queries.turns.lists import SessionFigures, figures_of, latest_figures, latest_turns
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
 from sessions_app.web.shell.words import outcome_words
@@ -55,7 +56,7 @@ class ListQuery:
     kb_id: str = ""
     sort: str = ""
     after: tuple[datetime | int, int] | None = None
-    limit: int = SESSIONS_SHOWN
+    limit: int = field(default_factory=lambda: settings.MRPVM_SESSIONS_SHOWN)
     back: int = 1
 
     @classmethod
@@ -63,13 +64,14 @@ class ListQuery:
         """Read the parameters of an address."""
         status, sort = parameters.get("status", ""), parameters.get("sort", "")
         sort = sort if sort in SORT_WORDS else ""
+        limit = max(whole_number(parameters.get("limit")) or 0, settings.MRPVM_SESSIONS_SHOWN)
         return cls(
             words=parameters.get("q", "").strip()[:200],
             status=status if status in STATUSES else "",
             kb_id=parameters.get("kb", "")[:64],
             sort=sort,
             after=_place(parameters.get("after", ""), sort),
-            limit=min(max(whole_number(parameters.get("limit")) or 0, SESSIONS_SHOWN), SESSIONS_SHOWN_MAX),
+            limit=min(limit, SESSIONS_SHOWN_MAX),
             back=stretch_of(whole_number(parameters.get("back"))),
         )
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.conf import settings
+
 from mrpvm.errors import NotFound
 from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.sessions.pages import known_units, neighbours
@@ -17,7 +19,6 @@ from sessions_app.web.turns.context import GONE
 from sessions_app.web.turns.graph.status import Tone, duration_badge
 from sessions_app.web.turns.state import NOTHING, state_rows
 
-UNITS_SHOWN = 200
 _TIME = "Duration"
 _MOVES: Mapping[str, tuple[str, Tone]] = {
     "committed": ("Added", Tone.OK),
@@ -78,7 +79,7 @@ def comparison_context(turn: ExplainabilityTurn, left: ExplainabilityTurn) -> di
     if around.previous != left:
         around = replace(around, previous=left, after_previous=state_around(left).after)
     rows = sorted(state_rows(around), key=lambda row: not row.changed_since_previous)
-    moves, move_count = units_between(turn, left, UNITS_SHOWN)
+    moves, move_count = units_between(turn, left, settings.MRPVM_UNITS_COMPARED)
     known = known_units(turn, {event.unit_id for event in moves})
     return {
         "session": turn.session,

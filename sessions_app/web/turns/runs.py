@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
+
 from mrpvm.trace.compare import Aligned, align_graphs
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail, details, graph
@@ -16,10 +18,6 @@ from sessions_app.web.turns.structure import structure_of
 if TYPE_CHECKING:
     from sessions_app.web.turns.drawing import Reader
 
-ROWS_SHOWN = 200
-WHOLE_UNTIL = 60
-"""Rows up to which equal ones are listed too."""
-PAYLOADS_COMPARED = 400
 SIDES = ("left", "right")
 
 
@@ -91,15 +89,15 @@ def runs_context(left: ExplainabilityTurn, right: ExplainabilityTurn, reader: "R
     """Return both graphs under the same ids, and the aligned rows; a fixed number of queries."""
     rows = _rows(left, right)
     different = [row for row in rows if row.verdict != PairVerdict.SAME]
-    listed = rows if len(rows) <= WHOLE_UNTIL else different
+    listed = rows if len(rows) <= settings.MRPVM_RUNS_SHOWN_WHOLE else different
     tally = Counter(row.verdict for row in rows)
     return {
         "graphs": [
             {"turn": turn, "side": side, "svg": _picture(turn, side, rows, reader)}
             for turn, side in zip((left, right), SIDES, strict=True)
         ],
-        "rows": listed[:ROWS_SHOWN],
-        "rows_left_out": max(0, len(listed) - ROWS_SHOWN),
+        "rows": listed[: settings.MRPVM_RUNS_SHOWN],
+        "rows_left_out": max(0, len(listed) - settings.MRPVM_RUNS_SHOWN),
         "same_left_out": tally[PairVerdict.SAME] if listed is different else 0,
         "different_count": len(different),
         "uncompared_count": tally[PairVerdict.UNKNOWN],
@@ -123,7 +121,7 @@ def _picture(turn: ExplainabilityTurn, side: str, rows: Sequence[AlignedPair], r
 def _rows(left: ExplainabilityTurn, right: ExplainabilityTurn) -> list[AlignedPair]:
     pairs = align_graphs(graph(left), graph(right))
     lefts, rights = _ran(left), _ran(right)
-    both = [pair for pair in pairs if pair.left and pair.right][:PAYLOADS_COMPARED]
+    both = [pair for pair in pairs if pair.left and pair.right][: settings.MRPVM_PAYLOADS_COMPARED]
     payloads = (
         details(left, [lefts[pair.left].ref for pair in both if pair.left]),
         details(right, [rights[pair.right].ref for pair in both if pair.right]),
