@@ -42,14 +42,7 @@ class AgentCatalogue:
     @cached_property
     def content_hash(self) -> str:
         """Return the hash by which the content is known."""
-        return content_hash(self.as_record())
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the catalogue as stored data."""
-        return {
-            "agents": [asdict(item) | {"declared_tools": list(item.declared_tools)} for item in self.agents],
-            "diagnostics": [asdict(item) for item in self.diagnostics],
-        }
+        return content_hash(asdict(self))
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:

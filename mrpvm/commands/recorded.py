@@ -1,7 +1,7 @@
 """A command's input and everything that it read, recorded so that it can run again without the session."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self, TypedDict
 
 from mrpvm.assistants.agents import AgentCatalogue
@@ -46,9 +46,9 @@ class Given:
 def frozen_record(facts: SessionFacts) -> FrozenRecord:
     """Return the frozen content that a command was resolved with, as JSON data that many commands share."""
     return {
-        "skills": facts.skills.as_record(),
-        "personas": facts.personas.as_record(),
-        "agents": facts.agents.as_record(),
+        "skills": asdict(facts.skills),
+        "personas": asdict(facts.personas),
+        "agents": asdict(facts.agents),
     }
 
 
@@ -187,7 +187,7 @@ class RecordedPorts(_FollowedPorts):
 
 
 def _as_data(value: object) -> Any:
-    return value.as_record() if isinstance(value, SkillSnapshot | PersonaCatalogue) else to_wire(value)
+    return asdict(value) if isinstance(value, SkillSnapshot | PersonaCatalogue) else to_wire(value)
 
 
 def _memory_record(data: Mapping[str, Any]) -> MemoryRecord:

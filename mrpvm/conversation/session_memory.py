@@ -5,10 +5,10 @@ comes from committed turns alone, so a turn never prefers what it found itself.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from mrpvm.conversation.answers import words_told
 from mrpvm.english.text import unique_terms
@@ -47,6 +47,14 @@ class ActiveDocument:
     turn_index: int
 
 
+class MemoryRecord(TypedDict, total=False):
+    """A memory as stored data, without what has columns of its own; the values' fields in their order."""
+
+    terms: Sequence[tuple[str, str, str, int]]
+    documents: Sequence[tuple[str, str, int]]
+    sections: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """One session's memory, each part the oldest first; `turn_count` counts committed turns."""
@@ -76,20 +84,20 @@ class Memory:
         """Return the source ids of the active documents."""
         return tuple(item.source_id for item in self.active_documents)
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> MemoryRecord:
         """Return what was remembered as stored data; its times and count have columns of their own."""
         return {
-            "terms": [list(item) for item in self.resolved_terms],
-            "documents": [[item.source_id, item.name, item.turn_index] for item in self.active_documents],
+            "terms": [(item.term, item.text, item.kind, item.turn_index) for item in self.resolved_terms],
+            "documents": [(item.source_id, item.name, item.turn_index) for item in self.active_documents],
             "sections": list(self.active_sections),
         }
 
 
-type MemoryColumns = tuple[Mapping[str, Any], int, datetime, datetime]
+type MemoryColumns = tuple[MemoryRecord, int, datetime, datetime]
 """The record, how many turns it comes from, when it was made and when it was last used."""
 
 
-def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, accessed_at: datetime) -> Memory:
+def memory_of(record: MemoryRecord, turn_count: int, created_at: datetime, accessed_at: datetime) -> Memory:
     """Return a stored memory."""
     return Memory(
         created_at=created_at,

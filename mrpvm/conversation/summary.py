@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from mrpvm.conversation.answers import words_told
 from mrpvm.conversation.asking import PreparationModel
@@ -50,6 +50,15 @@ class PlacedMessage(HistoryMessage):
     sequence: int
 
 
+class SummaryRecord(TypedDict):
+    """A summary as stored data: pairs of place and sentence."""
+
+    through: int
+    sentences: Sequence[tuple[int, str]]
+    origin: str
+    note: NotRequired[str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """What was said up to the message `through`: `(place, sentence)` in order; a model's text has the place of its end.
@@ -67,13 +76,12 @@ class Summary:
         """Return the summary as it is told."""
         return "; ".join(sentence for _, sentence in self.sentences)
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> SummaryRecord:
         """Return the summary as stored data."""
-        sentences = [[place, text] for place, text in self.sentences]
-        return {"through": self.through, "sentences": sentences, "origin": self.origin, "note": self.note}
+        return {"through": self.through, "sentences": self.sentences, "origin": self.origin, "note": self.note}
 
 
-def summary_of(record: Mapping[str, Any] | None) -> Summary:
+def summary_of(record: SummaryRecord | None) -> Summary:
     """Return a stored summary; an empty one for none."""
     if not record:
         return Summary()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from mrpvm.errors import InvalidInput
 
@@ -42,6 +42,16 @@ DEFAULT_OVERRIDES: Mapping[str, Override] = {
 """The shipped overrides."""
 
 
+class ModelTable(TypedDict):
+    """Which model answers in which role."""
+
+    roles: Annotated[Mapping[str, Any], "By role: `{model}`, empty for automatic."]
+    pluginOverrides: Annotated[Mapping[str, Any], "By plugin id: `{role}` or `{model}`."]
+    temperature: float | None
+    thinkingLevel: Annotated[str | None, "Null leaves it to the provider."]
+    verbosity: Annotated[str | None, "Null leaves it to the provider."]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
     """A snapshot of the role table with the sampling that goes with it.
@@ -56,8 +66,8 @@ class ModelConfig:
     thinking_level: str | None = None
     verbosity: str | None = None
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the table as stored data, in the shape of the settings."""
+    def as_record(self) -> ModelTable:
+        """Return the table as stored data."""
         return {
             "roles": {role: {"model": model} for role, model in self.roles.items()},
             "pluginOverrides": {plugin_id: item.as_record() for plugin_id, item in self.overrides.items()},

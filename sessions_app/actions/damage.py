@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, cast
 
 from django.apps import apps
@@ -10,8 +11,8 @@ from django.db import connection, transaction
 from django.db.models import BinaryField, Field
 from django.db.models.functions import Cast
 
-from sessions_app.actions.sessions.frozen_content import store
-from sessions_app.models import DamagedValue, FrozenContent, KnowledgeLayer, Session, TurnEvents
+from sessions_app.actions.sessions.frozen_content import Content, store
+from sessions_app.models import DamagedValue, FrozenContent, KnowledgeLayer, Project, Session, TurnEvents
 from sessions_app.models.damage import StoredJSONField, damaged_columns
 from sessions_app.models.turns.compression import CompressedJSONField, decompress
 from sessions_app.queries.sessions.skill_files import current_agents, current_personas, current_skills
@@ -129,7 +130,7 @@ def _ancestry(pk: int) -> list[int]:
 def _freeze_again(key: str) -> None:
     damaged = FrozenContent.objects.defer("content").get(pk=key)
     kind = FrozenContent.Kind(damaged.kind)
-    read: dict[FrozenContent.Kind, Callable[[Any], Any]] = {
+    read: dict[FrozenContent.Kind, Callable[[Project], Content]] = {
         FrozenContent.Kind.SKILLS: current_skills,
         FrozenContent.Kind.PERSONAS: current_personas,
         FrozenContent.Kind.AGENTS: current_agents,
@@ -137,7 +138,7 @@ def _freeze_again(key: str) -> None:
     content = read[kind](damaged.project)
     column = _SESSION_COLUMNS[kind]
     # The key represents the content: where the files still say the same, this is the content that was damaged.
-    FrozenContent.objects.filter(pk=key).update(content=content.as_record())
+    FrozenContent.objects.filter(pk=key).update(content=asdict(content))
     (stored,) = store(damaged.project_id, [(kind, content)])
     if stored != key:
         Session.objects.filter(**{column: key}).update(**{column: stored})

@@ -13,7 +13,7 @@ from mrpvm.errors import InvalidInput, NotFound
 from mrpvm.llm.port import Sampling
 from mrpvm.registry import Registry
 from mrpvm.values import Selection
-from mrpvm.wire import to_wire
+from mrpvm.wire import JSONObject, to_wire
 from sessions_app.experiments.recorded import RecordedTurn, messages_before
 from sessions_app.layers import EffectiveView, Hidden, Marks, SeenLayers, past_view
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit, Session
@@ -71,7 +71,7 @@ class Changes:
     agent: str | None = None
     style: str | None = None
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> JSONObject:
         """Return what is different as JSON data."""
         record = to_wire(self)
         record["pins"] = {stage: plugin for stage, plugin in record["pins"].items() if plugin}

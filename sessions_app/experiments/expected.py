@@ -9,7 +9,7 @@ import regex
 from mrpvm.conversation.answers import words_told
 from mrpvm.errors import InvalidInput
 from mrpvm.values import BASES
-from mrpvm.wire import from_wire, to_wire
+from mrpvm.wire import JSONObject, from_wire, to_wire
 from sessions_app.experiments.search import plain
 
 STATUSES = ("answered", "no-context", "failed")
@@ -45,7 +45,7 @@ class Expected:
     max_times: float | None = None
     judged: str | None = None
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> JSONObject:
         """Return what is expected as JSON data."""
         return {name: value for name, value in to_wire(self).items() if value not in (None, False, [], ())}
 

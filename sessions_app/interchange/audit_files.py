@@ -1,11 +1,14 @@
 """The audit log as a file."""
 
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, TypedDict
 
 from django.conf import settings
 from django.http import StreamingHttpResponse
 
 from sessions_app.actions.settings.audit import record
+from sessions_app.field_notes import OneOf
 from sessions_app.interchange.row_files import Piece, file_response
 from sessions_app.models import AuditEntry, AuditKind, Project
 from sessions_app.queries.settings.audit import AuditFilter, entries_after, newest_key
@@ -13,7 +16,21 @@ from sessions_app.queries.settings.audit import AuditFilter, entries_after, newe
 COLUMNS = ("id", "at", "kind", "actor_kind", "actor", "address", "request_id", "subject", "facts")
 
 
-def entry_record(entry: AuditEntry) -> dict[str, Any]:
+class AuditEntryObject(TypedDict):
+    """Who changed what."""
+
+    id: int
+    at: datetime
+    kind: Annotated[str, "The noun that was changed, a point, and what was done to it."]
+    actor_kind: Annotated[str, OneOf(("user", "key", "stranger", "server"))]
+    actor: Annotated[str, "The user's name, or the key's with its beginning."]
+    address: Annotated[str, "The caller's IP address; empty for the server."]
+    request_id: Annotated[str, "As the log names the request."]
+    subject: str
+    facts: Annotated[Mapping[str, Any], "What else is known; secrets are blacked out."]
+
+
+def entry_record(entry: AuditEntry) -> AuditEntryObject:
     """Return an entry as the API and files give it."""
     return {
         "id": entry.pk,

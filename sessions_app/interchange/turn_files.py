@@ -1,12 +1,16 @@
 """Turns of all sessions as a file."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, TypedDict
 
 from django.conf import settings
 from django.http import StreamingHttpResponse
 
+from mrpvm.errors import ErrorRecord
+from mrpvm.values import BASES
 from sessions_app.actions.settings.audit import record
-from sessions_app.interchange.row_files import Piece, file_response
+from sessions_app.field_notes import OneOf
+from sessions_app.interchange.row_files import FileRow, Piece, file_response
 from sessions_app.models import AuditKind, ExplainabilityTurn, Project
 from sessions_app.queries.search.filter_language import Filter
 from sessions_app.queries.turns.lists import turn_page
@@ -20,7 +24,38 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def turn_record(turn: ExplainabilityTurn) -> dict[str, Any]:
+class ListedTurn(TypedDict):
+    """One turn of the project's list."""
+
+    request_id: str
+    session_id: str
+    session_label: str
+    turn_index: int
+    kind: str
+    status: Annotated[str, "running, succeeded, failed, interrupted or cancelled."]
+    outcome: Annotated[str | None, "What became of it; null while it runs."]
+    answer_basis: Annotated[str | None, OneOf(BASES)]
+    created_at: datetime
+    duration_ms: int | None
+    asked_by: Annotated[str | None, "The user or API key that asked; null for the server's own."]
+    user_message: str
+    assistant_preview: str
+    kb_id: Annotated[str | None, "The base that was mounted when it ran."]
+    kb_name: str | None
+    planner_plugin: str | None
+    seed_detector_plugin: str | None
+    kb_plugin: str | None
+    goal_solver_plugin: str | None
+    deliberation_level: int
+    model: str | None
+    token_count: Annotated[int | None, "What its model calls took and gave; null without one."]
+    is_rewritten: Annotated[bool, "Whether a follow-up was searched for in other words."]
+    left_out_count: Annotated[int, "How many messages and texts its context left out."]
+    rating: Annotated[str | None, OneOf(("up", "down"))]
+    error: ErrorRecord | None
+
+
+def turn_record(turn: ExplainabilityTurn) -> ListedTurn:
     """Return a turn of `turn_page` as the API and files give it."""
     rating = getattr(turn, "rating", None)
     return {
@@ -65,7 +100,7 @@ def turns_response(project: Project, wanted: Filter, form: str) -> StreamingHttp
     return file_response(f"turns-{project.slug}", form, COLUMNS, read)
 
 
-def _file_record(turn: ExplainabilityTurn, answer: str) -> dict[str, Any]:
+def _file_record(turn: ExplainabilityTurn, answer: str) -> FileRow:
     rating = getattr(turn, "rating", None)
-    full = turn_record(turn) | {"answer": answer, "rating_note": rating.note if rating else ""}
+    full: FileRow = {**turn_record(turn), "answer": answer, "rating_note": rating.note if rating else ""}
     return {column: full[column] for column in COLUMNS}

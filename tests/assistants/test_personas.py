@@ -1,5 +1,6 @@
 """Persona and agent files, and the style of a turn."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_a_catalogue_file_is_a_persona(homes: Homes) -> None:
     assert [(item.id, item.default_style, item.instructions) for item in loaded.personas] == [
         ("chad", "balanced", "Be Chad."), ("lily", "focus", "Be Lily."),
     ]  # fmt: skip
-    assert loaded == PersonaCatalogue.of_record(loaded.as_record())
+    assert loaded == PersonaCatalogue.of_record(asdict(loaded))
     assert homes.load().content_hash == loaded.content_hash
 
 
@@ -122,7 +123,7 @@ def test_agents_are_read_in_all_three_forms(tmp_path: Path) -> None:
     assert [item.message for item in loaded.diagnostics] == [
         "Invalid agent: id is required", "Duplicate agent id(s) detected: twice",
     ]  # fmt: skip
-    assert loaded == AgentCatalogue.of_record(loaded.as_record())
+    assert loaded == AgentCatalogue.of_record(asdict(loaded))
     assert load_agents([FileRoot(source="user", path=tmp_path / "none")]) == AgentCatalogue()
 
 
@@ -130,7 +131,7 @@ def test_a_stored_agent_may_have_a_field_that_is_no_longer_read(tmp_path: Path) 
     """A session keeps its agents as they were when it was made, also through an update of the server."""
     (tmp_path / "a.agent.yaml").write_text("id: ops\ndeclared_tools: [a]\n")
     loaded = load_agents([FileRoot(source="user", path=tmp_path)])
-    record = loaded.as_record()
+    record = asdict(loaded)
     assert record["agents"]
     older = record | {"agents": [item | {"policy": "safe_eval"} for item in record["agents"]]}
     assert AgentCatalogue.of_record(older) == loaded

@@ -1,6 +1,7 @@
 """From folders to a snapshot."""
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -298,6 +299,6 @@ def test_any_files_give_one_snapshot_whatever_their_order(
         snapshots.append(folders.load())
     first, second = snapshots
     assert first == second
-    assert first.content_hash == second.content_hash == SkillSnapshot.of_record(first.as_record()).content_hash
+    assert first.content_hash == second.content_hash == SkillSnapshot.of_record(asdict(first)).content_hash
     known = {item.skill_name for item in first.skills} | {item.skill_name for item in first.excluded}
     assert known == {name for _, name in files}

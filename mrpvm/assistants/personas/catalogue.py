@@ -66,14 +66,7 @@ class PersonaCatalogue:
     @cached_property
     def content_hash(self) -> str:
         """Return the hash by which the content is known."""
-        return content_hash(self.as_record())
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the catalogue as stored data."""
-        return {
-            "personas": [asdict(item) for item in self.personas],
-            "diagnostics": [asdict(item) for item in self.diagnostics],
-        }
+        return content_hash(asdict(self))
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:

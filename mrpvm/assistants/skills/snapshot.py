@@ -1,7 +1,7 @@
 """What a session holds of skills: an index that never changes, known by its content."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -67,12 +67,14 @@ class SkillSnapshot:
 
     skills: tuple[SkillEntry, ...] = ()
     diagnostics: tuple[SkillDiagnostic, ...] = ()
-    _by_name: Mapping[str, SkillEntry] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "skills", tuple(sorted(self.skills, key=lambda item: item.skill_name)))
         object.__setattr__(self, "diagnostics", tuple(sorted(self.diagnostics, key=lambda item: item.place)))
-        object.__setattr__(self, "_by_name", {item.skill_name: item for item in self.skills})
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, SkillEntry]:
+        return {item.skill_name: item for item in self.skills}
 
     def skill(self, name: str) -> SkillEntry | None:
         """Return the skill of exactly this name."""
@@ -90,14 +92,7 @@ class SkillSnapshot:
     @cached_property
     def content_hash(self) -> str:
         """Return the SHA-256 of the canonical JSON, as hex: equal for equal content, wherever it was read."""
-        return content_hash(self.as_record())
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the snapshot as stored data."""
-        return {
-            "skills": [asdict(item) for item in self.skills],
-            "diagnostics": [asdict(item) for item in self.diagnostics],
-        }
+        return content_hash(asdict(self))
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:

@@ -1,13 +1,14 @@
 """Freezing what a session is made with, and replacing it on demand."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import timedelta
-from typing import Protocol
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
+from mrpvm.assistants.agents import AgentCatalogue
 from mrpvm.assistants.personas import PersonaCatalogue
 from mrpvm.assistants.skills import SkillSnapshot
 from sessions_app import events
@@ -22,15 +23,7 @@ UNUSED_PERIOD = timedelta(hours=1)
 """How long content that no session points to is kept; far longer than a session takes to be made."""
 
 
-class Content(Protocol):
-    """A value that can be stored and known again."""
-
-    @property
-    def content_hash(self) -> str:
-        """Return the hash of what it holds."""
-
-    def as_record(self) -> dict[str, object]:
-        """Return the content as stored data."""
+type Content = SkillSnapshot | PersonaCatalogue | AgentCatalogue
 
 
 def freeze_files(project: Project) -> dict[str, str]:
@@ -57,7 +50,7 @@ def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str
     keys = [content_key(project_pk, content.content_hash) for _, content in contents]
     known = _in_use_again(keys)
     new = [
-        FrozenContent(key=key, project_id=project_pk, kind=kind, content=content.as_record())
+        FrozenContent(key=key, project_id=project_pk, kind=kind, content=asdict(content))
         for key, (kind, content) in zip(keys, contents, strict=True)
         if key not in known
     ]

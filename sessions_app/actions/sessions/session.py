@@ -13,7 +13,7 @@ from django.utils import timezone
 from mrpvm import registry
 from mrpvm.conversation.flags import with_changes
 from mrpvm.errors import Conflict, InvalidInput
-from mrpvm.llm.roles import MODEL_CHARS
+from mrpvm.llm.roles import MODEL_CHARS, ModelTable
 from sessions_app import events
 from sessions_app.actions.knowledge import bases as knowledge
 from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit, session_created
@@ -145,7 +145,7 @@ def create_session(
     return session
 
 
-def _base_and_roles(project: Project, base: KnowledgeBase | None) -> tuple[KnowledgeBase, dict[str, Any]]:
+def _base_and_roles(project: Project, base: KnowledgeBase | None) -> tuple[KnowledgeBase, ModelTable]:
     """Return the base to mount, the project's default for None, and the project's table of model roles."""
     if base is None and (selected := select_default_base(project.pk)) is not None:
         default, stored = selected

@@ -1,7 +1,6 @@
 """Sessions: made, listed, read, named, ended."""
 
 from contextlib import suppress
-from typing import cast
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,7 +19,7 @@ from sessions_app.api.shell.requests import (
     SessionPatchRequest,
     choices_of,
 )
-from sessions_app.api.shell.responses import ChoicesReported, SessionMetadata, SessionModelTable
+from sessions_app.api.shell.responses import ChoicesReported, SessionMetadata
 from sessions_app.api.shell.views import ApiView
 from sessions_app.models import Project, Session
 from sessions_app.queries.knowledge.bases import knowledge_base
@@ -79,7 +78,7 @@ def _frozen(session: Session) -> FrozenState:
     return {
         **identity_payload(session),
         "skill_snapshot": snapshot_payload(session),
-        "model_config": cast(SessionModelTable, session_config(session)),
+        "model_config": session_config(session),
         "planner_statistics_frozen": session.planner_statistics is not None,
     }
 

@@ -3,16 +3,22 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from typing import Any, TypedDict
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
 
+from mrpvm.assistants.agents import Agent
+from mrpvm.assistants.personas import Persona
+from mrpvm.assistants.skills import SkillDiagnostic, SkillEntry
 from mrpvm.commands.result import CommandEnvelope
 from mrpvm.conversation.context import ReportRecord
+from mrpvm.conversation.summary import SummaryRecord
 from mrpvm.errors import ErrorRecord
 from mrpvm.llm.redaction import redacted_json, secrets_remembered, without_secrets
+from mrpvm.llm.roles import ModelTable
 from sessions_app.api.knowledge.responses import SourceObject
 from sessions_app.api.sessions.content_payloads import (
     memory_payload,
@@ -23,7 +29,7 @@ from sessions_app.api.sessions.content_payloads import (
     unit_payload,
 )
 from sessions_app.api.shell.responses import MessageObject, MountObject, RememberedObject, UnitObject
-from sessions_app.api.turns.responses import MemoryContents, ResponseDocument
+from sessions_app.api.turns.responses import MemoryContents
 from sessions_app.models import ExplainabilityTurn, Session, TurnRating
 from sessions_app.queries.knowledge.bases import draft_sources
 from sessions_app.queries.sessions.flags import PolicyValue
@@ -32,6 +38,7 @@ from sessions_app.queries.sessions.lookups import messages, mounts, units
 from sessions_app.queries.sessions.memory import remembered_by
 from sessions_app.queries.sessions.remembered import all_remembered
 from sessions_app.queries.turns.registry import registry
+from sessions_app.queries.turns.response_documents import ResponseDocument
 
 FORMAT_VERSION = 1
 
@@ -42,6 +49,14 @@ class ForkOrigin(TypedDict):
     session_id: str
     sequence: int | None
     reason: str
+
+
+class ExportedSkills(TypedDict):
+    """The frozen skills, after how many reloads, and what was found while they were read."""
+
+    version: int
+    skills: Sequence[SkillEntry]
+    diagnostics: Sequence[SkillDiagnostic]
 
 
 class SessionHead(TypedDict):
@@ -55,7 +70,7 @@ class SessionHead(TypedDict):
     forked_from: ForkOrigin | None
     metadata: Mapping[str, Any]
     flags: Mapping[str, PolicyValue]
-    summary: Mapping[str, Any] | None
+    summary: SummaryRecord | None
     system_prompt: str | None
     planner_plugin: str
     seed_detector_plugin: str | None
@@ -63,14 +78,14 @@ class SessionHead(TypedDict):
     goal_solver_plugin: str | None
     deliberation_level: int
     model: str | None
-    model_config: Mapping[str, Any] | None
+    model_config: ModelTable | None
     grounding: str | None
     active_agent: str
     active_persona: str
     active_style: str | None
-    skill_snapshot: Mapping[str, Any]
-    personas: Sequence[Mapping[str, Any]]
-    agents: Sequence[Mapping[str, Any]]
+    skill_snapshot: ExportedSkills
+    personas: Sequence[Persona]
+    agents: Sequence[Agent]
 
 
 class ExportedRating(TypedDict):
@@ -125,11 +140,18 @@ class SessionDocument(TypedDict):
     turns: Sequence[ExportedTurn]
 
 
+class _Encoder(DjangoJSONEncoder):
+    """Writes dataclasses as objects, too."""
+
+    def default(self, o: Any) -> Any:
+        return asdict(o) if is_dataclass(o) and not isinstance(o, type) else super().default(o)
+
+
 def exported_file(session: Session, form: str) -> HttpResponse:
     """Return the session as a download in `markdown` or `json`, secrets redacted."""
     if form == "json":
         with secrets_remembered():
-            kept = redacted_json(json.dumps(document(session), cls=DjangoJSONEncoder).encode())
+            kept = redacted_json(json.dumps(document(session), cls=_Encoder).encode())
         text = json.dumps(json.loads(kept), ensure_ascii=False, indent=1)
         kind, ending = "application/json", "json"
     else:
@@ -177,6 +199,7 @@ def document(session: Session) -> SessionDocument:
 
 
 def _head(session: Session) -> SessionHead:
+    skills = skills_of(session)
     return {
         "session_id": session.session_id,
         "title": session.title,
@@ -199,9 +222,13 @@ def _head(session: Session) -> SessionHead:
         "active_agent": session.active_agent,
         "active_persona": session.active_persona,
         "active_style": session.active_style,
-        "skill_snapshot": {"version": session.snapshot_version, **skills_of(session).as_record()},
-        "personas": personas_of(session).as_record()["personas"],
-        "agents": agents_of(session).as_record()["agents"],
+        "skill_snapshot": {
+            "version": session.snapshot_version,
+            "skills": skills.skills,
+            "diagnostics": skills.diagnostics,
+        },
+        "personas": personas_of(session).personas,
+        "agents": agents_of(session).agents,
     }
 
 

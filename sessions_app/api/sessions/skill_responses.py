@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, TypedDict
 
-from sessions_app.api.shell.responses import SessionCreatedObject, SessionMetadata, SessionModelTable
+from sessions_app.api.shell.responses import SessionCreatedObject, SessionMetadata
 from sessions_app.field_notes import OneOf
+from sessions_app.queries.settings.model_roles import SessionModelTable
 
 
 class Eligibility(TypedDict):

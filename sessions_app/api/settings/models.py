@@ -1,7 +1,5 @@
 """Which model answers in which role: the project's table, and a session's own."""
 
-from typing import cast
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -51,4 +49,4 @@ class SessionModelConfig(ApiView):
 
 
 def _config(session: Session) -> ModelConfigObject:
-    return cast(ModelConfigObject, {"session_id": session.session_id, **session_config(session)})
+    return {"session_id": session.session_id, **session_config(session)}

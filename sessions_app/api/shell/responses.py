@@ -8,10 +8,14 @@ from datetime import date, datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from mrpvm.contracts import PlannerHints
-from mrpvm.values import KU_TYPES, PLUGIN_TYPES, ROLES
+from mrpvm.llm.roles import ModelTable
+from mrpvm.values import PLUGIN_TYPES
 from sessions_app.api.shell.shapes import WireTime
 from sessions_app.field_notes import Between, OneOf
+from sessions_app.interchange.audit_files import AuditEntryObject
 from sessions_app.models import QuotaKind, RetentionKind, StorageKind
+from sessions_app.queries.settings.model_roles import SessionModelTable
+from sessions_app.queries.turns.response_documents import UnitValue
 
 
 class ErrorObject(TypedDict):
@@ -139,20 +143,6 @@ class InvitationList(TypedDict):
     invitations: list[InvitationObject]
 
 
-class AuditEntryObject(TypedDict):
-    """Who changed what."""
-
-    id: int
-    at: datetime
-    kind: Annotated[str, "The noun that was changed, a point, and what was done to it."]
-    actor_kind: Annotated[str, OneOf(("user", "key", "stranger", "server"))]
-    actor: Annotated[str, "The user's name, or the key's with its beginning."]
-    address: Annotated[str, "The caller's IP address; empty for the server."]
-    request_id: Annotated[str, "As the log names the request."]
-    subject: str
-    facts: Annotated[Mapping[str, Any], "What else is known; secrets are blacked out."]
-
-
 class AuditPage(PageObject):
     """A page of the audit log."""
 
@@ -270,18 +260,6 @@ class MessagePage(PageObject):
     """A page of messages."""
 
     messages: list[MessageObject]
-
-
-class UnitValue(TypedDict):
-    """A knowledge unit; further fields as the unit has them."""
-
-    id: str
-    kuType: Annotated[str, OneOf(KU_TYPES)]
-    role: Annotated[str, OneOf(ROLES)]
-    topic: str
-    claim: str | None
-    phaseScopes: list[str]
-    hash: str
 
 
 class UnitObject(TypedDict):
@@ -454,27 +432,11 @@ class ModelList(TypedDict):
     models: list[ModelObject]
 
 
-class ModelTable(TypedDict):
-    """Which model answers in which role."""
-
-    roles: Annotated[Mapping[str, Any], "By role: `{model}`, empty for automatic."]
-    pluginOverrides: Annotated[Mapping[str, Any], "By plugin id: `{role}` or `{model}`."]
-    temperature: float | None
-    thinkingLevel: Annotated[str | None, "Null leaves it to the provider."]
-    verbosity: Annotated[str | None, "Null leaves it to the provider."]
-
-
 class ModelRolesSnapshot(ModelTable):
     """The project's table and the models there are."""
 
     updatedAt: datetime | None
     availableModels: list[str]
-
-
-class SessionModelTable(ModelTable):
-    """The session's model configuration."""
-
-    model: str | None
 
 
 class ModelConfigObject(SessionModelTable):

@@ -14,6 +14,7 @@ from sessions_app.api.sessions import skill_responses
 from sessions_app.api.shell import requests, responses
 from sessions_app.api.shell.shapes import shape_of
 from sessions_app.api.turns import responses as turn_responses
+from sessions_app.queries.turns import entries
 
 ERRORS = {
     400: "The request is not acceptable.",
@@ -460,14 +461,14 @@ turn_read = _operation(
     "read_turn",
     "turns",
     "Reads one turn with the structure of its graph, also while it runs.",
-    {200: turn_responses.TurnEntry, 304: _UNCHANGED},
+    {200: entries.TurnEntry, 304: _UNCHANGED},
     404,
     extra=[_IF_NONE_MATCH],
 )
 detail_read = _operation(
     "read_detail", "turns", "Reads what one node of the graph got and gave, up to a size; `download` gives"
     " the whole as a file.",
-    {(200, "application/json"): turn_responses.DetailObject, (200, "application/octet-stream"): OpenApiTypes.BINARY,  # type: ignore[dict-item]
+    {(200, "application/json"): entries.DetailObject, (200, "application/octet-stream"): OpenApiTypes.BINARY,  # type: ignore[dict-item]
      304: _UNCHANGED},
     404, query=requests.DetailQuery, extra=[_IF_NONE_MATCH],
 )  # fmt: skip

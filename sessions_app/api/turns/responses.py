@@ -5,53 +5,13 @@ from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from mrpvm.commands.result import CommandEnvelope
-from mrpvm.errors import ErrorRecord
 from mrpvm.trace.record import ExecutionTrace
-from mrpvm.trace.verdict import LEADS
 from mrpvm.values import BASES
-from sessions_app.api.shell.responses import PageObject, UnitValue
+from sessions_app.api.shell.responses import PageObject
 from sessions_app.field_notes import Between, OneOf
-
-
-class UsedSource(TypedDict):
-    """A unit that an answer looked at, and how well it fits."""
-
-    unitId: str
-    score: float
-    unit: UnitValue
-
-
-class UsedBaseSource(UsedSource):
-    """The same of a base, with the source that it comes from."""
-
-    sourceId: str | None
-
-
-class ResponseGroup(TypedDict):
-    """The answer to one intent."""
-
-    intentRef: int
-    act: str
-    intent: str
-    status: Annotated[str, OneOf(("answered", "no-context", "plugin-error"))]
-    basis: Annotated[str, OneOf(BASES)]
-    confidence: Annotated[float | None, "How likely the shown text answers, if it is known."]
-    reason: Annotated[str, "What decided."]
-    currentTurnContext: list[UnitValue]
-    sessionSources: list[UsedSource]
-    kbSources: list[UsedBaseSource]
-    pluginOutput: Mapping[str, Any] | None
-    answerMarkdown: str
-    citedUnitIds: list[str]
-    grounded: bool
-    warnings: list[str]
-
-
-class ResponseDocument(TypedDict):
-    """What a turn answered, group by group."""
-
-    sessionId: str
-    groups: list[ResponseGroup]
+from sessions_app.interchange.turn_files import ListedTurn
+from sessions_app.queries.turns.entries import TurnEntry
+from sessions_app.queries.turns.response_documents import ResponseDocument
 
 
 class CompletionMessage(TypedDict):
@@ -209,82 +169,6 @@ class ChatCompletion(CompletionHead):
     response_markdown: NotRequired[str]
 
 
-class VerdictClause(TypedDict):
-    """One reason in a verdict, with the execution, unit or part of the record that it rests on."""
-
-    text: str
-    executionId: str
-    unitId: str
-    aspect: Annotated[str, OneOf(("", "context", "choice", "state", "base"))]
-
-
-class VerdictObject(TypedDict):
-    """How the turn ended and what decided it, in one line."""
-
-    kind: Annotated[str, OneOf(tuple(LEADS))]
-    text: str
-    clauses: list[VerdictClause]
-
-
-class TurnEntry(TypedDict):
-    """One turn of the registry."""
-
-    requestId: str
-    turnIndex: int
-    kind: str
-    status: Annotated[str, OneOf(("running", "succeeded", "failed", "interrupted", "cancelled"))]
-    createdAt: datetime
-    finishedAt: datetime | None
-    durationMs: int | None
-    userMessage: str
-    assistantPreview: str
-    answerStatus: Annotated[str | None, OneOf(("answered", "no-context", "failed"))]
-    answerBasis: Annotated[str | None, OneOf(BASES)]
-    plannerPlugin: str | None
-    seedDetectorPlugin: str | None
-    kbPlugin: str | None
-    goalSolverPlugin: str | None
-    deliberationLevel: int
-    model: str | None
-    responseDocument: ResponseDocument | None
-    commandResult: CommandEnvelope | None
-    unitChanges: Mapping[str, Any]
-    executionTrace: ExecutionTrace
-    error: ErrorRecord | None
-    verdict: VerdictObject
-
-
-class ListedTurn(TypedDict):
-    """One turn of the project's list."""
-
-    request_id: str
-    session_id: str
-    session_label: str
-    turn_index: int
-    kind: str
-    status: Annotated[str, "running, succeeded, failed, interrupted or cancelled."]
-    outcome: Annotated[str | None, "What became of it; null while it runs."]
-    answer_basis: Annotated[str | None, OneOf(BASES)]
-    created_at: datetime
-    duration_ms: int | None
-    asked_by: Annotated[str | None, "The user or API key that asked; null for the server's own."]
-    user_message: str
-    assistant_preview: str
-    kb_id: Annotated[str | None, "The base that was mounted when it ran."]
-    kb_name: str | None
-    planner_plugin: str | None
-    seed_detector_plugin: str | None
-    kb_plugin: str | None
-    goal_solver_plugin: str | None
-    deliberation_level: int
-    model: str | None
-    token_count: Annotated[int | None, "What its model calls took and gave; null without one."]
-    is_rewritten: Annotated[bool, "Whether a follow-up was searched for in other words."]
-    left_out_count: Annotated[int, "How many messages and texts its context left out."]
-    rating: Annotated[str | None, OneOf(("up", "down"))]
-    error: ErrorRecord | None
-
-
 class TurnPageObject(PageObject):
     """A page of turns."""
 
@@ -420,21 +304,6 @@ class RegistryObject(TypedDict):
     turn_count: Annotated[int, "Of the whole registry."]
     turns: list[TurnEntry]
     has_more: Annotated[bool, "Whether there are older entries."]
-
-
-class DetailObject(TypedDict):
-    """A node's payload."""
-
-    ref: str
-    input: Any
-    output: Any
-    error: Any
-    meta: Any
-    text: Annotated[str | None, "The first part of the payload's JSON, when it is too long to come inline."]
-    truncated: bool
-    size: Annotated[int, "Bytes of the whole payload."]
-    cutBytes: Annotated[int, "Bytes that were too many to be stored."]
-    pruned: Annotated[bool, "Whether retention has removed the payload."]
 
 
 class CancelAccepted(TypedDict):

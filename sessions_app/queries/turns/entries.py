@@ -1,16 +1,82 @@
 """How the registry's entries leave: one turn with its trace, and the payloads behind the trace's nodes."""
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from typing import Annotated, Any, TypedDict
 
+from mrpvm.commands.result import CommandEnvelope
+from mrpvm.errors import ErrorRecord
 from mrpvm.trace.record import ExecutionTrace
-from mrpvm.trace.verdict import Verdict
+from mrpvm.trace.verdict import LEADS, Verdict
+from mrpvm.values import BASES
 from mrpvm.wire import to_wire
+from sessions_app.field_notes import OneOf
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail, all_details
+from sessions_app.queries.turns.response_documents import ResponseDocument
 
 
-def entry(turn: ExplainabilityTurn, trace: ExecutionTrace, verdict: Verdict) -> dict[str, Any]:
+class VerdictClause(TypedDict):
+    """One reason in a verdict, with the execution, unit or part of the record that it rests on."""
+
+    text: str
+    executionId: str
+    unitId: str
+    aspect: Annotated[str, OneOf(("", "context", "choice", "state", "base"))]
+
+
+class VerdictObject(TypedDict):
+    """How the turn ended and what decided it, in one line."""
+
+    kind: Annotated[str, OneOf(tuple(LEADS))]
+    text: str
+    clauses: list[VerdictClause]
+
+
+class TurnEntry(TypedDict):
+    """One turn of the registry."""
+
+    requestId: str
+    turnIndex: int
+    kind: str
+    status: Annotated[str, OneOf(("running", "succeeded", "failed", "interrupted", "cancelled"))]
+    createdAt: datetime
+    finishedAt: datetime | None
+    durationMs: int | None
+    userMessage: str
+    assistantPreview: str
+    answerStatus: Annotated[str | None, OneOf(("answered", "no-context", "failed"))]
+    answerBasis: Annotated[str | None, OneOf(BASES)]
+    plannerPlugin: str | None
+    seedDetectorPlugin: str | None
+    kbPlugin: str | None
+    goalSolverPlugin: str | None
+    deliberationLevel: int
+    model: str | None
+    responseDocument: ResponseDocument | None
+    commandResult: CommandEnvelope | None
+    unitChanges: Mapping[str, Any]
+    executionTrace: ExecutionTrace
+    error: ErrorRecord | None
+    verdict: VerdictObject
+
+
+class DetailObject(TypedDict):
+    """A node's payload."""
+
+    ref: str
+    input: Any
+    output: Any
+    error: Any
+    meta: Any
+    text: Annotated[str | None, "The first part of the payload's JSON, when it is too long to come inline."]
+    truncated: bool
+    size: Annotated[int, "Bytes of the whole payload."]
+    cutBytes: Annotated[int, "Bytes that were too many to be stored."]
+    pruned: Annotated[bool, "Whether retention has removed the payload."]
+
+
+def entry(turn: ExplainabilityTurn, trace: ExecutionTrace, verdict: Verdict) -> TurnEntry:
     """Return a turn's entry."""
     return {
         "requestId": turn.request_id,
@@ -40,20 +106,20 @@ def entry(turn: ExplainabilityTurn, trace: ExecutionTrace, verdict: Verdict) -> 
 
 
 def details_of(
-    turns: Collection[ExplainabilityTurn], shown: Callable[[Detail], dict[str, Any]] | None = None
-) -> dict[int, dict[str, Any]]:
+    turns: Collection[ExplainabilityTurn], shown: Callable[[Detail], DetailObject] | None = None
+) -> dict[int, dict[str, DetailObject]]:
     """Return the payloads of each turn under its key, by the refs that the nodes of its graph name.
 
     Args:
         shown: how a payload is given; as far as it goes inline unless said otherwise.
     """
-    details: dict[int, dict[str, Any]] = {turn.pk: {} for turn in turns}
+    details: dict[int, dict[str, DetailObject]] = {turn.pk: {} for turn in turns}
     for turn_pk, detail in all_details(turns):
         details[turn_pk][detail.ref] = (shown or inline_detail)(detail)
     return details
 
 
-def inline_detail(detail: Detail) -> dict[str, Any]:
+def inline_detail(detail: Detail) -> DetailObject:
     """Return a payload as far as it goes inline: whole, or the first part of its JSON text.
 
     `text` is that part, null when nothing is missing; `cutBytes` is what storage had to cut, `pruned` says that
@@ -62,16 +128,19 @@ def inline_detail(detail: Detail) -> dict[str, Any]:
     return _shown(detail, detail.inline_text if detail.is_truncated else None)
 
 
-def whole_detail(detail: Detail) -> dict[str, Any]:
+def whole_detail(detail: Detail) -> DetailObject:
     """Return a payload as it was stored; `text` only where storage had to cut it, and it is no JSON any more."""
     return _shown(detail, detail.text if detail.payload is None and detail.text else None)
 
 
-def _shown(detail: Detail, text: str | None) -> dict[str, Any]:
+def _shown(detail: Detail, text: str | None) -> DetailObject:
     parts = (detail.payload if text is None else None) or {}
     return {
         "ref": detail.ref,
-        **{key: parts.get(key) for key in ("input", "output", "error", "meta")},
+        "input": parts.get("input"),
+        "output": parts.get("output"),
+        "error": parts.get("error"),
+        "meta": parts.get("meta"),
         "text": text,
         "truncated": text is not None,
         "size": detail.size,

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from mrpvm import registry
 from mrpvm.llm.endpoint import EndpointConfig
 from mrpvm.llm.local_model import weights_path
-from mrpvm.llm.roles import DEFAULT_OVERRIDES, THINKING_LEVELS, VERBOSITIES, Override
+from mrpvm.llm.roles import DEFAULT_OVERRIDES, THINKING_LEVELS, VERBOSITIES, ModelTable, Override
 from sessions_app.language_model import configuration, local_model
 
 _ROLE_WORDS: Mapping[str, str] = {
@@ -54,13 +54,7 @@ class SamplingField:
     value: str
 
 
-_SAMPLING = (
-    ("thinkingLevel", "Thinking", "How long a model that reasons does so before it answers", THINKING_LEVELS),
-    ("verbosity", "Verbosity", "How much it writes, where the provider knows this setting", VERBOSITIES),
-)
-
-
-def roles_context(config: Mapping[str, Any]) -> dict[str, Any]:
+def roles_context(config: ModelTable) -> dict[str, Any]:
     """Return a table's fields: every role, and every plugin that uses a model or has an override."""
     overrides = config["pluginOverrides"]
     names = {item.id: item.name for item in registry.installed.descriptors() if item.uses_llm}
@@ -76,8 +70,20 @@ def roles_context(config: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "temperature": config["temperature"],
         "sampling": [
-            SamplingField(name=name, label=label, words=words, choices=choices, value=config[name] or "")
-            for name, label, words, choices in _SAMPLING
+            SamplingField(
+                name="thinkingLevel",
+                label="Thinking",
+                words="How long a model that reasons does so before it answers",
+                choices=THINKING_LEVELS,
+                value=config["thinkingLevel"] or "",
+            ),
+            SamplingField(
+                name="verbosity",
+                label="Verbosity",
+                words="How much it writes, where the provider knows this setting",
+                choices=VERBOSITIES,
+                value=config["verbosity"] or "",
+            ),
         ],
         "has_model": where is not None,
         "endpoint": None if where is None else _endpoint(where),
@@ -104,7 +110,7 @@ def _endpoint(where: EndpointConfig) -> dict[str, Any]:
     }
 
 
-def table_of(form: Mapping[str, str]) -> dict[str, Any]:
+def table_of(form: Mapping[str, str]) -> ModelTable:
     """Return the table that a form's fields state, unchecked; fields are named as the template names them."""
     roles = {name.removeprefix("role-"): {"model": value} for name, value in form.items() if name.startswith("role-")}
     overrides = {}
@@ -117,8 +123,10 @@ def table_of(form: Mapping[str, str]) -> dict[str, Any]:
     return {
         "roles": roles,
         "pluginOverrides": overrides,
-        "temperature": _number(form.get("temperature", "")),
-        **{name: form.get(name) or None for name, *_ in _SAMPLING},
+        # Text that is no number is refused by its name when the table is stored.
+        "temperature": cast("float | None", _number(form.get("temperature", ""))),
+        "thinkingLevel": form.get("thinkingLevel") or None,
+        "verbosity": form.get("verbosity") or None,
     }
 
 
@@ -130,12 +138,15 @@ def _number(text: str) -> float | str | None:
         return text
 
 
-def models_of(config: Mapping[str, Any]) -> list[tuple[str, str]]:
+def models_of(config: ModelTable) -> list[tuple[str, str]]:
     """Return what a session's own table says, line by line; roles and plugins that are left open are not named."""
     named = [(role, item["model"]) for role, item in config["roles"].items() if item["model"]]
     for plugin_id, item in config["pluginOverrides"].items():
         if DEFAULT_OVERRIDES.get(plugin_id) != Override(**item):
             named.append((plugin_id, item["model"] if "model" in item else f"role {item['role']}"))
-    sampling = (("Temperature", "temperature"), ("Thinking", "thinkingLevel"), ("Verbosity", "verbosity"))
-    left = "the provider's"
-    return [*((words, str(left if config[name] is None else config[name])) for words, name in sampling), *named]
+    sampling = (
+        ("Temperature", config["temperature"]),
+        ("Thinking", config["thinkingLevel"]),
+        ("Verbosity", config["verbosity"]),
+    )
+    return [*((words, "the provider's" if value is None else str(value)) for words, value in sampling), *named]
