@@ -59,6 +59,7 @@ def test_a_fork_before_the_summarys_end_knows_nothing_later(source: Session) -> 
 
 def test_a_fork_after_the_summarys_end_keeps_it(source: Session) -> None:
     fork = fork_session(source, 16, ForkReason.EDITED)
+    source.refresh_from_db()
     assert fork.summary == source.summary
     assert "Thing 16 costs $1600." in told_in(fork)
 

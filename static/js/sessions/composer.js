@@ -93,6 +93,7 @@ class Composer {
   async renewControls() {
     if (!this.form.querySelector(".composer__options select")) return; // not asked for yet
     const asked = (this.renewals += 1);
+    // Not by htmx: only the options are replaced, so that a chosen one that is still offered stays chosen.
     const response = await fetch(this.form.closest("[hx-get]").getAttribute("hx-get")).catch(() => null);
     if (!response?.ok) return;
     const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
@@ -131,6 +132,7 @@ class Composer {
     const patience = new AbortController();
     const silence = setTimeout(() => patience.abort(), SILENT_MS);
     try {
+      // Not by htmx: the API takes JSON, and its answer is a stream that is shown while it comes.
       const response = await fetch(this.form.dataset.chatUrl, {
         method: "POST",
         signal: patience.signal,
@@ -255,6 +257,7 @@ class Composer {
   async cancel() {
     const names = { __session__: this.form.dataset.sessionId, __request__: this.requestId };
     const url = this.form.dataset.cancelUrl.replace(/__\w+?__/g, (name) => encodeURIComponent(names[name]));
+    // Not by htmx: the turn's id comes with the stream, and a turn can be stopped before it is known.
     const response = await fetch(url, { method: "POST", headers: { "X-CSRFToken": csrfToken() } }).catch(() => null);
     // One that has ended by itself meanwhile needs no stopping.
     if (response?.ok || response?.status === 409) return;

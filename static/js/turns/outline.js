@@ -23,7 +23,7 @@ class Outline {
     if (tree.dataset.restUrl) (globalThis.requestIdleCallback ?? setTimeout)(() => this.loadRest());
   }
 
-  /** Fetch all rows; they are read beside the document, because most of them will never be in it at once. */
+  /** Fetch all rows; not by htmx, because most of them will never be in the document at once. */
   async loadRest() {
     const url = this.tree.dataset.restUrl;
     const response = await fetch(url, { headers: { "HX-Current-URL": location.href } }).catch(() => null);

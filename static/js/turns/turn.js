@@ -70,7 +70,7 @@ document.addEventListener("click", (event) => {
 });
 
 async function savePng({ href, download }) {
-  const response = await fetch(href);
+  const response = await fetch(href); // not by htmx: the SVG is drawn on a canvas, it never becomes part of the page
   if (!response.ok) throw new Error(`status ${response.status}`);
   const source = await response.text();
   const image = new Image();
