@@ -28,7 +28,7 @@ class Suite(models.Model):
         max_length=64, unique=True, default=new_suite_id, editable=False, help_text="Id in addresses and requests."
     )
     name = RedactedCharField(max_length=120)
-    created_by_name = models.CharField(max_length=150)
+    created_by_name = models.CharField(max_length=150, help_text="Who made it, also after that user is gone.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -78,7 +78,7 @@ class TestCase(models.Model):
         default=dict, blank=True, help_text="What is changed of the turn or base, as by a trial."
     )
     expected = RedactedJSONField(default=dict, blank=True, help_text="Expectations.")
-    created_by_name = models.CharField(max_length=150)
+    created_by_name = models.CharField(max_length=150, help_text="Who made it, also after that user is gone.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -93,7 +93,9 @@ class SuiteRun(models.Model):
     """A suite run once: an experiment with a trial for each test."""
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="runs")
-    experiment = models.OneToOneField(Experiment, on_delete=models.CASCADE, related_name="suite_run")
+    experiment = models.OneToOneField(
+        Experiment, on_delete=models.CASCADE, related_name="suite_run", help_text="Its trials, one for each test."
+    )
     target = models.JSONField(
         default=dict, blank=True, help_text="What the run was made against, as `Target.as_record` returns it."
     )
@@ -127,13 +129,17 @@ class TestResult(models.Model):
         related_name="results",
         help_text="Empty once the test is deleted.",
     )
-    trial = models.OneToOneField(Trial, on_delete=models.CASCADE, related_name="result")
+    trial = models.OneToOneField(
+        Trial, on_delete=models.CASCADE, related_name="result", help_text="How the test's question was answered."
+    )
     position = models.PositiveIntegerField(help_text="Order within the run.")
     name = RedactedCharField(max_length=200, help_text="Name of the test when it ran.")
     breaks = models.BooleanField(
         default=False, help_text="Fails against this draft or revision, passes on the present state of its base."
     )
-    outcome = models.CharField(max_length=7, choices=Outcome, default=Outcome.WAITING)
+    outcome = models.CharField(
+        max_length=7, choices=Outcome, default=Outcome.WAITING, help_text="Whether the answer was as expected."
+    )
     failures = RedactedJSONField(
         default=list,
         blank=True,

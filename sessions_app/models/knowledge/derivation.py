@@ -11,7 +11,13 @@ class Derivation(models.Model):
     When that goes, so that the unit has to be found by it, the unit is stale.
     """
 
-    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="derivations")
+    layer = models.ForeignKey(
+        KnowledgeLayer,
+        on_delete=models.CASCADE,
+        db_index=False,
+        related_name="derivations",
+        help_text="Where the derived unit is.",
+    )
     unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="derivations")
     origin_unit_id = models.CharField(max_length=400, help_text="Unit id of what the unit was derived from.")
 

@@ -13,7 +13,9 @@ class KBMount(models.Model):
     """One mount of a base by a session."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="mounts")
-    knowledge_base = models.ForeignKey(KnowledgeBase, on_delete=models.PROTECT, related_name="mounts")
+    knowledge_base = models.ForeignKey(
+        KnowledgeBase, on_delete=models.PROTECT, related_name="mounts", help_text="The base that the session reads."
+    )
     layer = models.ForeignKey(
         KnowledgeLayer,
         on_delete=models.PROTECT,
@@ -22,7 +24,7 @@ class KBMount(models.Model):
     )
     revision = models.PositiveIntegerField(help_text="Revision of the base when it was mounted.")
     reason = models.CharField(max_length=40, help_text="What mounted it, such as a save or a fork.")
-    mounted_at = models.DateTimeField(default=timezone.now)
+    mounted_at = models.DateTimeField(default=timezone.now, help_text="The session reads the base from then on.")
     mounted_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,

@@ -31,8 +31,8 @@ class QuarantinedChunk(models.Model):
         related_name="quarantined",
         help_text="Session that loaded the source; empty for a source of a base.",
     )
-    source_id = models.CharField(max_length=128)
-    source_name = models.CharField(max_length=300)
+    source_id = models.CharField(max_length=128, help_text="The source that the part comes from.")
+    source_name = models.CharField(max_length=300, help_text="Its name then.")
     chunk_index = models.PositiveIntegerField(help_text="Place of the chunk in its source, from 0.")
     text = models.TextField(help_text="Text of the chunk.")
     control_text = models.TextField(blank=True, help_text="What the detector wrote and admission refused.")

@@ -80,7 +80,7 @@ class UnitEvent(models.Model):
         related_name="unit_events",
         help_text="Empty for what happened outside of a turn.",
     )
-    unit_id = models.CharField(max_length=400)
+    unit_id = models.CharField(max_length=400, help_text="The unit, by the id that traces name it with.")
     step = models.CharField(max_length=12, choices=Step, help_text="What happened to the unit.")
     store = models.CharField(max_length=12, default="current-turn", help_text="Where the unit is stored.")
     execution_id = models.CharField(

@@ -50,7 +50,7 @@ class RememberedText(models.Model):
     record_id = models.CharField(
         max_length=40, unique=True, default=new_memory_id, editable=False, help_text="Id in addresses and commands."
     )
-    content = models.TextField()
+    content = models.TextField(help_text="What is remembered, as it is told to a model.")
     domain = models.CharField(
         max_length=16, choices=Domain, default=Domain.USER_PROFILE, help_text="What the text is about."
     )

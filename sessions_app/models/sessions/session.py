@@ -54,7 +54,7 @@ class Session(models.Model):
         max_length=60, default="", blank=True, help_text="Beginning of the first message."
     )
     created_at = models.DateTimeField(default=timezone.now)
-    last_activity_at = models.DateTimeField(default=timezone.now)
+    last_activity_at = models.DateTimeField(default=timezone.now, help_text="When it last had a turn or a change.")
     expires_at = models.DateTimeField(
         null=True, blank=True, help_text="When it expires if nothing happens until then; empty: never."
     )
@@ -173,7 +173,12 @@ class Session(models.Model):
         help_text="How the session was made from another one.",
     )
 
-    mounted_kb = models.ForeignKey(KnowledgeBase, on_delete=models.PROTECT, related_name="mounted_in")
+    mounted_kb = models.ForeignKey(
+        KnowledgeBase,
+        on_delete=models.PROTECT,
+        related_name="mounted_in",
+        help_text="The base that its questions are answered from.",
+    )
     mounted_layer = models.ForeignKey(
         KnowledgeLayer, on_delete=models.PROTECT, related_name="+", help_text="Head of the base when it was mounted."
     )

@@ -18,7 +18,7 @@ class SessionMemory(models.Model):
     record = StoredJSONField(default=dict, help_text="Resolved terms, active documents and sections.")
     turn_count = models.PositiveIntegerField(default=0, help_text="Turns that the memory was made from.")
     created_at = models.DateTimeField(default=timezone.now)
-    last_accessed_at = models.DateTimeField(default=timezone.now)
+    last_accessed_at = models.DateTimeField(default=timezone.now, help_text="When a turn last used it.")
     expires_at = models.DateTimeField(help_text="After this the memory is ignored and swept.")
 
     class Meta:

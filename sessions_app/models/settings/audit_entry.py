@@ -107,7 +107,7 @@ class AuditEntry(models.Model):
     `project` is None for what belongs to none. `facts` are small and hold no secrets.
     """
 
-    at = models.DateTimeField(default=timezone.now, db_index=True)
+    at = models.DateTimeField(default=timezone.now, db_index=True, help_text="When it was done.")
     project = models.ForeignKey(
         Project,
         on_delete=models.DO_NOTHING,

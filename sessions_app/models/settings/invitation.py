@@ -14,9 +14,9 @@ class Invitation(models.Model):
     role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
     note = RedactedCharField(max_length=120, blank=True, help_text="Whom the link is for.")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the link's secret.")
-    created_by_name = models.CharField(max_length=150)
+    created_by_name = models.CharField(max_length=150, help_text="Who made it, also after that user is gone.")
     created_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField()
+    expires_at = models.DateTimeField(help_text="It cannot be used after this time.")
     used_by_name = models.CharField(max_length=150, blank=True, help_text="Empty until it is accepted.")
     used_at = models.DateTimeField(null=True, blank=True, help_text="Empty: not used yet. An invitation works once.")
 

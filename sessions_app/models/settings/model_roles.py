@@ -15,7 +15,7 @@ class ModelRoles(models.Model):
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="model_roles")
     config = StoredJSONField(default=dict, help_text="Model and sampling by role and plugin.")
-    updated_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now, help_text="When the table was last set.")
 
     class Meta:
         verbose_name_plural = "model roles"

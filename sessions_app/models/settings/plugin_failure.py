@@ -12,7 +12,7 @@ class PluginFailure(models.Model):
 
     plugin_id = models.CharField(max_length=100)
     event = models.CharField(max_length=40, help_text="Type of the notification; source-text for a stored source.")
-    error = models.TextField()
+    error = models.TextField(help_text="The message, without secrets; a long one is cut.")
     session_id = models.CharField(
         max_length=128, default="", blank=True, help_text="Empty where it concerned no session."
     )

@@ -17,8 +17,8 @@ class PluginStatistics(models.Model):
     plugin_type = models.CharField(max_length=20)
     plugin_id = models.CharField(max_length=100)
     attempt_count = models.PositiveIntegerField(help_text="Calls in turns, however they ended.")
-    success_count = models.PositiveIntegerField()
-    failure_count = models.PositiveIntegerField()
+    success_count = models.PositiveIntegerField(help_text="Attempts that succeeded; a rejection by a validator is one.")
+    failure_count = models.PositiveIntegerField(help_text="Attempts that failed or whose result a validator rejected.")
     refusal_count = models.PositiveIntegerField(
         help_text="Attempts that ended as insufficient, or as no-context for a planner."
     )

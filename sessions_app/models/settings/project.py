@@ -139,7 +139,7 @@ class LoginLink(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="login_links")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the link's secret.")
     created_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField()
+    expires_at = models.DateTimeField(help_text="The link cannot be used after this time.")
     used_at = models.DateTimeField(null=True, blank=True, help_text="Empty: not used yet. A link works once.")
 
     class Meta:

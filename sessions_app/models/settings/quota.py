@@ -22,8 +22,8 @@ class ModelUse(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="model_uses")
     day = models.DateField(help_text="Day in UTC.")
     model = models.CharField(max_length=200, help_text="Name of the model that was called.")
-    input_tokens = models.PositiveBigIntegerField(default=0)
-    output_tokens = models.PositiveBigIntegerField(default=0)
+    input_tokens = models.PositiveBigIntegerField(default=0, help_text="What the day's requests held.")
+    output_tokens = models.PositiveBigIntegerField(default=0, help_text="What the model answered.")
 
     class Meta:
         ordering = ["project_id", "-day", "model"]

@@ -33,7 +33,7 @@ class Retention(models.Model):
     removed = StoredJSONField(default=dict, help_text="Rows removed by the newest run, by kind.")
     began_at = models.DateTimeField(null=True, blank=True, help_text="Empty: the next sweep starts a run.")
     finished_at = models.DateTimeField(null=True, blank=True, help_text="Empty while a run goes on.")
-    updated_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now, help_text="When the rule or its last run changed.")
 
     class Meta:
         verbose_name_plural = "retention"

@@ -19,14 +19,19 @@ class Alert(models.Model):
         MAIL = "mail", "Mail"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
-    saved_filter = models.ForeignKey(SavedFilter, on_delete=models.CASCADE, related_name="alerts")
+    saved_filter = models.ForeignKey(
+        SavedFilter,
+        on_delete=models.CASCADE,
+        related_name="alerts",
+        help_text="The filter whose share of turns is watched.",
+    )
     alert_id = models.CharField(
         max_length=64, unique=True, default=new_alert_id, editable=False, help_text="Id in addresses and requests."
     )
     limit_percent = models.FloatField(help_text="Share of turns above which it notifies.")
     window_minutes = models.PositiveIntegerField(help_text="Turns of the last minutes are counted.")
     least_turns = models.PositiveIntegerField(help_text="With fewer turns in the window nothing is decided.")
-    channel = models.CharField(max_length=4, choices=Channel)
+    channel = models.CharField(max_length=4, choices=Channel, help_text="How the notification is sent.")
     target = models.CharField(max_length=500, help_text="Address of the web hook or mailbox.")
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(default=timezone.now)
@@ -61,7 +66,7 @@ class AlertCrossing(models.Model):
         editable=False,
         help_text="Id in requests; the message carries it too.",
     )
-    crossed_at = models.DateTimeField(default=timezone.now)
+    crossed_at = models.DateTimeField(default=timezone.now, help_text="When the limit was passed.")
     ended_at = models.DateTimeField(null=True, blank=True, help_text="When the rate was within the limit again.")
     matched_count = models.PositiveIntegerField(help_text="Turns that fit the filter.")
     turn_count = models.PositiveIntegerField(help_text="Turns in the window.")

@@ -12,7 +12,7 @@ class QueuedTurn(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="+")
     turn = models.OneToOneField(ExplainabilityTurn, on_delete=models.CASCADE, related_name="queued")
-    added_by_name = models.CharField(max_length=150)
+    added_by_name = models.CharField(max_length=150, help_text="Who put it into the queue.")
     added_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
