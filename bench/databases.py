@@ -44,14 +44,14 @@ def new_database(directory: Path) -> Iterator[Database]:
 
 
 @contextmanager
-def django_on_new_database() -> Iterator[None]:
+def django_on_new_database() -> Iterator[Database]:
     """Set Django up in this process on a new, migrated database; it is gone afterwards."""
     with TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "rows")) as own:
         os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
         os.environ["MRPVM_DATA_DIR"] = str(own.directory)
         django.setup()
         call_command("migrate", verbosity=0)
-        yield
+        yield own
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import argparse
 import gc
 import os
 import random
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, batched
@@ -12,9 +11,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
-import django
-
-from bench.databases import new_database
+from bench.databases import django_on_new_database
 
 if TYPE_CHECKING:
     from mrpvm.values import KnowledgeUnit
@@ -37,13 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.large", description="Measure a large knowledge base.")
     parser.add_argument("--units", type=int, default=UNITS, help=f"units of the large base ({UNITS:,})")
     given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "rows")) as own:
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
-        os.environ["MRPVM_DATA_DIR"] = str(own.directory)
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
+    with django_on_new_database() as own:
         print(f"mrpvm bench: a base of {given.units:,} units, {own.product}", flush=True)
         for line in _report(given.units):
             print(line, flush=True)

@@ -1,19 +1,16 @@
 """`python -m bench.retention [--turns N]`: the longest transaction of each kind of retention over many turns."""
 
 import argparse
-import os
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import django
 
 from bench.copied_rows import analyze, copy_rows
-from bench.databases import new_database
+from bench.databases import django_on_new_database
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,13 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.retention", description="Measure what removing costs.")
     parser.add_argument("--turns", type=int, default=TURNS, help=f"turns that are stored ({TURNS:,})")
     given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "rows")) as own:
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
-        os.environ["MRPVM_DATA_DIR"] = str(own.directory)
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
+    with django_on_new_database() as own:
         print(f"mrpvm bench: retention over {given.turns:,} turns, {own.product}", flush=True)
         for line in _report(given.turns):
             print(line, flush=True)

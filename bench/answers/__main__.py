@@ -2,13 +2,10 @@
 
 import argparse
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import django
-
-from bench.databases import new_database
+from bench.databases import django_on_new_database
 
 PARTS = ("passages", "articles", "stories", "requests", "conversations", "pairs", "told", "suites")
 OWN_DATA = Path(__file__).parent.parent / "data"
@@ -30,13 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--show", choices=("right", "wrong", "refused", "lost"), help="print such questions")
     given = parser.parse_args(arguments)
     directory = given.directory or Path(os.environ.get("MRPVM_BENCH_DATA") or OWN_DATA)
-    with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as place, new_database(Path(place, "rows")) as own:
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
-        os.environ["MRPVM_DATA_DIR"] = str(own.directory)
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
+    with django_on_new_database():
         from bench.answers.report import Wanted, report
 
         modes = ("words", "embeddings") if given.mode == "both" else (given.mode,)

@@ -9,18 +9,15 @@ the first question, so the same data and grammar give the same file.
 
 import argparse
 import json
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise, product
 from pathlib import Path
 
-import django
 import numpy as np
 
-from bench.databases import new_database
+from bench.databases import django_on_new_database
 from mrpvm.english.scorer import Passage, Scored, signs_of, sure_signs
 from mrpvm.english.weights import PATH, Model, Weights, probability
 
@@ -237,16 +234,10 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--sample", type=int, default=1000, help="paragraphs of an article")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as place, new_database(Path(place, "rows")) as own:
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
-        os.environ["MRPVM_DATA_DIR"] = str(own.directory)
-        django.setup()
-        from django.core.management import call_command
-
+    with django_on_new_database():
         from bench.answers.collections import read_articles
         from mrpvm.english.text import unique_terms
 
-        call_command("migrate", verbosity=0)
         texts = [passage.text for article in read_articles(given.directory) for passage in article]
         counts = Counter(term for text in texts for term in unique_terms(text))
         empty = Model(rank={}, sure={}, stated=1.0)

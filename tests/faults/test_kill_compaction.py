@@ -1,17 +1,13 @@
 """SIGKILL at every edge of a fold's transactions: readers see the same, before, meanwhile and after."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.faults.conftest import KilledProcesses
 from tests.faults.crashing_compaction import DEEP, UNITS
 from tests.faults.lasting_reader import lasting_reader
-from tests.server import ROOT
 
 pytestmark = pytest.mark.crash
 
@@ -19,20 +15,12 @@ MOST_EDGES = 60
 
 
 @pytest.mark.rule("BASE-13")
-def test_a_kill_at_any_edge_changes_nothing_that_is_seen(tmp_path: Path, own_services: dict[str, str]) -> None:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    environment = kept | {"MRPVM_DATA_DIR": str(tmp_path)} | own_services
-
-    def run(*arguments: str) -> Any:
-        command = [sys.executable, *arguments]
-        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-
-    assert run("manage.py", "migrate", "--verbosity", "0").returncode == 0
+def test_a_kill_at_any_edge_changes_nothing_that_is_seen(killed: KilledProcesses) -> None:
     expected: list[Any] = []
     left_over = 0
-    with lasting_reader("compaction", environment) as shown:
+    with lasting_reader("compaction", killed.environment) as shown:
         for edge in range(MOST_EDGES):
-            done = run("-m", "tests.faults.crashing_compaction", str(edge))
+            done = killed.run("-m", "tests.faults.crashing_compaction", str(edge))
             found, chain = (json.loads(line) for line in done.stdout.splitlines())
             assert found["seen"] == found["after"] == expected
             left_over += found["left_over"]
@@ -50,6 +38,6 @@ def test_a_kill_at_any_edge_changes_nothing_that_is_seen(tmp_path: Path, own_ser
     assert [hits for hits in shown["base"] if len(hits) == len(expected)] == [expected]
     assert edge > 6
     assert left_over > 4
-    last = json.loads(run("-m", "tests.faults.crashing_compaction", "0").stdout.splitlines()[0])
+    last = json.loads(killed.run("-m", "tests.faults.crashing_compaction", "0").stdout.splitlines()[0])
     assert last["seen"] == expected
     assert last["depth"] < DEEP

@@ -1,16 +1,11 @@
 """SIGKILL at every edge of an ingest's transactions: readers see the old or the new, never a mixture."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.faults.conftest import KilledProcesses
 from tests.faults.lasting_reader import lasting_reader
-from tests.server import ROOT
 
 pytestmark = pytest.mark.crash
 
@@ -20,20 +15,12 @@ NEW = [f"The new pump {part} is red." for part in range(6)]
 
 
 @pytest.mark.rule("BASE-13")
-def test_a_kill_at_any_edge_leaves_the_old_or_the_new(tmp_path: Path, own_services: dict[str, str]) -> None:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    environment = kept | {"MRPVM_DATA_DIR": str(tmp_path)} | own_services
-
-    def run(*arguments: str) -> Any:
-        command = [sys.executable, *arguments]
-        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-
-    assert run("manage.py", "migrate", "--verbosity", "0").returncode == 0
+def test_a_kill_at_any_edge_leaves_the_old_or_the_new(killed: KilledProcesses) -> None:
     kinds: list[str] = []
     left_over = 0
-    with lasting_reader("ingest", environment) as shown:
+    with lasting_reader("ingest", killed.environment) as shown:
         for edge in range(MOST_EDGES):
-            done = run("-m", "tests.faults.crashing_ingest", str(edge))
+            done = killed.run("-m", "tests.faults.crashing_ingest", str(edge))
             assert done.stdout, done.stderr
             found = json.loads(done.stdout)
             assert found["after"] == found["seen"]

@@ -1,17 +1,12 @@
 """SIGKILL at every edge of a save, a fork and the staging of a source: readers see the old or the new."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.faults.conftest import KilledProcesses
 from tests.faults.crashing_save import STAGED
 from tests.faults.lasting_reader import lasting_reader
-from tests.server import ROOT
 
 pytestmark = pytest.mark.crash
 
@@ -28,20 +23,12 @@ STATES = {
 
 @pytest.mark.rule("TURN-39", "BASE-13")
 @pytest.mark.parametrize("verb", STATES)
-def test_a_kill_at_any_edge_leaves_the_old_or_the_new(verb: str, tmp_path: Path, own_services: dict[str, str]) -> None:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    environment = kept | {"MRPVM_DATA_DIR": str(tmp_path)} | own_services
-
-    def run(*arguments: str) -> Any:
-        command = [sys.executable, *arguments]
-        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-
-    assert run("manage.py", "migrate", "--verbosity", "0").returncode == 0
+def test_a_kill_at_any_edge_leaves_the_old_or_the_new(verb: str, killed: KilledProcesses) -> None:
     old, new = STATES[verb]
     was_new: list[bool] = []
-    with lasting_reader("save", environment) as shown:
+    with lasting_reader("save", killed.environment) as shown:
         for edge in range(MOST_EDGES):
-            done = run("-m", "tests.faults.crashing_save", verb, str(edge))
+            done = killed.run("-m", "tests.faults.crashing_save", verb, str(edge))
             if edge:
                 found = json.loads(done.stdout)
                 assert found in (old, new)
@@ -56,4 +43,4 @@ def test_a_kill_at_any_edge_leaves_the_old_or_the_new(verb: str, tmp_path: Path,
     assert [claims for claims in shown["base"] if claims] == ([] if verb == "stage" else [ALL])
     assert not was_new[0]
     assert was_new == sorted(was_new)  # once the last transaction is committed, it stays
-    assert json.loads(run("-m", "tests.faults.crashing_save", verb, "0").stdout) == new
+    assert json.loads(killed.run("-m", "tests.faults.crashing_save", verb, "0").stdout) == new
