@@ -9,6 +9,7 @@ from mrpvm.values import ROLES
 from sessions_app.admin.shell.cells import list_links, row_link, shortened, shown_text
 from sessions_app.admin.shell.filters import known_values
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
+from sessions_app.admin.shell.unit_fields import UNIT_FIELDS
 from sessions_app.models import (
     Derivation,
     HiddenUnit,
@@ -106,21 +107,7 @@ class LayerUnitAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     fieldsets = (
         (None, {"fields": ("unit_id", ("layer", "origin"), ("is_evidence", "is_guidance"))}),
-        (
-            "Unit",
-            {
-                "fields": (
-                    ("ku_type", "role", "confidence"),
-                    ("topic", "title"),
-                    "claim",
-                    "procedure",
-                    "condition",
-                    "text_body",
-                    ("subject", "relation", "object"),
-                    ("utility_acts", "phase_scopes"),
-                )
-            },
-        ),
+        ("Unit", {"fields": UNIT_FIELDS}),
         ("Index", {"fields": ("length", "posting_list", "hidings")}),
         ("Origin", {"fields": (("source_id", "chunk_id"), "hash", "provenance")}),
     )  # fmt: skip

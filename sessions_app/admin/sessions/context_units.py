@@ -9,6 +9,7 @@ from mrpvm.values import KU_TYPES, ROLES, Store
 from sessions_app.admin.shell.cells import row_link, shortened
 from sessions_app.admin.shell.filters import known_values
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
+from sessions_app.admin.shell.unit_fields import UNIT_FIELDS
 from sessions_app.models import ContextUnit, UnitEvent
 
 _JOINED_LARGE = (
@@ -43,21 +44,7 @@ class ContextUnitAdmin(_OfSession):
     search_fields = ("=unit_id", "=hash", "=session__session_id", "topic", "claim")
     fieldsets = (
         (None, {"fields": (("unit_id", "state"), ("session", "turn"), ("created_at", "committed_at"))}),
-        (
-            "Unit",
-            {
-                "fields": (
-                    ("ku_type", "role", "confidence"),
-                    ("topic", "title"),
-                    "claim",
-                    "procedure",
-                    "condition",
-                    "text_body",
-                    ("subject", "relation", "object"),
-                    ("utility_acts", "phase_scopes"),
-                )
-            },
-        ),
+        ("Unit", {"fields": UNIT_FIELDS}),
         ("Origin", {"fields": (("source_id", "chunk_id"), "hash", "provenance")}),
     )  # fmt: skip
 
