@@ -10,13 +10,13 @@ from mrpvm.lang.diagnostics import shown
 from mrpvm.values import Intent, KnowledgeUnit, Seed
 
 WRONG_HASHES_NAMED = 10
-"""Of more units whose claimed hash is wrong a warning names only these; the count of all is beside them."""
+"""The most units with a wrong hash that a warning names; it tells the number of all."""
 _SAME_NAME = {item.name for item in fields(KnowledgeUnit)} & {item.name for item in fields(AdmittedKU)} - {"hash"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """What one detection came to: numbered intents, their runnable seeds and subproblems, and the units stated.
+    """The result of one detection: numbered intents, their runnable seeds and subproblems, and the units stated.
 
     `warnings` are what was wrong with the documents and stopped nothing.
     """
@@ -144,7 +144,7 @@ def implicit_seed(intent: Intent) -> Seed:
 
 
 def _goals(document: AdmittedDocument) -> dict[str, tuple[str, ...]]:
-    """Return what the subproblems of each intent are after, in document order."""
+    """Return the goals of each intent's subproblems, in document order."""
     goals: dict[str, tuple[str, ...]] = {}
     for item in document.subproblems.values():
         goals[item.intent_id] = (*goals.get(item.intent_id, ()), item.goal)

@@ -1,6 +1,6 @@
-"""Answers a frame's intents: planners, evidence views and solvers, tried in the order of.
+"""Answers a frame's intents: planners, evidence views and solvers, tried in the planner's order.
 
-How long the search continues once an answer holds is the deliberation policy's decision.
+The deliberation policy decides how long the search continues once there is an answer.
 """
 
 from collections import deque

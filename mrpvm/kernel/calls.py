@@ -22,7 +22,7 @@ SNIPPET_CHARS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writes:
-    """What the pieces of an answer that a plugin writes are recorded with."""
+    """The labels of the pieces of an answer that a plugin writes."""
 
     plugin_id: str
     is_draft: bool
@@ -31,7 +31,7 @@ class Writes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginCall:
-    """Ask: make one plugin call; `writes` is None where nobody reads along."""
+    """A request to make one plugin call; `writes` is None unless a client streams the answer."""
 
     execution_id: str
     frame: Frame
@@ -50,7 +50,7 @@ class CallReturn:
 
 
 type Replies = Callable[[PluginCall], CallReturn | None]
-"""Returns what is known to come of a call, None for one that has to be made."""
+"""Returns the recorded reply of a call, None for one that has to be made."""
 
 
 def unknown_reply(call: PluginCall) -> None:

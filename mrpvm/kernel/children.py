@@ -16,7 +16,7 @@ from mrpvm.values import Answer, DecomposedIntent, Selection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameResult:
-    """What a frame came to; `closure_reason` is one of, `state` its comparison state."""
+    """The result of a frame: why it closed, and its comparison state in `state`."""
 
     answer: Answer
     used: Selection
@@ -47,7 +47,7 @@ def _results_to_compose(decomposed: DecomposedIntent) -> int | None:
 def run_children(
     run: TurnRun, children: Sequence[Frame], opener_id: str, answer_intents: AnswerIntents
 ) -> Program[list[FrameResult | MRPError]]:
-    """Return what each child came to, or the error it ended with, in the order of the children.
+    """Return each child's result, or the error it ended with, in the order of the children.
 
     They share what is left of their parent's model calls, so that it does not matter who comes first.
     """

@@ -46,7 +46,7 @@ def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameRes
 
 
 def _all_failed(errors: Sequence[MRPError]) -> StageExhausted:
-    """Return the error of a frame none of whose children came to anything, with what they tried."""
+    """Return the error of a frame whose children all failed, with what they tried."""
     tried = (plugin_id for error in errors for plugin_id in error.details.get("pluginsTried", ()))
     return StageExhausted(
         "None of the questions could be worked on.",

@@ -1,4 +1,4 @@
-"""What a frame writes down about its branches, results and candidates."""
+"""Records of a frame's branches, results and candidates."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ def record_seeds(run: TurnRun, frame: Frame, intents: Sequence[Intent], seeds: S
 
 
 def record_result(run: TurnRun, frame: Frame, branch: Branch, kind: str, status: str) -> str:
-    """Record what a branch came to; return the result's id."""
+    """Record the result of a branch; return its id."""
     result_id, answer = frame.control_id("result"), branch.answer
     groups = answer.groups if answer is not None else ()
     run.emit(

@@ -33,10 +33,10 @@ type NodePayload = Mapping[str, Any]
 """The input and output of a node."""
 
 _NO_MODEL = AbsentModel()
-"""What quick plugins get: they ask none."""
+"""The model of quick plugins, which ask none."""
 
 INTENT_CHARS = 300
-"""How much of what a child frame is to answer its record says; the payload has all of it."""
+"""Characters of a child frame's task that its record shows; the payload has all of them."""
 
 
 class TurnRun:
@@ -203,9 +203,9 @@ class TurnRun:
             self.fail_frame(frame, reason, error)
 
     def metadata_of(self, execution_id: str, metadata: CallMetadata) -> CallMetadata:
-        """Return what a call used: what its plugin told, corrected by what was recorded.
+        """Return what a call used: what its plugin reported, corrected by what was recorded.
 
-        A plugin that raised or did not come back told nothing, and its calls count too.
+        The calls of a plugin that raised or timed out count too.
         """
         recorder = self._recorders.get(execution_id)
         if recorder is None or recorder.call_count == 0:

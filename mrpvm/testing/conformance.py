@@ -159,7 +159,7 @@ def _check_retriever(plugin: Plugin, model: LanguageModel | None) -> None:
         expect(len(retrieval.evidence) == len(request.intents), "one evidence per intent, in order [PLUGIN-9]")
         for intent, profile, evidence in zip(request.intents, request.profiles, retrieval.evidence, strict=True):
             expect(evidence.intent == intent, "evidence is in intent order [PLUGIN-9]")
-            expect(all(0 <= entry.score <= 1 for entry in evidence.entries), "scores lie in [0, 1] [N-5]")
+            expect(all(0 <= entry.score <= 1 for entry in evidence.entries), "scores lie in [0, 1]")
             expect(
                 all(entry.unit.is_evidence for entry in evidence.entries), "evidence is kb-plugin scoped [BUILTIN-27]"
             )

@@ -92,7 +92,7 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
     Raises:
         InvalidInput: no content, a bad source id, an unknown detector.
         Unreadable: the file cannot be read.
-        TooLarge: a limit of; nothing is stored.
+        TooLarge: KB_VALIDATION_*, a limit is exceeded; nothing is stored.
         MRPError: a chunk could not be normalised; nothing is stored.
         Conflict, Expired, NotFound: the session is busy or over.
     """

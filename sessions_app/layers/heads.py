@@ -1,4 +1,4 @@
-"""Pointers at layers: the head of a base with its revisions, and what a session has mounted."""
+"""Pointers to layers: the head of a base with its revisions, and what a session has mounted."""
 
 from django.contrib.auth.models import User
 from django.utils import timezone

@@ -39,9 +39,9 @@ def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
 
 
 def give_up_layers(layers: Sequence[KnowledgeLayer], session: Session) -> None:
-    """Turn unsealed layers that the session no longer sees into removed ones, for the turns that saw them.
+    """Mark unsealed layers that the session no longer sees as removed; earlier turns still read them.
 
-    Whoever is staging something on one of them finds that it has to be moved.
+    A layer staged on one of them is moved before it is published.
     """
     pks = [layer.pk for layer in layers]
     KnowledgeLayer.objects.filter(parent__in=pks, kind=KnowledgeLayer.Kind.STAGED).update(parent=None, ancestry=[])
@@ -50,9 +50,9 @@ def give_up_layers(layers: Sequence[KnowledgeLayer], session: Session) -> None:
 
 
 def abandon(layers: QuerySet[KnowledgeLayer]) -> None:
-    """Mark unsealed layers that nothing points at any more for the sweeper.
+    """Mark unsealed layers without a pointer for the sweeper.
 
-    Whoever is staging something on one of them finds that it has to be moved.
+    A layer staged on one of them is moved before it is published.
     """
     pks = list(layers.filter(sealed_at=None).values_list("pk", flat=True))
     KnowledgeLayer.objects.filter(parent__in=pks, kind=KnowledgeLayer.Kind.STAGED).update(parent=None, ancestry=[])
@@ -114,9 +114,10 @@ def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
 
 
 def prepare_journal(session: Session) -> None:
-    """Enter the many units of a large journal in its source, in short transactions, so that it can be sealed soon.
+    """Assign the units of a large journal to its source, in short transactions, so that sealing it is quick.
 
-    Turns leave that to saves, and the words that pages find the units by. Nothing is done for a session that is over.
+    Turns do neither this nor the indexing of words for pages: both are left to saves. Does nothing for an expired
+    session.
     """
     units_at_once = settings.MRPVM_UNITS_AT_ONCE
     is_ready = Session.objects.filter(pk=session.pk, journal__own_unit_count__lte=units_at_once).exists()
@@ -131,9 +132,9 @@ def prepare_journal(session: Session) -> None:
 
 
 def seal_stack(session: Session, kept_ids: Collection[str] | None) -> KnowledgeLayer:
-    """Seal what is to be kept of the locked session's layers, put fresh ones on top of it, and return that tip.
+    """Seal the locked session's layers that are to be kept, put new ones on top, and return the topmost sealed layer.
 
-    What is empty is not sealed but used again, so that saves without news do not lengthen the chain. Units keep their
+    An empty layer is reused and not sealed, so that saves without changes do not lengthen the chain. Units keep their
     ids: the ledger and plugins know them by these.
 
     Args:
@@ -192,7 +193,7 @@ def _move_down(stack: Sequence[KnowledgeLayer], below: KnowledgeLayer, unit_ids:
 
 
 def _enter_units(session: Session, layer: KnowledgeLayer, limit: int | None = None) -> list[LayerUnit]:
-    """Enter the layer's units that have no source yet, and what they say, in its journal source; return them."""
+    """Assign the layer's units without a source to its journal source, and count their text there; return them."""
     source = journal_source(session, layer)
     units = list(layer.units.filter(origin=None).order_by("pk")[:limit])
     LayerUnit.objects.filter(pk__in=[unit.pk for unit in units]).update(origin=source)
@@ -203,9 +204,9 @@ def _enter_units(session: Session, layer: KnowledgeLayer, limit: int | None = No
 
 
 def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> list[KnowledgeLayer]:
-    """Stack the session's own layers that were not sealed on its draft again, with a journal on top.
+    """Put the session's own unsealed layers back on its draft, with a journal on top.
 
-    Not what is empty below the journal, which is returned: its counts lack what was above it and was sealed.
+    Empty ones below the journal are dropped and returned: their counts lack what was sealed above them.
     """
     below = session.draft
     empty = [layer for layer in stack[:-1] if layer.is_empty]

@@ -1,4 +1,4 @@
-"""Units written where nobody looks, in short transactions, until a last short one makes them visible.
+"""Staged layers: units are written in short transactions, and a last one makes them visible.
 
 A staged layer lies on top of the layer that it is meant for. Nothing points at it, so readers do not see it; after a
 crash it is swept. SQLite's one writer is never held for long, whatever a source's size: a

@@ -102,7 +102,7 @@ def indexed(units: Sequence[KnowledgeUnit], entries: Mapping[str, IndexEntry] = 
         ValueError: a unit has no hash and would pass for a copy of every other such unit.
     """
     if not all(unit.hash for unit in units):
-        raise ValueError("units are indexed after admission, which gives them their hash [KU-8]")
+        raise ValueError("units are indexed after admission, which gives them their hash")
     index_entries = [entries.get(unit.id) or index_entry(unit) for unit in units]
     return IndexedUnits(
         units, index_entries, [_columns(unit, entry) for unit, entry in zip(units, index_entries, strict=True)]
@@ -262,7 +262,7 @@ def _set_aside(layer: KnowledgeLayer, keys: Sequence[int]) -> None:
     removed = removed_layer(layer, len(keys))
     hidings = HiddenUnit.objects.filter(unit_id__in=keys)
     hidings.exclude(change__in=HiddenUnit.GONE).delete()
-    first = dict(hidings.order_by("-pk").values_list("unit_id", "pk"))  # of several layers that took one away
+    first = dict(hidings.order_by("-pk").values_list("unit_id", "pk"))  # of each unit, where several layers hide it
     hidings.exclude(pk__in=first.values()).delete()
     hidings.update(layer=removed)
     Posting.objects.filter(unit_id__in=keys).update(layer=removed)

@@ -111,7 +111,7 @@ def test_a_planner_is_judged_by_what_it_led_to(
     found = after(*records, turn_failed=turn_failed)[PLANNER]
     assert counts(found) == counted
     assert found.sufficiency == pytest.approx(sufficiency)
-    assert found.latency_ms == pytest.approx(0.75 * 400 + 0.25 * 10 * len(records)), "the sum of its stages [K-55]"
+    assert found.latency_ms == pytest.approx(0.75 * 400 + 0.25 * 10 * len(records)), "the sum of its stages"
 
 
 def test_each_planner_answers_for_its_own_part_of_a_frame() -> None:

@@ -22,7 +22,7 @@ class Planned:
 
 
 def planner_candidates(run: TurnRun) -> tuple[str, ...]:
-    """Return the planners to try: pinned one only, else preference, defaults, others."""
+    """Return the planners to try: a pinned one alone, else the preferred one, the defaults and the others."""
     return candidates(
         run.request.pins.planner,
         run.request.preferences.planner,

@@ -192,7 +192,7 @@ def add_source(
 
     Raises:
         InvalidInput: INVALID_INPUT without a name, INVALID_SOURCE_ID.
-        TooLarge: a KB_VALIDATION_* limit of; nothing is stored.
+        TooLarge: KB_VALIDATION_*, a limit is exceeded; nothing is stored.
         Conflict: the id is taken by now; SOURCE_EXISTS, the base shows a source with this text.
 
     Effects: one sealed layer on top of the head, the base's head and revision; `kb-saved` after the commit.

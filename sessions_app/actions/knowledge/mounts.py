@@ -59,7 +59,7 @@ def mount_base(
     many of them in short transactions. Costs the same for every size of base.
 
     Args:
-        reason: why, in the words of: `load-api`, `mount-api`, `mount-page`, `chat`, `mount-admin`,
+        reason: one of `load-api`, `mount-api`, `mount-page`, `chat`, `mount-admin`,
             `unmount-admin`.
         discard_draft: throw unsaved sources away; without it a dirty draft refuses the mount.
         wait_ms: how long to wait for a running turn.

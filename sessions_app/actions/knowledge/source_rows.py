@@ -51,7 +51,7 @@ def check_source(source: NewSource) -> None:
 
     Raises:
         InvalidInput: as for `check_source_name`, INVALID_SOURCE_ID.
-        TooLarge: a KB_VALIDATION_* limit of.
+        TooLarge: KB_VALIDATION_*, a limit is exceeded.
     """
     check_source_name(source.name)
     check_source_id(source.source_id)

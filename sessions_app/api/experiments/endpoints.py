@@ -55,7 +55,7 @@ from sessions_app.queries.settings.projects import is_at_least
 from sessions_app.queries.turns import registry as turns
 
 SPARE_MS = 5_000
-"""How much longer than the search itself a request waits for a place and the replay before it."""
+"""Time beyond the search itself that a request waits for a free place and for the replay."""
 
 
 class ExperimentView(ApiView):
@@ -73,7 +73,7 @@ class ExperimentView(ApiView):
             raise PermissionDenied("Only an editor may have a model asked.")
 
     def asked(self, body: Mapping[str, Any]) -> tuple[Session, ExplainabilityTurn | None, str]:
-        """Return what trials are over: a session with its turn, or with a message that was never sent.
+        """Return what trials vary: a session's turn, or a message that was never sent to it.
 
         Raises:
             InvalidInput: both are named.

@@ -1,4 +1,4 @@
-"""The parameters of the dialect: honoured, taken with a warning, or refused; none is passed over in silence."""
+"""The parameters of the dialect: honoured, accepted with a warning, or refused; none is ignored silently."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -63,7 +63,7 @@ class OneInvitation(AdminsView):
 
     @schemas.invitation_withdraw
     def delete(self, request: Request, invitation_id: int) -> Response:
-        """Make it useless."""
+        """Withdraw the invitation."""
         invitation = members.open_invitations(self.project).filter(pk=invitation_id).first()
         if invitation is not None:
             withdraw_invitation(invitation)

@@ -87,7 +87,7 @@ def status_of(code: str) -> int:
 
 
 def error_type(status: int) -> str:
-    """Return whose doing it is: the request's, the work's, or the server's."""
+    """Return the type of an error: of the request, of the work, or of the server."""
     if status == 500:
         return "server_error"
     return "processing_error" if status == 422 or status > 500 else "invalid_request"

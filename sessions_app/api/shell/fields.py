@@ -78,7 +78,7 @@ def _messages_schema(roles: tuple[str, ...], content: JSONObject, **more: Any) -
         {"pattern": r"\S"},
         minItems=1,
         contains={"type": "object", "properties": {"role": {"const": "user"}}, "required": ["role"]},
-        description="The last `user` message is answered; the last `system` message is the system prompt [S-28].",
+        description="The last `user` message is answered; the last `system` message is the system prompt.",
     )
 )
 class ChatMessages(serializers.Field):

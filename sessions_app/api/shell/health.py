@@ -15,11 +15,11 @@ from sessions_app.background.readiness import checks
 from sessions_app.database import outages_told
 
 KEPT_SECONDS = 1.0
-"""Anybody may ask, and each look writes a row and asks Redis: more often than this one answer serves all."""
+"""Anybody may ask, and each check writes a row and asks Redis: requests within this time get the same answer."""
 
 
 class _Kept:
-    """The latest results, found out by one thread at a time."""
+    """The latest results; one thread at a time checks."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -25,7 +25,7 @@ from sessions_app.models import ExplainabilityTurn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a payload says of its event beside when, where and what; each kind of them has fields of its own."""
+    """The fields of a payload beside time, place and kind; they differ by kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

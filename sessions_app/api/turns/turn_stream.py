@@ -38,7 +38,7 @@ class AnswerDialect(Protocol):
 
 
 class TurnStream:
-    """One turn, started: `feed` holds its events; what it was refused for before is raised."""
+    """A started turn: `feed` holds its events. A refusal before it started is raised."""
 
     def __init__(self, view: ApiView, feed: Feed, answer: AnswerDialect) -> None:
         self.feed = feed

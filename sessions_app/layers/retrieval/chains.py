@@ -1,8 +1,7 @@
 """What a search has to know of a chain of layers before it reads a posting, by one statement.
 
-It is written by hand because each of its parts would else be a query of every turn, and because a layer's utterances
-have to be looked for layer by layer: by the order of its own index the first one ends the look, whatever a database
-believes about how many there are.
+It is written by hand: each of its parts would else be a query of every turn. Utterances are looked for layer by layer,
+so that the index ends the search at the first one, whatever number of rows the database expects.
 
 What sealed layers hide never changes, so a process remembers it: a base whose sources were replaced often hides more
 than it shows, and a turn would read all of that. Only what is above the remembered layer is read.
@@ -195,7 +194,7 @@ class _Sealed:
 
 
 class _Remembered:
-    """What sealed layers hide, by the highest of them; those used last, up to `max_keys` keys."""
+    """LRU cache of what sealed layers hide, by the highest of them, with at most `max_keys` keys."""
 
     def __init__(self, max_keys: int = _KEYS_REMEMBERED) -> None:
         self._max_keys = max_keys

@@ -225,10 +225,10 @@ class PackedView:
         return frozenset(layer for _, layer in self.layers.values())
 
     def search(self, terms: Iterable[str], names: Mapping[str, str]) -> PackedSearch:
-        """Return the postings of terms, and of who said something by name; one query.
+        """Return the postings of terms, and by name those of speakers; one query.
 
         Args:
-            names: each name's term; none where nothing was said, for which is not looked then.
+            names: each name's term; empty where the view holds no utterances.
         """
         if not self.layers:
             return PackedSearch()

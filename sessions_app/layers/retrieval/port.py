@@ -108,7 +108,9 @@ class EffectiveView:
         return replace(cls.of_layer(session.journal), drafts=tuple(drafts), own_sources=saved)
 
     def store_of(self, layer_id: int, source: int | None) -> Store:
-        """Return where the session has a unit of this layer and source row from: its own stays its own when saved."""
+        """Return the store of a unit by its layer and source row; what the session itself said stays its own when
+        saved.
+        """
         if layer_id in self.session_layers or source in self.own_sources:
             return "session"
         return "draft" if layer_id in self.drafts else "kb"
@@ -324,9 +326,9 @@ class SessionKnowledge:
 
 
 def _best(scores: Mapping[int, float], limit: int) -> list[int]:
-    """Return the units with the highest scores; where equal ones are at the cut, those with the lowest unit ids.
+    """Return the units with the highest scores; of equal ones at the cut, those with the lowest unit ids.
 
-    Where few too many are equal there, all of them: they are read with the others sooner than their ids before.
+    A few surplus ones are returned too: reading them costs less than reading all ids first.
     """
     if len(scores) <= limit:
         return list(scores)

@@ -54,7 +54,8 @@ def compact_long_chains(
     """Compact every base whose chain is too long or mostly removed, or was requested; return their number.
 
     A base that changes meanwhile, or cannot be folded, is left for the next time. One that was folded wrongly is left
-    until its head is another, somebody asks anew or the server starts again. While another process folds any, all are.
+    until its head changes, a compaction is requested or the server restarts. Nothing is done while another process
+    compacts.
 
     Args:
         deepest: layers below a head that are read without folding; more make a search noticeably slower.

@@ -1,9 +1,9 @@
 """Rebuilding the index of units after an upgrade that tokenizes in another way.
 
 Units stay as they are. A sealed layer's postings are written beside the old ones, under the key of a row of their own,
-in short transactions; a last one turns the layer over to them, with the lengths and counts that belong to them. So
-whoever searches finds by the old index or by the new one. Parents come first. What belongs to a session alone changes
-between its turns, in one transaction a session.
+in short transactions; a last one switches the layer to them, with their lengths and counts. A search uses the old index
+or the new one, never parts of both. Parents come first. What belongs to a session alone changes between its turns, in
+one transaction a session.
 
 What is done stays done, and what a crash leaves is discarded by the next run.
 """
@@ -78,12 +78,12 @@ def _reindex_sealed(report: OnReindexed) -> tuple[int, bool]:
 
 
 def _reindex_layer(layer_pk: int, report: OnReindexed) -> bool:
-    """Write a sealed layer's index anew and turn it over; return whether the length of any unit has changed."""
+    """Write a sealed layer's index anew and switch the layer to it; return whether any unit's length has changed."""
     keys = list(LayerUnit.objects.filter(layer_id=layer_pk).order_by("pk").values_list("pk", flat=True))
     holder = create_layer(_Kind.INDEX, None)
     lengths = _write_aside(holder.pk, keys, lambda done: report(f"layer {layer_pk}", done, len(keys)))
     packings, version = PackedLayer.objects.filter(layer_id=layer_pk), packing_version(indexing.INDEX_VERSION)
-    packings.filter(version=version).delete()  # what was packed for a turning over that did not come
+    packings.filter(version=version).delete()  # what was packed for a switch that did not happen
     if packings.filter(is_complete=True).exists():
         pack_postings(layer_pk, holder.pk, version, lambda: report(f"layer {layer_pk}", len(keys), len(keys)))
     _turn_over(layer_pk, holder.pk, lengths)
@@ -97,7 +97,7 @@ def _entries(keys: Sequence[int]) -> list[_Unit]:
 
 @durable_later()
 def _write_aside(holder_pk: int, keys: Sequence[int], report: Callable[[int], object]) -> Lengths:
-    """Write what units are found by where nobody looks, and give the lengths that it changes."""
+    """Write the postings of units beside the old ones; return the lengths that change."""
     lengths: dict[int, tuple[int, int]] = {}
     for number, batch in enumerate(batched(keys, settings.MRPVM_UNITS_A_TRANSACTION, strict=False)):
         report(number * settings.MRPVM_UNITS_A_TRANSACTION)

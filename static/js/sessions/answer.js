@@ -34,7 +34,7 @@ export class LiveAnswer {
     this.line.textContent = words;
   }
 
-  /** Take one progress payload [API-15]. */
+  /** Take one progress payload. */
   hear(data) {
     this.say(data.message);
     if (data.draft != null) this.addDraft(data);
@@ -74,7 +74,7 @@ export class LiveAnswer {
     scrollToLatest();
   }
 
-  /** Show the whole text, which wins over what was put together from pieces [O-1]. */
+  /** Show the whole text, which wins over what was put together from pieces. */
   complete(text) {
     this.addDelta("");
     textOf(this.reply).textContent = text;

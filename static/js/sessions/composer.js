@@ -10,10 +10,10 @@ import { toast, toastRefusal } from "../shell/ui.js";
 const SESSION_KEY = "mrpvm.session";
 const NEAR_PX = 80;
 const SILENT_MS = 120_000; // while a turn runs the server shows every 15 s that it lives
-// Fields of the form that go into the request as they are, when they hold something [API-10].
+// Fields of the form that go into the request as they are, when they hold something.
 const CHOICES = ["planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "kb_id", "model", "grounding"];
 
-/** The session of this tab [UI-15]. */
+/** The session of this tab. */
 export const tabSession = {
   get: () => sessionStorage.getItem(SESSION_KEY),
   set: (id) => sessionStorage.setItem(SESSION_KEY, id),

@@ -1,4 +1,4 @@
-// What a mount over an unsaved draft asks: save it, fork it, throw it away, or leave everything as it is [KB-8].
+// What a mount over an unsaved draft asks: save it, fork it, throw it away, or leave everything as it is.
 // A link beside the draft asks the same without a message that waits for the answer.
 
 /** Ask what becomes of the draft; true once it no longer stops the base `kbId` from being mounted. */

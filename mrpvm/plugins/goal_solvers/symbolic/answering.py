@@ -50,7 +50,7 @@ def answer_intent(evidence: Evidence) -> AnswerGroup:
 
 
 def _refusal(evidence: Evidence) -> str:
-    """Return what is said where there is no answer: to small talk and instructions something civil, else."""
+    """Return the text of a group without an answer: a reply to small talk, an acknowledgement, or the refusal."""
     reply = small_talk_reply(evidence.intent.target)
     if reply is None and evidence.intent.output == ACKNOWLEDGEMENT:
         told = (*evidence.guidance.goal_solver, *evidence.guidance.planner, *evidence.guidance.validation)
@@ -72,7 +72,7 @@ def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] 
 
 
 def _acknowledge(evidence: Evidence) -> rendering.Rendered | None:
-    """Return back the first statements of the message, from this turn's own units, and that there were more."""
+    """Return the first statements of the message, from this turn's own units, and say if there were more."""
     told = sorted(statements_of(evidence.current_turn_units), key=lambda item: item.order)
     if not told:
         return None

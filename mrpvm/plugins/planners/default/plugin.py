@@ -22,7 +22,7 @@ ABOUT = """\
 
 
 class DefaultPlanner:
-    """Orders candidates by BP-48; explores cheap first."""
+    """Orders candidates by their scores, cheap ones first."""
 
     descriptor = Descriptor(
         id="planner-default",

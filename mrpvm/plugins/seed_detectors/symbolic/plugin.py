@@ -31,7 +31,7 @@ ABOUT = """\
 
 
 class SymbolicSeedDetector:
-    """Finds intents and knowledge by the rules BP-4 to BP-12."""
+    """Finds intents and knowledge by the rules of `mrpvm.english`."""
 
     descriptor = contracts.Descriptor(
         id="sd-symbolic",
