@@ -17,7 +17,6 @@ def new_session_id() -> str:
 
 
 def new_kb_id() -> str:
-    """Return a knowledge-base id."""
     return new_id("kb")
 
 

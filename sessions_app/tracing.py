@@ -12,7 +12,7 @@ from sessions_app.models import ExplainabilityTurn
 
 
 def trace_id_of(request_id: str) -> str:
-    """Return the trace of a turn that begins now: its request's, or one of its own where traces are sent, else none."""
+    """Return the trace id of a new turn: its request's, else one of its own if traces are exported, else empty."""
     caller = current_trace.get()
     if caller is not None:
         return caller.trace_id

@@ -145,7 +145,7 @@ def _persona_export(facts: SessionFacts, args: tuple[str, ...]) -> CommandOutcom
 
 
 def reload_persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
-    """Replace the session's personas by what the files say now; a vanished one gives way to the first."""
+    """Replace the session's personas by what the files say now; if the active one is gone, the first becomes active."""
     if args:
         return invalid_args("/reload_persona does not accept arguments.", "reload_persona")
     loaded = ports.load_personas()

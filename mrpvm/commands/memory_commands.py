@@ -51,7 +51,6 @@ def remember(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Comman
 
 
 def forget(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> CommandOutcome:
-    """Drop one record."""
     if len(args) != 1:
         return invalid_args("/forget requires exactly one memory id.", "forget")
     if not ports.memory.forget(args[0]):

@@ -53,7 +53,6 @@ class CommandOutcome:
 
 
 def ok(code: str, message: str, data: Mapping[str, Any] | None = None, **changes: Any) -> CommandOutcome:
-    """Return a success."""
     return CommandOutcome(result=CommandResult(status="ok", code=code, message=message, data=data), changes=changes)
 
 

@@ -57,7 +57,6 @@ class Section:
 
     @property
     def tokens(self) -> int:
-        """Return the estimate."""
         return -(-self.chars // CHARS_PER_TOKEN)
 
     def as_record(self) -> SectionRecord:

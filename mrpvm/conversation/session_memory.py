@@ -98,7 +98,6 @@ type MemoryColumns = tuple[MemoryRecord, int, datetime, datetime]
 
 
 def memory_of(record: MemoryRecord, turn_count: int, created_at: datetime, accessed_at: datetime) -> Memory:
-    """Return a stored memory."""
     return Memory(
         created_at=created_at,
         last_accessed_at=accessed_at,

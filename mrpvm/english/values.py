@@ -142,7 +142,7 @@ def times(clause: Clause, parsed: Sentence, limit: str = "") -> list[str]:
 
 
 def places(clause: Clause, parsed: Sentence) -> list[str]:
-    """Return what says where."""
+    """Return the phrases that name a place."""
     found = [
         parsed.text_of(phrase)
         for word, phrase in clause.modifiers

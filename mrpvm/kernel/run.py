@@ -77,7 +77,6 @@ class TurnRun:
         return [item for item in descriptors if self._model.available or not item.uses_llm or item.id == pin]
 
     def emit(self, data: EventData, ref: str | None = None, detail: Mapping[str, Any] | None = None) -> None:
-        """Record an event now."""
         self._emit(Event(at_ms=self.budget.elapsed_ms, data=data, detail_ref=ref, detail=detail or {}))
 
     def stage_units(self, frame: Frame, execution_id: str, units: tuple[KnowledgeUnit, ...]) -> None:

@@ -103,7 +103,6 @@ class Text:
         raise refuse(argument, self.expected)
 
     def write(self, value: Value) -> str:
-        """Return the quoted text."""
         if not isinstance(value, str):
             raise ValueError(f"{value!r} is not text")
         return quote(value)
@@ -141,11 +140,9 @@ class Atom:
     expected: str = "an atom"
 
     def read(self, argument: Argument) -> str:
-        """Return the atom."""
         return _atom(argument, self.expected)
 
     def write(self, value: Value) -> str:
-        """Return the atom."""
         return _written_atom(value)
 
 
@@ -162,14 +159,12 @@ class AtomOf:
         return alternatives(self.values)
 
     def read(self, argument: Argument) -> str:
-        """Return the atom."""
         value = _atom(argument, self.expected)
         if value not in self.values:
             raise refuse(argument, self.expected, self.code)
         return value
 
     def write(self, value: Value) -> str:
-        """Return the atom."""
         return _written_atom(value)
 
 
@@ -180,14 +175,12 @@ class Flag:
     expected: str = "true or false"
 
     def read(self, argument: Argument) -> bool:
-        """Return the truth value."""
         value = _atom(argument, self.expected)
         if value not in ("true", "false"):
             raise refuse(argument, self.expected)
         return value == "true"
 
     def write(self, value: Value) -> str:
-        """Return the atom."""
         if not isinstance(value, bool):
             raise ValueError(f"{value!r} is not true or false")
         return "true" if value else "false"
@@ -228,7 +221,6 @@ class NumberOrAtom:
         return text if value is None else value
 
     def write(self, value: Value) -> str:
-        """Return the atom."""
         return _written_atom(value) if isinstance(value, str) else _written_number(value)
 
 
@@ -250,7 +242,6 @@ class AtomList:
         return tuple([self.item.read(item) for item in argument.items])
 
     def write(self, value: Value) -> str:
-        """Return the bracketed list."""
         return _written_list(value)
 
 
@@ -283,7 +274,6 @@ class ReferenceList:
         raise refuse(item, self.expected)
 
     def write(self, value: Value) -> str:
-        """Return the bracketed list."""
         return _written_list(value)
 
 
@@ -299,7 +289,6 @@ class Reference:
         return f"a reference to {self.noun}, such as $x1"
 
     def read(self, argument: Argument) -> str:
-        """Return the id."""
         if isinstance(argument, Token) and argument.kind is TokenKind.REFERENCE:
             return argument.value
         raise refuse(argument, self.expected)

@@ -121,7 +121,6 @@ class _DocumentBuilder:
         self._changes: list[RuntimeChange] = []
 
     def add(self, item: CheckedStatement) -> None:
-        """Apply one statement."""
         name, place = item.command.name, Location(item.statement.line, item.statement.column)
         if item.command.creates is not None:
             self._construct(item, item.command.creates, place)

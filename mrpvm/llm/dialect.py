@@ -74,7 +74,6 @@ class ChatDialect:
     path = "/chat/completions"
 
     def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
-        """Return the request's body."""
         items = (item for place, message in enumerate(prompt.messages) for item in _chat_items(message, place))
         said = [{"role": "system", "content": _sendable(prompt.system)}, *items]
         body: dict[str, Any] = {"model": model, "messages": said}

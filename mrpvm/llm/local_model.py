@@ -74,7 +74,6 @@ class LocalModel:
         return self.url
 
     def close(self) -> None:
-        """End the process."""
         self._closing.set()
         self._end()
 

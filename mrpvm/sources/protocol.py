@@ -27,7 +27,6 @@ _UNITS_A_LINE = 50
 
 
 def line(kind: str, **content: Any) -> bytes:
-    """Return one line."""
     return json.dumps({"kind": kind, **content}, separators=(",", ":")).encode() + b"\n"
 
 

@@ -85,7 +85,6 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """Return the line."""
         reasons = "; ".join(clause.text for clause in self.clauses)
         return f"{self.lead}: {reasons}." if reasons else f"{self.lead}."
 

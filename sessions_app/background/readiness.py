@@ -45,7 +45,7 @@ def _passes(name: str, check: Callable[[], bool]) -> bool:
 
 
 def _config() -> bool:
-    """The settings hold together."""
+    """Check that the settings are valid together."""
     return not settings.ENVIRONMENT_PROBLEMS and not any(
         message.is_serious() for message in run_checks(tags=["environment"])
     )

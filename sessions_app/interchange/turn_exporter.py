@@ -39,7 +39,6 @@ class QueuedTurnSpan(QueuedSpan):
         self._turn = turn
 
     def spans(self, *, with_content: bool) -> Iterator[Span]:
-        """Return the turn's spans."""
         return turn_spans(self._turn, with_content=with_content)
 
 
@@ -94,7 +93,6 @@ class TurnExporter(SpanExporter):
         return request
 
     def shutdown(self) -> None:
-        """End the exporter."""
         self._exporter.shutdown()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:

@@ -75,7 +75,7 @@ class _Shifts:
         return cls(changes, dict(by_layer), {(): sum(changes.values())})
 
     def seen_from(self, chain: Collection[int]) -> int:
-        """Return the sum over what the chain, the highest layer first, shows of the units."""
+        """Return the sum of the changes of those units that the chain, the highest layer first, shows."""
         deciding = tuple(layer for layer in chain if layer in self.told)
         if deciding not in self.found:
             topmost: dict[int, str] = {}

@@ -23,7 +23,6 @@ class MCPEndpoint:
         self._threads = threads
 
     async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
-        """Serve one HTTP request."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         if not _is_our_host(headers.get("host", "")) or not _may_call_from(headers):
             return await _refuse(send, 403, "This address or origin may not call the server.")

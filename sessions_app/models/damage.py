@@ -45,7 +45,6 @@ class DamagedColumns:
         self._on_noted = on_noted
 
     def note(self, label: str, field_name: str) -> None:
-        """Add a column."""
         with self._lock:
             self._columns.add((label, field_name))
         self._on_noted()

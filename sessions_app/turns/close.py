@@ -126,7 +126,6 @@ class Unclosed:
         self.noted = threading.Event()
 
     def note(self, request_id: str, end: TurnEnd) -> None:
-        """Add a turn."""
         with self._lock:
             self._ends[request_id] = end
         self.noted.set()

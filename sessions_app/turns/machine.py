@@ -47,7 +47,6 @@ def install_plugins() -> None:
 
 @cache
 def machine() -> Machine:
-    """Return the process's machine."""
     return Machine(registry.installed, workers, SystemClock(), model_source())
 
 

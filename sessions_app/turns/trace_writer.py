@@ -38,7 +38,6 @@ class TraceWriter:
         """What was staged and is not among the pending units yet."""
 
     def add(self, event: Event) -> None:
-        """Take one event."""
         if isinstance(event.data, AnswerDelta):  # read along with, never read again: the answer itself is stored
             return
         if isinstance(event.data, UnitsJudged):

@@ -68,7 +68,6 @@ class TurnView:
 
     @classmethod
     def of_record(cls, record: Sequence[Any]) -> Self:
-        """Return a stored view."""
         return from_wire(cls, dict(zip(wire_names(cls), record, strict=False)))
 
     @classmethod

@@ -29,7 +29,6 @@ class Tool:
 
     @property
     def label(self) -> str:
-        """Return `provider:name`."""
         return f"{self.provider}:{self.name}"
 
     def accepts(self, output: Any) -> bool:
@@ -48,7 +47,6 @@ class Tools:
         return any(known == provider for known, _ in self._tools)
 
     def get(self, provider: str, name: str) -> Tool | None:
-        """Return a tool."""
         return self._tools.get((provider, name))
 
     @property

@@ -60,7 +60,6 @@ def _checked(text: str) -> str:
 
 @transaction.atomic
 def delete_filter(saved: SavedFilter) -> None:
-    """Remove a saved filter."""
     record(AuditKind.FILTER_DELETED, saved.project_id, _subject(saved), text=saved.text)
     saved.delete()
 

@@ -36,7 +36,6 @@ class CreateBase(ActionForm):
     name = forms.CharField(max_length=MAX_NAME_CHARS)
 
     def perform(self, actor: User) -> Done:
-        """Make it."""
         base = create_base(self.cleaned_data["project"], self.cleaned_data["name"])
         return Done(message="The knowledge base was created:", log="Created.", created=base)
 
@@ -59,7 +58,6 @@ class RenameBase(ActionForm):
         return self.row.name
 
     def perform(self, actor: User) -> Done:
-        """Rename it."""
         base = rename_base(self.row, self.cleaned_data["name"])
         return Done(message=f"The base is now called “{base.name}”.", log=f"Renamed to “{base.name}”.")
 
@@ -78,7 +76,6 @@ class ForkBase(ActionForm):
     name = forms.CharField(max_length=MAX_NAME_CHARS, required=False, help_text="Empty: called after this base.")
 
     def perform(self, actor: User) -> Done:
-        """Fork it."""
         fork = fork_base(self.row, self.cleaned_data["name"] or None, actor=actor)
         return Done(
             message="The base was forked:", log=f"Forked “{self.row.name}” into “{fork.name}” ({fork.kb_id}).",
@@ -122,7 +119,6 @@ class RestoreBase(ActionForm):
         return f"Now at revision {self.row.revision}. There are: {', '.join(named)}{more}."
 
     def perform(self, actor: User) -> Done:
-        """Restore it."""
         chosen = self.cleaned_data["revision"]
         base = restore_revision(self.row, chosen, actor=actor, expected=self.cleaned_data["expected"])
         return Done(
@@ -151,7 +147,6 @@ class CompactBase(ActionForm):
         return row.head.depth > 0 and row.compaction_asked_at is None
 
     def perform(self, actor: User) -> Done:
-        """Ask for it."""
         ask_for_compaction(self.row)
         return Done(message="The base will be compacted in the background.", log="Asked for its compaction.")
 
@@ -176,7 +171,6 @@ class MountInSession(ActionForm):
         self.fields = {"session": session_of_project(self.row.project_id), **self.fields}
 
     def perform(self, actor: User) -> Done:
-        """Mount it."""
         entered = self.cleaned_data
         mount = mount_base(
             entered["session"], self.row, actor=actor, reason=MOUNT_REASON, discard_draft=entered["discard_draft"]
@@ -204,7 +198,6 @@ class AddMount(ActionForm):
             self.add_error("knowledge_base", "This base belongs to another project than the session.")
 
     def perform(self, actor: User) -> Done:
-        """Mount it."""
         entered = self.cleaned_data
         mount = mount_base(
             entered["session"],

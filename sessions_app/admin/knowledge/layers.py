@@ -49,7 +49,6 @@ class KnowledgeLayerAdmin(ReadOnlyAdmin):
 
     @admin.display(description="parent")
     def parent_link(self, layer: KnowledgeLayer) -> SafeString:
-        """Return the layer below."""
         return row_link(layer.parent)
 
     @admin.display(description="index")
@@ -175,7 +174,6 @@ class DerivationAdmin(ReadOnlyAdmin):
 
     @admin.display(description="unit")
     def unit_link(self, row: Derivation) -> SafeString:
-        """Return the derived unit."""
         return row_link(row.unit)
 
 

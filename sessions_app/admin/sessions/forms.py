@@ -69,7 +69,6 @@ class RenameSession(_LiveSessionForm):
         return self.row.title
 
     def perform(self, actor: User) -> Done:
-        """Rename it."""
         session = rename_session(self.row, self.cleaned_data["title"])
         return Done(message=f"The session is now called “{session.label}”.", log=f"Renamed to “{session.label}”.")
 
@@ -105,7 +104,6 @@ class MountBase(_LiveSessionForm):
         )
 
     def perform(self, actor: User) -> Done:
-        """Mount it."""
         return mounted(
             mount_base(
                 self.row,
@@ -139,7 +137,6 @@ class UnmountBase(MountBase):
         return super().is_offered(row) and not row.mounted_kb.is_default
 
     def perform(self, actor: User) -> Done:
-        """Unmount it."""
         before = self.row.mounted_kb
         mount = unmount_base(
             self.row, actor=actor, reason=UNMOUNT_REASON, discard_draft=self.cleaned_data["discard_draft"]
@@ -199,7 +196,6 @@ class SaveSessionBase(_LiveSessionForm):
             self.add_error("fork", "Save into the chosen base or into a new one, not both.")
 
     def perform(self, actor: User) -> Done:
-        """Save it."""
         entered = self.cleaned_data
         known = self.row.mounts.filter(until=None).values_list("knowledge_base_id", "revision").first()
         base = save_session_kb(
@@ -247,7 +243,6 @@ class ForkSessionBase(_LiveSessionForm):
     include_conversation_units = forms.BooleanField(required=False, label="With the facts told in the conversation")
 
     def perform(self, actor: User) -> Done:
-        """Fork it."""
         entered = self.cleaned_data
         fork = fork_session_kb(
             self.row,
@@ -278,7 +273,6 @@ class RestoreSession(ActionForm):
         return row.deleted_at is not None
 
     def perform(self, actor: User) -> Done:
-        """Restore the session."""
         restore_session(self.row)
         return Done(message="The session is back.", log="Brought back.")
 

@@ -22,7 +22,6 @@ class FrozenContentAdmin(ReadOnlyAdmin):
 
     @admin.display(description="content")
     def held(self, row: FrozenContent) -> SafeString:
-        """Return the content."""
         return shown_json(row.content)
 
 

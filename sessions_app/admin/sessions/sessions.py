@@ -204,5 +204,4 @@ class SessionEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="payload")
     def data(self, event: SessionEvent) -> SafeString:
-        """Return the payload."""
         return shown_json(event.payload)

@@ -27,7 +27,6 @@ class CreateKey(ActionForm):
     role = forms.ChoiceField(choices=Role.choices, initial=Role.EDITOR)
 
     def perform(self, actor: User) -> Done:
-        """Make it."""
         entered = self.cleaned_data
         key, plain = create_key(entered["project"], entered["name"], Role(entered["role"]), actor)
         return Done(message="The key was created", log=f"Created, role {key.role}.", created=key, secret=plain)
@@ -46,11 +45,10 @@ class RevokeKey(ActionForm):
 
     @classmethod
     def is_offered(cls, row: ApiKey) -> bool:
-        """Once is enough."""
+        """Return whether the key is not revoked yet."""
         return row.revoked_at is None
 
     def perform(self, actor: User) -> Done:
-        """Revoke it."""
         revoke_key(self.row)
         return Done(message="The key is revoked.", log="Revoked.")
 

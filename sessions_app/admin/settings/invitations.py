@@ -24,7 +24,6 @@ class InvitationAdmin(ReadOnlyAdmin):
     )  # fmt: skip
 
     def delete_model(self, request: HttpRequest, obj: Invitation) -> None:
-        """Withdraw the invitation."""
         withdraw_invitation(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:

@@ -49,7 +49,6 @@ class CreateProject(_ProjectForm):
     )
 
     def perform(self, actor: User) -> Done:
-        """Make it."""
         project = create_project(*self.entered())
         return Done(message="The project was created:", log="Created.", created=project)
 
@@ -87,7 +86,6 @@ class ChangeProject(_ProjectForm):
         return getattr(self.row, "slug" if field_name == "short_name" else field_name)
 
     def perform(self, actor: User) -> Done:
-        """Change it."""
         flags = self.cleaned_data["flags"] or {}
         if not isinstance(flags, dict):
             raise InvalidInput("The flags are an object.")
@@ -136,6 +134,5 @@ class ChangeRole(ActionForm):
         return self.row.role
 
     def perform(self, actor: User) -> Done:
-        """Change it."""
         membership = set_member(self.row.project, self.row.user, self.cleaned_data["role"])
         return Done(message=f"{membership}.", log=f"Role {membership.role}.")

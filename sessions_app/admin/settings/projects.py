@@ -48,11 +48,9 @@ class MembershipAdmin(ActionAdmin):
     fields = ("user", "project", "role")
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
-        """Remove the membership."""
         remove_member(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Membership]) -> None:
-        """Remove the memberships."""
         for membership in queryset:
             remove_member(membership)
 

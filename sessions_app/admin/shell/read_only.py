@@ -26,11 +26,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return super().get_queryset(request).defer(*self.deferred)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Refuse."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:

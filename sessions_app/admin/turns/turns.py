@@ -130,7 +130,6 @@ class TurnEventsAdmin(_OfTurn):
 
     @admin.display(description="events")
     def records(self, batch: TurnEvents) -> SafeString:
-        """Return the events."""
         return shown_json(batch.events)
 
     @admin.display(description="payloads, in bytes")
@@ -152,5 +151,4 @@ class TurnConditionsAdmin(ReadOnlyAdmin):
 
     @admin.display(description="content")
     def held(self, row: TurnConditions) -> SafeString:
-        """Return the content."""
         return shown_json(row.content)

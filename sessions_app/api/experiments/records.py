@@ -19,7 +19,6 @@ from sessions_app.queries.experiments.experiments import ranked_findings
 
 
 def replay_record(result: ReplayResult) -> ReplayObject:
-    """Return a replay's result."""
     return {
         "request_id": result.request_id,
         "result": result.result,
@@ -29,7 +28,6 @@ def replay_record(result: ReplayResult) -> ReplayObject:
 
 
 def estimate_record(estimate: Estimate) -> EstimateObject:
-    """Return an estimate."""
     return {
         "calls": estimate.call_count,
         "tokens": estimate.token_count,

@@ -113,7 +113,6 @@ def _difference(against: SuiteRun, run: SuiteRun) -> DifferenceObject:
 
 
 def record_of(test: TestCase) -> TestObject:
-    """Return a test."""
     return {"test_id": test.test_id, **document_of(test)}
 
 

@@ -41,7 +41,6 @@ _DEFAULT_FIRST = (("-is_default", number), ("name", text), ("id", number))
 
 
 def repository(base: KnowledgeBase) -> Repository:
-    """Return a base's record."""
     return {
         "id": base.kb_id,
         "kbId": base.kb_id,

@@ -81,7 +81,6 @@ class OneConversation(OpenAIView):
     """A conversation."""
 
     def get(self, request: Request, conversation_id: str) -> Response:
-        """Read it."""
         return Response(_conversation(_found(self, conversation_id)))
 
     def post(self, request: Request, conversation_id: str) -> Response:
@@ -98,7 +97,6 @@ class Items(OpenAIView):
     """The messages of a conversation."""
 
     def get(self, request: Request, conversation_id: str) -> Response:
-        """List them."""
         query = PageAsked.by(request)
         session = _found(self, conversation_id)
         last = None if query.after is None else _item(session, query.after)
@@ -120,7 +118,6 @@ class OneItem(OpenAIView):
     """A message of a conversation."""
 
     def get(self, request: Request, conversation_id: str, item_id: str) -> Response:
-        """Read it."""
         return Response(_told(self._known(_found(self, conversation_id), item_id)))
 
     def delete(self, request: Request, conversation_id: str, item_id: str) -> Response:

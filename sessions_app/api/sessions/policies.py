@@ -29,7 +29,6 @@ class SessionPolicies(ApiView):
 
     @schemas.policies_read
     def get(self, request: Request, session_id: str) -> Response:
-        """Read them."""
         return Response(_payload(sessions.session(self.project, session_id)))
 
     @schemas.policies_patch

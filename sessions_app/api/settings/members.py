@@ -28,13 +28,11 @@ class OneMember(AdminsView):
 
     @schemas.member_change
     def patch(self, request: Request, name: str) -> Response:
-        """Change the member's role."""
         membership = members.member(self.project, name)
         return Response(_member(change_role(membership, self.body(RoleRequest)["role"])))
 
     @schemas.member_remove
     def delete(self, request: Request, name: str) -> Response:
-        """Remove the member."""
         membership = members.members(self.project).filter(user__username=name).first()
         if membership is not None:
             dismiss_member(membership)
@@ -63,7 +61,6 @@ class OneInvitation(AdminsView):
 
     @schemas.invitation_withdraw
     def delete(self, request: Request, invitation_id: int) -> Response:
-        """Withdraw the invitation."""
         invitation = members.open_invitations(self.project).filter(pk=invitation_id).first()
         if invitation is not None:
             withdraw_invitation(invitation)

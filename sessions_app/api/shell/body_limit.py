@@ -43,7 +43,6 @@ class BodyLimit:
         self.timeout_ms = timeout_ms
 
     async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
-        """Serve one request."""
         limit, stated = self._limit_and_length(scope)
         until = asyncio.get_running_loop().time() + self.timeout_ms / 1000
         seen, has_more = 0, True

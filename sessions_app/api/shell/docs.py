@@ -27,7 +27,6 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):
     name = "apiKey"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        """Return the scheme."""
         return {"type": "http", "scheme": "bearer", "bearerFormat": "mrp_<32 or more characters>"}
 
 
@@ -38,7 +37,6 @@ class LoginScheme(OpenApiAuthenticationExtension):
     name = "login"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        """Return the scheme."""
         return {
             "type": "apiKey",
             "in": "cookie",
@@ -67,7 +65,6 @@ class Schema(ApiView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:
-        """Return the document."""
         return Response(openapi_document())
 
 

@@ -19,7 +19,6 @@ class JSONText(serializers.CharField):
         super().__init__(**{"trim_whitespace": False, **kwargs})
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the string."""
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -37,7 +36,6 @@ class WholeNumber(serializers.IntegerField):
     """A JSON number without a fraction."""
 
     def to_internal_value(self, data: Any) -> int:
-        """Return the number."""
         if isinstance(data, bool) or not isinstance(data, int | float) or (isinstance(data, float) and data % 1):
             self.fail("invalid")
         return super().to_internal_value(int(data))
@@ -47,7 +45,6 @@ class JSONNumber(serializers.FloatField):
     """A JSON number."""
 
     def to_internal_value(self, data: Any) -> float:
-        """Return the number."""
         if isinstance(data, bool) or not isinstance(data, int | float):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -57,7 +54,6 @@ class Truth(serializers.BooleanField):
     """`true` or `false`."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """Return the truth value."""
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data

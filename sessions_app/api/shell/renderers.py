@@ -17,7 +17,6 @@ class FastJSONRenderer(JSONRenderer):
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> bytes:
-        """Return the answer's body."""
         if data is None:
             return b""
         try:

@@ -131,7 +131,7 @@ class ChatRequest(ChoicesFields, WaitFields):
     include = serializers.ListField(child=serializers.ChoiceField(INCLUDABLE), required=False, max_length=8)
     conversation_history = HistoryMessages(required=False, allow_null=True)
     conversation_context = HistoryMessages(required=False, allow_null=True)
-    conversationHistory = HistoryMessages(required=False, allow_null=True)  # the name that earlier clients send
+    conversationHistory = HistoryMessages(required=False, allow_null=True)  # as HAL's clients spell it
     remember_choices = Truth(required=False, default=True)
     previous_response_id = TextOrNothing(required=False, allow_null=True, allow_blank=True, max_length=128)
 

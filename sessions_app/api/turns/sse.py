@@ -54,7 +54,6 @@ class Feed:
         self._reader: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
 
     def put(self, name: str, data: Mapping[str, Any]) -> None:
-        """Add an event."""
         with self._lock:
             self._told.append((name, data))
             if self._dropped:

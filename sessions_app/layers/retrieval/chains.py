@@ -212,7 +212,6 @@ class _Remembered:
         return len(chain), None
 
     def keep(self, layer: int, sealed: _Sealed) -> None:
-        """Remember one more."""
         with self._lock:
             self._drop(layer)
             self._found[layer] = sealed
@@ -221,7 +220,6 @@ class _Remembered:
                 self._drop(next(iter(self._found)))
 
     def forget(self, layer: int) -> None:
-        """Forget one."""
         with self._lock:
             self._drop(layer)
 

@@ -19,7 +19,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare `--mend`."""
         parser.add_argument("--mend", action="store_true", help="mend what can be mended")
 
     def handle(self, *args: Any, mend: bool, **options: Any) -> None:

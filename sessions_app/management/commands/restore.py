@@ -22,7 +22,6 @@ class Command(BaseCommand):
     requires_system_checks = []  # some of them open the database, which may be the reason for this
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the file."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--with-secret-key", action="store_true", help="the signing key too, if the backup has it")
 

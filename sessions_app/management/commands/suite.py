@@ -55,7 +55,6 @@ class Command(BaseCommand):
             action.add_argument("--project", help="slug of the project; the default project without it")
 
     def handle(self, *args: Any, what: str, **options: Any) -> None:
-        """Run the verb."""
         try:
             project = project_named(options["project"])
             match what:

@@ -85,15 +85,12 @@ class AddedOnly(models.QuerySet["AuditEntry"]):
     """Rows that can be read and added."""
 
     def update(self, **kwargs: Any) -> Never:
-        """Refuse."""
         raise _unchangeable()
 
     def bulk_update(self, objs: Any, fields: Any, batch_size: int | None = None) -> Never:
-        """Refuse."""
         raise _unchangeable()
 
     def delete(self) -> Never:
-        """Refuse."""
         raise _unchangeable()
 
     def without(self, keys: Sequence[int]) -> None:
@@ -142,7 +139,6 @@ class AuditEntry(models.Model):
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> Never:
-        """Refuse."""
         raise _unchangeable()
 
     @property

@@ -27,7 +27,6 @@ _own = threading.local()
 
 
 def compress(data: bytes) -> bytes:
-    """Return one frame."""
     if not hasattr(_own, "compressor"):
         _own.compressor = zstandard.ZstdCompressor(level=_LEVEL, dict_data=_dictionaries()[max(_dictionaries())])
     frame: bytes = _own.compressor.compress(data)

@@ -98,7 +98,6 @@ def other_bases(project_pk: int, kb_id: str) -> Iterable[KnowledgeBase]:
 
 
 def layer_of(layer_pk: int) -> KnowledgeLayer:
-    """Return one layer."""
     return KnowledgeLayer.objects.get(pk=layer_pk)
 
 

@@ -101,7 +101,7 @@ def count_of_tests(base: KnowledgeBase) -> int:
 
 
 def runs(suite: Suite) -> QuerySet[SuiteRun]:
-    """Return the suite's runs, the newest first, with how many tests came out how."""
+    """Return the suite's runs, the newest first, with the number of tests by outcome."""
     return _counted(suite.runs.all()).order_by("-id")
 
 

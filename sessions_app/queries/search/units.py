@@ -27,7 +27,6 @@ class WordQuery:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return all words."""
         return tuple(word for phrase in self.phrases for word in phrase)
 
 

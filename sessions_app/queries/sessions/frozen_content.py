@@ -35,17 +35,14 @@ def _record(key: str) -> Mapping[str, Any]:
 
 
 def skills_of(session: Session) -> SkillSnapshot:
-    """Return the session's skills."""
     return _skills(session.skills_id)
 
 
 def personas_of(session: Session) -> PersonaCatalogue:
-    """Return the session's personas."""
     return _personas(session.personas_id)
 
 
 def agents_of(session: Session) -> AgentCatalogue:
-    """Return the session's agents."""
     return _agents(session.agents_id)
 
 

@@ -77,7 +77,6 @@ class DetailObject(TypedDict):
 
 
 def entry(turn: ExplainabilityTurn, trace: ExecutionTrace, verdict: Verdict) -> TurnEntry:
-    """Return a turn's entry."""
     return {
         "requestId": turn.request_id,
         "turnIndex": turn.turn_index,

@@ -20,7 +20,6 @@ class ReadableOrigins:
         self._application = application
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Callable[..., Any]) -> None:
-        """Serve one socket."""
         origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
         application = self._application if all(map(_is_address, origins)) else WebsocketDenier()
         await application(scope, receive, send)
@@ -41,7 +40,6 @@ class OutagesTold:
         self._application = application
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Callable[..., Any]) -> None:
-        """Serve one socket."""
         try:
             await self._application(scope, receive, send)
         except Exception as error:

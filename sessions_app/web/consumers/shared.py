@@ -151,7 +151,6 @@ class AccessWatch:
         self._looking: asyncio.Task[None] | None = None
 
     def add(self, wakeup: Wakeup, reader: SessionReader) -> None:
-        """Add a socket."""
         self._sockets[wakeup] = reader
         if self._looking is None:
             self._looking = asyncio.create_task(self._look())

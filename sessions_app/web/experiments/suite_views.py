@@ -110,7 +110,6 @@ def show_run(request: HttpRequest, member: Member, suite_id: str, run_id: str) -
 @form_of("suite", "suite_id")
 @member_view("editor")
 def rename(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
-    """Rename the suite."""
     suite = suites.suite(member.project, suite_id)
     try:
         rename_suite(suite, request.POST.get("name", ""))

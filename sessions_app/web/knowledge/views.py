@@ -133,7 +133,6 @@ def restore(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
 @form_of("knowledge-base", "kb_id")
 @member_view("editor")
 def rename(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Rename the base."""
     base = knowledge_base(member.project, kb_id)
     try:
         rename_base(base, _posted_name(request))

@@ -14,7 +14,6 @@ from sessions_app.web.shell.pages import back_to, tell, tell_error
 @form_of("session", "session_id")
 @member_view("editor")
 def clear(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Forget it."""
     session = session_of(member.project, session_id)
     try:
         clear_memory(session)

@@ -56,7 +56,6 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @form_of("members")
 @member_view("admin")
 def role(request: HttpRequest, member: Member, name: str) -> HttpResponse:
-    """Change a member's role."""
     membership = members.member(member.project, name)
     try:
         changed = change_role(membership, request.POST.get("role", ""))
@@ -70,7 +69,6 @@ def role(request: HttpRequest, member: Member, name: str) -> HttpResponse:
 @form_of("members")
 @member_view("admin")
 def remove(request: HttpRequest, member: Member, name: str) -> HttpResponse:
-    """Remove a member."""
     membership = members.member(member.project, name)
     try:
         dismiss_member(membership)
@@ -88,7 +86,7 @@ def remove(request: HttpRequest, member: Member, name: str) -> HttpResponse:
 @form_of("members")
 @member_view("admin")
 def withdraw(request: HttpRequest, member: Member, key: int) -> HttpResponse:
-    """Make an invitation useless."""
+    """Withdraw an invitation."""
     withdraw_invitation(members.open_invitation(member.project, key))
     tell(request, "The invitation is withdrawn.")
     return HttpResponseRedirect(reverse("members"))

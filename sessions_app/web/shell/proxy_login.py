@@ -23,7 +23,6 @@ class KnownPeer:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Callable[..., Any], send: Callable[..., Any]) -> None:
-        """Serve one connection."""
         await self._app({**scope, PEER: (scope.get("client") or ("",))[0]}, receive, send)
 
 

@@ -80,7 +80,6 @@ class ThreadHandler(ASGIHandler):
         super().load_middleware(is_async=False)
 
     async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
-        """Serve one HTTP request."""
         try:
             body = await self.read_body(receive)
         except RequestAborted:

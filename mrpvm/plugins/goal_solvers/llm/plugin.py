@@ -148,7 +148,6 @@ def _group(evidence: Evidence, reading: CitedText | None, was_asked: bool, reque
 
 
 def fast_solver() -> LLMGoalSolver:
-    """Return `gs-llm-fast`."""
     descriptor = Descriptor(
         id="gs-llm-fast",
         type="gs-plugin",
@@ -176,7 +175,6 @@ def fast_solver() -> LLMGoalSolver:
 
 
 def deep_solver() -> LLMGoalSolver:
-    """Return `gs-llm-deep`."""
     descriptor = Descriptor(
         id="gs-llm-deep",
         type="gs-plugin",

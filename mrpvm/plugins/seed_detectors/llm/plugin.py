@@ -134,7 +134,6 @@ def _refusal(refused: Refused) -> PluginError:
 
 
 def fast_detector() -> LLMSeedDetector:
-    """Return `sd-llm-fast`."""
     descriptor = Descriptor(
         id="sd-llm-fast",
         type="sd-plugin",
@@ -163,7 +162,6 @@ def fast_detector() -> LLMSeedDetector:
 
 
 def deep_detector() -> LLMSeedDetector:
-    """Return `sd-llm-deep`."""
     descriptor = Descriptor(
         id="sd-llm-deep",
         type="sd-plugin",

@@ -79,7 +79,6 @@ class Work:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return stored work."""
         pairs: dict[str, Any] = {name: frozenset(map(tuple, record[name])) for name in ("phrases", "together")}
         sets: dict[str, Any] = {
             name: frozenset(value) for name, value in record.items() if isinstance(value, list) and name not in pairs
