@@ -1,8 +1,8 @@
 """Django's settings, all from environment variables with working defaults (docs/settings.md).
 
 A variable that cannot be used is noted in ENVIRONMENT_PROBLEMS and stops the start with one line each
-(sessions_app/checks.py). Limits protect and never surprise: each is one line here, with its source, and
-may be set by a variable of the same name.
+(sessions_app/checks.py). Each limit is one line here and may be set by a variable of the same name, unless it
+stands under "Limits that no variable changes".
 """
 
 import os
