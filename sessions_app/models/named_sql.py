@@ -22,6 +22,7 @@ from django.db.models import DateTimeField, Field, JSONField, Model
 from django.db.models.expressions import Col
 
 from mrpvm.conversation.session_memory import MemoryColumns
+from mrpvm.llm.roles import ModelTable
 from sessions_app.models.damage import damaged
 from sessions_app.models.knowledge.bases import KnowledgeBase, KnowledgeLayer, Posting
 from sessions_app.models.knowledge.kb_mount import KBMount
@@ -359,7 +360,7 @@ def _matching(model: type[Model], names: tuple[str, ...], held: Sequence[str]) -
 # What a session is made from, and what is shown of one.
 
 
-def select_default_base(project_pk: int) -> tuple[KnowledgeBase, dict[str, Any] | None] | None:
+def select_default_base(project_pk: int) -> tuple[KnowledgeBase, ModelTable | None] | None:
     """Return the project's default base with its head, and the project's table of model roles, if it has one."""
     statement, base_columns, head_columns, roles_columns = _default_base(product())
     with open_cursor() as cursor:

@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from mrpvm.assistants.skills.document import LLM_ORCHESTRATION
 from mrpvm.assistants.skills.snapshot import SkillEntry, SkillSnapshot
@@ -31,6 +31,16 @@ INSTRUCTIONS = (
 NONE = "none"
 
 
+class SkillChoiceRecord(TypedDict):
+    """A choice as data; `skill` is the chosen one's name."""
+
+    offered: list[str]
+    leftOutCount: int
+    skill: str | None
+    reason: str
+    problem: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillChoice:
     """What was offered, which skill was chosen, None for none, and why; `problem` says why a reply did not count."""
@@ -41,7 +51,7 @@ class SkillChoice:
     reason: str = ""
     problem: str = ""
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> SkillChoiceRecord:
         """Return the choice as the trace tells it."""
         return {
             "offered": list(self.offered),

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Prefetch, Q, QuerySet, Subquery
 
@@ -21,6 +21,7 @@ from sessions_app.queries.search.filter_language import Filter
 from sessions_app.queries.search.results import session_turns
 from sessions_app.queries.sessions.lookups import mounts
 from sessions_app.queries.turns.outcomes import outcome
+from sessions_app.queries.turns.response_documents import ResponseDocument
 
 EXCHANGES_SHOWN = 30
 IMPORTED_SHOWN = 100
@@ -49,7 +50,7 @@ class Conversation:
     """
 
     entries: list[ConversationEntry]
-    unanswered: dict[int, dict[str, Any]]
+    unanswered: dict[int, ResponseDocument]
     imported_left_out: bool
     older_before: int | None
     since: datetime | None
@@ -90,7 +91,7 @@ def newest_mounts(session: Session) -> list[KBMount]:
     return list(mounts(session)[:MOUNTS_SHOWN])
 
 
-def _unanswered(turns: Iterable[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
+def _unanswered(turns: Iterable[ExplainabilityTurn]) -> dict[int, ResponseDocument]:
     open_ones = [turn.pk for turn in turns if outcome(turn) == ExplainabilityTurn.AnswerStatus.NO_CONTEXT]
     if not open_ones:
         return {}

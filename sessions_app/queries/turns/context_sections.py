@@ -1,13 +1,11 @@
 """The exact text of one section of what a turn's model got to see: from the report, or from where it lies."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Sum
 from django.db.models.functions import Length
 
-from mrpvm.conversation.context import conversation_text
+from mrpvm.conversation.context import SectionRecord, conversation_text
 from mrpvm.errors import NotFound
 from mrpvm.values import HistoryMessage
 from sessions_app.models import ExplainabilityTurn
@@ -22,7 +20,7 @@ class SectionText:
     missing_count: int = 0
 
 
-def sections(turn: ExplainabilityTurn) -> list[dict[str, Any]]:
+def sections(turn: ExplainabilityTurn) -> list[SectionRecord]:
     """Return the sections of the turn's report in the order in which they were put together."""
     return list((turn.context_report or {}).get("sections", ()))
 
@@ -55,21 +53,21 @@ def section_text(turn: ExplainabilityTurn, place: int) -> SectionText:
     if place >= len(listed):
         raise NotFound(f"The turn's context has no section {place}.", code="DETAIL_NOT_FOUND")
     section = listed[place]
-    if section.get("text") is not None:
-        return SectionText(text=section["text"])
+    if (text := section.get("text")) is not None:
+        return SectionText(text=text)
     if section.get("unit_ids"):
         return _of_units(turn, section)
     return _of_messages(turn, section)
 
 
-def _of_messages(turn: ExplainabilityTurn, section: Mapping[str, Any]) -> SectionText:
+def _of_messages(turn: ExplainabilityTurn, section: SectionRecord) -> SectionText:
     first, last = section["places"]
     rows = turn.session.messages.filter(sequence__range=(first, last)).order_by("sequence")
     said = [HistoryMessage(role=role, content=content) for role, content in rows.values_list("role", "content")]
     return SectionText(text=conversation_text(said), missing_count=max(0, section.get("kept_count", 0) - len(said)))
 
 
-def _of_units(turn: ExplainabilityTurn, section: Mapping[str, Any]) -> SectionText:
+def _of_units(turn: ExplainabilityTurn, section: SectionRecord) -> SectionText:
     ids = section["unit_ids"]
     known = known_units(turn, ids)
     texts = [known[unit_id].text for unit_id in ids if unit_id in known]

@@ -1,12 +1,12 @@
 """The registry of turns, their graphs and payloads."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import batched
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -20,6 +20,7 @@ from mrpvm.values import Answer, AnswerGroup
 from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session, TurnEvents, UnitEvent
 from sessions_app.models.turns.payload_frames import PayloadPlace, payload_texts, places
+from sessions_app.queries.turns.response_documents import EvidenceUnit, ResponseDocument, ResponseGroup, UsedSource
 
 _DOCUMENTS = ("response_document", "context_report", "unit_changes", "command_result", "client_request")
 _TURNS_A_QUERY = 500
@@ -363,29 +364,30 @@ def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:
     )
 
 
-def deciding_reasons(document: Mapping[str, Any] | None) -> list[str]:
+def deciding_reasons(document: ResponseDocument | None) -> list[str]:
     """Return what decided in each group of a response document, where the solver said it."""
-    return [group["reason"] for group in (document or {}).get("groups", ()) if group.get("reason")]
+    return [group["reason"] for group in (document["groups"] if document else ()) if group.get("reason")]
 
 
-def evidence(document: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def evidence(document: ResponseDocument | None) -> list[EvidenceUnit]:
     """Return the units that a response document's groups found in the session and its bases, the best score first.
 
     Statements only, each once: what a section or a source says as a whole repeats them.
     """
-    return _evidence((document or {}).get("groups", ()))
+    return _evidence(document["groups"] if document else ())
 
 
-def unanswered_evidence(document: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def unanswered_evidence(document: ResponseDocument | None) -> list[EvidenceUnit]:
     """Return the same of the groups without an answer."""
-    return _evidence([group for group in (document or {}).get("groups", ()) if group["status"] == "no-context"])
+    groups = document["groups"] if document else ()
+    return _evidence([group for group in groups if group["status"] == "no-context"])
 
 
-# An imported turn's groups name neither.
-_EVIDENCE = ("sessionSources", "kbSources")
-
-
-def _evidence(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    entries = [entry for group in groups for name in _EVIDENCE for entry in group.get(name, ())]
+def _evidence(groups: Sequence[ResponseGroup]) -> list[EvidenceUnit]:
+    # An imported turn's groups name neither kind of source.
+    entries: list[UsedSource] = [
+        entry for group in groups for entry in (*group.get("sessionSources", ()), *group.get("kbSources", ()))
+    ]
     entries.sort(key=lambda entry: -entry["score"])
-    return list({entry["unitId"]: entry["unit"] for entry in entries if not entry["unit"].get("childUnitIds")}.values())
+    units = {entry["unitId"]: cast("EvidenceUnit", entry["unit"]) for entry in entries}
+    return [unit for unit in units.values() if not unit.get("childUnitIds")]

@@ -19,6 +19,15 @@ class UnitValue(TypedDict):
     hash: str
 
 
+class EvidenceUnit(UnitValue, total=False):
+    """A unit as evidence, with those of its further fields that pages show."""
+
+    sourceId: str
+    sourceName: str | None
+    textBody: str | None
+    childUnitIds: list[str]
+
+
 class UsedSource(TypedDict):
     """A unit that an answer looked at, and how well it fits."""
 

@@ -1,6 +1,6 @@
 """A trial's changes as the query of a page's address, and back: who has the address runs the same trial again."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from mrpvm.llm.port import Sampling
 from mrpvm.values import Selection
 from sessions_app.experiments.changes import Changes
 from sessions_app.queries.turns.registry import evidence
+from sessions_app.queries.turns.response_documents import ResponseDocument
 from sessions_app.web.shell.words import STORES
 
 WHOLE: dict[str, Any] = {"history_max_turns": 500, "enable_history_summarization": False}
@@ -54,7 +55,7 @@ class Offered:
     further_sources: str
 
 
-def offered(document: Mapping[str, Any] | None, changes: Changes) -> Offered:
+def offered(document: ResponseDocument | None, changes: Changes) -> Offered:
     """Return the best `UNITS_OFFERED` statements that a turn's response document names, and their sources."""
     units = evidence(document)[:UNITS_OFFERED]
     sources = {unit["sourceId"]: unit.get("sourceName") or STORES["session"] for unit in units}

@@ -1,13 +1,12 @@
 """What was found for questions that got no answer: the statement that was looked for is often among it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from sessions_app.queries.turns.registry import unanswered_evidence
+from sessions_app.queries.turns.response_documents import ResponseDocument
 from sessions_app.web.shell.words import STORES
 
 CLOSEST_SHOWN = 3
@@ -22,12 +21,12 @@ class ClosestStatement:
     source: str
 
 
-def closest(session_id: str, document: Mapping[str, Any] | None) -> list[ClosestStatement]:
+def closest(session_id: str, document: ResponseDocument | None) -> list[ClosestStatement]:
     """Return the statements that came closest to what the turn left unanswered, the closest first."""
     unit_url = reverse("unit", args=[session_id])
     return [
         ClosestStatement(
-            text=unit["claim"],
+            text=unit["claim"] or "",
             url=f"{unit_url}?{urlencode({'id': unit['id']})}",
             source=unit.get("sourceName") or STORES["session"],
         )

@@ -264,14 +264,24 @@ def _candidate(
     )
 
 
-def plugin_selectors(pins: Selection) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginSelector:
+    """A field that pins a stage's plugin; `choices` are ids with names, an empty value pins nothing."""
+
+    name: str
+    label: str
+    value: str
+    choices: list[tuple[str, str]]
+
+
+def plugin_selectors(pins: Selection) -> list[PluginSelector]:
     """Return a selector for each stage: nothing pinned, or one of the registered plugins."""
     return [
-        {
-            "name": choice.parameter,
-            "label": choice.title.removesuffix("s"),
-            "value": getattr(pins, choice.name) or "",
-            "choices": [(item.id, item.name or item.id) for item in registry.installed.descriptors(choice.family)],
-        }
+        PluginSelector(
+            name=choice.parameter,
+            label=choice.title.removesuffix("s"),
+            value=getattr(pins, choice.name) or "",
+            choices=[(item.id, item.name or item.id) for item in registry.installed.descriptors(choice.family)],
+        )
         for choice in (_DETECTOR, _PLANNER, _KB, _SOLVER)
     ]
