@@ -7,6 +7,7 @@ import sys
 
 def main() -> None:
     """Run the command that the arguments name."""
+    os.umask(0o077)  # as sessions_app/management/command_line.py
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     from django.core.management import execute_from_command_line
 

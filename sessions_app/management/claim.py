@@ -16,6 +16,10 @@ _SERVING = "server"
 logger = logging.getLogger(__name__)
 
 
+class DatabaseIsServed(CannotStart):
+    """A running server holds the database."""
+
+
 class DatabaseClaim:
     """Holds the database until it is closed or the process ends.
 
@@ -27,7 +31,8 @@ class DatabaseClaim:
             running, and sees no live events of other processes.
 
     Raises:
-        CannotStart: another process holds it in another way, or it cannot be told.
+        DatabaseIsServed: another process holds it in another way.
+        CannotStart: it cannot be told who does.
         DatabaseError: PostgreSQL cannot be asked.
     """
 
@@ -40,10 +45,7 @@ class DatabaseClaim:
             self._hold = self._take()
             if self._hold is None:
                 self._let_go()
-                raise CannotStart(
-                    f"{named_database()}: {who_is_at(_SERVING)} serves it already; several processes need REDIS_URL,"
-                    " each the same."
-                )
+                raise DatabaseIsServed(f"{named_database()}: {who_is_at(_SERVING)} serves it already")
         except OSError as error:
             raise CannotStart(unusable_database(error)) from None
         if connection.vendor == "postgresql":  # nothing takes a locked file from its process

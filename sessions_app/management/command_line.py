@@ -42,5 +42,6 @@ def _first_sentence(app: str, name: str) -> str:
 
 def main() -> None:
     """Run the command that the arguments name."""
+    os.umask(0o077)  # what a command writes holds conversations, which are read through the server
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     CommandLine(sys.argv).execute()

@@ -62,7 +62,7 @@ def test_conversations_go_on_after_a_restore(tmp_path: Path, own_services: dict[
         ask(server, key, "My dog is called Max now.", session_id)
         code, output = server.manage("restore", str(file))
         assert code == 1
-        assert "serves it already" in output
+        assert "serves it already. Stop the server, with all of its processes, then restore again." in output
         server.stop()
     (data / "workspace" / "default" / "note.txt").write_text("changed")
     code, output = server.manage("restore", str(file), "--with-secret-key")

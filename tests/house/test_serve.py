@@ -6,9 +6,11 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import stat
 import urllib.request
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -60,6 +62,23 @@ def create_session(url: str, key: str) -> None:
         assert response.status == 201
 
 
+def private_files(data: Path) -> set[str]:
+    """Return the names in a data directory, none of which others may open."""
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in data.iterdir()}
+    assert {name: mode for name, mode in modes.items() if mode & 0o077} == {}
+    return set(modes)
+
+
+@pytest.mark.parametrize("program", ["manage.py", "-cfrom sessions_app.management.command_line import main; main()"])
+def test_tables_that_are_made_before_the_first_start_are_for_their_owner_alone(tmp_path: Path, program: str) -> None:
+    server = ServerProcess(tmp_path)
+    server.command[1] = program
+    assert server.manage("migrate", "--verbosity=0") == (0, "")
+    with closing(sqlite3.connect(tmp_path / "db.sqlite3")) as opened:  # while it is open it has two further files
+        opened.execute("SELECT count(*) FROM django_migrations").fetchone()
+        assert {"db.sqlite3", "db.sqlite3-wal", "db.sqlite3-shm"} <= private_files(tmp_path)
+
+
 @pytest.mark.rule("DECISION-19", "DECISION-26")
 def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
     with ServerProcess(tmp_path) as server:
@@ -74,9 +93,7 @@ def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
         code, seconds, rest = server.stop(signal.SIGINT)
     assert (code, rest.strip()) == (0, "")
     assert seconds < STOP_SECONDS
-    private = {path.name: stat.S_IMODE(path.stat().st_mode) & 0o077 for path in tmp_path.iterdir()}
-    assert set(private.values()) == {0}
-    assert {"secret_key", "db.sqlite3"} <= set(private)
+    assert {"secret_key", "db.sqlite3"} <= private_files(tmp_path)
 
     with ServerProcess(tmp_path) as server:
         assert server.api_key is None, "a key is printed once"

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from sessions_app.management.backups import BackupError, restore_backup
-from sessions_app.management.claim import DatabaseClaim
+from sessions_app.management.claim import DatabaseClaim, DatabaseIsServed
 from sessions_app.management.server import CannotStart
 
 
@@ -30,8 +30,10 @@ class Command(BaseCommand):
         try:
             with DatabaseClaim(shared=False):
                 manifest = restore_backup(file, with_secret_key=with_secret_key)
+        except DatabaseIsServed as error:
+            raise CommandError(f"{error}. Stop the server, with all of its processes, then restore again.") from None
         except CannotStart as error:
-            raise CommandError(f"A restore needs the database for itself. {error}") from None
+            raise CommandError(str(error)) from None
         except BackupError as error:
             raise CommandError(str(error)) from None
         call_command("migrate", interactive=False, verbosity=0)

@@ -1,6 +1,5 @@
 """`manage.py serve`: from an empty directory to a server with a login link, in one command."""
 
-import os
 import sys
 from argparse import ArgumentParser
 from typing import Any, NoReturn
@@ -18,7 +17,7 @@ from sessions_app.language_model import use_local_model
 from sessions_app.layers import outdated_layers
 from sessions_app.management.announcement import announcement
 from sessions_app.management.bootstrap import bootstrap
-from sessions_app.management.claim import DatabaseClaim
+from sessions_app.management.claim import DatabaseClaim, DatabaseIsServed
 from sessions_app.management.server import (
     CannotStart,
     check_layer,
@@ -49,7 +48,6 @@ class Command(BaseCommand):
 
         Effects: the database's tables; on the first start the default project, an admin, a key and the demo.
         """
-        os.umask(0o077)  # conversations are read by whoever may, through the server
         self._check(ENVIRONMENT_TAG)
         local_model: LocalModel | None = None
         try:
@@ -66,6 +64,8 @@ class Command(BaseCommand):
             self._warn_of_old_index()
             if local_model is not None:
                 self._use_local_model(local_model)
+        except DatabaseIsServed as problem:
+            self._refuse(f"{problem}; several processes need REDIS_URL, each the same.")
         except CannotStart as problem:
             self._refuse(str(problem))
         except DatabaseError as error:
