@@ -44,8 +44,8 @@ def form_phrases(sentence: str) -> tuple[str, ...]:
 def without_form_phrases(sentence: str) -> str:
     """Return `sentence` without its output instructions, so that the rest is the target."""
     bare = _FORM_PHRASE.sub(" ", sentence)
-    bare = re.sub(r"\s+([,;:.!?])", r"\1", " ".join(bare.split()))
-    return re.sub(r"[,;:]+(?=[.!?]?$)", "", bare).strip(" ,;:-")
+    bare = re.sub(r" ([,;:.!?])", r"\1", " ".join(bare.split()))
+    return re.sub(r"(?<![,;:])[,;:]+(?=[.!?]?$)", "", bare).strip(" ,;:-")
 
 
 def is_instruction(sentence: str) -> bool:

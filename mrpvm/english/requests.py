@@ -25,7 +25,7 @@ _ENDS = pattern("requests.ends")
 _TOLD = pattern("requests.told")
 """What goes back to the conversation itself: "what did I tell you about Ida", "summarise our conversation"."""
 _ASKER = frozenset(("me", "us", "myself", "ourselves"))
-_PARTS = re.compile(r",\s*(?:and\s+)?|\s+(?:and|with|to|versus|vs\.?|or|from)\s+", re.IGNORECASE)
+_PARTS = re.compile(r",\s*(?:and\s+)?|(?<!\s)\s+(?:and|with|to|versus|vs\.?|or|from)\s+", re.IGNORECASE)
 _ASIDE = pattern("requests.aside")
 _EMPTY = frozenset(map(sense, listed("empty_requests")))
 _WHOLE = frozenset(map(sense, listed("whole_texts")))

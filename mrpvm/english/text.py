@@ -128,7 +128,7 @@ def _is_sentence_end(text: str, start: int, end: int) -> bool:
         return True
     line = text[max(0, start - _BEFORE_CHARS) : start]
     following = text[end : end + _AFTER_CHARS].lstrip()
-    found = re.search(r"[\w.]+$", line[-24:])
+    found = re.search(r"(?<![\w.])[\w.]+$", line[-24:])
     last = found.group().lower() if found else ""
     if last in _ALWAYS_PROTECTED:
         return False

@@ -11,7 +11,7 @@ FACT_CONFIDENCE = 0.9
 """Confidence of a fact that a pattern found."""
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (relation, re.compile(rf"^(?P<subject>.+?)\s+(?:{verbs})\s+(?P<object>.+)$", re.IGNORECASE))
+    (relation, re.compile(rf"^(?P<subject>.+?)(?<!\s)\s+(?:{verbs})\s++(?P<object>.+)$", re.IGNORECASE))
     for relation, verbs in (
         ("uses", "uses"),
         ("provides", "provides"),

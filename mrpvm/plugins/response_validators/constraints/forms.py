@@ -41,7 +41,7 @@ def _list(text: str) -> bool:
 
 def _table(text: str) -> bool:
     lines = _lines(text)
-    has_rule = len(lines) >= 2 and re.fullmatch(r"\s*\|?[\s:|-]+\|?\s*", lines[1]) is not None
+    has_rule = len(lines) >= 2 and re.fullmatch(r"[\s:|-]+", lines[1]) is not None
     return has_rule and all("|" in line for line in lines)
 
 
