@@ -1,7 +1,7 @@
 """Whether what is stored holds together: each check says what it found, and may know how to mend it."""
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -35,6 +35,7 @@ from sessions_app.queries.integrity import (
     sessions_behind,
     sessions_miscounted,
     sessions_with_lost_events,
+    sessions_with_lost_messages,
 )
 from sessions_app.queries.turns.running import abandoned_turns
 from sessions_app.queries.versions import missing_migrations, unknown_migrations
@@ -58,9 +59,9 @@ class Defect:
 def findings() -> Iterator[Defect]:
     """Yield what is wrong, check by check; reads every table once, writes nothing."""
     for check in (
-        _versions, _configuration, _storage, _clock, _foreign_keys, _damaged_values, _sequences, _events, _stuck_turns,
-        _counts, _layer_counts, _ownerless_layers, _unindexed_units,
-        _statistics,
+        _versions, _configuration, _storage, _clock, _foreign_keys, _damaged_values, _sequences, _events, _messages,
+        _stuck_turns,
+        _counts, _layer_counts, _ownerless_layers, _unindexed_units, _statistics,
     ):  # fmt: skip
         yield from check()
 
@@ -99,7 +100,7 @@ def _foreign_keys() -> Iterator[Defect]:
     pointers = lost_pointers()
     if pointers:
         places = [f"{pointer.table}.{pointer.column} in row {pointer.row}" for pointer in pointers]
-        text = f"{len(pointers)} rows point at nothing; those that must point at something are to be removed"
+        text = f"{_counted(pointers, 'row')} with a pointer at nothing; what must point at something is to be removed"
         yield Defect(check="foreign keys", text=f"{text}: {_named(places)}", mend=drop_lost_pointers)
 
 
@@ -129,7 +130,7 @@ def _sequences() -> Iterator[Defect]:
         if wrong:
             yield Defect(
                 check="sequences",
-                text=f"{len(wrong)} sessions have rows beyond their {sequencer}:"
+                text=f"{_counted(wrong, 'session')} with rows beyond {sequencer}:"
                 f" {_named([counter.session_id for counter in wrong])}",
                 mend=partial(set_counters, sequencer, wrong),
             )
@@ -140,16 +141,23 @@ def _events() -> Iterator[Defect]:
     if lost:
         yield Defect(
             check="sequences",
-            text=f"events are missing in {len(lost)} sessions, whose open pages are then to load again:"
+            text=f"events are missing in {_counted(lost, 'session')}, whose open pages are then to load again:"
             f" {_named([counter.session_id for counter in lost])}",
             mend=partial(set_counters, "compacted_sequence", lost),
         )
 
 
+def _messages() -> Iterator[Defect]:
+    lost = sessions_with_lost_messages()
+    if lost:
+        text = f"messages are missing in {_counted(lost, 'session')}, a backup may have them: {_named(lost)}"
+        yield Defect(check="sequences", text=text)
+
+
 def _stuck_turns() -> Iterator[Defect]:
     keys = list(abandoned_turns().values_list("request_id", flat=True))
     if keys:
-        text = f"{len(keys)} turns run beyond their lease: {_named(keys)}"
+        text = f"{_counted(keys, 'turn')} running beyond the lease: {_named(keys)}"
         yield Defect(check="turns", text=text, mend=recover_abandoned)
 
 
@@ -159,7 +167,8 @@ def _counts() -> Iterator[Defect]:
         if wrong:
             yield Defect(
                 check="counts",
-                text=f"{name} is wrong in {len(wrong)} sessions: {_named([counter.session_id for counter in wrong])}",
+                text=f"{name} is wrong in {_counted(wrong, 'session')}:"
+                f" {_named([counter.session_id for counter in wrong])}",
                 mend=partial(set_counters, name, wrong),
             )
 
@@ -167,32 +176,35 @@ def _counts() -> Iterator[Defect]:
 def _layer_counts() -> Iterator[Defect]:
     wrong = layers_miscounted()
     if wrong:
-        text = f"{len(wrong)} layers count more or fewer units than they hold: {_named([key for key, _ in wrong])}"
+        text = f"{_counted(wrong, 'layer')} with more or fewer units than counted: {_named([key for key, _ in wrong])}"
         yield Defect(check="counts", text=text, mend=partial(set_unit_counts, wrong))
 
 
 def _ownerless_layers() -> Iterator[Defect]:
     keys = ownerless_layers()
     if keys:
-        text = f"{len(keys)} layers belong to nobody: {_named(keys)}"
+        text = f"{_counted(keys, 'layer')} without an owner: {_named(keys)}"
         yield Defect(check="layers", text=text, mend=partial(leave_to_sweeper, keys))
 
 
 def _unindexed_units() -> Iterator[Defect]:
-    layers = layers_with_unindexed_units()
-    if layers:
-        yield Defect(
-            check="index",
-            text=f"units of {len(layers)} layers cannot be found: layer {_named(layers)}; then run reindex",
-            mend=partial(mark_index_outdated, layers),
-        )
+    if layers := layers_with_unindexed_units(marked=False):
+        text = f"units of {_counted(layers, 'layer')} cannot be found; mended, reindex finds them: {_named(layers)}"
+        yield Defect(check="index", text=text, mend=partial(mark_index_outdated, layers))
+    if layers := layers_with_unindexed_units(marked=True):
+        text = f"units of {_counted(layers, 'layer')} cannot be found; run reindex: {_named(layers)}"
+        yield Defect(check="index", text=text)
 
 
 def _statistics() -> Iterator[Defect]:
     keys = impossible_statistics()
     if keys:
-        text = f"what {len(keys)} plugins have done cannot be; mended, they count as untried: row {_named(keys)}"
+        text = f"impossible statistics of {_counted(keys, 'plugin')}; mended, untried again: row {_named(keys)}"
         yield Defect(check="statistics", text=text, mend=partial(forget_statistics, keys))
+
+
+def _counted(found: Sized, noun: str) -> str:
+    return f"{len(found)} {noun}{'' if len(found) == 1 else 's'}"
 
 
 def _named(keys: Sequence[object]) -> str:

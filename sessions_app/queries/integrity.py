@@ -110,6 +110,14 @@ def sessions_with_lost_events() -> list[WrongCounter]:
     return [WrongCounter(*row) for row in gaps.values_list("session__pk", "session__session_id", "last")]
 
 
+def sessions_with_lost_messages() -> list[str]:
+    """Return the ids of sessions that hold fewer messages than were added and not removed."""
+    own = Message.objects.filter(session=OuterRef("pk")).order_by().values("session").annotate(count=Count("pk"))
+    value = Coalesce(Subquery(own.values("count"), output_field=IntegerField()), 0)
+    known = Session.objects.filter(deleted_at=None).annotate(value=value + F("removed_message_count"))
+    return list(known.filter(message_sequence__gt=F("value")).values_list("session_id", flat=True))
+
+
 def ownerless_layers() -> list[int]:
     """Return the keys of layers that nothing points at, those that are being filled left out.
 
@@ -126,13 +134,14 @@ def ownerless_layers() -> list[int]:
     return list(unowned.values_list("pk", flat=True))
 
 
-def layers_with_unindexed_units() -> list[int]:
-    """Return the keys of layers that hold a unit of evidence without postings.
+def layers_with_unindexed_units(*, marked: bool) -> list[int]:
+    """Return the keys of layers that hold a unit of evidence without postings, and are marked for reindex or not.
 
     Postings are under the layer's key or under that of the rewritten index.
     """
     indexed = Posting.objects.filter(unit=OuterRef("pk"))
-    lost = LayerUnit.objects.filter(length__gt=0).filter(~Exists(indexed))
+    lost = LayerUnit.objects.filter(~Exists(indexed), length__gt=0)
+    lost = lost.filter(layer__index_version="") if marked else lost.exclude(layer__index_version="")
     return sorted(set(lost.values_list("layer_id", flat=True)))
 
 

@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
+from sessions_app.actions.sessions.histories import remove_message
 from sessions_app.actions.settings.statistics_buffer import statistics_buffer
 from sessions_app.background.doctor import findings
 from sessions_app.models import (
@@ -113,8 +114,11 @@ def test_what_can_be_mended_is_found_and_mended(talked: Session, harm: Callable[
     assert found() == [check]
     assert f"{check}: " in doctor()
     assert found() == [check], "without --mend nothing is changed"
-    assert "mended: " in doctor("--mend")
+    said = doctor("--mend")
+    assert "mended: " in said
+    assert "Everything that was found is mended." in said
     assert found() == []
+    assert "No problem was found." in doctor()
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL checks foreign keys when they are written")
@@ -132,9 +136,23 @@ def test_pointers_at_nothing_are_emptied_or_their_rows_removed(talked: Session) 
 def test_a_lost_index_is_written_again(talked: Session) -> None:
     lose_postings(talked)
     assert found() == ["index"]
+    assert doctor().endswith("1 finding left. Run doctor --mend after a backup to mend what can be mended.")
     doctor("--mend")
+    left = doctor()
+    assert "run reindex" in left
+    assert left.endswith("1 finding left."), "what waits for another command is not to be mended again"
     call_command("reindex", stdout=StringIO())
     assert found() == []
+
+
+def test_a_lost_message_is_told_and_a_removed_one_is_none(talked: Session) -> None:
+    remove_message(talked, 1)
+    assert found() == []
+    Message.objects.filter(session=talked, sequence=2).delete()
+    for options in ((), ("--mend",), ()):
+        said = doctor(*options)
+        assert f"messages are missing in 1 session, a backup may have them: {talked.session_id}" in said
+        assert said.endswith("1 finding left.")
 
 
 def set_clock_back(patched: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,8 @@ class Command(BaseCommand):
         except BackupError as error:
             raise CommandError(str(error)) from None
         key = "with" if manifest.has_secret_key else "without"
+        count = len(manifest.checksums)
         self.stdout.write(
-            f"{file}: {manifest.database} of mrpvm {manifest.version}, {len(manifest.checksums)} files, {key} the"
-            f" signing key, made at {manifest.made_at}."
+            f"{file}: {manifest.database} of mrpvm {manifest.version}, {count} file{'' if count == 1 else 's'},"
+            f" {key} the signing key, made at {manifest.made_at}."
         )

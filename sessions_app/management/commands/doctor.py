@@ -23,19 +23,23 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, mend: bool, **options: Any) -> None:
         """Check, mend, and say how much is left."""
-        left = 0
+        mended, mendable, left = 0, 0, 0
         for finding in findings():
             done = ""
             if finding.mend is None:
                 done = " (cannot be mended here)"
+                left += 1
             elif mend:
-                done = f" (mended: {finding.mend()} rows)"
-            left += not (mend and finding.mend)
+                count = finding.mend()
+                done = f" (mended: {count} row{'' if count == 1 else 's'})"
+                mended += 1
+            else:
+                mendable += 1
             self.stdout.write(f"{finding.check}: {finding.text}{done}")
         for size in sorted(sizes(), key=lambda size: -size.byte_count):
             about = "about " if size.is_estimate else ""
             self.stdout.write(f"size: {size.kind.label}: {about}{filesizeformat(size.byte_count)}")
-        if left:
-            hint = "" if mend else " Run doctor --mend after a backup to mend what can be mended."
-            raise CommandError(f"{left} finding{'' if left == 1 else 's'} left.{hint}")
-        self.stdout.write("No problem was found.")
+        if left or mendable:
+            hint = " Run doctor --mend after a backup to mend what can be mended." if mendable else ""
+            raise CommandError(f"{left + mendable} finding{'' if left + mendable == 1 else 's'} left.{hint}")
+        self.stdout.write("Everything that was found is mended." if mended else "No problem was found.")
