@@ -54,7 +54,7 @@ def receiver(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[st
     monkeypatch.setattr(Receiver, "taken", [])
     monkeypatch.setattr(Receiver, "status", 200)
     server = HTTPServer(("127.0.0.1", 0), Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/hook?to=team"
     server.shutdown()
     server.server_close()
