@@ -1,6 +1,6 @@
 """What finished turns teach planners: counters and moving averages of each plugin, as pure functions.
 
-A plugin's experience is stored by whoever runs turns and handed to planners as one utility a plugin.
+The server stores a plugin's experience and hands it to planners as one utility for each plugin.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

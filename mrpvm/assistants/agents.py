@@ -1,4 +1,4 @@
-"""Agents: who acts, and with which tools; how it talks is the persona's affair."""
+"""Agents: who acts, and with which tools. A persona says how it talks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

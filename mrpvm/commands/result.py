@@ -35,7 +35,7 @@ class CommandResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A tool that ran: what it was given and what it gave."""
+    """A tool that ran, with its input and output."""
 
     provider: str
     tool: str

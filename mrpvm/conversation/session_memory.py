@@ -1,6 +1,6 @@
 """What a session remembers of its earlier turns: terms they resolved, documents and sections they used.
 
-It is a cache: it is dropped when nobody used it for so many hours, and a turn is as good without it. What it holds
+It is a cache: it expires after some hours without use, and turns work without it. What it holds
 comes from committed turns alone, so a turn never prefers what it found itself.
 """
 

@@ -11,7 +11,7 @@ from mrpvm.values import KnowledgeUnit, Store
 class ScoredUnit:
     """One hit of a search: exact BM25 `score`, and per query term what it contributed.
 
-    `highest_score` is what no unit could pass, however often it had every term; 0 where nothing was searched for.
+    `highest_score` is the upper bound of any unit's score; 0 for a search without terms.
     """
 
     unit: KnowledgeUnit

@@ -1,4 +1,4 @@
-"""What may be kept of a text: what was said to a model, a log line, a turn's trace, without what nobody may read.
+"""Removes secrets from what is kept: requests to models, log lines, traces.
 
 Keys are known by what they end with, so `openai_api_key`, `access_token` and `secretKey` are found; whatever text lies
 below such a key goes, lists included; a key in a text begins a word, so `task-...` stays; a host ends where it ends, so

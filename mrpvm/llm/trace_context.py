@@ -40,4 +40,4 @@ class TraceContext:
 
 
 current_trace: ContextVar[TraceContext | None] = ContextVar("current_trace", default=None)
-"""The span that what runs now belongs to; None where nobody traces."""
+"""The span of the running work; None without tracing."""

@@ -67,4 +67,4 @@ _UPDATE = {
     "postgresql": "UPDATE sessions_app_unitwords SET words = %s::tsvector WHERE unit_id = %s",
 }
 _BREAK = "0" * (WORD_CHARS + 1)
-"""Stands between two fields, so that no phrase reaches from one into the next; nobody can ask for it."""
+"""Separates two fields, so that no phrase spans both; no query can contain it."""

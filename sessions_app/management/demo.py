@@ -67,8 +67,7 @@ FORK_NAME = "Ferry handbook, winter"
 def load_demo(project: Project) -> None:
     """Make two sessions with turns and commands, and a knowledge base with a fork.
 
-    What a start that was broken off has made already is gone on with. A project in which somebody else has talked
-    gets no demo.
+    An interrupted load is continued. A project with other sessions gets no demo.
     """
     if sessions(project).exclude(title__in=(PETS_TITLE, FERRY_TITLE)).exists():
         return

@@ -139,7 +139,7 @@ def _run(run: SuiteRun) -> Iterator[str]:
             f"Since {against.experiment.experiment_id}: fixed [{', '.join(difference.fixed)}],"
             f" broken [{', '.join(difference.broken)}], same {difference.same_count}"
         )
-    # Those that need somebody come first.
+    # Those that need an action come first.
     ranked = sorted(suites.results(run), key=lambda result: result.outcome == TestResult.Outcome.PASSED)
     for result in ranked:
         yield f"{result.outcome}: {result.name}"

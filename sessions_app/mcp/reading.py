@@ -60,8 +60,7 @@ def search_turns(caller: Caller, query: FilterText = "", limit: Limit = 20, curs
 def _parsed(query: str) -> Filter:
     """Return the filter.
 
-    Raises:
-        InvalidInput: a part is not understood; unlike on a page nobody sees a hint beside the results.
+    Raises: InvalidInput: a part is not understood. A page would show a hint beside the results instead.
     """
     wanted = parse(query)
     if wanted.problems:

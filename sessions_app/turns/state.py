@@ -101,7 +101,7 @@ def _limits(chosen: Mapping[str, int]) -> Limits:
 
 
 def _grounding(session: Session, requested: str | None) -> Literal["strict", "open"]:
-    """Return whether answers may go beyond evidence; without a model there is nobody to go beyond it."""
+    """Return whether answers may go beyond evidence; without a model they never do."""
     if not is_configured():
         return "strict"
     chosen = requested or session.grounding or session.project.grounding or settings.MRPVM_GROUNDING

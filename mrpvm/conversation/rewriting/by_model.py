@@ -1,4 +1,4 @@
-"""The rewrite by a language model: what it is asked, and what of its answer is taken."""
+"""The rewrite by a language model: the prompt, and how the answer is read."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,7 @@
 """The rule-based rewrite: what was named before in the place of what refers back to it.
 
-Where the seed's own rules went wrong, ours do not: one word is a subject if it is a name, articles are no part of
-one, and the subject takes one place in the sentence, beside its possessive.
+A single word is a subject if it is a name, articles are not part of a subject, and the subject replaces one reference
+in the sentence and its possessive.
 """
 
 import re
@@ -140,7 +140,7 @@ def _subject_before(message: str, history: Sequence[HistoryMessage]) -> tuple[st
 
 
 def rewritten(message: str, history: Sequence[HistoryMessage]) -> tuple[str, str | None]:
-    """Return the message with what a word of it refers to in its place, or itself and why not.
+    """Return the message with its reference replaced by what it refers to, or the message itself and why.
 
     Only its first sentence may mean what was said before; those behind it mean what the message itself names.
     """

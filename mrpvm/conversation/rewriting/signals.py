@@ -1,4 +1,4 @@
-"""Whether a message is a follow-up of what was said before: the seed's rule, and a probability learned from its signs.
+"""Whether a message is a follow-up of what was said before: a rule, and a probability learned from its signs.
 
 The rule decides whether a message is rewritten and a model asked; the probability decides what context weighs.
 """

@@ -46,6 +46,6 @@ def installed_encoder() -> Encoder | None:
 
 
 def embedded_text(unit: KnowledgeUnit) -> str:
-    """Return what of a unit is embedded: what it says, with who says it."""
+    """Return the text of a unit that is embedded: its statement, with its speaker."""
     said = unit.claim or unit.procedure or unit.text_body or unit.topic
     return (f"{unit.topic}: {said}" if unit.unit_type == UTTERANCE else said)[:_MAX_CHARS]

@@ -41,7 +41,7 @@ _KEPT = 8
 logger = logging.getLogger(__name__)
 
 _refused: dict[int, tuple[int, object]] = {}
-"""Which head of a base was folded wrongly, and when somebody had asked for that: it would be again."""
+"""Heads of bases that were folded wrongly, with the time of the request: they are not folded again."""
 
 
 class FoldedWrongly(Exception):

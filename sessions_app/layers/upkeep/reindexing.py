@@ -171,7 +171,7 @@ def _reindex_session(session_pk: int) -> int | None:
 
 
 def _prepared(session: Session) -> dict[int, _Unit]:
-    """Return what the units of a session's old layers are found by: most of the work, for which nobody has to wait."""
+    """Return the new postings of a session's old layers: most of the work, done before the session is locked."""
     old = outdated_layers(session.journal.chain).filter(sealed_at=None)
     keys = LayerUnit.objects.filter(layer__in=old).order_by().values_list("pk", flat=True)
     return {unit[0]: unit for batch in batched(keys, _ROWS_A_STEP, strict=False) for unit in _entries(batch)}

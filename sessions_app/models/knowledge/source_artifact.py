@@ -6,7 +6,7 @@ from sessions_app.models.knowledge.bases import KnowledgeSource
 
 
 class SourceArtifact(models.Model):
-    """What one plugin derived from one source, under a name of its own; nobody else reads it.
+    """What one plugin derived from one source, under a name of its own; no other plugin reads it.
 
     It belongs to the source's row and so to its layer. A newer source in its place is another row: what was derived
     from the older one is stale with it.

@@ -6,7 +6,7 @@ from sessions_app.models.knowledge.bases import LayerUnit
 
 
 class UnitArtifact(models.Model):
-    """What one plugin derived from one unit; nobody else reads it.
+    """What one plugin derived from one unit; no other plugin reads it.
 
     It belongs to the unit and so to its layer: where the layer is seen through a fork or a save, so is this, nothing
     being promoted or copied. Units never change, so an artifact is stale only when its `version` is not the plugin's.

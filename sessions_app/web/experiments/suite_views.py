@@ -214,7 +214,7 @@ def keep(request: HttpRequest, member: Member, session_id: str, request_id: str)
 @form_of("session", "session_id")
 @member_view()
 def run_before_save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Run the tests of the session's base against what a save would make; leads to what they say."""
+    """Run the tests of the session's base against what a save would make, and redirect to the results."""
     session = session_of(member.project, session_id)
     target = Target(draft=session_id, without_told="include_conversation_units" not in request.POST)
     return _started(request, member, session.mounted_kb, target, reverse("session", args=[session_id]))

@@ -126,7 +126,7 @@ def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
 @form_of("session", "session_id")
 @member_view("editor")
 def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Make a base called `name` of what the session sees and mount it; what was told as for a save."""
+    """Make a base called `name` of what the session sees and mount it; the facts told are chosen as for a save."""
     session = session_of(member.project, session_id)
 
     def act() -> tuple[str, KnowledgeBase]:

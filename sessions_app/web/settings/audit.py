@@ -41,7 +41,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 
 
 def _filter(request: HttpRequest) -> AuditFilter:
-    """Return what the address asks for; what cannot be understood of it asks for nothing."""
+    """Return the filter of the address; parts that are not understood are ignored."""
     parameters = {name: str(value).strip()[:_TEXT_CHARS] for name, value in request.GET.items()}
     area = parameters.get("area", "")
     return AuditFilter(

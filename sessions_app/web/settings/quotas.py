@@ -1,4 +1,4 @@
-"""The limits page, for admins of the project: what may be used, and what is."""
+"""The limits page, for admins of the project: the limits and the present use."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse

@@ -41,7 +41,7 @@ class WarmThreads:
         self._warm_count = 0
 
     async def run[Result](self, work: Callable[[], Result]) -> Result:
-        """Return what the work returns, done on a thread; it is finished even if nobody waits for it any more."""
+        """Return the result of the work, run on a thread; it is finished even if the caller has gone."""
         thread, give_back = self._lend()
         done = thread.submit(work)
         done.add_done_callback(give_back)

@@ -124,7 +124,7 @@ def _request(item: Mapping[str, Any]) -> ShownRequest:
 
 
 def _said(message: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return who says what in a message; a call of a tool and what it gave say it in fields of their own."""
+    """Return the role and text of a message; calls of tools and their results have fields of their own."""
     called = message.get("tool_calls") or (message if message.get("type") == "function_call" else None)
     if called is not None:
         return "tool call", json.dumps(called, ensure_ascii=False, indent=1)

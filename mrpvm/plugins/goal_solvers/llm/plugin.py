@@ -30,7 +30,7 @@ _ABOUT = """\
 
 
 class LLMGoalSolver:
-    """Answers with a language model; whatever it cites was offered, and nothing is put into its mouth."""
+    """Answers with a language model; it cites only what it was offered, and its text is not changed."""
 
     def __init__(self, descriptor: Descriptor, note: str) -> None:
         """Load the prompts; a missing one is a start-up error."""

@@ -55,7 +55,7 @@ class TextTable:
         return issubclass(self.model, ACCOUNTS)
 
     def batches(self, reach: "ProjectRows") -> Iterator[list[StoredRow]]:
-        """Return the rows of a project, some at a time, by name of column; those of nobody's belong to everybody."""
+        """Return the project's rows in batches, as values by column; rows without an owner are in every project."""
         names = [field.attname for field in self.model._meta.concrete_fields]
         rows = self.model._base_manager.order_by("pk")
         batch = list(rows.values(*names, *self._look_ups)[:_ROWS_A_QUERY])
@@ -131,7 +131,7 @@ class ProjectRows:
             self._foreign_layers -= _layers(only=project.pk)
 
     def holds(self, owners: Sequence[int | None], layers: Sequence[int | None]) -> bool:
-        """Return whether a row with these owners or layers is the project's, or nobody's."""
+        """Return whether a row with these owners or layers is the project's or has no owner."""
         known = {owner for owner in owners if owner is not None}
         if known:
             return self.project_pk in known
