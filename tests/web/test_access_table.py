@@ -69,8 +69,10 @@ DELETED_BEFORE: dict[str, type[Session] | type[KnowledgeBase]] = {
 
 @pytest.fixture
 def scene(project: Project, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    # What is taken back is not run either.
-    monkeypatch.setattr(pool, "start", lambda run, *args, **kwargs: Future())
+    # What is taken back is not run either; nobody waits for it.
+    ended: Future[None] = Future()
+    ended.set_result(None)
+    monkeypatch.setattr(pool, "start", lambda run, *args, **kwargs: ended)
     return add_scene(project)
 
 
