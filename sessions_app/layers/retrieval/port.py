@@ -245,8 +245,10 @@ class SessionKnowledge:
     @cached_property
     def _small_view(self) -> set[int]:
         """Return the keys of the units of a small view, read at once as most are asked for; none of a larger one."""
-        is_small = self.view.evidence_count <= _SMALL_VIEW
-        return self._read_last(_SMALL_VIEW, self.view.shown, is_evidence=True) if is_small else set()
+        view = self.view
+        if view.evidence_count > _SMALL_VIEW:
+            return set()
+        return self._remember_visible(look_up(LayerUnit, _GIVEN, {"layer_id": view.shown}, condition="is_evidence"))
 
     def _read_last(self, limit: int, layers: Sequence[int], **where: Any) -> set[int]:
         """Read at least the newest `limit` visible units of these layers that meet a condition; return their keys."""
@@ -254,7 +256,11 @@ class SessionKnowledge:
             return set()
         limit, hidden = max(limit, 0), self.view.hidden
         rows = LayerUnit.objects.filter(layer_id__in=layers, **where).order_by("-pk").values_list(*_GIVEN)
-        visible = [row for row in rows[: limit + hidden.count(layers)] if row[0] not in hidden.of(row[1])]
+        return self._remember_visible(rows[: limit + hidden.count(layers)])
+
+    def _remember_visible(self, rows: Iterable[tuple[Any, ...]]) -> set[int]:
+        """Keep the units of those rows that the view does not hide, and return their keys."""
+        visible = [row for row in rows if row[0] not in self.view.hidden.of(row[1])]
         self._remember_units(row for row in visible if row[0] not in self._read_units)
         return {pk for pk, *_ in visible}
 
