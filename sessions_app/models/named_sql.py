@@ -16,10 +16,12 @@ from operator import attrgetter
 from typing import Any, Self, cast
 
 import orjson
+from django.contrib.sessions.models import Session as StoredLogin
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.backends.utils import CursorWrapper
 from django.db.models import DateTimeField, Field, JSONField, Model
 from django.db.models.expressions import Col
+from django.utils import timezone
 
 from mrpvm.conversation.session_memory import MemoryColumns
 from mrpvm.llm.roles import ModelTable
@@ -32,6 +34,7 @@ from sessions_app.models.sessions.message import Message
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.sessions.session_memory import SessionMemory
 from sessions_app.models.settings.model_roles import ModelRoles
+from sessions_app.models.settings.project import Membership, Project
 from sessions_app.models.turns.compression import CompressedJSONField
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
@@ -443,6 +446,70 @@ def _counted_session(
         WHERE session.project_id = %s AND session.session_id = %s AND session.deleted_at IS NULL
     """  # noqa: S608
     return statement, session, base, draft, journal, mount
+
+
+# What a page shows, and to whom.
+
+
+def select_turn(project_pk: int, session_id: str, request_id: str) -> ExplainabilityTurn | None:
+    """Return a turn, or the trace of a trial, with its session, which was not deleted."""
+    statement, turn_columns, session_columns = _turn(product())
+    with open_cursor() as cursor:
+        cursor.execute(statement, [request_id, session_id, project_pk])
+        values = cursor.fetchone()
+    if values is None:
+        return None
+    turn = turn_columns.row_of(values)
+    turn.session = session_columns.row_of(values)
+    return turn
+
+
+@_remembered
+def _turn(vendor: str) -> tuple[str, "Columns[ExplainabilityTurn]", "Columns[Session]"]:
+    turn = _columns(ExplainabilityTurn, None, vendor, "turn")
+    session = _columns(Session, None, vendor, "session", turn.end)
+    statement = f"""
+        SELECT {turn.sql}, {session.sql} FROM {_TURNS} turn JOIN {_SESSIONS} session ON session.id = turn.session_id
+        WHERE turn.request_id = %s AND session.session_id = %s AND session.project_id = %s
+            AND session.deleted_at IS NULL
+    """  # noqa: S608
+    return statement, turn, session
+
+
+def select_login(session_key: str) -> str | None:
+    """Return what is stored of a browser's login, encoded, None if there is none or it has expired."""
+    with open_cursor() as cursor:
+        cursor.execute(_LOGIN, [session_key, connection.ops.adapt_datetimefield_value(timezone.now())])
+        row = cursor.fetchone()
+    return None if row is None else row[0]
+
+
+_LOGIN = f"SELECT session_data FROM {StoredLogin._meta.db_table} WHERE session_key = %s AND expire_date > %s"  # noqa: S608
+
+
+def select_shown_membership(user_pk: int) -> Membership | None:
+    """Return a user's membership with its project: the one chosen last, in the default project, or in the first."""
+    statement, membership_columns, project_columns = _shown_membership(product())
+    with open_cursor() as cursor:
+        cursor.execute(statement, [user_pk])
+        values = cursor.fetchone()
+    if values is None:
+        return None
+    membership = membership_columns.row_of(values)
+    membership.project = project_columns.row_of(values)
+    return membership
+
+
+@_remembered
+def _shown_membership(vendor: str) -> tuple[str, "Columns[Membership]", "Columns[Project]"]:
+    membership = _columns(Membership, None, vendor, "membership")
+    project = _columns(Project, None, vendor, "project", membership.end)
+    statement = f"""
+        SELECT {membership.sql}, {project.sql} FROM {Membership._meta.db_table} membership
+        JOIN {Project._meta.db_table} project ON project.id = membership.project_id WHERE membership.user_id = %s
+        ORDER BY membership.shown_at DESC NULLS LAST, project.is_default DESC, membership.project_id LIMIT 1
+    """  # noqa: S608
+    return statement, membership, project
 
 
 # A turn.

@@ -7,6 +7,7 @@ from django.db.models import F, QuerySet
 
 from mrpvm.errors import NotFound
 from sessions_app.models import ApiKey, Membership, Project, Role
+from sessions_app.models.named_sql import select_shown_membership
 
 
 def all_projects() -> QuerySet[Project]:
@@ -30,14 +31,9 @@ def project_named(slug: str | None) -> Project:
 def membership_of(user: User, project_slug: str | None = None) -> Membership | None:
     """Return the user's membership in the named project, or the one that was chosen last, in the default one, or in
     the first there is."""
-    memberships = Membership.objects.filter(user_id=user.pk).select_related("project").order_by()
-    if project_slug is not None:
-        return memberships.filter(project__slug=project_slug).first()
-    # Every page asks this, and most users are members of one project: nothing has to be put in order then.
-    first_two = list(memberships[:2])
-    if len(first_two) > 1:
-        return memberships.order_by(*_SHOWN_FIRST).first()
-    return first_two[0] if first_two else None
+    if project_slug is None:
+        return select_shown_membership(user.pk)
+    return Membership.objects.filter(user_id=user.pk, project__slug=project_slug).select_related("project").first()
 
 
 _SHOWN_FIRST = (F("shown_at").desc(nulls_last=True), "-project__is_default", "project_id")

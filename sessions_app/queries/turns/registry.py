@@ -19,6 +19,7 @@ from mrpvm.trace.graph import Graph, fold_graph
 from mrpvm.values import Answer, AnswerGroup
 from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session, TurnEvents, UnitEvent
+from sessions_app.models.named_sql import select_turn
 from sessions_app.models.turns.payload_frames import PayloadPlace, payload_texts, places
 from sessions_app.queries.turns.response_documents import EvidenceUnit, ResponseDocument, ResponseGroup, UsedSource
 
@@ -42,7 +43,10 @@ def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTu
     Raises:
         NotFound: TURN_NOT_FOUND.
     """
-    return _turn_among(ExplainabilityTurn.objects.all(), project, session_id, request_id)
+    found = turn_or_trial(project, session_id, request_id)
+    if found.trial_number:
+        raise _missing(request_id)
+    return found
 
 
 def turn_or_trial(project: Project, session_id: str, request_id: str) -> ExplainabilityTurn:
@@ -51,23 +55,15 @@ def turn_or_trial(project: Project, session_id: str, request_id: str) -> Explain
     Raises:
         NotFound: TURN_NOT_FOUND.
     """
-    return _turn_among(ExplainabilityTurn.with_trials.all(), project, session_id, request_id)
+    found = select_turn(project.pk, session_id, request_id)
+    if found is None:
+        raise _missing(request_id)
+    found.session.project = project
+    return found
 
 
-def _turn_among(
-    turns: QuerySet[ExplainabilityTurn], project: Project, session_id: str, request_id: str
-) -> ExplainabilityTurn:
-    try:
-        turn = turns.select_related("session").get(
-            request_id=request_id,
-            session__session_id=session_id,
-            session__project=project,
-            session__deleted_at__isnull=True,
-        )
-    except ExplainabilityTurn.DoesNotExist:
-        raise NotFound(f"There is no turn '{request_id}' in this session.", code="TURN_NOT_FOUND") from None
-    turn.session.project = project
-    return turn
+def _missing(request_id: str) -> NotFound:
+    return NotFound(f"There is no turn '{request_id}' in this session.", code="TURN_NOT_FOUND")
 
 
 def ended_turns(session_id: str | None, since: datetime | None, until: datetime | None) -> QuerySet[ExplainabilityTurn]:
