@@ -4,7 +4,9 @@ import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import count, islice
+from pathlib import Path
 from statistics import median
 
 from bench.conversation import conversation
@@ -19,32 +21,58 @@ CLIENTS = 8
 def worker_rows(own: Database, rounds: int) -> list[Row]:
     """Let eight clients talk to one process and to two by turns; not measured without PostgreSQL and Redis.
 
-    This is time that passed: where the machine has no core left for the second process, nothing can be gained.
+    This is time that passed: where the machine has no core left for the second process, nothing can be gained. So the
+    cores that were busy are measured too, with whatever made them so: servers, database, clients, other programs.
     """
     if own.product == "SQLite" or not os.environ.get("REDIS_URL"):
         return [_row(None, "needs DATABASE_URL of PostgreSQL and REDIS_URL")]
     seeds = count()
     with MeasuredServer(own) as one, MeasuredServer(own, "--no-bootstrap") as other:
-        rates = [
-            [_turns_a_second(servers, [next(seeds) for _ in range(CLIENTS)]) for servers in ([one], [one, other])]
+        rounds_measured = [
+            [_measure(servers, [next(seeds) for _ in range(CLIENTS)]) for servers in ([one], [one, other])]
             for _ in range(rounds + 1)
         ]
-    ratio = median(two / alone for alone, two in rates[1:])
-    return [_row(ratio)]
+    alone, two = zip(*rounds_measured[1:], strict=True)
+    return [
+        _row(median(after.turns_a_second / before.turns_a_second for before, after in zip(alone, two, strict=True))),
+        _busy_row("one worker", alone),
+        _busy_row("two workers", two),
+    ]
 
 
 def _row(ratio: float | None, reason: str = "") -> Row:
     return Row(name="turns a second of two workers / of one", measured=ratio, must=1.8, is_least=True, reason=reason)
 
 
-def _turns_a_second(servers: Sequence[ServerProcess], seeds: Sequence[int]) -> float:
+@dataclass(frozen=True, slots=True)
+class _Throughput:
+    """Turns a second, and how many cores of the machine were busy meanwhile."""
+
+    turns_a_second: float
+    busy_cores: float
+
+
+def _busy_row(workers: str, measured: Sequence[_Throughput]) -> Row:
+    return Row(name=f"busy cores of {os.cpu_count()}, {workers}", measured=median(item.busy_cores for item in measured))
+
+
+def _measure(servers: Sequence[ServerProcess], seeds: Sequence[int]) -> _Throughput:
     def talk(number: int, seed: int) -> None:
         with servers[number % len(servers)].client() as client:
             session_id = client.new_session()
             for said in islice(conversation(seed), STORY_TURNS):
                 client.say(session_id, said.message)
 
-    began = time.perf_counter()
+    began, idle_before = time.perf_counter(), _idle_seconds()
     with ThreadPoolExecutor(len(seeds)) as threads:
         list(threads.map(talk, range(len(seeds)), seeds))
-    return len(seeds) * STORY_TURNS / (time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    idle_cores = (_idle_seconds() - idle_before) / seconds
+    return _Throughput(len(seeds) * STORY_TURNS / seconds, (os.cpu_count() or 1) - idle_cores)
+
+
+def _idle_seconds() -> float:
+    """Return how long all cores together have been idle since the machine started, as Linux counts it."""
+    _, *times = Path("/proc/stat").read_text().splitlines()[0].split()
+    idle, waiting = int(times[3]), int(times[4])
+    return (idle + waiting) / os.sysconf("SC_CLK_TCK")

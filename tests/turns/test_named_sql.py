@@ -6,22 +6,27 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
+from mrpvm.errors import NotFound
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.layers import create_layer, index_units
 from sessions_app.models import (
     ContextUnit,
+    ExplainabilityTurn,
     KnowledgeBase,
     KnowledgeLayer,
     LayerUnit,
+    Membership,
     Message,
     ModelRoles,
     PackedPart,
     Posting,
+    Project,
     Session,
     SessionEvent,
     TurnEvents,
@@ -36,9 +41,12 @@ from sessions_app.models.named_sql import (
     read_related,
     select_counted_session,
     select_default_base,
+    select_shown_membership,
+    select_turn,
     write_all,
 )
 from sessions_app.queries.sessions.lookups import sessions, with_counts
+from sessions_app.queries.turns.registry import turn
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.slots import start_turn
 from tests.layers.units import make_unit
@@ -170,6 +178,35 @@ def test_a_counted_session_has_the_counts_of_the_orm(session, plugins):
     assert select_counted_session(session.project_id, session.session_id, ("save",)).saved_at is None
     Session.objects.filter(pk=session.pk).update(deleted_at=MOMENT)
     assert select_counted_session(session.project_id, session.session_id, reasons) is None
+
+
+def test_a_turn_is_read_with_its_session(session, plugins):
+    plugins()
+    started = start_turn(session, TurnCall(message=TEXT))
+    by_orm = ExplainabilityTurn.objects.select_related("session").get(pk=started.pk)
+    named = (session.project_id, session.session_id, started.request_id)
+    by_hand = select_turn(*named)
+    assert same_columns(by_hand, by_orm)
+    assert same_columns(by_hand.session, by_orm.session)
+    for place, other in enumerate((session.project_id + 1, "sess-other", "req-other")):
+        assert select_turn(*named[:place], other, *named[place + 1 :]) is None
+    ExplainabilityTurn.objects.filter(pk=started.pk).update(trial_number=1)
+    assert select_turn(*named).trial_number == 1
+    with pytest.raises(NotFound):
+        turn(session.project, session.session_id, started.request_id)
+    Session.objects.filter(pk=session.pk).update(deleted_at=MOMENT)
+    assert select_turn(*named) is None
+
+
+def test_the_shown_membership_is_read_with_its_project(project):
+    user = User.objects.create(username="ada")
+    assert select_shown_membership(user.pk) is None
+    first, last = (Project.objects.create(name=name, slug=name) for name in ("first", "last"))
+    for shown, shown_at in ((last, None), (first, None), (project, None), (last, MOMENT), (first, MOMENT)):
+        Membership.objects.update_or_create(project=shown, user=user, defaults={"shown_at": shown_at})
+        membership = select_shown_membership(user.pk)
+        assert same_columns(membership, Membership.objects.get(project=shown, user=user))
+        assert same_columns(membership.project, Project.objects.get(pk=shown.pk))
 
 
 def test_rows_are_looked_up_by_values_that_go_together(session, plugins):
