@@ -8,7 +8,7 @@ from statistics import median, quantiles
 from bench.answers.asking import Asked, Reply, mounted
 from bench.answers.collections import Passage, Question, read_articles, read_requests, read_stories, sampled
 from bench.answers.judging import Tally, holds, outcome_of
-from bench.answers.told import read_conversations
+from bench.answers.told import CHANGING, FACTS, read_conversations
 from bench.answers.unrelated import changes, matters, mounted_matters
 from bench.evaluation.runs import run_all, tally
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, load_suites
@@ -236,19 +236,27 @@ def _pairs(directory: Path, count: int, mode: str) -> Iterator[Figure | str]:
 
 
 def _told(show: str | None) -> Iterator[str]:
-    """Yield what is shown of facts of which later messages may have changed some."""
-    conversations = read_conversations()
-    outcomes = [(item, item.outcome()) for item in conversations]
+    """Yield what is shown of facts of which later messages may have changed some, and what is stated of others."""
+    outcomes = [(item, item.outcome(item.shown())) for item in read_conversations(CHANGING)]
     for wanted, text in (
-        ("right", "told facts: what is shown holds the right value"),
-        ("wrong", "told facts: only an outdated or another one's value is shown"),
+        ("right", "changing facts: what is shown holds the right value"),
+        ("wrong", "changing facts: only an outdated or another one's value is shown"),
     ):
         share = 100 * sum(outcome == wanted for _, outcome in outcomes) / len(outcomes)
         yield Figure(text, share, {}).line("words")
         if show == wanted:
-            yield from (
-                f"  {item.told} {item.later} {item.question}" for item, outcome in outcomes if outcome == wanted
-            )
+            yield from (f"  {item.told} {item.question}" for item, outcome in outcomes if outcome == wanted)
+    judged = [(item, item.shown()) for item in read_conversations(FACTS)]
+    answerable = [(item, shown) for item, shown in judged if item.right is not None]
+    right = sum(shown.is_stated and item.holds_right(shown) for item, shown in answerable)
+    wrong = sum(shown.is_stated and not item.holds_right(shown) for item, shown in answerable)
+    held = sum(item.holds_right(shown) for item, shown in answerable)
+    misled = sum(shown.is_stated for item, shown in judged if item.right is None)
+    yield Figure("told facts: stated and right", 100 * right / len(answerable), {}).line("words")
+    yield Figure("told facts: stated and wrong", 100 * wrong / len(answerable), _must(2), at_most=True).line("words")
+    yield Figure("told facts: what is shown holds the right value", 100 * held / len(answerable), {}).line("words")
+    share = 100 * misled / (len(judged) - len(answerable))
+    yield Figure("not told: stated", share, _must(9), at_most=True).line("words")
 
 
 def _answerable(corpus: Corpus) -> list[TurnQuestion]:

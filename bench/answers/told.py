@@ -1,44 +1,70 @@
-"""What somebody tells in messages, of which a later one may change something, and what is asked of it then.
+"""What somebody tells in messages, and what is asked of it then.
 
-The messages of `told.json` were written without knowledge of how statements are read: some say that something
-has changed, some speak of another thing with a value of the same kind, some of nothing that matters.
+The messages were written without knowledge of how statements are read. In `told.json` a later message may change what
+another told, or speak of another thing with a value of the same kind. Half the questions of `facts.json` are not
+answered by what was told: of another one, another time or another attribute.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.answers.asking import basis_of
 from bench.evaluation.session import EvaluatedSession
 
-CONVERSATIONS = Path(__file__).parent.parent / "data" / "answers" / "told.json"
+DIRECTORY = Path(__file__).parent.parent / "data" / "answers"
+CHANGING, FACTS = DIRECTORY / "told.json", DIRECTORY / "facts.json"
+_VERDICTS = ("Yes", "No")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The text of an answer, and whether it is stated."""
+
+    text: str
+    is_stated: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages, a question, what a right answer holds, and the value that is outdated or another thing's, if any."""
+    """Messages, a question, what a right answer holds (None: nothing does), and an outdated or another one's value."""
 
     told: tuple[str, ...]
-    later: tuple[str, ...]
     question: str
-    right: str
+    right: str | None
     wrong: str | None
 
-    def outcome(self) -> str:
-        """Return what an answer to the question shows: "right", "wrong" or "nothing"."""
+    @classmethod
+    def of(cls, item: Mapping[str, Any]) -> "Conversation":
+        """Return the conversation of an entry of a file."""
+        return cls((*item["told"], *item.get("later", ())), item["question"], item["right"], item.get("wrong"))
+
+    def shown(self) -> Shown:
+        """Return what is shown when the question is asked."""
         with EvaluatedSession() as session:
-            for message in (*self.told, *self.later, self.question):
+            for message in (*self.told, self.question):
                 answer = session.say(message).answer
         groups = answer.groups if answer else ()
-        shown = " ".join(group.answer_markdown for group in groups if basis_of(group) != "none").lower()
-        if self.right.lower() in shown:
+        bases = [basis_of(group) for group in groups]
+        text = " ".join(group.answer_markdown for group, basis in zip(groups, bases, strict=True) if basis != "none")
+        return Shown(text.lower(), "stated" in bases)
+
+    def holds_right(self, shown: Shown) -> bool:
+        """Return whether what is shown holds the right value, or begins with the right verdict."""
+        if self.right is None:
+            return False
+        right = self.right.lower()
+        return shown.text.startswith(right) if self.right in _VERDICTS else right in shown.text
+
+    def outcome(self, shown: Shown) -> str:
+        """Return what is shown: "right", "wrong" or "nothing"."""
+        if self.holds_right(shown):
             return "right"
-        return "wrong" if self.wrong and self.wrong.lower() in shown else "nothing"
+        return "wrong" if self.wrong and self.wrong.lower() in shown.text else "nothing"
 
 
-def read_conversations(path: Path = CONVERSATIONS) -> tuple[Conversation, ...]:
+def read_conversations(path: Path) -> tuple[Conversation, ...]:
     """Return the conversations of a file."""
-    return tuple(
-        Conversation(tuple(item["told"]), tuple(item["later"]), item["question"], item["right"], item["wrong"])
-        for item in json.loads(path.read_text(encoding="utf-8"))
-    )
+    return tuple(map(Conversation.of, json.loads(path.read_text(encoding="utf-8"))))

@@ -9,6 +9,7 @@ From text to an answer, in this order:
     asking          a question as a clause with a gap
     discourse       all clauses in order, with what names the same thing
     entailment      how a statement answers, or the reason why it does not (matching: role by role)
+    naming          what a message tells whatever the roles of its words
     answers         the statements that answer, of several that differ none, or the closest one's reason
     values          places, times, counts and measures among the phrases of a clause
 """

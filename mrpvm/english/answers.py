@@ -1,17 +1,19 @@
 """The statements that answer a question by the roles of its clause, and why none does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mrpvm.english.asking import Asked, asked_by
 from mrpvm.english.discourse import Discourse, Told
 from mrpvm.english.entailment import Match, Refusal, entails
 from mrpvm.english.matching import Pair
+from mrpvm.english.naming import as_unnamed, named_beside, names_all
 from mrpvm.english.reading import sense_class
 from mrpvm.english.statements import Statement
 from mrpvm.english.structure import Clause, Phrase
 from mrpvm.english.text import stem
 from mrpvm.english.values import asked_with_how
 
+NAMED = "the cited sentence names all that is asked"
 _READINGS = 3
 """How many words of a question are tried for its verb."""
 
@@ -24,6 +26,7 @@ class Framed:
     values: tuple[str, ...] = ()
     is_undecided: bool = False
     verdict: bool | None = None
+    reason: str = "a clause of the cited sentence says what is asked"
 
 
 def framed_answer(text: str, discourse: Discourse) -> Framed | Refusal:
@@ -45,7 +48,7 @@ def _answer(asked: Asked, discourse: Discourse) -> Framed | Refusal:
     judged = [entails(asked, told, discourse) for told in discourse.told]
     found = [item for item in judged if isinstance(item, Match)]
     if not found:
-        told = None if asked.wants == "verdict" else _reply(asked, discourse)
+        told = None if asked.wants == "verdict" else _reply(asked, discourse) or _named(asked, discourse)
         refusals = (item for item in judged if isinstance(item, Refusal))
         return told or max(refusals, key=lambda item: item.shared, default=Refusal("refused: no sentence was given"))
     first = found[0]
@@ -54,6 +57,23 @@ def _answer(asked: Asked, discourse: Discourse) -> Framed | Refusal:
         contrary = Refusal("refused: one sentence says yes and another no")
         return Framed((first.told.statement,), verdict=first.verdict) if is_clear else contrary
     return Framed((first.told.statement,)) if asked.wants in ("reason", "manner") else _decided(found)
+
+
+def _named(asked: Asked, discourse: Discourse) -> Framed | None:
+    """Return the one sentence of a message that names all that is asked beside a value of the kind, if one does."""
+    messages = [told for told in discourse.told if not (told.statement.is_of_document or told.statement.speaker)]
+    unnamed = as_unnamed(asked)
+    judged = (entails(unnamed, told, discourse) for told in messages) if unnamed else ()
+    found = [item for item in judged if isinstance(item, Match)]
+    for wanted in (asked, unnamed):
+        if wanted is not None and not found:
+            named = ((told, named_beside(wanted, told, discourse)) for told in messages)
+            found = [Match(told, tuple(values)) for told, values in named if values]
+    named_last = [told for told in messages if names_all(asked, told)][-1:]
+    if not found or (named_last and named_last[0] is not found[-1].told):
+        return None  # what was told of it last has no such value
+    answer = _decided(found)
+    return None if answer.is_undecided else replace(answer, reason=NAMED)
 
 
 def replied(text: str, discourse: Discourse) -> Framed | Refusal:

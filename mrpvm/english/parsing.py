@@ -31,6 +31,7 @@ from mrpvm.english.tagging import (
     SUBORDINATORS,
     is_adverb,
     is_auxiliary,
+    is_money_sign,
     is_nominal,
     is_number,
     names_time,
@@ -68,7 +69,8 @@ def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     surfaces = surfaces_of(spelled_out(text))
     tokens = [surface.lower() for surface in surfaces]
     for place, term in enumerate(tokens):
-        if term == "may" and place and surfaces[place] == "May":
+        beside = (*tokens[max(place - 1, 0) : place], *tokens[place + 1 : place + 2])
+        if term == "may" and place and (surfaces[place] == "May" or any(word[0].isdigit() for word in beside)):
             tokens[place] = MAY
         elif term == "am" and place and tokens[place - 1][0].isdigit():
             tokens[place] = "a.m"
@@ -111,7 +113,9 @@ class Parser:
             before = self.place
             self._step()
             self.place = max(self.place, before + 1)
-        self.top.end = len(self.tokens)
+        open_one: Clause | None = self.top
+        while open_one is not None:
+            open_one.end, open_one = len(self.tokens), open_one.outer
         for clause in self.clauses:
             if clause.subject is None and clause.outer is not None and clause.verb_text.endswith("ing"):
                 clause.subject = clause.outer.subject
@@ -123,7 +127,7 @@ class Parser:
         term = self.tokens[self.place]
         if self.place == 0 and term in _INTERJECTIONS and self._at(1) == ",":
             self.place = 1
-        elif not term[0].isalnum() and term not in ("%", "$", "\u20ac", "\u00a3"):
+        elif not term[0].isalnum() and term != "%" and not is_money_sign(term):
             self._mark(term)
         elif term in RELATIVES and self._is_relative(term):
             self._open_relative(term)

@@ -96,6 +96,8 @@ def is_task_request(sentence: str) -> bool:
     if opening.first in _TASK_VERBS:
         return not _reads_as_noun(opening, bare)
     is_closed = bare.endswith((".", "!"))  # "Anna, who did the work, was paid." states
+    if opening.first in lexicon.PREPOSITIONS and opening.second in lexicon.INTERROGATIVES:
+        return not is_closed  # "for how long do we keep it"
     return bool(_FAVOUR.match(" ".join(opening.head)) or (not is_closed and _ASKED_WITHIN.search(bare)))
 
 

@@ -15,6 +15,8 @@ _NOT_PARTICIPLES = lexicon.word_class("red bed need seed speed shed sled hundred
 _OWNING = frozenset(("own",))
 """A verb where no possessive is before it: "did Anna own a boat", not "her own boat"."""
 _SHORT_FORMS = re.compile(r"(?<=\w)['\u2019](ll|m|re|ve)\b", re.IGNORECASE)
+_SHORT_HAS, _SHORT_IS = lexicon.pattern("reading.contracted_has"), lexicon.pattern("reading.contracted_is")
+"""Behind a noun "'s" is a verb where nothing follows that could be owned."""
 _LONG_FORMS = {"ll": " will", "m": " am", "re": " are", "ve": " have"}
 
 
@@ -68,8 +70,9 @@ class Word:
 
 
 def in_full(text: str) -> str:
-    """Return a text with "I'll", "you're" and their kind as two words."""
-    return _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
+    """Return a text with "I'll", "you're", "my brother's a vet" and their kind as two words."""
+    long = _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
+    return _SHORT_IS.sub(r"\g<host> is", _SHORT_HAS.sub(r"\g<host> has", long))
 
 
 def surfaces_of(text: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ lexicon, nothing may come from a particular text.
 """
 
 import re
+from unicodedata import category
 
 from mrpvm.english import lexicon
 from mrpvm.text_cache import TextCache
@@ -38,6 +39,11 @@ def is_auxiliary(token: str) -> bool:
     return (
         token in lexicon.AUXILIARIES or token in lexicon.BE_FORMS or token in lexicon.HAVE_FORMS or token in CONTRACTED
     )
+
+
+def is_money_sign(token: str) -> bool:
+    """Return whether a token is the sign of a currency."""
+    return len(token) == 1 and category(token) == "Sc"
 
 
 def is_adverb(token: str) -> bool:

@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from mrpvm.english import lexicon
 from mrpvm.english.reading import GIVEN, sense
 from mrpvm.english.structure import Clause, Phrase, Sentence
-from mrpvm.english.tagging import CLOCK, YEAR, is_nominal, is_number
+from mrpvm.english.tagging import CLOCK, YEAR, is_money_sign, is_nominal, is_number
 from mrpvm.english.text import MEASURES
 
 _LIMITS = lexicon.classes("time_limits")
 SPANS = lexicon.listed("spans")
-_MONEY_SIGNS = lexicon.word_class("$ \u20ac \u00a3 \u00a5")
 UNITS = {kind: lexicon.word_class(words.replace("|", " ")) for kind, words in lexicon.section("units").items()}
 """The units of each kind of value; "measure" is any that an amount may have, but for data."""
 _EXTENTS = (
@@ -27,7 +26,7 @@ _COMPARED = lexicon.word_class("more less fewer")
 MEASURED_BY = {noun: others[0] for noun, others in MEASURES.items()}
 """Nouns for what a value measures, and the word that "how" asks for it with."""
 _ASKED = lexicon.pattern("values.asked")
-_CALENDAR = (
+CALENDAR = (
     (lexicon.MONTHS - {"may"})
     | lexicon.WEEKDAYS
     | {f"{day}s" for day in lexicon.WEEKDAYS}
@@ -54,7 +53,7 @@ def has_number(tokens: Iterable[str]) -> bool:
 def is_time(phrase: Phrase, preposition: str, parsed: Sentence) -> bool:
     """Return whether a phrase says when: a date, a clock time, a day or part of it."""
     tokens = tokens_of(phrase, parsed)
-    if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in _CALENDAR
+    if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in CALENDAR
            for token in tokens):  # fmt: skip
         return True
     if phrase.head_text in lexicon.TIME_WORDS:
@@ -74,7 +73,7 @@ def is_measure(phrase: Phrase, kind: str, parsed: Sentence) -> bool:
     tokens = parsed.tokens[phrase.start : phrase.end + 2]
     units = UNITS[kind]
     glued = any(token[0].isdigit() and _unit_of(token) in units for token in tokens)
-    signed = phrase.start > 0 and parsed.tokens[phrase.start - 1] in _MONEY_SIGNS & units
+    signed = phrase.start > 0 and is_money_sign(parsed.tokens[phrase.start - 1]) and kind in ("cost", "measure")
     number = has_number(tokens[:-1] or tokens)
     return (number and any(token in units for token in tokens)) or glued or (signed and number)
 
@@ -161,6 +160,7 @@ def spans(clause: Clause, parsed: Sentence, measure: str = "") -> list[str]:
         for word, phrase in phrases_of(clause)
         if is_span(phrase, parsed)
         and word not in ("per", "after", "before", "every")
+        and tokens_of(phrase, parsed)[0] not in ("every", "each")
         and _tells(measure, phrase, SPANS, parsed)
     ]
 

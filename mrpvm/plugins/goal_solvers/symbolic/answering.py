@@ -146,7 +146,7 @@ class _Answerer:
         if isinstance(found, Refusal):
             self.reason = found.reason
             return None
-        self.reason = "a clause of the cited sentence says what is asked"
+        self.reason = found.reason
         if found.is_undecided:
             marks = rendering.sentences_text(found.statements)
             return rendering.Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)

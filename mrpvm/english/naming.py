@@ -1,0 +1,168 @@
+"""What a statement tells whatever the roles of its words: it names all that is asked, beside a value of the kind.
+
+People who tell a fact leave out verbs ("oil change at 412,000 miles") and say things in other roles than the question
+("I'm on 5 mg of it", "How much of it do I take?"). Where each content word of the question is there and the value is
+unmistakable, the roles add nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mrpvm.english.asking import Asked
+from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.entailment import LOCATED
+from mrpvm.english.matching import Pair
+from mrpvm.english.reading import sense, sense_class
+from mrpvm.english.structure import Clause, Phrase
+from mrpvm.english.tagging import is_number, names_time
+from mrpvm.english.values import (
+    CALENDAR,
+    PLACE_PREPOSITIONS,
+    UNITS,
+    counts,
+    frequencies,
+    has_number,
+    is_measure,
+    is_time,
+    measures,
+    phrases_of,
+    places,
+    spans,
+    times,
+    tokens_of,
+)
+
+_BE = sense("be")
+_LIGHT = sense_class("be have do get take make keep happen find stay use put now currently")
+"""Verbs that say little beside a value: what one has, does or takes may be told by another."""
+_IMPLIED = {
+    "time": sense_class("time day date hour month year week due"),
+    "amount": sense_class("cost price pay fee charge amount"),
+    "duration": sense_class("last long time"),
+    "place": sense_class("place locate"),
+    "person": sense_class("person name call"),
+    "age": sense_class("old age"),
+}
+"""Words of a question that a value of the kind says by being there."""
+_ORDERING = frozenset(("before", "after", "since", "until", "without", "except", "besides"))
+_SPEAKERS = frozenset(("i", "me", "my", "mine"))
+
+
+def as_unnamed(asked: Asked) -> Asked | None:
+    """Return what "which language am I learning" asks without the kind, which "I'm learning Swahili" need not name."""
+    if asked.wants not in ("chosen", "kind") or asked.noun is None:
+        return None
+    words = {name: text for name, text in asked.words.items() if name not in asked.noun.senses}
+    is_of_place = asked.preposition in ("in", "at") and asked.clause.verb == _BE
+    return replace(asked, wants="place" if is_of_place else "thing", noun=None, words=words)
+
+
+def named_beside(asked: Asked, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Return the values of the kind asked for in the clause of a statement that names most of what is asked."""
+    wanted = _words_wanted(asked)
+    if not names_all(asked, told):
+        return ()
+    is_own = any(item.pronoun in _SPEAKERS or item.owner_pronoun in _SPEAKERS for item in asked.clause.phrases)
+    if is_own and not _SPEAKERS.union(("we", "us", "our")) & set(told.parsed.tokens):
+        return ()
+    if any(word in _ORDERING and word not in told.parsed.tokens for word, _ in asked.clause.modifiers):
+        return ()
+    beside = (wanted - asked.noun.senses if asked.noun else wanted) or wanted
+    pairs = [Pair(asked, asked.clause, clause, told, discourse) for clause in told.parsed.clauses]
+    own = [_own_senses(pair) for pair in pairs]
+    closest = max((len(beside & senses) for senses in own), default=0)
+    subject = asked.clause.subject
+    needed = {subject.head} & told.parsed.senses if subject is not None else frozenset()
+    for pair, senses in zip(pairs, own, strict=True):
+        is_alike = pair.is_stated() and pair.clause.is_negated == asked.clause.is_negated and not _is_reversed(pair)
+        is_closest = len(beside & senses) == closest > 0 and needed <= senses
+        if is_alike and is_closest and (values := _values(pair)):
+            return values
+    return ()
+
+
+def names_all(asked: Asked, told: Told) -> bool:
+    """Return whether a statement has all content words of a question but those that its value says."""
+    wanted, meant = _words_wanted(asked), (phrase.senses for phrase in told.meant.values())
+    return bool(wanted) and wanted <= told.parsed.senses.union(*meant)
+
+
+def _words_wanted(asked: Asked) -> frozenset[str]:
+    said = asked.noun.senses if asked.noun is not None and asked.wants in ("time", "place", "person") else frozenset()
+    return frozenset(asked.words) - _LIGHT - _IMPLIED.get(asked.wants, frozenset()) - said - {"i", "we", "you"}
+
+
+def _own_senses(pair: Pair) -> frozenset[str]:
+    """Return the senses of a clause's own words, of what its pronouns mean, and of what is said of its subject."""
+    own, told = pair.clause, pair.told
+    subject = told.resolved(own.subject) if own.subject else None
+    same = (item for item in pair.parsed.clauses if subject and item.subject == subject and not item.link)
+    said = frozenset().union(*(_senses_within(clause, pair) for clause in (own, *same)))
+    if own.subject and own.subject.head not in pair.asked.words:
+        said -= own.subject.owner  # Anna's brother is not she
+    return said.union(*(told.resolved(phrase).senses for phrase in own.phrases if phrase.pronoun))
+
+
+def _senses_within(clause: Clause, pair: Pair) -> frozenset[str]:
+    inner = [other for other in pair.parsed.clauses if other.outer is clause]
+    within = {place for other in inner for place in range(other.start, other.end)}
+    span = range(clause.start, max(clause.end, clause.start + 1))
+    return frozenset(word.sense for word in pair.parsed.words if word.place in span and word.place not in within)
+
+
+def _is_reversed(pair: Pair) -> bool:
+    """Return whether who does it in the question has it done to him in the clause, or the other way round."""
+    asked, said = pair.question, pair.clause
+    if asked.verb == _BE or not pair.same_verb():
+        return False
+    behind = [*said.patient, *(phrase for _, phrase in said.modifiers)]
+    does = asked.agent is not None and bool(asked.agent.senses) and pair.among(asked.agent, behind)
+    return does or (said.agent is not None and any(pair.same(item, said.agent) for item in asked.patient))
+
+
+def _values(pair: Pair) -> Sequence[str]:
+    asked, clause, parsed = pair.asked, pair.clause, pair.parsed
+    if asked.wants in ("person", "owner"):
+        return pair.texts(item for word, item in _phrases(clause) if _is_somebody_new(word, item, pair))
+    if asked.wants == "time":
+        return times(clause, parsed)
+    if asked.wants == "frequency":
+        return frequencies(clause, parsed)
+    if asked.wants == "place":
+        is_elsewhere = asked.clause.verb == _BE and clause.verb not in LOCATED | {_BE}
+        return () if is_elsewhere else places(clause, parsed)
+    if asked.wants == "duration":
+        return spans(clause, parsed)
+    if asked.wants == "count":
+        return counts(clause, asked.noun, parsed) if asked.noun else ()
+    if asked.wants == "amount":
+        kind = "measure" if asked.noun else "cost"
+        found = [(word, item) for word, item in _phrases(clause) if not is_time(item, word, parsed)]
+        measured = [item for _, item in found if is_measure(item, kind, parsed)]
+        return pair.texts(measured or [item for _, item in found if not asked.noun and is_number(item.head_text)])
+    if asked.wants == "age":
+        return measures(clause, "age", parsed)
+    noun = asked.noun or (asked.clause.subject if asked.wants == "thing" and asked.clause.verb == _BE else None)
+    if noun is not None and asked.wants in ("thing", "chosen", "kind"):
+        return pair.texts(item for _, item in _phrases(clause) if _is_numbered(item, noun, pair))
+    return measures(clause, asked.wants, parsed, asked.measure) if asked.wants in UNITS else ()
+
+
+def _phrases(clause: Clause) -> list[tuple[str, Phrase]]:
+    named = [*(("", item) for item in (clause.subject.members if clause.subject else ())), *phrases_of(clause)]
+    return [*named, *((word, alias) for word, item in named for alias in item.aliases)]
+
+
+def _is_somebody_new(word: str, phrase: Phrase, pair: Pair) -> bool:
+    """Return whether a phrase names a person that the question does not name."""
+    if phrase.pronoun or not phrase.is_person or word in PLACE_PREPOSITIONS - {"by"}:
+        return False
+    if phrase.head in pair.asked.words or phrase.senses <= pair.asked.words.keys():
+        return False
+    is_dated = names_time(phrase.head_text) or phrase.head_text in CALENDAR
+    return not is_dated and not has_number(tokens_of(phrase, pair.parsed))
+
+
+def _is_numbered(phrase: Phrase, noun: Phrase, pair: Pair) -> bool:
+    """Return whether a phrase is the noun with its number: "size 43", "Ward 4"."""
+    return noun.head in phrase.senses and any(char.isdigit() for char in pair.parsed.tokens[phrase.end])
