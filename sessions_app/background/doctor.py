@@ -150,8 +150,12 @@ def _events() -> Iterator[Defect]:
 def _messages() -> Iterator[Defect]:
     lost = sessions_with_lost_messages()
     if lost:
-        text = f"messages are missing in {_counted(lost, 'session')}, a backup may have them: {_named(lost)}"
-        yield Defect(check="sequences", text=text)
+        yield Defect(
+            check="sequences",
+            text=f"messages are missing in {_counted(lost, 'session')}, a backup may have them; mended, they count as"
+            f" removed: {_named([counter.session_id for counter in lost])}",
+            mend=partial(set_counters, "removed_message_count", lost),
+        )
 
 
 def _stuck_turns() -> Iterator[Defect]:

@@ -110,12 +110,13 @@ def sessions_with_lost_events() -> list[WrongCounter]:
     return [WrongCounter(*row) for row in gaps.values_list("session__pk", "session__session_id", "last")]
 
 
-def sessions_with_lost_messages() -> list[str]:
-    """Return the ids of sessions that hold fewer messages than were added and not removed."""
+def sessions_with_lost_messages() -> list[WrongCounter]:
+    """Return the sessions that hold fewer messages than were added and not removed, with how many are not there."""
     own = Message.objects.filter(session=OuterRef("pk")).order_by().values("session").annotate(count=Count("pk"))
-    value = Coalesce(Subquery(own.values("count"), output_field=IntegerField()), 0)
-    known = Session.objects.filter(deleted_at=None).annotate(value=value + F("removed_message_count"))
-    return list(known.filter(message_sequence__gt=F("value")).values_list("session_id", flat=True))
+    held = Coalesce(Subquery(own.values("count"), output_field=IntegerField()), 0)
+    known = Session.objects.filter(deleted_at=None).annotate(value=F("message_sequence") - held)
+    lost = known.filter(value__gt=F("removed_message_count"))
+    return [WrongCounter(*row) for row in lost.values_list("pk", "session_id", "value")]
 
 
 def ownerless_layers() -> list[int]:

@@ -11,7 +11,9 @@ from sessions_app.queries.integrity import Counter, Sequencer, WrongCounter, los
 
 
 @transaction.atomic
-def set_counters(name: Sequencer | Counter | Literal["compacted_sequence"], wrong: Sequence[WrongCounter]) -> int:
+def set_counters(
+    name: Sequencer | Counter | Literal["compacted_sequence", "removed_message_count"], wrong: Sequence[WrongCounter]
+) -> int:
     """Set a counter of these sessions to the value that fits their rows; return how many."""
     for counter in wrong:
         Session.objects.filter(pk=counter.pk).update(**{name: counter.value})
