@@ -26,6 +26,8 @@ NOT_HTTP = b"Invalid HTTP request received."
 """What the web server answers itself, where a header makes the request none."""
 EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "1"))
 """Generated requests for each operation, valid and invalid ones each; more by the environment, for a deeper run."""
+ANSWER_SECONDS = 120
+"""How long an answer may take: twice what a request may ask to wait for its end, on a machine with other work."""
 UNDOCUMENTED = {"schema", "docs", "unknown"}
 
 
@@ -135,7 +137,7 @@ def test_generated_requests_get_answers_as_described(
         def check(case: Case, exists: bool) -> None:
             if exists and method != "delete" and mode is GenerationMode.POSITIVE:
                 case.path_parameters.update({name: there[name] for name in case.path_parameters})
-            answer = case.call(base_url=live_asgi.url, headers=editor.headers)
+            answer = case.call(base_url=live_asgi.url, headers=editor.headers, timeout=ANSWER_SECONDS)
             if answer.content == NOT_HTTP:
                 assert answer.status_code == 400
                 return
