@@ -30,7 +30,6 @@ from sessions_app.models import (
     Project,
     Session,
 )
-from sessions_app.web.knowledge import base as knowledge_base
 from sessions_app.web.knowledge.differences import layer_differences
 from tests.actions.knowledge_scene import tell
 from tests.layers.units import make_unit
@@ -331,9 +330,9 @@ def address_of(base: KnowledgeBase) -> str:
     return reverse("knowledge-base", args=[base.kb_id])
 
 
-def test_everything_that_is_cut_says_so(admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SESSIONS_SHOWN", "USES_SHOWN", "FORKS_NAMED", "FORKS_SHOWN", "DOTS_SHOWN", "GENERATIONS_SHOWN"):
-        monkeypatch.setattr(knowledge_base, name, 2)
+def test_everything_that_is_cut_says_so(admin: Client, project: Project, settings: Settings) -> None:
+    settings.MRPVM_BASE_SESSIONS_SHOWN = settings.MRPVM_USES_SHOWN = settings.MRPVM_FORKS_NAMED = 2
+    settings.MRPVM_FORKS_SHOWN = settings.MRPVM_DOTS_SHOWN = settings.MRPVM_GENERATIONS_SHOWN = 2
     oldest = create_base(project, "Oldest")
     base = fork_base(fork_base(fork_base(oldest, "Second"), "Third"), "Handbook")
     for number in range(3):

@@ -29,16 +29,12 @@ from sessions_app.web.knowledge.differences import layer_differences
 from sessions_app.web.knowledge.lineage import lineage_picture
 from sessions_app.web.shell.excerpts import excerpt
 
-SESSIONS_SHOWN = 20
 REVISIONS_SHOWN = 20
 REVISIONS_COMPARED = 200
 """Revisions that the page offers to compare."""
 ASKED_CHARS = 1_000
 UNITS_FOUND, EXCERPT_CHARS = 20, 240
-USES_SHOWN = 30
 CHILDREN_SHOWN = 50
-FORKS_NAMED = 20
-GENERATIONS_SHOWN, FORKS_SHOWN, DOTS_SHOWN = 4, 8, 12
 
 
 def base_context(
@@ -60,21 +56,26 @@ def base_context(
     Raises:
         NotFound: UNIT_NOT_FOUND, SOURCE_NOT_FOUND.
     """
-    family = family_of(base, generations=GENERATIONS_SHOWN, forks=FORKS_SHOWN, revisions=DOTS_SHOWN)
+    family = family_of(
+        base,
+        generations=settings.MRPVM_GENERATIONS_SHOWN,
+        forks=settings.MRPVM_FORKS_SHOWN,
+        revisions=settings.MRPVM_DOTS_SHOWN,
+    )
     kept = list(revisions(base)[: REVISIONS_SHOWN + 1])
-    mounting = mounting_sessions(base, SESSIONS_SHOWN + 1)
+    mounting = mounting_sessions(base, settings.MRPVM_BASE_SESSIONS_SHOWN + 1)
     fork = newest_fork(base) if family.fork_count else None
     return {
         "base": base,
         "fork_name": base.fork_name,
         "seen": _seen(base.revision, fork.pk if fork else 0),
         "is_outdated": outdated_layers(base.head.chain).exists(),
-        "forks": forks_of(base)[:FORKS_NAMED] if family.fork_count else (),
-        "forks_unnamed": max(0, family.fork_count - FORKS_NAMED),
+        "forks": forks_of(base)[: settings.MRPVM_FORKS_NAMED] if family.fork_count else (),
+        "forks_unnamed": max(0, family.fork_count - settings.MRPVM_FORKS_NAMED),
         **_sources(base, older_than),
         "conversations": saved_conversations(base),
-        "sessions": mounting[:SESSIONS_SHOWN],
-        "sessions_left_out": len(mounting) > SESSIONS_SHOWN,
+        "sessions": mounting[: settings.MRPVM_BASE_SESSIONS_SHOWN],
+        "sessions_left_out": len(mounting) > settings.MRPVM_BASE_SESSIONS_SHOWN,
         "picture": lineage_picture(family, base),
         "revisions": kept[:REVISIONS_SHOWN],
         "test_suites": suites_using(base),
@@ -212,12 +213,12 @@ def _looked_at(base: KnowledgeBase, unit_id: str) -> dict[str, Any]:
     if not unit_id:
         return {"unit": None}
     parts = tree_context(base, unit_id, 0)
-    uses = uses_of(base, unit_id, USES_SHOWN + 1)
+    uses = uses_of(base, unit_id, settings.MRPVM_USES_SHOWN + 1)
     return {
         "unit": parts["unit"],
         "unit_parts": parts,
-        "uses": uses[:USES_SHOWN],
-        "uses_left_out": len(uses) > USES_SHOWN,
+        "uses": uses[: settings.MRPVM_USES_SHOWN],
+        "uses_left_out": len(uses) > settings.MRPVM_USES_SHOWN,
         "sessions_looked_at": settings.MRPVM_SESSIONS_LOOKED_AT,
         "turns_looked_at": TURNS_LOOKED_AT,
     }
