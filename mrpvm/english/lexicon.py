@@ -123,9 +123,9 @@ PAST_FORMS = by_form("irregular_verbs")
 BASE_FORMS = PAST_FORMS | by_form("irregular_plurals")
 """Irregular inflections and their base form, which a suffix stemmer cannot bring together."""
 
-SPELLINGS: tuple[tuple[str, str], ...] = tuple((one, other) for one, other in groups("spellings"))
-"""Words with two spellings."""
-SYNONYMS: dict[str, str] = {other: one for one, other in SPELLINGS} | {
+SPELLINGS = groups("spellings")
+"""Words with several spellings or forms."""
+SYNONYMS: dict[str, str] = {other: first for first, *others in SPELLINGS for other in others} | {
     word: group[0] for group in groups("synonyms") for word in group
 }
 """Words of general English that say the same where a question meets a statement; each maps to one of its group."""

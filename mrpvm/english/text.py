@@ -212,9 +212,9 @@ def measure_terms(question: str) -> tuple[str, ...]:
     return unique_terms(" ".join(found))
 
 
-_OTHER_SPELLING: Mapping[str, str] = {one: other for pair in SPELLINGS for one, other in (pair, pair[::-1])}
+_OTHER_SPELLINGS = {word: [other for other in group if other != word] for group in SPELLINGS for word in group}
 
 
 def spelling_terms(question: str) -> tuple[str, ...]:
     """Return the stems of the other spellings of a question's words."""
-    return tuple(stem(_OTHER_SPELLING[word]) for word in words(question) if word in _OTHER_SPELLING)
+    return tuple(stem(other) for word in words(question) for other in _OTHER_SPELLINGS.get(word, ()))

@@ -60,3 +60,9 @@ def test_of_two_such_facts_the_scorer_quotes() -> None:
 def test_a_later_message_without_a_value_is_not_passed_over() -> None:
     talk = Conversation("The spare key is under the flowerpot.", "I gave the spare key to Mrs Dawson next door.")
     assert talk.ask("Where can I find the spare key?") is None
+
+
+def test_who_is_named_otherwise_is_quoted() -> None:
+    answer = Conversation("Mummy runs a tailoring shop from home.").say("What does my mother do?")
+    assert answer.groups[0].basis == "quoted"
+    assert "Mummy runs a tailoring shop from home. [1]" in answer.groups[0].answer_markdown

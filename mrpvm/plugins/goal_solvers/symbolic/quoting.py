@@ -83,26 +83,35 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
             confidence=round(sure, 2),
             reason=f"{SCORER} ({sure:.2f}, needed {needed:.2f}): {_signs(ranked[0], model)}",
         )
-    shown = _quotable(found, ranked, weights) if quotes else []
+    asked, context = evidence.intent.target, evidence.intent.context
+    words = words_asked(with_meant(asked, context) if context else asked)
+    shown = _quotable(found, ranked, weights, frozenset(words)) if quotes else []
     if not shown:
         return replace(group, reason=_joined(group.reason, doubt), confidence=round(sure, 2))
     shown += _told_later(evidence, shown)
     # What is shown decides what the reason is about: the grammar may have found another sentence closest.
     said = frozenset[str]().union(*(read(item.passage.text).senses for item in shown))
-    asked, context = evidence.intent.target, evidence.intent.context
-    meant = with_meant(asked, context) if context else asked
-    words = words_asked(meant)
     about_shown = refused(words, said)
     is_lacking = about_shown.shared < len(words) or group.reason.startswith(LACKING)
     return _quoted(group, shown, sure, _joined(about_shown.reason if is_lacking else group.reason, doubt))
 
 
-def _quotable(found: Sequence[Candidate], ranked: Sequence[Scored], weights: Weights) -> list[Candidate]:
+def _quotable(
+    found: Sequence[Candidate], ranked: Sequence[Scored], weights: Weights, words: frozenset[str]
+) -> list[Candidate]:
     """Return the sentences to quote, best first: those of texts of which one shares enough with the question.
 
     What says it in other words, or with a pronoun, may share no word itself.
+
+    Args:
+        words: the question's, by their senses: "mother" is "mum".
     """
-    on_topic = {found[item.place].text_id for item in ranked if item.signs["bm25 whole"] >= weights.quoted}
+    on_topic = {
+        found[item.place].text_id
+        for item in ranked
+        if item.signs["bm25 whole"] >= weights.quoted
+        or (words and words <= read(found[item.place].passage.text).senses)
+    }
     shown = [found[item.place] for item in ranked[:_QUOTED_MAX] if found[item.place].text_id in on_topic]
     return shown if len({candidate.text_id for candidate in shown}) == 1 else shown[:_QUOTED_APART_MAX]
 
