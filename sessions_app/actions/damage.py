@@ -1,4 +1,4 @@
-"""Values that cannot be read are set aside, and their columns get what the row can be used with."""
+"""Repair of damaged values: each is kept in a `DamagedValue`, and its column gets a value that can be used."""
 
 import json
 import logging
@@ -36,7 +36,7 @@ def mend_noted_columns(pause: Callable[[], None] = lambda: None) -> int:
     mended = 0
     for label, name in damaged_columns.columns():
         field = cast("Field[Any, Any]", apps.get_model(label)._meta.get_field(name))
-        # Forgotten first: what is met from now on is noted again.
+        # Forget the column first: a damaged value met from now on notes it again.
         damaged_columns.forget(label, name)
         mended += sum(mend_value(field, pk) for pk in damaged_rows(field, pause))
     return mended
@@ -61,11 +61,11 @@ def damaged_rows(field: "Field[Any, Any]", pause: Callable[[], None] = lambda: N
 
 @transaction.atomic
 def mend_value(field: "Field[Any, Any]", pk: Any) -> bool:
-    """Set a damaged value aside and give its row another; False where the row is gone or can be read.
+    """Set a damaged value aside and replace it; return False if the row is gone or its value can be read.
 
-    Empty is what represents most values. Of a turn's events, which make sense only in order, all from the damaged batch
-    on are set aside. Ancestors are read from the layers above. A session with damaged skills, personas or agents gets
-    those that the files hold now.
+    Most values become the field's default. A turn's events make sense only in order, so the damaged batch and all later
+    ones are set aside. A layer's ancestry is computed from its parents. A session with damaged skills, personas or
+    agents gets the present ones of the files.
 
     Effects: a `DamagedValue` for each value, a line in the log.
     """
@@ -81,7 +81,7 @@ def mend_value(field: "Field[Any, Any]", pk: Any) -> bool:
         _freeze_again(pk)
     else:
         empty = field.get_default() if field.has_default() else None
-        # Default managers hide trials, and that of the audit log refuses updates.
+        # The default manager of turns hides trials; the one of the audit log refuses updates.
         field.model._base_manager.filter(pk=pk).update(**{field.name: empty})
     return True
 
@@ -95,7 +95,7 @@ def _is_readable(field: "Field[Any, Any]", raw: bytes | memoryview) -> bool:
     try:
         json.loads(decompress(raw) if isinstance(field, CompressedJSONField) else bytes(raw))
     except UnicodeDecodeError:
-        # Half a surrogate pair, which compressed values may hold.
+        # A lone surrogate, which compressed values may hold.
         return isinstance(field, CompressedJSONField)
     except Exception:
         return False
@@ -137,7 +137,7 @@ def _freeze_again(key: str) -> None:
     }
     content = read[kind](damaged.project)
     column = _SESSION_COLUMNS[kind]
-    # The key represents the content: where the files still say the same, this is the content that was damaged.
+    # The key is a hash of the content: if the files have not changed, this restores the damaged content.
     FrozenContent.objects.filter(pk=key).update(content=asdict(content))
     (stored,) = store(damaged.project_id, [(kind, content)])
     if stored != key:

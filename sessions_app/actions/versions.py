@@ -1,4 +1,4 @@
-"""Noting which version of the server has prepared the database."""
+"""Record which version of the server has migrated the database."""
 
 from sessions_app.models import DatabaseVersion
 from sessions_app.queries.versions import latest_migration

@@ -1,7 +1,6 @@
-"""The admin: every row to look at, and knowledge bases to mount and fork.
+"""The admin: read-only pages of all rows, and actions on projects, keys, sessions and knowledge bases.
 
-Rows are read-only here; what may be changed is an object action with a page of its own, and goes through
-`sessions_app.actions` like a request to the API.
+Rows are changed only by object actions. Each has a page of its own and calls `sessions_app.actions`, as the API does.
 """
 
 from django.contrib import admin

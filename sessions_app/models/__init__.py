@@ -1,4 +1,4 @@
-"""The rows behind the product: one noun a module."""
+"""The models, each in a module of its own name."""
 
 from sessions_app.models.damage import DamagedValue
 from sessions_app.models.database_version import DatabaseVersion

@@ -1,4 +1,4 @@
-"""Stored values that cannot be read: the one error that says so, and which columns have to be looked through.
+"""Stored values that cannot be read: the error that is raised, and the columns to check.
 
 A value is found to be damaged where it is read, perhaps in the middle of a turn. It is replaced later, by
 `sessions_app.actions.damage`, in a transaction of its own; until then its column is noted here.
@@ -33,7 +33,7 @@ class DamagedValue(models.Model):
 
 
 class DamagedColumns:
-    """Columns of this process's reads in which a damaged value was met, as `(model label, field name)`."""
+    """Columns in which this process has read a damaged value, as `(model label, field name)`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -55,7 +55,7 @@ class DamagedColumns:
             return set(self._columns)
 
     def forget(self, label: str, field_name: str) -> None:
-        """Remove a column that has been looked through."""
+        """Remove a column that is about to be checked."""
         with self._lock:
             self._columns.discard((label, field_name))
 

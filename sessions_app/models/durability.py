@@ -1,4 +1,4 @@
-"""When what is written has to be on the disk."""
+"""Control of when SQLite waits for the disk."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +10,9 @@ from django.db import connection
 def durable_later() -> Iterator[None]:
     """On SQLite, do not wait for the disk at the end of each of this thread's transactions in the block.
 
-    For rows that nobody sees yet: other writers would wait for the disk too. SQLite writes
-    in order: the rows are on the disk before any later transaction outside of the block, such as the one that makes
-    them visible. Within a transaction this changes nothing.
+    Use it for rows that are not visible yet, because other writers would wait for the disk too. SQLite writes in order,
+    so the rows are on the disk before any later transaction outside of the block, such as the one that makes them
+    visible. Within a transaction this changes nothing.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield

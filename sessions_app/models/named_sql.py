@@ -43,9 +43,9 @@ _ADAPTED = (DateTimeField, JSONField, CompressedJSONField, RedactedTextField, Re
 _JSON = json.JSONDecoder()
 _ROWS_A_STEP = 200
 _FEW_ROWS = 20
-"""For so few PostgreSQL's driver has less work with a parameter a value than with arrays."""
+"""Up to so many rows PostgreSQL's driver is faster with a parameter for each value than with arrays."""
 _MOST_PARAMETERS = 65_535
-"""Of a statement, where the database does not say how many."""
+"""The most parameters of a statement, if the database does not report its limit."""
 _remembered = lru_cache(maxsize=128)
 _LAYERS, _TURNS = KnowledgeLayer._meta.db_table, ExplainabilityTurn._meta.db_table
 _MESSAGES, _MEMORIES = Message._meta.db_table, SessionMemory._meta.db_table
@@ -55,7 +55,7 @@ type Place = tuple[int, Callable[[Any], Any]]
 
 
 class _QuestionMarkCursor(sqlite3.Cursor):
-    """Takes statements as Django writes them, and looks for the places of their parameters once for each statement."""
+    """Takes statements with Django's placeholders, and finds the parameters once for each statement."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> Self:
         return super().execute(_with_question_marks(sql), parameters)
@@ -74,7 +74,7 @@ def open_cursor() -> CursorWrapper:
 
     SQLite's spends 13 µs on a statement of 20 parameters where Django's spends 29.
     """
-    own = connections[DEFAULT_DB_ALIAS]  # `connection` would look for it anew at each attribute
+    own = connections[DEFAULT_DB_ALIAS]  # `connection` is a proxy that looks the connection up at every access
     if product() != "sqlite" or own.queries_logged:
         return own.cursor()
     own.ensure_connection()
@@ -83,7 +83,7 @@ def open_cursor() -> CursorWrapper:
 
 @cache
 def product() -> str:
-    """Return the database's name: sqlite or postgresql."""
+    """Return the database's vendor: sqlite or postgresql."""
     return connection.vendor
 
 
@@ -126,7 +126,7 @@ def _written_in_turn(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
 
 
 def _written_together(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
-    from psycopg import RawCursor  # takes parameters by number: the other looks for each in a statement of so many
+    from psycopg import RawCursor  # has numbered parameters; the usual cursor is slow with many parameters
 
     statement = _joined(tuple((write.statement, write.returning) for write in writes))
     connection.close_if_health_check_failed()
@@ -134,7 +134,7 @@ def _written_together(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
     with connection.make_cursor(cast(Any, RawCursor(connection.connection))) as cursor:
         cursor.execute(statement, list(chain.from_iterable(write.parameters for write in writes)))
         (values,) = cursor.fetchall()
-    if connection.queries_logged:  # Django's own cursor for that knows no numbered parameters
+    if connection.queries_logged:  # Django's debug cursor does not support numbered parameters
         connection.queries_log.append({"sql": statement, "time": "0"})
     results = iter(values)
     return [next(results) or () if write.returning else () for write in writes]
@@ -188,13 +188,13 @@ def value_insertions(
 ) -> list[Write]:
     """Return the writes that insert rows from the values of all columns that have no default in SQL, as `insertions`.
 
-    A row of a model costs many times as much to make as its values.
+    A model instance costs many times as much to create as its values.
     """
     into, types, adapters, most = _insertion(model, columns, product())
     adapted = _converted(list(rows), adapters)
     if product() == "postgresql" and len(adapted) > _FEW_ROWS:
         return [Write(f"{into} {_unnested(types)}", _arrays(adapted), returning)]
-    # `batched` makes room for a whole batch first, which takes longer than to write a few rows.
+    # `batched` allocates a whole batch first, which takes longer than writing a few rows.
     batches = [adapted] if 0 < len(adapted) <= most else batched(adapted, most, strict=False)
     return [
         Write(f"{into} {_marks(len(columns), len(batch))}", list(chain.from_iterable(batch)), returning)
@@ -263,8 +263,8 @@ def add_to_counts(layer: KnowledgeLayer, *, along: Sequence[Write] = (), **incre
 def read_related(row: Model, *names: str) -> None:
     """Read the rows that these foreign keys point at by one statement, and attach them as `select_related` does.
 
-    None of the keys is null. The row's own values are taken as they are: of a row that was locked, what it points at is
-    read as it is after the lock was got.
+    None of the keys may be null. The row itself is not read again. If it was locked before, the related rows are read
+    after the lock was acquired.
     """
     statement, read = _related(type(row), names, product())
     with open_cursor() as cursor:
@@ -285,15 +285,15 @@ def look_up(
 ) -> list[tuple[Any, ...]]:
     """Return these columns of rows that an index finds one by one, in no order.
 
-    With a condition on several columns of an index it is the database that chooses how to read. PostgreSQL goes by its
-    statistics: of a layer that they do not know yet it expects no rows, and reads all of them to test each. Here the
-    statement leaves it no choice, and keeps from it which layers are meant, so that it takes the index of all columns.
+    With a condition on several columns the database chooses the plan. PostgreSQL expects no rows of a layer that its
+    statistics do not cover yet, so it reads all rows of the layer and tests each. This statement hides the layers'
+    keys from the planner, so that it uses the index on all columns.
 
     Args:
-        each: the wanted values of a column, each once; of several columns those that go together, at equal places.
-        condition: what else is true of the rows, in SQL.
-        binary: let values come as they are stored, where the driver else has them written out: bytes take half then.
-        holders: the column of the keys of layers or packings, of which a row has one; nothing is found for no keys.
+        each: the wanted values by column, without duplicates; values of several columns are combined by position.
+        condition: a further condition in SQL.
+        binary: read values in PostgreSQL's binary format, which halves the size of bytes.
+        holders: the wanted keys of layers or packings by column; without keys no row is found.
     """
     wanted = [list(values) for values in each.values()]
     if not wanted[0] or not all(holders.values()):
@@ -318,7 +318,7 @@ def look_up(
 def _from_arrays(
     model: type[Model], columns: tuple[str, ...], names: tuple[str, ...], holders: tuple[str, ...], condition: str
 ) -> tuple[str, Sequence[Place]]:
-    """Return PostgreSQL's statement; without OFFSET it would undo the subquery, and choose after all."""
+    """Return PostgreSQL's statement; OFFSET keeps the planner from merging the subquery into the outer query."""
     read = _columns(model, columns, product())
     arrays = ", ".join(f"%s::{_field(model, name).db_type(connection)}[]" for name in names)
     held = [f"{_column(model, name)} = ANY ((SELECT %s::bigint[])::bigint[])" for name in holders]
@@ -328,7 +328,7 @@ def _from_arrays(
 
 
 def _array_literal(values: Iterable[Any]) -> str:
-    """Return values as PostgreSQL writes an array: the driver, which looks at each of a list, takes twice as long."""
+    """Return values as a PostgreSQL array literal, in half the time that the driver takes for a list."""
     return f"{{{','.join(str(value) if isinstance(value, int) else _quoted(str(value)) for value in values)}}}"
 
 
@@ -342,7 +342,7 @@ def _from_values(
     model: type[Model], columns: tuple[str, ...], names: tuple[str, ...], holders: tuple[tuple[str, int], ...],
     condition: str, count: int,
 ) -> tuple[str, Sequence[Place]]:  # fmt: skip
-    """Return SQLite's statement: with CROSS JOIN it goes through the left table first."""
+    """Return SQLite's statement; CROSS JOIN makes it read the left table first."""
     read = _columns(model, columns, product())
     row = f"({', '.join(['%s'] * len(names))})"
     clause = f"WITH asked({_listed(names)}) AS (VALUES {', '.join([row] * count)})"
@@ -360,7 +360,7 @@ def _matching(model: type[Model], names: tuple[str, ...], held: Sequence[str]) -
     return f"{model._meta.db_table} WHERE {' AND '.join(filter(None, (*held, *equal)))}"
 
 
-# What a session is made from, and what is shown of one.
+# Sessions.
 
 
 def select_default_base(project_pk: int) -> tuple[KnowledgeBase, ModelTable | None] | None:
@@ -448,7 +448,7 @@ def _counted_session(
     return statement, session, base, draft, journal, mount
 
 
-# What a page shows, and to whom.
+# Turns, logins and memberships for pages.
 
 
 def select_turn(project_pk: int, session_id: str, request_id: str) -> ExplainabilityTurn | None:
@@ -512,7 +512,7 @@ def _shown_membership(vendor: str) -> tuple[str, "Columns[Membership]", "Columns
     return statement, membership, project
 
 
-# A turn.
+# Writes and reads of a running turn.
 
 
 def advance_session(
@@ -520,8 +520,7 @@ def advance_session(
 ) -> tuple[Session, bool] | None:
     """Lock a session that has neither expired nor been deleted, and count one more turn and one more event of it.
 
-    Returns the session as it is now, and whether an earlier turn left pending units behind; None if there is no such
-    session.
+    Return the updated session, and whether an earlier turn left pending units; None if there is no such session.
     """
     statement, read = _advance(product())
     ops = connection.ops
@@ -550,8 +549,8 @@ def _advance(vendor: str) -> tuple[str, "Columns[Session]"]:
 def store_committed(turn: ExplainabilityTurn, columns: tuple[str, ...], event_count: int) -> bool:
     """Lock a session that has neither been swept as expired nor deleted, store these columns and count its new events.
 
-    False if there is no such session, or the turn does not run in it any more or was stopped. The session takes over
-    the number of its last event.
+    Return False if there is no such session, or if the turn no longer runs or was stopped. The session's event number
+    is updated.
     """
     session = turn.session
     statement, adapters = _store(columns, product())
@@ -612,7 +611,7 @@ def _update(model: type[Model], columns: tuple[str, ...], condition: str, vendor
 
 
 type SaidColumns = tuple[int, str, str, dict[str, Any] | None]
-"""A message's place, the speaker's role, what was said, and the payload of a tool's message."""
+"""A message's sequence number, role, text, and payload if it is a tool's."""
 _MEMORY_COLUMNS = ("record", "turn_count", "created_at", "last_accessed_at")
 
 
@@ -769,7 +768,7 @@ def _converters(field: "Field[Any, Any]") -> list[Callable[[Any], Any]]:
 
 
 def _parsed(field: JSONField, value: str | None) -> Any:
-    # What is stored is one value without spaces around it, so nothing needs to be looked for there.
+    # The stored JSON is one value without surrounding spaces, so a raw decode is enough.
     try:
         return None if value is None else _JSON.raw_decode(value)[0]
     except ValueError as error:

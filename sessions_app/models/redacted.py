@@ -1,6 +1,6 @@
 """Columns that store text of conversations without the keys, tokens and passwords that were written in it.
 
-The conversation itself (messages, units, memory, sources) keeps what was said, so that it can be answered.
+Messages, units, memory and sources are not redacted, so that questions about them can be answered.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from sessions_app.models.damage import StoredJSONField
 
 
 def redacted_value(value: Any) -> Any:
-    """Return a JSON value without secrets, the same object where it holds none."""
+    """Return a JSON value without secrets, or the same object if it holds none."""
     data = json_bytes(value)
     kept = redacted_json(data)
     return value if kept is data else orjson.loads(kept)

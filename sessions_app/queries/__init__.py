@@ -1,1 +1,1 @@
-"""Every read, as named querysets: the API, the pages and the admin ask here and nowhere else."""
+"""Every read, as named functions: the API, the pages and the admin read the database only through them."""

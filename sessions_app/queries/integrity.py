@@ -1,4 +1,4 @@
-"""Rows that contradict each other, as the doctor looks for them."""
+"""Searches of the command `doctor` for inconsistent rows."""
 
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -24,13 +24,13 @@ from sessions_app.models import (
 )
 
 type Sequencer = Literal["message_sequence", "turn_sequence", "event_sequence"]
-"""A column of a session that counts what was ever appended to it."""
+"""A column of a session that counts the rows ever added."""
 type Counter = Literal["unit_count", "remembered_count"]
 """A column of a session that counts what it holds."""
 
 
 class WrongCounter(NamedTuple):
-    """A session whose counter does not fit its rows, and the value that does."""
+    """A session whose counter does not match its rows, and the right value."""
 
     pk: int
     session_id: str
@@ -38,7 +38,7 @@ class WrongCounter(NamedTuple):
 
 
 class LostPointer(NamedTuple):
-    """A foreign key that names no row; `is_required` says whether its row cannot be without one."""
+    """A dangling foreign key; `is_required` says whether it cannot be null."""
 
     table: str
     row: int
@@ -47,7 +47,7 @@ class LostPointer(NamedTuple):
 
 
 def lost_pointers() -> list[LostPointer]:
-    """Return the foreign keys that name no row; none on PostgreSQL, which has checked each when it was written."""
+    """Return the dangling foreign keys; none on PostgreSQL, which checks them on every write."""
     if connection.vendor != "sqlite":
         return []
     with connection.cursor() as cursor:
@@ -68,7 +68,7 @@ def newest_row_at() -> datetime | None:
 
 
 def sessions_behind(sequencer: Sequencer) -> list[WrongCounter]:
-    """Return the sessions that have rows beyond what they count: the next row would meet one of them."""
+    """Return the sessions with rows numbered above their counter; the next row would collide with one of them."""
     rows, column = {
         "message_sequence": (Message.objects.all(), "sequence"),
         "turn_sequence": (ExplainabilityTurn.objects.all(), "turn_index"),
@@ -81,7 +81,7 @@ def sessions_behind(sequencer: Sequencer) -> list[WrongCounter]:
 
 
 def sessions_miscounted(counter: Counter) -> list[WrongCounter]:
-    """Return the sessions that hold more or less than they count."""
+    """Return the sessions whose counter differs from the number of their rows."""
     rows = {
         "unit_count": ContextUnit.objects.filter(state=ContextUnit.State.COMMITTED),
         "remembered_count": RememberedText.objects.all(),
@@ -93,7 +93,7 @@ def sessions_miscounted(counter: Counter) -> list[WrongCounter]:
 
 
 def layers_miscounted() -> list[tuple[int, int]]:
-    """Return the keys of layers that hold more or fewer units than they count, and how many they hold."""
+    """Return the keys of layers whose count of units is wrong, and the right count."""
     own = LayerUnit.objects.filter(layer=OuterRef("pk")).order_by().values("layer").annotate(count=Count("pk"))
     value = Coalesce(Subquery(own.values("count"), output_field=IntegerField()), 0)
     wrong = KnowledgeLayer.objects.annotate(value=value).exclude(own_unit_count=F("value"))
@@ -101,7 +101,7 @@ def layers_miscounted() -> list[tuple[int, int]]:
 
 
 def sessions_with_lost_events() -> list[WrongCounter]:
-    """Return the sessions whose events beyond `compacted_sequence` are not numbered without gaps, with the last one."""
+    """Return the sessions with gaps in the numbers of events above `compacted_sequence`, and the last number."""
     kept_events = SessionEvent.objects.filter(sequence__gt=F("session__compacted_sequence")).order_by()
     spans = kept_events.values("session__pk", "session__session_id").annotate(
         first=Min("sequence"), last=Max("sequence"), count=Count("id")
@@ -111,7 +111,7 @@ def sessions_with_lost_events() -> list[WrongCounter]:
 
 
 def sessions_with_lost_messages() -> list[WrongCounter]:
-    """Return the sessions that hold fewer messages than were added and not removed, with how many are not there."""
+    """Return the sessions that lack messages that nobody removed, with the number of missing ones."""
     own = Message.objects.filter(session=OuterRef("pk")).order_by().values("session").annotate(count=Count("pk"))
     held = Coalesce(Subquery(own.values("count"), output_field=IntegerField()), 0)
     known = Session.objects.filter(deleted_at=None).annotate(value=F("message_sequence") - held)
@@ -120,10 +120,10 @@ def sessions_with_lost_messages() -> list[WrongCounter]:
 
 
 def ownerless_layers() -> list[int]:
-    """Return the keys of layers that nothing points at, those that are being filled left out.
+    """Return the keys of unreferenced layers, without those that are being filled.
 
-    A layer belongs to a base, a revision, a mount or a session, or is below one. What was taken out of a layer
-    belongs to the one that it goes with.
+    A layer is referenced if a base, a revision, a mount or a session points at it or at a layer above. A removed layer
+    belongs to the layer named by `removed_from`.
     """
     owned = Q(pk__in=KnowledgeBase.objects.values("head")) | Q(pk__in=KBRevision.objects.values("layer"))
     owned |= Q(removed_from__isnull=False)
@@ -136,9 +136,9 @@ def ownerless_layers() -> list[int]:
 
 
 def layers_with_unindexed_units(*, marked: bool) -> list[int]:
-    """Return the keys of layers that hold a unit of evidence without postings, and are marked for reindex or not.
+    """Return the keys of layers with an evidence unit without postings; `marked` says whether they await a reindex.
 
-    Postings are under the layer's key or under that of the rewritten index.
+    Postings are stored under the key of the layer or of its rewritten index.
     """
     indexed = Posting.objects.filter(unit=OuterRef("pk"))
     lost = LayerUnit.objects.filter(~Exists(indexed), length__gt=0)

@@ -1,4 +1,4 @@
-"""Pages by keyset: a cursor names the row beside a page, so new rows neither repeat nor hide others."""
+"""Keyset pagination: a cursor names the row next to a page, so new rows neither repeat nor hide others."""
 
 import base64
 import binascii
@@ -13,16 +13,16 @@ from django.db.models import Model, Q, QuerySet
 from mrpvm.errors import InvalidInput
 
 Key = tuple[str, Callable[[Any], Any]]
-"""A column of the order, `-` first for descending, and how its value is read back from a cursor."""
+"""A column of the order, with `-` first for descending, and the function that reads its value from a cursor."""
 
 
 _BACK = "-"
-"""Begins the cursor of a page that is before its row; no other cursor begins so."""
+"""The prefix of a cursor whose page comes before its row; other cursors do not begin with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page[Row: Model]:
-    """Some rows of a list, and the cursors of the pages beside it, None at an end."""
+    """Some rows of a list, and the cursors of the previous and next pages, None at an end."""
 
     rows: Sequence[Row]
     next_cursor: str | None
@@ -30,13 +30,12 @@ class Page[Row: Model]:
 
 
 def page[Row: Model](rows: QuerySet[Row], keys: Sequence[Key], limit: int, cursor: str | None) -> Page[Row]:
-    """Return at most `limit` rows beside the cursor, the first ones without any, in the order of `keys`.
+    """Return at most `limit` rows next to the cursor, or the first ones without a cursor, in the order of `keys`.
 
-    The first page knows of none before it; others say there is one unless they were reached from it and nothing is
-    left.
+    A page reached by a cursor has a cursor of the previous page, unless it was read backwards and nothing is left.
 
     Args:
-        keys: their last column must tell all rows apart.
+        keys: the columns of the order; the last one must be unique.
 
     Raises:
         InvalidInput: the cursor is not one of ours.

@@ -1,4 +1,4 @@
-"""What a server must find among its rows to answer turns."""
+"""Checks that the database holds the rows that turns need."""
 
 from sessions_app.models import KnowledgeBase, LayerUnit, Posting, Session
 

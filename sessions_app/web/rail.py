@@ -1,4 +1,4 @@
-"""The main navigation: one entry a line, in the order of the rail at the left."""
+"""The main navigation: one entry per line, in the order of the rail at the left."""
 
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Names each request in the log, by the client's own id if it sends one, and takes over the trace it belongs to."""
+"""Give each request an id for the log, the client's own if it sends one, and continue the client's trace."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _USABLE = re.compile(r"[!-~]{1,128}")
 
 
 class RequestIds:
-    """Middleware: an `X-Request-Id` of the client is the answer's too; lines of the log name it and the trace."""
+    """Middleware that returns the client's `X-Request-Id` in the response and adds it and the trace to log lines."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response

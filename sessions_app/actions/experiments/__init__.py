@@ -1,1 +1,1 @@
-"""Writes of experiments and trials, but for what running them stores."""
+"""Writes of experiments and trials, except for the results that running them stores."""

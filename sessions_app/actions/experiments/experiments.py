@@ -1,4 +1,4 @@
-"""Experiments: started, added to, stopped, closed and removed. Running them is `sessions_app.experiments`'s."""
+"""Start, extend, stop, close and delete experiments. `sessions_app.experiments` runs them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sessions_app.models import AuditKind, Experiment, ExplainabilityTurn, Sessi
 
 Status = Experiment.Status
 LEASE = timedelta(seconds=30)
-"""How long after its last sign of life a running experiment counts as abandoned."""
+"""How long after its last heartbeat a running experiment counts as abandoned."""
 MOST_TRIALS = 200
 """Trials of one experiment."""
 _ROWS_A_TRANSACTION = 50
@@ -93,7 +93,7 @@ def _add_trials(experiment: Experiment, changes: Sequence[Mapping[str, Any]], fi
 
 
 def store_trials(trials: Sequence[Trial]) -> None:
-    """Store rows of trials that have no trace: they prove nothing."""
+    """Store trials without a trace, because they prove nothing."""
     Trial.objects.bulk_create(trials, batch_size=100)
 
 
@@ -109,7 +109,7 @@ def cancel_experiment(experiment: Experiment) -> None:
 
 
 def is_wanted(experiment: Experiment, tried_count: int) -> bool:
-    """Note how far a running experiment has come, and return whether nobody has stopped or removed it."""
+    """Store the progress of a running experiment; return whether nobody has stopped or removed it."""
     wanted = Experiment.objects.filter(pk=experiment.pk, status=Status.RUNNING, cancel_requested_at__isnull=True)
     is_there = bool(wanted.update(tried_count=tried_count, lease_until=timezone.now() + LEASE))
     if is_there:
@@ -126,7 +126,7 @@ def end_experiment(
     result: Mapping[str, Any] | None = None,
     error: ErrorRecord | None = None,
 ) -> None:
-    """Close a running experiment; trials that still wait end with it. One that was closed meanwhile stays as it is."""
+    """Close a running experiment and its waiting trials. An experiment that was closed meanwhile is not changed."""
     running = Experiment.objects.filter(pk=experiment.pk, status=Status.RUNNING)
     ended: dict[str, Any] = {"status": status, "finished_at": timezone.now(), "lease_until": None}
     if tried_count is not None:
@@ -145,7 +145,7 @@ def end_experiment(
 
 
 def close_abandoned_experiments(*, alone: bool = False) -> int:
-    """Close running experiments whose lease has run out as interrupted; return how many.
+    """Mark running experiments whose lease has expired as interrupted; return how many.
 
     Args:
         alone: no other process serves this database, so every running one is left over from a crash.
@@ -168,7 +168,7 @@ def delete_experiment(experiment: Experiment) -> None:
 
 
 def remove_traces_of(experiments: QuerySet[Experiment]) -> None:
-    """Remove the traces of the experiments' trials, some a transaction."""
+    """Remove the traces of the experiments' trials, one batch per transaction."""
     _remove_traces(_traces(experiments))
 
 

@@ -1,4 +1,4 @@
-"""Suites of tests: made, filled, changed, removed, and their runs started. `sessions_app.experiments` runs them."""
+"""Create, change and delete suites and their tests, and start runs. `sessions_app.experiments` carries the runs out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,9 +33,9 @@ _NAMES_RECORDED = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestFields:
-    """What a test is made of; see `TestCase`."""
+    """The fields of a test; see `TestCase`."""
 
-    __test__ = False  # no class of tests for pytest
+    __test__ = False  # tells pytest that this is not a test class
 
     name: str
     message: str
@@ -110,7 +110,7 @@ def delete_suite(suite: Suite) -> None:
 
 
 def add_test(suite: Suite, fields: TestFields, author: Author) -> TestCase:
-    """Return a new test, the suite's last.
+    """Add a test at the end of the suite and return it.
 
     Raises:
         InvalidInput: a bad name, message or tags; neither a turn nor a base.
@@ -121,7 +121,7 @@ def add_test(suite: Suite, fields: TestFields, author: Author) -> TestCase:
 
 @transaction.atomic
 def add_tests(suite: Suite, several: Sequence[TestFields], author: Author) -> list[TestCase]:
-    """Return new tests, the suite's last, in this order: all of them are added, or none.
+    """Add tests at the end of the suite, all or none, and return them in this order.
 
     Raises:
         InvalidInput, Conflict: as for `add_test`.
@@ -184,7 +184,7 @@ def remove_test(test: TestCase) -> None:
 
 @transaction.atomic
 def order_tests(suite: Suite, test_ids: Sequence[str]) -> None:
-    """Order the tests; those that are not named follow in their present order."""
+    """Put the named tests first, in this order; the others follow in their present order."""
     wanted = {test_id: place for place, test_id in enumerate(test_ids)}
     tests = list(suite.tests.select_for_update().order_by("position", "id"))
     tests.sort(key=lambda test: wanted.get(test.test_id, len(wanted)))
@@ -197,7 +197,7 @@ def order_tests(suite: Suite, test_ids: Sequence[str]) -> None:
 def begin_run(
     suite: Suite, tests: Sequence[TestCase], target: Mapping[str, Any], author: Author, *, asks_models: bool = False
 ) -> SuiteRun:
-    """Return a running run of these tests, each of which waits.
+    """Return a new run of these tests, all of them waiting.
 
     Effects: the suite's own session if it has none; experiment, run, and a trial and result for each test.
     """

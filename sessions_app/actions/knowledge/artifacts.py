@@ -1,4 +1,4 @@
-"""Keeping what KB plugins derive from units and from sources."""
+"""Storage of the artifacts that KB plugins derive from units and sources."""
 
 import logging
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ logger = logging.getLogger(__name__)
 
 
 def keep_artifacts(plugin_id: str, version: str, contents: Mapping[int, bytes]) -> None:
-    """Keep artifacts by their units' keys, in place of what the plugin kept for these units before.
+    """Store artifacts by their units' keys, in place of the plugin's earlier ones for these units.
 
-    What cannot be kept, because a unit is gone or the database is busy, is derived again when it is needed.
+    If they cannot be stored, because a unit is gone or the database is busy, they are derived again when needed.
     """
     rows = [
         UnitArtifact(plugin_id=plugin_id, unit_id=pk, version=version, content=content)
@@ -30,10 +30,10 @@ def keep_artifacts(plugin_id: str, version: str, contents: Mapping[int, bytes]) 
 
 @transaction.atomic
 def keep_source_artifacts(plugin_id: str, source_pk: int, contents: Mapping[str, bytes]) -> None:
-    """Keep what a plugin made of a source that was just stored: all of it, by name, or nothing.
+    """Store the artifacts that a plugin derived from a new source, by name: all of them, or none.
 
-    A fold that began meanwhile has perhaps copied the source already: its copy gets them too, for nobody would make
-    them again.
+    A compaction that began meanwhile may have copied the source already. Its copy gets the artifacts too, because they
+    would not be derived again.
 
     Raises:
         DatabaseError: the source is gone or a name is too long.

@@ -1,4 +1,4 @@
-"""Making and filling knowledge bases."""
+"""Create, fill, rename, delete and restore knowledge bases."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ def create_base(project: Project, name: str, *, is_default: bool = False) -> Kno
 
 
 def ensure_default_base(project: Project) -> KnowledgeBase:
-    """Return the project's default base, making it if there is none yet; safe against another process's doing so."""
+    """Return the project's default base, created if it is missing; safe if several processes do so at once."""
     base = KnowledgeBase.objects.select_related("head").filter(project=project, is_default=True).first()
     if base is not None:
         base.project = project
@@ -86,7 +86,7 @@ def ensure_default_base(project: Project) -> KnowledgeBase:
 
 
 def require_tests(base: KnowledgeBase, state: str) -> None:
-    """Refuse a state that the tests of a base were not run against, or that breaks some.
+    """Raise an error unless the tests of a base were run against this state and none of them broke.
 
     Raises:
         Conflict: TESTS_REQUIRED, with the suites.
@@ -126,7 +126,7 @@ def delete_base(base: KnowledgeBase) -> None:
         Conflict: KB_MOUNTED, sessions have it mounted; `details` counts them.
         NotFound: KB_NOT_FOUND.
 
-    Effects: the base's row; `restore_base` takes it back.
+    Effects: the base's row; `restore_base` undoes this.
     """
     locked = lock_base(base)
     if locked.is_default:
@@ -186,8 +186,8 @@ def add_source(
 
     Args:
         replaces: False if `source_id` was free when it was chosen: then neither it nor the text may be there.
-        rejections: chunks whose control text was refused; kept beside the source.
-        entries: what the units are found by, as for `indexed`.
+        rejections: chunks whose control text was refused; stored with the source.
+        entries: index entries of the units, as for `indexed`.
         watch: called between transactions; what it raises ends the ingest, and nothing is stored.
 
     Raises:
@@ -216,13 +216,13 @@ def add_source(
 
 @transaction.atomic
 def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, replaces: bool) -> KnowledgeSource:
-    """Make a staged source part of the base: its layer is sealed and becomes the head."""
+    """Seal the layer of a staged source and make it the head of the base."""
     locked = lock_base(base)
     before = stored(locked.project)
     layer = staged_on(layer_pk, locked.head)
     earlier = earlier_sources(locked.head, source.source_id)
     refuse_taken(locked.head, source, earlier, replaces=replaces)
-    hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # what came in since it was staged
+    hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # sources added since this one was staged
     layer.own_source_count = 1
     layer.source_count = locked.head.source_count + (0 if is_listed(earlier) else 1)
     layer.save(update_fields=["own_source_count", "source_count"])
@@ -257,7 +257,7 @@ def base_name(name: str) -> str:
 
 
 def free_source_id(layer: KnowledgeLayer, name: str) -> str:
-    """Return `src-` and 12 hex digits of the name's SHA-256; `-1`, `-2` and so on if the chain has it already."""
+    """Return `src-` and 12 hex digits of the name's SHA-256, with `-1`, `-2` and so on if the id is taken."""
     stem = f"src-{hashlib.sha256(name.strip().encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     present = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id__startswith=stem)
     taken = set(present.values_list("source_id", flat=True))
@@ -265,7 +265,7 @@ def free_source_id(layer: KnowledgeLayer, name: str) -> str:
 
 
 def check_base_size(layer: KnowledgeLayer) -> None:
-    """Refuse a head that shows more than a base may have; its counts are there already, one query.
+    """Raise an error if a head shows more than a base may hold; one query, because counts are stored.
 
     Raises:
         TooLarge: KB_VALIDATION_MAX_TOTAL_UNITS, KB_VALIDATION_MAX_SOURCES, KB_VALIDATION_TOO_LARGE.

@@ -1,7 +1,7 @@
-"""Sources that a session stages in its draft: nothing of them reaches a base before a save or a fork.
+"""Sources staged in a session's draft. They reach a base only by a save or a fork.
 
-What is small is changed in the draft itself. What is large is written in short transactions into a staged layer, which
-then becomes the draft's topmost layer.
+Small changes are made in the draft itself. Large ones are written in short transactions into a staged layer, which then
+becomes the draft's topmost layer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ def stage_source(
         Conflict: TURN_IN_PROGRESS, or the id is taken by now; SOURCE_EXISTS, the draft shows a source with this text.
         NotFound, Expired: the session is over.
 
-    Effects: rows, index, `draft.changed`, activity; what the session knows of it is in the session's own layers.
+    Effects: rows, index, `draft.changed`, activity; the units of it that the session knows are kept in its own layers.
     """
     check_source(source)
     return _change(session, source, replaces=replaces, watch=watch, wait_ms=wait_ms)
@@ -91,9 +91,9 @@ def _change(
 
 
 def _keep_many_own(session: Session, hashes: Sequence[str], watch: OnBatch, wait_ms: int) -> None:
-    """Do most of the work of `keep_own` in short transactions, where it is much.
+    """Do most of the work of `keep_own` in short transactions if there are many units.
 
-    What is found does not change by it: it is the session's where it is saved, and in its journal too.
+    Search results do not change meanwhile: the units are found in the saved layer and in the journal alike.
 
     Args:
         watch: called between transactions; what it raises ends the work.
@@ -129,7 +129,7 @@ def _change_at_once(locked: Session, source: NewSource, *, replaces: bool) -> tu
     row = insert_source(draft, source, earlier)
     hide_units(draft, LayerUnit.objects.filter(origin__in=below), own_too=True)
     index_units(draft, source.units, origin=row)
-    if source.kind == KnowledgeSource.Kind.REMOVED and not below:  # nothing is left that it would have to hide
+    if source.kind == KnowledgeSource.Kind.REMOVED and not below:  # there is nothing below that it would have to hide
         row.delete()
         own_count -= 1
     _count_sources(draft, own_count + 1, draft.source_count, source, was_listed=was_listed)
@@ -152,8 +152,8 @@ def _publish(
     layer = staged_on(layer_pk, draft)
     earlier = earlier_sources(draft, row.source_id)
     refuse_taken(draft, row, earlier, replaces=replaces)
-    keep_own(locked, list(row.units.values_list("hash", flat=True)))  # what it knows since `keep_many_own`
-    hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # what came in since it was staged
+    keep_own(locked, list(row.units.values_list("hash", flat=True)))  # units committed since `keep_many_own`
+    hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # sources added since this one was staged
     _count_sources(layer, 1, draft.source_count, row, was_listed=is_listed(earlier))
     put_in_draft(locked, layer)
     return _finished(locked, before), row

@@ -1,4 +1,4 @@
-"""Saving a session's draft and journal into a base, and making new bases from what is there.
+"""Save a session's draft and journal into a base, and create bases by forking.
 
 Nothing is copied: the session's layers are sealed where they stand and the base points at them.
 """
@@ -36,7 +36,7 @@ from sessions_app.queries.experiments.suites import state_of_draft
 
 @transaction.atomic
 def fork_base(base: KnowledgeBase, name: str | None = None, actor: User | None = None) -> KnowledgeBase:
-    """Return a new base that starts with what `base` holds; mounts nothing.
+    """Return a new base with the present content of `base`; mounts nothing.
 
     Raises:
         InvalidInput: as for `create_base`.
@@ -63,8 +63,8 @@ def fork_session_kb(
 ) -> KnowledgeBase:
     """Return a new base made of what the session sees, draft and journal included, and mount it there.
 
-    The mounted base stays as it is, and what the session knows stays its own wherever it goes. Costs the same for
-    every size of base.
+    The mounted base is not changed, and the session keeps its own units. The cost does not depend on the size of the
+    base.
 
     Args:
         name: what the new base is called; its parent's `fork_name` when None.
@@ -100,9 +100,9 @@ def save_session_kb(
     wait_ms: int = 0,
     reason: Literal["fork", "save-fork"] = "save-fork",
 ) -> KnowledgeBase:
-    """Save what the session sees into a base, mount that base, and give it.
+    """Save what the session sees into a base, mount that base, and return it.
 
-    Where nothing is to be saved into the mounted base, it stays at its revision.
+    If there is nothing to save into the mounted base, its revision stays the same.
 
     Args:
         target: the base to save into; the mounted one when None. It then holds what the draft shows.
@@ -110,9 +110,9 @@ def save_session_kb(
         fork: save into a new base even so.
         include_conversation_units: save the journal too.
         conversation_unit_ids: save only these units of it, the others stay in it; all when None.
-        expected_revision: the target's, if that must be its present one; a base that the session never mounted is
-            replaced only so.
-        reason: of a fork, as its mount tells it.
+        expected_revision: the revision that the target must have. It is required to replace a base that the session
+            never mounted.
+        reason: the reason stored with the mount of a fork.
 
     Raises:
         Conflict: KB_REVISION_CONFLICT, the target holds what neither the session nor the caller has seen: it has
@@ -137,7 +137,7 @@ def save_session_kb(
 
 
 def _told(is_included: bool, unit_ids: Collection[str] | None) -> Collection[str] | None:
-    """Return which units of the journal are saved; None represents all."""
+    """Return the ids of the journal's units to save, or None for all."""
     if is_included:
         return unit_ids
     if unit_ids:
@@ -147,7 +147,7 @@ def _told(is_included: bool, unit_ids: Collection[str] | None) -> Collection[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Saving:
-    """What is saved of a session, and where to; `kept_ids` names the units of its journal, None all of them."""
+    """What is saved of a session, and into which base; `kept_ids` are the journal's units to save, None for all."""
 
     target: KnowledgeBase | None
     name: str | None
@@ -159,7 +159,7 @@ class _Saving:
 
     @property
     def amount(self) -> Literal["with", "without", "chosen"]:
-        """Return how much of the journal is saved, as tests of a draft name it."""
+        """Return how much of the journal is saved, in the words of the tests of a draft."""
         return "with" if self.kept_ids is None else "chosen" if self.kept_ids else "without"
 
 
@@ -183,7 +183,7 @@ def _save(session: Session, saving: _Saving) -> KnowledgeBase:
         mount = point_at(session, base, reason=reason, actor=saving.actor)
         record_of_base(AuditKind.BASE_FORKED, base, parent=previous.kb_id)
     elif tip.pk == base.head_id and base == previous and saving.name is None:
-        # A revision that changes nothing would leave other sessions behind; this one may have moved to the folded head.
+        # An unchanged revision would only make other sessions outdated. The session may move to the compacted head.
         session.save(update_fields=["mounted_layer", "draft", "journal"])
         return base
     else:

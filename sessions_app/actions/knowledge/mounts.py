@@ -1,4 +1,4 @@
-"""Mounting a knowledge base in a session: pointing at its head, with a fresh draft on top."""
+"""Mount a knowledge base in a session: point at its head, with an empty draft on top."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ Kind = KnowledgeLayer.Kind
 
 
 class Mount(Protocol):
-    """What `mounting` gives."""
+    """The function that `mounting` yields."""
 
     def __call__(
         self,
@@ -53,10 +53,10 @@ def mount_base(
     discard_draft: bool = False,
     wait_ms: int = 0,
 ) -> KBMount:
-    """Mount the head of `base` in the session and give the mount; `mount.session` is the session as it now is.
+    """Mount the head of `base` in the session and return the mount; `mount.session` is the updated session.
 
-    Units, messages and preferences of the session stay. Units that it saved into the base that it leaves are copied,
-    many of them in short transactions. Costs the same for every size of base.
+    Units, messages and preferences of the session stay. Its units that only the previous base holds are copied, many of
+    them in short transactions. The cost does not depend on the size of the base.
 
     Args:
         reason: one of `load-api`, `mount-api`, `mount-page`, `chat`, `mount-admin`,
@@ -77,10 +77,10 @@ def mount_base(
 
 @contextmanager
 def mounting(session: Session, base: KnowledgeBase) -> Iterator["Mount"]:
-    """Return what mounts the base in one short transaction, or in the caller's; what takes long is done before.
+    """Yield a function that mounts the base in one short transaction, or in the caller's; slow work is done before.
 
-    It takes a reason, who did it, `discard_draft`, and `patience`: how long KB plugins may take to hear of it, which
-    must not raise. It raises what `mount_base` does.
+    It takes a reason, the actor, `discard_draft`, and `patience`: the time limit of KB plugins for the notification,
+    which must not raise. It raises the exceptions of `mount_base`.
     """
     with _brought_along(session, base) as brought:
         yield partial(_mount, session.pk, base, brought)
@@ -88,7 +88,7 @@ def mounting(session: Session, base: KnowledgeBase) -> Iterator["Mount"]:
 
 @contextmanager
 def _brought_along(session: Session, base: KnowledgeBase) -> Iterator[int | None]:
-    """Return a staged layer of the many units that the session would miss on `base`; None where they are few."""
+    """Yield the key of a staged layer with the units that the session would lose on `base`; None if they are few."""
     with_journal = Session.objects.select_related("journal").filter(pk=session.pk).first()
     missing: list[KnowledgeUnit] = []
     if (
@@ -108,7 +108,7 @@ def _brought_along(session: Session, base: KnowledgeBase) -> Iterator[int | None
 def unmount_base(
     session: Session, *, reason: str, actor: User | None = None, discard_draft: bool = False, wait_ms: int = 0
 ) -> KBMount:
-    """Mount the project's default base in place of the present one: a session always has one.
+    """Mount the project's default base in place of the present one, because a session always has a base.
 
     Raises and effects: as for `mount_base`.
     """

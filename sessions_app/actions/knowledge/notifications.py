@@ -14,18 +14,18 @@ from sessions_app.plugin_threads import Patience, call_in_time, unhurried
 
 
 def notify_on_commit(event: LifecycleEvent, patience: Patience = unhurried) -> None:
-    """Notify every KB plugin that heeds events, in registry order, once the running transaction is committed.
+    """Notify every KB plugin that handles events, in registry order, once the running transaction is committed.
 
-    A plugin that fails, is late or has no time left is recorded and skipped: it neither undoes the change nor stops
-    the others.
+    A plugin that fails, is late or has no time left is recorded and skipped. The change stays, and the other plugins
+    are notified.
     """
     transaction.on_commit(lambda: notify(event, patience))
 
 
 def notify(event: LifecycleEvent, patience: Patience = unhurried) -> None:
-    """Notify every KB plugin that heeds events now; for callers whose transaction is over.
+    """Notify every KB plugin that handles events now, for callers without a running transaction.
 
-    Raises: what `patience` raises; the plugins that are left do not hear of it then.
+    Raises: whatever `patience` raises; the remaining plugins are then not notified.
     """
     for plugin in registry.installed.kb_retrievers():
         if not plugin.descriptor.heeds_events:
@@ -43,9 +43,7 @@ def notify(event: LifecycleEvent, patience: Patience = unhurried) -> None:
 
 
 def _tell(plugin: KBRetriever, event: LifecycleEvent) -> Exception | str | None:
-    """Return what went wrong, None if nothing did; an exception is given too, so that only a caller's own are
-    raised.
-    """
+    """Return the failure of the plugin, None if there is none; its exceptions are returned, not raised."""
     try:
         reply = plugin.on_session_event(event)
     except Exception as error:
@@ -56,7 +54,7 @@ def _tell(plugin: KBRetriever, event: LifecycleEvent) -> Exception | str | None:
 
 
 def session_created(session: Session, base: KnowledgeBase) -> LifecycleEvent:
-    """Return the event of a new session, which goes before the one of its first mount; `base` is what was asked for."""
+    """Return the event of a new session, sent before the event of its first mount; `base` is the requested base."""
     return LifecycleEvent(event_type="session-created", session_id=session.session_id, requested_kb_id=base.kb_id)
 
 
@@ -127,5 +125,5 @@ def _workspace_stats(session: Session) -> Mapping[str, Any]:
 
 
 def _snapshot(base: KnowledgeBase) -> Mapping[str, Any]:
-    """Return what identifies the content: a sealed layer never changes, so its id is its version."""
+    """Return the version of the base's content: the id of its head, because a sealed layer never changes."""
     return {"layer_id": base.head_id, "revision": base.revision, "unit_count": base.head.unit_count}

@@ -1,4 +1,4 @@
-"""Keeping what could not become knowledge."""
+"""Storage of the chunks that could not become units."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -8,12 +8,12 @@ from sessions_app.models import KnowledgeSource, QuarantinedChunk, Session
 
 
 def keep_rejections(rejections: Sequence[Rejection], *, source: KnowledgeSource) -> None:
-    """Keep the rejected chunks of a base's source; they come and go with its row."""
+    """Store the rejected chunks of a base's source; they are deleted with its row."""
     _keep(rejections, source.source_id, source.name, origin=source)
 
 
 def replace_rejections(rejections: Sequence[Rejection], session: Session, source_id: str, name: str) -> None:
-    """Keep the rejected chunks of a session's context load in place of those of its earlier load.
+    """Store the rejected chunks of a session's context load in place of those of the earlier load.
 
     Must run in the transaction that makes the load visible.
     """

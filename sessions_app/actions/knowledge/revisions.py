@@ -1,4 +1,4 @@
-"""Bringing an earlier revision of a knowledge base back."""
+"""Restore earlier revisions of knowledge bases, and request compaction."""
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -20,12 +20,12 @@ from sessions_app.queries.experiments.suites import state_of_revision
 def restore_revision(
     base: KnowledgeBase, revision: int, *, actor: User | None = None, expected: int | None = None
 ) -> KnowledgeBase:
-    """Return the base with a new revision that shows what an earlier one showed; costs the same for every size.
+    """Return the base with a new revision that shows the content of an earlier one, at the same cost for every size.
 
-    Nothing is lost: what it showed until now is a revision like any other. Sessions continue to see what they mounted.
+    The present content stays available as a revision. Sessions continue to see the revision that they mounted.
 
     Args:
-        expected: the revision that the caller took for the present one; None to restore whatever came meanwhile.
+        expected: the revision that the base must have; None to restore without this check.
 
     Raises:
         NotFound: KB_NOT_FOUND, KB_REVISION_NOT_FOUND.
@@ -60,7 +60,7 @@ def restore_revision(
 
 @transaction.atomic
 def ask_for_compaction(base: KnowledgeBase) -> KnowledgeBase:
-    """Ask for compaction of the base's layer chain in the background, however short; the visible units stay.
+    """Request compaction of the base's layer chain in the background, even of a short one; the visible units stay.
 
     Raises:
         NotFound: KB_NOT_FOUND.

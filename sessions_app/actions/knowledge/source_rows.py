@@ -1,4 +1,4 @@
-"""A source's row, wherever it is added: what it may be, and what else a chain holds under its id."""
+"""The rows of sources: validation, storage, and the earlier rows with the same id in a chain."""
 
 import hashlib
 import re
@@ -28,7 +28,7 @@ _CONTEXT_ID = re.compile(r"ctx-[0-9a-f]{32}")
 class NewSource:
     """A source as it is to be stored; `rejections` are its chunks whose control text was refused.
 
-    `entries` are what is known already of what its units are found by, by their ids.
+    `entries` are index entries of its units that were computed before, by unit id.
     """
 
     name: str
@@ -47,7 +47,7 @@ class NewSource:
 
 
 def check_source(source: NewSource) -> None:
-    """Refuse what no source may be.
+    """Raise an error if the source is not valid.
 
     Raises:
         InvalidInput: as for `check_source_name`, INVALID_SOURCE_ID.
@@ -71,7 +71,7 @@ def check_source(source: NewSource) -> None:
 
 
 def check_source_name(name: str) -> None:
-    """Refuse what a source cannot be called.
+    """Raise an error if the name is not valid.
 
     Raises:
         InvalidInput: the name is empty, or longer than 200 characters.
@@ -83,12 +83,12 @@ def check_source_name(name: str) -> None:
 
 
 def new_context_id() -> str:
-    """Return an id for what is loaded into a session's memory; no source of a base or draft has one like it."""
+    """Return an id for a context load; ids of sources of bases and drafts cannot have this form."""
     return new_id("ctx")
 
 
 def check_source_id(source_id: str) -> None:
-    """Refuse what names no source: it is the client's, and may have been meant as a path.
+    """Raise an error if the id is not valid. It comes from the client and could be a path.
 
     Raises:
         InvalidInput: INVALID_SOURCE_ID.
@@ -102,7 +102,7 @@ def check_source_id(source_id: str) -> None:
 
 
 def check_limit(subject: str, what: str, value: int, setting: str, code: str) -> None:
-    """Refuse more of something than a setting takes.
+    """Raise an error if a value is above the limit of a setting.
 
     Raises:
         TooLarge: with this code, the limit, the setting's name and the value.
@@ -117,12 +117,12 @@ def check_limit(subject: str, what: str, value: int, setting: str, code: str) ->
 
 
 def insert_source(layer: KnowledgeLayer, source: NewSource, earlier: Sequence[KnowledgeSource] = ()) -> KnowledgeSource:
-    """Return the source's new row in a layer; its rejected chunks are kept with it.
+    """Insert a row for the source into a layer, with its rejected chunks, and return the row.
 
-    Its time is later than that of the row it replaces, whatever the clocks of two servers say; `added_at` is kept.
+    Its time is later than that of the row it replaces, even if the clocks of two servers differ; `added_at` is kept.
 
     Args:
-        earlier: what `earlier_sources` gives for it.
+        earlier: the result of `earlier_sources` for it.
     """
     now = max([timezone.now(), *(row.updated_at + _NEXT for row in earlier[-1:])])
     row = KnowledgeSource.objects.create(
@@ -142,14 +142,14 @@ def insert_source(layer: KnowledgeLayer, source: NewSource, earlier: Sequence[Kn
 
 
 def is_listed(earlier: Sequence[KnowledgeSource]) -> bool:
-    """Return whether the chain shows a source of this id: the newest row decides."""
+    """Return whether the chain shows a source of this id, which its newest row decides."""
     return bool(earlier) and earlier[-1].kind == KnowledgeSource.Kind.LISTED
 
 
 def shown_unchanged(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource | None:
-    """Return the source that the layer's chain shows if it is this one to the letter; then there is nothing to store.
+    """Return the source that the layer's chain shows if it equals this one exactly, so that nothing has to be stored.
 
-    One that was read by other rules has other units, and one with units that are left out is there in part.
+    A source read by other rules has other units. A source with units left out is stored only in part.
     """
     row = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id=source.source_id).latest_last().last()
     if row is None or row.kind != KnowledgeSource.Kind.LISTED or row.pk in stale_source_keys(layer):
@@ -162,20 +162,20 @@ def shown_unchanged(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource
 
 
 def _lasting(unit: KnowledgeUnit) -> KnowledgeUnit:
-    """Return a unit without the times at which it was read."""
+    """Return the unit without the times at which it was read."""
     return replace(unit, ingested_at=None, created_at=None)
 
 
 def refuse_taken(
     layer: KnowledgeLayer, source: NewSource | KnowledgeSource, earlier: Sequence[KnowledgeSource], *, replaces: bool
 ) -> None:
-    """Refuse a text that is already stored, and a replacement of a source that was changed meanwhile.
+    """Raise an error if the text is already stored, or if the source to replace was changed meanwhile.
 
     Args:
-        layer: what shows the sources.
-        source: as it is to be stored, or its row where that is staged.
-        earlier: what `earlier_sources` gives for it.
-        replaces: the client chose the id, so that this may be that source anew.
+        layer: the top of the chain that shows the sources.
+        source: the source to store, or its row if that is staged.
+        earlier: the result of `earlier_sources` for it.
+        replaces: whether the client chose the id, so that the source may replace an earlier version.
 
     Raises:
         Conflict: somebody else's source has the id by now; SOURCE_EXISTS, the layer shows a source with this text.
@@ -193,6 +193,6 @@ def refuse_taken(
 
 
 def _shown_text(layer: KnowledgeLayer, digest: str) -> KnowledgeSource | None:
-    """Return a source with this text that the layer's chain shows: the newest row of its id."""
+    """Return a source with this text that the layer's chain shows, or None."""
     rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain).latest_of_each()
     return rows.filter(hash=digest, kind=KnowledgeSource.Kind.LISTED).only("source_id", "name").first()

@@ -1,4 +1,4 @@
-"""Storing the rows of a bundle."""
+"""Storage of the rows of a bundle."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -22,18 +22,18 @@ _ROWS_AT_ONCE = 500
 
 
 def insert_layers(count: int) -> list[int]:
-    """Return the keys of `count` new layers, which are filled in by `fill_layers`."""
+    """Insert `count` empty layers and return their keys; `fill_layers` stores their columns."""
     layers = [KnowledgeLayer(index_version=indexing.INDEX_VERSION) for _ in range(count)]
     return [layer.pk for layer in KnowledgeLayer.objects.bulk_create(layers, batch_size=_ROWS_AT_ONCE)]
 
 
 def fill_layers(layers: Sequence[KnowledgeLayer], columns: Sequence[str]) -> None:
-    """Store these columns of layers that `insert_layers` made."""
+    """Store these columns of layers from `insert_layers`."""
     KnowledgeLayer.objects.bulk_update(layers, columns, batch_size=_ROWS_AT_ONCE)
 
 
 def insert_in_order(model: type[Model], rows: Iterable[Model]) -> list[Any]:
-    """Return the keys of new rows of one model, which go up in the order of the rows."""
+    """Insert rows of one model and return their keys, which ascend in the order of the rows."""
     keys: list[Any] = []
     batch: list[Model] = []
     for row in rows:
@@ -52,7 +52,7 @@ def _inserted(model: type[Model], rows: Sequence[Model]) -> list[Any]:
 
 
 def _index(units: Sequence[Any]) -> None:
-    """Store what units are found by."""
+    """Store the index entries of units."""
     entries = [index_entry(unit.to_value()) for unit in units]
     for layer in {unit.layer_id for unit in units}:
         own = [(unit.pk, entry) for unit, entry in zip(units, entries, strict=True) if unit.layer_id == layer]
@@ -61,7 +61,7 @@ def _index(units: Sequence[Any]) -> None:
 
 
 def store_shared(rows: Sequence[FrozenContent] | Sequence[TurnConditions]) -> None:
-    """Store rows that are known by their content, as far as the project has not the same."""
+    """Store content-addressed rows that the project does not have yet."""
     if rows:
         type(rows[0])._default_manager.bulk_create(rows, ignore_conflicts=True)  # type: ignore[arg-type]
 
@@ -74,7 +74,7 @@ def keys_of_conditions(project_pk: int, digests: Sequence[str]) -> list[int]:
 
 
 def keep_revisions(bases: Sequence[KnowledgeBase], mounts: Sequence[KBMount]) -> None:
-    """Keep each revision that was mounted, so that it can be restored and is not taken for left over."""
+    """Store each mounted revision, so that it can be restored and its layers are not removed as unused."""
     seen = {(base.pk, base.revision) for base in bases}
     for base in bases:
         note_revision(base, "bundle")

@@ -1,4 +1,4 @@
-"""What clients of the OpenAI dialect do with what they asked."""
+"""Actions of OpenAI clients on their earlier requests."""
 
 from django.db import transaction
 

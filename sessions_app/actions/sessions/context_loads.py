@@ -1,4 +1,4 @@
-"""Material brought straight into a session's memory, without messages and without dirtying the draft."""
+"""Context loads: sources added to a session without messages and without a change of the draft."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ Step = UnitEvent.Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextLoad:
-    """What a context load did; `added` are the units that were stored."""
+    """The result of a context load; `added` are the stored units."""
 
     session: Session
     added: tuple[KnowledgeUnit, ...]
@@ -58,9 +58,9 @@ class ContextLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What is to be loaded: a source's units, and the chunks that are missing from them; `entries` as there.
+    """A source to load: its units, and its rejected chunks; `entries` as in `NewSource`.
 
-    With `replaces`, what an earlier load brought in under the source id goes first.
+    With `replaces`, the units of an earlier load of the source id are removed first.
     """
 
     units: Sequence[KnowledgeUnit]
@@ -72,9 +72,9 @@ class Material:
 
 
 def add_context(session: Session, material: Material, *, watch: OnBatch = unwatched, wait_ms: int = 0) -> ContextLoad:
-    """Commit units straight into the session; all of them are there at once, or none is.
+    """Commit units to the session without a turn: all of them, or none.
 
-    What exceeds the cap is refused and counted. A large load becomes a layer of its own below the journal.
+    Units beyond the cap are refused and counted. A large load becomes a layer of its own below the journal.
 
     Args:
         watch: called between transactions; what it raises ends the load, and nothing is stored.
@@ -119,7 +119,7 @@ def _add_at_once(locked: Session, material: Material, fresh: Sequence[KnowledgeU
 
 
 def _publish(locked: Session, material: Material, layer_pk: int, fresh_count: int) -> ContextLoad:
-    """Put a staged layer under the locked session's journal, and make its units the session's."""
+    """Put a staged layer under the locked session's journal, and add its units to the session."""
     before = stored(locked.project)
     _remove_replaced(locked, material)
     below = locked.journal.parent
@@ -162,8 +162,8 @@ def _room(session: Session) -> int:
 def _remove_loaded(session: Session, source_id: str) -> None:
     """Remove the units of an earlier load of this source id; the caller saves the session's row.
 
-    A large load's layer is taken out of the stack as it is. One that a mount or a fork wrote
-    holds what else the session knows, too.
+    The layer of a large load is removed from the stack as a whole. A layer written by a mount or a fork also holds
+    other units of the session.
     """
     loaded = _loaded(session, source_id)
     unit_ids = _ids(loaded)
@@ -177,7 +177,7 @@ def _remove_loaded(session: Session, source_id: str) -> None:
 
 
 def _loaded(session: Session, source_id: str) -> QuerySet[ContextUnit]:
-    """Return what context loads brought into the session under this source id."""
+    """Return the session's units from context loads of this source id."""
     return ContextUnit.objects.filter(session=session, state=State.COMMITTED, turn__isnull=True, source_id=source_id)
 
 
@@ -186,7 +186,7 @@ def _ids(units: QuerySet[Any]) -> list[str]:
 
 
 def _copy_units(session: Session, layer: KnowledgeLayer) -> None:
-    """Make the layer's units the session's."""
+    """Copy the layer's units to the session."""
     columns = [str(field.column) for field in UnitFields._meta.local_concrete_fields]
     now = _now()
     own = {"session_id": session.pk, "state": State.COMMITTED.value, "created_at": now, "committed_at": now}

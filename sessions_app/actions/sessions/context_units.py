@@ -22,7 +22,7 @@ State = ContextUnit.State
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """Units that a call of a seed detector brought into a running turn."""
+    """Units that one call of a seed detector staged in a running turn."""
 
     execution_id: str
     units: tuple[KnowledgeUnit, ...]
@@ -36,14 +36,14 @@ def notify_staged(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], pati
 def stage_units(turn: ExplainabilityTurn, stagings: Sequence[Staging]) -> list[Write]:
     """Return the writes that add units to the session's pending ones, with a ledger row each.
 
-    Only this turn's are pending: it took its slot with the leftovers of others gone.
+    Only this turn's units are pending, because those of earlier turns are removed when a turn takes its slot.
     """
     pending = [ContextUnit.from_value(unit, session=turn.session, turn=turn) for unit in _units(stagings)]
     return [*insertions(pending), *insertions(_staged_steps(turn, stagings))]
 
 
 def unstage_units(turn: ExplainabilityTurn, stagings: Iterable[Staging]) -> None:
-    """Delete what `stage_units` may have written of units, if it has."""
+    """Delete the rows that `stage_units` may have written for these units."""
     ids = [unit.id for unit in _units(stagings)]
     turn.unit_events.filter(unit_id__in=ids).delete()
     turn.context_units.filter(unit_id__in=ids, state=State.PENDING).delete()
@@ -63,7 +63,7 @@ def _staged_steps(turn: ExplainabilityTurn, stagings: Iterable[Staging]) -> list
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promotion:
-    """What a commit does with a turn's units."""
+    """The outcome of a turn's units when it commits."""
 
     added: tuple[KnowledgeUnit, ...] = ()
     deduplicated: tuple[KnowledgeUnit, ...] = ()
@@ -71,7 +71,7 @@ class Promotion:
     evicted: tuple[str, ...] = ()
 
     def as_record(self) -> dict[str, list[str]]:
-        """Return the change as the explainability entry keeps it."""
+        """Return the change as the explainability entry stores it."""
         return {
             "added": [unit.id for unit in self.added],
             "deduplicated": [unit.id for unit in self.deduplicated],
@@ -86,9 +86,9 @@ NO_PROMOTION = Promotion()
 def judge_units(turn: ExplainabilityTurn, session: Session, staged: Sequence[KnowledgeUnit], message: str) -> Promotion:
     """Return the outcome of the units that the turn staged; must run inside the commit's transaction.
 
-    Equal hashes are not added again, unless the session was asked to forget what they say since; turn-local guidance is
-    dropped unless all is to be kept; the oldest chat units make room at the cap.
-    Effects: `unit_count` on the unsaved session; units that are told again, or at the cap, removed from the locked
+    A unit with a known hash is not added again, unless the session was asked to forget it since. Turn-local guidance is
+    dropped unless everything is to be kept. At the cap the oldest chat units are evicted.
+    Effects: `unit_count` on the unsaved session; units that are stated again or evicted are removed from the locked
     session.
     """
     known = known_hashes(session, staged)
@@ -112,13 +112,13 @@ def judge_units(turn: ExplainabilityTurn, session: Session, staged: Sequence[Kno
 def promote_units(
     turn: ExplainabilityTurn, session: Session, promotion: Promotion, staged_count: int, unwritten: Sequence[Staging]
 ) -> list[Write]:
-    """Drop or index the turn's units; return the writes that commit those that are kept, and of the ledger.
+    """Drop or index the turn's units; return the writes that commit the kept ones and add the ledger rows.
 
-    Must run, and the writes be carried out, inside the transaction that has locked the session.
+    Both this and the writes must run in the transaction that locked the session.
 
     Args:
         staged_count: how many units the turn staged.
-        unwritten: those of them that are not among the session's pending ones: the turn was quick.
+        unwritten: staged units that were not written as pending, because the turn was quick.
 
     Effects: unit rows, journal index.
     """
@@ -166,14 +166,14 @@ def discard_pending(turn: ExplainabilityTurn, session: Session, reason: str) -> 
 
 
 def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
-    """Return those hashes of the units that the session has committed."""
+    """Return the hashes of these units that the session has already committed."""
     hashes = dict.fromkeys(unit.hash for unit in units)
     rows = look_up(ContextUnit, ["hash"], {"hash": hashes}, condition="state = 'committed'", session_id=[session.pk])
     return {known for (known,) in rows}
 
 
 def _make_room(session: Session, wanted: int) -> tuple[str, ...]:
-    """Evict the oldest chat units, then the oldest others, so that `wanted` fit under the cap."""
+    """Evict the oldest chat units, then the oldest others, until `wanted` units fit under the cap."""
     surplus = session.unit_count + wanted - settings.MRPVM_MAX_SESSION_UNITS
     if surplus <= 0:
         return ()
@@ -185,7 +185,7 @@ def _make_room(session: Session, wanted: int) -> tuple[str, ...]:
 
 
 def _taken_back(session: Session, hashes: Iterable[str]) -> list[ContextUnit]:
-    """Return those committed units with one of the hashes that a later message asked to forget."""
+    """Return the committed units with these hashes that a later message asked to forget."""
     committed = session.context_units.filter(state=State.COMMITTED)
     requests = [row for row in committed.filter(claim__icontains=FORGET) if taken_back(row.text)]
     if not requests:
@@ -200,7 +200,7 @@ def _taken_back(session: Session, hashes: Iterable[str]) -> list[ContextUnit]:
 def _evict(session: Session, rows: Sequence[ContextUnit], reason: str) -> tuple[str, ...]:
     """Remove committed units of the session; return their ids.
 
-    Effects: where there are any, the session is locked, and units, their index and a ledger row each change.
+    Effects: if there are any, the session is locked; the units and their index go, and each gets a ledger row.
     """
     if not rows:
         return ()

@@ -1,4 +1,4 @@
-"""A session that continues from a moment of another: what was said and known up to there, and nothing after it."""
+"""Fork sessions: a new session continues another one from a message, with its messages and units up to there."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -44,16 +44,15 @@ _FRESH = {
 def fork_session(source: Session, sequence: int, reason: str) -> Session:
     """Return a new session that begins with the messages of `source` up to `sequence`.
 
-    It knows what the session had learnt by then and still knows, has its choices, prompt and mount, its summary
-    unless that tells more, and an empty draft: unsaved sources stay where they are. `source` may have expired: it is
-    read alone.
+    It has the units that the session had learnt by then and still has, its choices, prompt and mount, and its summary
+    unless that covers later messages. Its draft is empty. `source` may have expired, because it is only read.
 
     Args:
         reason: a `ForkReason`.
 
     Raises:
-        Unavailable: SESSION_LIMIT, also for what continues after an expiry: that has given its place to another;
-            QUOTA_FULL, the project has no room for the fork or for what it knows.
+        Unavailable: SESSION_LIMIT, also if `source` has expired, because an expired session does not count;
+            QUOTA_FULL, the project has no room for the fork or for its units.
 
     Effects: the session with its mount, layers, messages and units; `session.created`, `kb.mounted`; afterwards
     `session-created` and `kb-loaded`.
@@ -64,9 +63,9 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
 
 @contextmanager
 def forking(source: Session, sequence: int) -> Iterator[Callable[[str], Session]]:
-    """Return what makes the fork in one transaction, for a `ForkReason`; for many units what takes long is done before.
+    """Yield a function that makes the fork in one transaction, for a `ForkReason`; many units are copied before.
 
-    What it gives may be called once, within a transaction of the caller's too.
+    The function may be called once, also within a transaction of the caller.
     """
     fork_id, known = new_session_id(), _known(source, sequence)
     if known.count() <= settings.MRPVM_UNITS_AT_ONCE:
@@ -88,7 +87,7 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
     for name, value in _FRESH.items():
         setattr(fork, name, value)
     fork.session_id = fork_id
-    if reason == ForkReason.EDITED:  # what continues after an expiry is the same conversation
+    if reason == ForkReason.EDITED:  # a fork after an expiry is the same conversation
         fork.title = _numbered_title(source)
     fork.draft, fork.journal = initial_layers(fork.mounted_layer, staged)
     fork.forked_from, fork.forked_at, fork.fork_reason = source, sequence, reason
@@ -97,7 +96,7 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
     fork.save()
     _copy_messages(source, fork, sequence)
     if summary_of(fork.summary).through > sequence or fork.message_sequence != sequence:
-        fork.summary = None  # it covers messages after the branch, or places that differ in the fork
+        fork.summary = None  # the summary covers messages after the branch, or sequence numbers that differ in the fork
     _copy_units(fork, _known(source, sequence), is_indexed=staged is not None)
     if source.remembered_count:
         _copy_remembered(source, fork, sequence)
@@ -108,7 +107,7 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
 
 
 def _numbered_title(source: Session) -> str | None:
-    """Return the fork's title: the source's with the number after the highest that the project's sessions have."""
+    """Return the source's title with the next free number among the project's sessions."""
     if source.title is None:
         return None
     name = _NUMBER.sub("", source.title)
@@ -136,7 +135,7 @@ def _copy_messages(source: Session, fork: Session, sequence: int) -> None:
 
 
 def _known(source: Session, sequence: int) -> QuerySet[ContextUnit]:
-    """Return the units that were committed before the last message was stored: a turn stores it after its units."""
+    """Return the units committed before the last message, because a turn stores its units before its message."""
     last = source.messages.filter(sequence__lte=sequence).order_by("-sequence").first()
     units = source.context_units.filter(state=ContextUnit.State.COMMITTED).order_by("id")
     return units.filter(committed_at__lte=last.created_at) if last else units.none()
@@ -149,13 +148,13 @@ def _copy_units(fork: Session, known: QuerySet[ContextUnit], *, is_indexed: bool
     insert_copies(ContextUnit, known, [*columns, "created_at", "committed_at"], own)
     fork.unit_count = fork.context_units.count()
     if is_indexed:
-        agree_with_units(fork)  # the source may have lost one meanwhile
+        agree_with_units(fork)  # the source may have lost a unit meanwhile
     else:
         index_units(fork.journal, [row.to_value() for row in known])
 
 
 def _copy_remembered(source: Session, fork: Session, sequence: int) -> None:
-    """Copy the texts remembered before the first message that the fork lacks."""
+    """Copy the texts that were remembered before the first message that is not in the fork."""
     texts = source.remembered_texts.order_by("id")
     following = source.messages.filter(sequence__gt=sequence).order_by("sequence").first()
     if following is not None:

@@ -1,4 +1,4 @@
-"""Freezing what a session is made with, and replacing it on demand."""
+"""Store the skills, personas and agents that a session is created with, and replace them on request."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -20,16 +20,16 @@ from sessions_app.queries.sessions.skill_files import current_agents, current_pe
 
 Kind = FrozenContent.Kind
 UNUSED_PERIOD = timedelta(hours=1)
-"""How long content that no session points to is kept; far longer than a session takes to be made."""
+"""How long unused content is kept; far longer than the creation of a session takes."""
 
 
 type Content = SkillSnapshot | PersonaCatalogue | AgentCatalogue
 
 
 def freeze_files(project: Project) -> dict[str, str]:
-    """Return the columns of a new session that point to what it keeps: first skills are read, then the others.
+    """Return the columns of a new session that point to its frozen content; skills are read first.
 
-    What is new of the files is stored; must run inside a transaction.
+    New content is stored. Must run inside a transaction.
 
     Raises:
         SkillRootError: skills cannot be read; nothing is stored.
@@ -43,9 +43,9 @@ def freeze_files(project: Project) -> dict[str, str]:
 
 
 def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str]:
-    """Return the keys of the contents in the project, in their order; those that are new are stored.
+    """Store the contents that are new in the project; return the keys of all, in the same order.
 
-    One query when all of them are known, as they are unless a file has changed.
+    One query if all of them are stored already, the usual case.
     """
     keys = [content_key(project_pk, content.content_hash) for _, content in contents]
     known = _in_use_again(keys)
@@ -59,9 +59,9 @@ def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str
 
 
 def _in_use_again(keys: Sequence[str]) -> set[str]:
-    """Return which of the keys are stored, none of them waiting for removal any more.
+    """Return the keys that are stored, after clearing their marks for removal.
 
-    The update waits for a sweep that is removing the row, and finds it gone.
+    If a sweep is removing a row, the update waits for it and does not find the row.
     """
     unused_since = dict(look_up(FrozenContent, ("key", "unused_since"), {"key": keys}))
     if any(unused_since.values()):
@@ -73,12 +73,12 @@ def _in_use_again(keys: Sequence[str]) -> set[str]:
 
 @transaction.atomic
 def remove_unused_content() -> int:
-    """Remove what no session has pointed to for `UNUSED_PERIOD`; return how many.
+    """Remove contents that no session has used for `UNUSED_PERIOD`; return how many.
 
-    What is found unused is marked first and removed by a later sweep, so that a session which is being made meanwhile
-    finds its content or stores it again.
+    Unused content is marked first and removed by a later sweep. A session that is created meanwhile clears the mark or
+    stores the content again.
 
-    Effects: marks set and taken back; rows gone.
+    Effects: marks set and cleared; rows deleted.
     """
     now = timezone.now()
     held = Exists(
@@ -96,7 +96,7 @@ def remove_unused_content() -> int:
 
 @transaction.atomic
 def reload_skills(session: Session) -> Session:
-    """Replace the session's skills by what the files say now; other sessions keep theirs.
+    """Replace the session's skills by the present ones of the files; other sessions keep theirs.
 
     Raises:
         SkillRootError: they cannot be read; the session keeps what it has.

@@ -1,4 +1,4 @@
-"""Messages: those of a conversation that began elsewhere, those without a turn, those of turns without a run."""
+"""Store messages: imported histories, messages without a turn, and messages of turns that no machine ran."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -114,8 +114,8 @@ def remove_message(session: Session, sequence: int) -> None:
     Raises:
         Conflict: TURN_IN_PROGRESS.
 
-    Effects: the row, the places from there on by which the conversation was recognised, and a summary that describes
-    the message: the next turn that needs one makes it anew; `messages.changed`.
+    Effects: the row is deleted, with the conversation points from there on and a summary that covers the message; the
+    next turn that needs a summary makes a new one; `messages.changed`.
     """
     locked = lock_idle_session(session.pk)
     gone, _ = locked.messages.filter(sequence=sequence).delete()

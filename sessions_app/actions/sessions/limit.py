@@ -11,12 +11,12 @@ from sessions_app.models import ExplainabilityTurn, Project, Session
 
 
 def take_place(project: Project) -> None:
-    """Refuse one more live session if the project has as many as it may, or the server `MRPVM_MAX_SESSIONS`.
+    """Raise an error if the project or the server (`MRPVM_MAX_SESSIONS`) has as many live sessions as allowed.
 
-    Runs in the transaction that makes it.
+    Must run in the transaction that creates the session.
 
-    A session whose time has run out is not live, whether or not the sweep has marked it; under a running turn it is,
-    since the turn's end gives it time again. Of sessions made at once each counts those before it.
+    A session past its expiry time is not live, whether or not the sweep has marked it. One with a running turn is live,
+    because the turn's end extends the time. Each of several concurrent creations counts those before it.
 
     Raises:
         Unavailable: SESSION_LIMIT, QUOTA_FULL.

@@ -1,4 +1,4 @@
-"""Keeping, clearing and sweeping what sessions remember of their earlier turns."""
+"""Store, clear and sweep the memories that sessions have of their earlier turns."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _DROPPED_AT_ONCE = 500
 
 
 def memory_write(session: Session, memory: Memory, ttl_hours: float) -> Write:
-    """Return the write of a memory that the session has had before; without a row of it, it returns no key."""
+    """Return the write that updates the session's memory; the write returns no key if there is no row."""
     return memory_change(session, _columns(memory, ttl_hours))
 
 
@@ -39,7 +39,7 @@ def _columns(memory: Memory, ttl_hours: float) -> dict[str, Any]:
 
 
 def _drop_oldest(project: Project) -> None:
-    """Forget the sessions of the project that were used longest ago, beyond those that it keeps."""
+    """Delete the least recently used memories beyond the project's limit."""
     if project.session_memory_limit is not None:
         kept = SessionMemory.objects.filter(project=project).order_by("-last_accessed_at", "-pk")
         beyond = list(kept.values_list("pk", flat=True)[project.session_memory_limit :][:_DROPPED_AT_ONCE])
@@ -48,7 +48,7 @@ def _drop_oldest(project: Project) -> None:
 
 @transaction.atomic
 def clear_memory(session: Session) -> bool:
-    """Forget what the session remembers of its turns; False if that is nothing.
+    """Delete the session's memory of its turns; return False if it has none.
 
     Raises:
         Conflict: TURN_IN_PROGRESS; the running turn would store it again.
@@ -72,6 +72,6 @@ def carry_memory(expired: Session, successor: Session) -> None:
 
 
 def sweep_memories() -> int:
-    """Remove memories whose time has run out; return how many."""
+    """Remove expired memories; return how many."""
     gone, _ = SessionMemory.objects.filter(expires_at__lt=timezone.now()).delete()
     return gone

@@ -1,4 +1,4 @@
-"""The session that a conversation sent whole belongs to, and the one after an expiry."""
+"""Find the session of a conversation that a client sends in full, and the one that continues after an expiry."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -23,8 +23,8 @@ EXPIRED = "session_expired_restarted"
 class RecognisedSession:
     """The session to talk in, how it was found, and what the client should know about that.
 
-    `continues_at` is the place of the message that the request continues from, if it continues from a certain one:
-    another turn may follow that before the request's own does.
+    `continues_at` is the sequence number of the message that the request continues from, if it names one. Another turn
+    may be added after that message before the request's own turn.
     """
 
     session: Session
@@ -42,8 +42,8 @@ def recognise_session(
 ) -> RecognisedSession:
     """Return the session whose conversation so far is `said`; a fork where it branches off an older turn.
 
-    An unknown conversation becomes a new session with that history; so does one that several sessions could have
-    had, because two people may begin alike. Nothing said is never recognised.
+    An unknown conversation becomes a new session with that history. So does one that matches several sessions, because
+    two people may begin in the same way. An empty conversation is never recognised.
 
     Args:
         chain: the chain hash of `said`.
@@ -82,7 +82,7 @@ def _begun(
 
 
 def resume_session(session: Session) -> RecognisedSession:
-    """Return the session, or if it has expired the one that continues in its place, made now if need be."""
+    """Return the session, or if it has expired the session that continues it, created if there is none."""
     latest = continuation(session)
     if latest.is_expired:
         return RecognisedSession(session=_restarted(latest), how="restarted", warnings=(EXPIRED,))
@@ -90,7 +90,7 @@ def resume_session(session: Session) -> RecognisedSession:
 
 
 def _restarted(expired: Session) -> Session:
-    """Return the one session that continues: of two requests at once the second waits at the expired session's row."""
+    """Return the session that continues an expired one; concurrent requests wait for the lock on its row."""
     with forking(expired, expired.message_sequence) as fork, transaction.atomic():
         Session.objects.select_for_update().get(pk=expired.pk)
         latest = continuation(expired)
@@ -102,9 +102,7 @@ def _restarted(expired: Session) -> Session:
 
 
 def continue_after(turn: ExplainabilityTurn) -> RecognisedSession:
-    """Return the session that continues from a succeeded turn: its own after the latest one, a fork after an older
-    one.
-    """
+    """Return the session to continue from a succeeded turn: its own for the latest turn, a fork for an older one."""
     answered_at = turn.messages.order_by("-sequence").values_list("sequence", flat=True).first()
     if answered_at is None:
         raise Conflict("What this response said was taken out of its conversation.")

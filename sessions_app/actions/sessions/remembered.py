@@ -1,4 +1,4 @@
-"""Remembering, verifying, putting away and forgetting on request; runs inside the transaction of a command."""
+"""Store, verify, archive and delete remembered texts; runs inside the transaction of a command."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -16,13 +16,13 @@ Status, Source = RememberedText.Status, RememberedText.Source
 
 
 class LockedMemory:
-    """The memory of one locked, unsaved session; its count is saved with the session's other columns."""
+    """The remembered texts of a locked session; the caller saves their count with the session's other columns."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def remember(self, content: str) -> MemoryRecord:
-        """Keep a text; one that is kept already, whatever its case, is given again and holds again."""
+        """Store a text; if it is stored already, ignoring case, return that record and make it active again."""
         row, is_new = self._kept(UserFact(content=content, domain=USER_PROFILE, confidence=1.0), Source.COMMAND)
         if not is_new and (row.status in (Status.CONFLICTED, Status.ARCHIVED) or row.is_expired):
             row.status, row.expires_at = Status.ACTIVE, None
@@ -31,7 +31,7 @@ class LockedMemory:
         return _record(row)
 
     def keep(self, fact: UserFact) -> tuple[MemoryRecord, bool, int]:
-        """Keep a fact to be verified; others of its conflict group do not hold any more."""
+        """Store a fact to be verified; others of its conflict group become conflicted."""
         row, is_new = self._kept(fact, Source.INFERENCE)
         return _record(row), is_new, self._displace(row) if is_new else 0
 
@@ -51,14 +51,14 @@ class LockedMemory:
         return row, True
 
     def _displace(self, row: RememberedText) -> int:
-        """Mark the others of the row's conflict group; return how many."""
+        """Mark the others of the row's conflict group as conflicted; return how many."""
         if not row.conflict_group:
             return 0
         others = self._session.remembered_texts.filter(conflict_group=row.conflict_group).exclude(pk=row.pk)
         return others.exclude(status=Status.CONFLICTED).update(status=Status.CONFLICTED)
 
     def verify(self, record_id: str, domain: str | None) -> bool:
-        """Mark a record as verified: of its conflict group it is the one that holds."""
+        """Mark a record as verified; it becomes the active one of its conflict group."""
         row = self._structured(record_id, domain).first()
         if row is None:
             return False
@@ -68,7 +68,7 @@ class LockedMemory:
         return True
 
     def archive(self, record_id: str, domain: str | None) -> bool:
-        """Archive a record; it is not used until it is verified or told again."""
+        """Archive a record; it is not used until it is verified or stored again."""
         return bool(self._structured(record_id, domain).update(status=Status.ARCHIVED))
 
     def expire(self, record_id: str, domain: str | None, hours: float) -> bool:
@@ -77,12 +77,12 @@ class LockedMemory:
         return bool(self._structured(record_id, domain).update(expires_at=ends_at))
 
     def _structured(self, record_id: str, domain: str | None) -> QuerySet[RememberedText]:
-        """Return the record of this id; evidence is none, whatever it says."""
+        """Return the record with this id, unless it is evidence."""
         rows = self._session.remembered_texts.filter(record_id=record_id).exclude(domain=EVIDENCE)
         return rows.filter(domain=domain) if domain else rows
 
     def keep_evidence(self, file: str, chunks: Sequence[str]) -> None:
-        """Keep the chunks of a file, the first of them as the newest, in place of those kept before."""
+        """Store the chunks of a file in place of its earlier ones; the first chunk becomes the newest."""
         kept = self._session.remembered_texts.filter(domain=EVIDENCE).values_list("pk", "namespace")
         earlier = [pk for pk, citation in kept if file_of(citation) == file]
         gone, _ = self._session.remembered_texts.filter(pk__in=earlier).delete()
@@ -97,13 +97,13 @@ class LockedMemory:
         self._session.remembered_count += len(rows) - gone
 
     def forget(self, record_id: str) -> bool:
-        """Drop a text of this session; False if there is none of this id."""
+        """Delete a text of this session; return False if there is none with this id."""
         gone, _ = self._session.remembered_texts.filter(record_id=record_id).delete()
         self._session.remembered_count -= gone
         return bool(gone)
 
     def records(self, query: MemoryQuery, limit: int) -> Sequence[MemoryRecord]:
-        """Return the newest texts that are wanted."""
+        """Return the newest texts that match the query."""
         return [_record(row) for row in remembered(self._session, query)[:limit]]
 
 

@@ -1,7 +1,7 @@
-"""Taking a unit out of what a session knows, putting it back, and correcting what it says.
+"""Retract a unit from a session, restore it, or replace it by a correction.
 
-A session's own unit leaves the session. One of the mounted base or the draft is hidden in the session's journal: other
-sessions see it as before. Turns that saw it can still be run again.
+A session's own unit is removed from the session. A unit of the mounted base or the draft is hidden in the session's
+journal, so that other sessions still see it. Turns that saw it can still be run again.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def retract_unit(session: Session, unit_id: str, actor: User | None = None) -> S
 def restore_unit(session: Session, unit_id: str, actor: User | None = None) -> Session:
     """Undo a retraction; return the session as it now is.
 
-    What was derived from a hidden unit in other sources stays away until its source is stored again.
+    Units of other sources that were derived from a hidden unit stay hidden until their source is stored again.
 
     Raises:
         Conflict: the session knows the unit, or another that says the same, or its text is no
@@ -75,7 +75,7 @@ def restore_unit(session: Session, unit_id: str, actor: User | None = None) -> S
 
 @transaction.atomic
 def replace_unit(session: Session, unit_id: str, units: Sequence[KnowledgeUnit], actor: User | None = None) -> Session:
-    """Retract a unit and add those that a correction was read as; return the session as it now is.
+    """Retract a unit and add the units of its correction; return the session as it now is.
 
     Raises:
         InvalidInput: the session knows all of it already.
@@ -104,7 +104,7 @@ def _by(what: str, actor: User | None) -> str:
 
 
 def _take_out(session: Session, unit_id: str, own_reason: str, hidden_reason: str) -> str:
-    """Remove a unit, the locked session's own or one below; return its text."""
+    """Remove the locked session's own unit, or hide one of a layer below; return its text."""
     own = session.context_units.filter(unit_id=unit_id, state=State.COMMITTED).first()
     if own is not None:
         take_out_units(session, [unit_id])
@@ -143,7 +143,7 @@ def _add(session: Session, units: Sequence[KnowledgeUnit], reason: str) -> None:
 
 
 def _with_turns(session: Session, units: Sequence[KnowledgeUnit]) -> list[tuple[KnowledgeUnit, int | None]]:
-    """Return each unit with the key of the turn that staged it, None for one that no turn did."""
+    """Return each unit with the key of the turn that staged it, or None."""
     staged = session.unit_events.filter(unit_id__in=[unit.id for unit in units], step=Step.STAGED)
     turns = dict(staged.order_by("pk").values_list("unit_id", "turn_id"))
     return [(unit, turns.get(unit.id)) for unit in units]

@@ -1,4 +1,4 @@
-"""Creating, naming, ending and bringing back sessions."""
+"""Create, name, delete and restore sessions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,14 +40,14 @@ from sessions_app.queries.settings.plugin_statistics import utilities_to_keep
 
 TITLE_CHARS = 200
 UNDO_PERIOD = timedelta(minutes=10)
-"""How long a deleted session can be brought back before it may be purged."""
+"""How long a deleted session can be restored before it may be purged."""
 TURNS_A_TRANSACTION, ROWS_A_TRANSACTION, _SPANS_A_TRANSACTION = 10, 500, 100
-"""How many turns with their traces, rows of other kinds, or spans are removed at once."""
+"""How many turns with their traces, spans, or rows of other kinds are removed in one transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Plugin, level, model and grounding of a session or turn; None where nothing was chosen."""
+    """Plugins, level, model and grounding of a session or turn; None where nothing was chosen."""
 
     planner: str | None = None
     seed_detector: str | None = None
@@ -67,7 +67,7 @@ _PLUGIN_TYPES = {
 
 
 def check_choices(choices: Choices) -> None:
-    """Refuse what cannot be chosen: unknown plugins and groundings, levels outside 0 to 3.
+    """Raise an error for unknown plugins and groundings, levels outside 0 to 3, and invalid model names.
 
     Raises:
         InvalidInput: INVALID_*_PLUGIN with the known ids, INVALID_DELIBERATION_LEVEL; another grounding; a
@@ -105,14 +105,13 @@ def create_session(
 ) -> Session:
     """Return a new session with its base mounted; all or nothing.
 
-    In this order: skills are read and frozen, then personas, the model configuration is taken over, and the
-    conversation is empty.
+    Skills are read and frozen first, then personas; then the model configuration is copied.
 
     Args:
         base: the knowledge base to mount; the project's default when None.
         client_name: the id under which the client knows the session.
         flags: the policies chosen for it, checked.
-        freeze_planner_statistics: its planners rank by what is learned by now, and its turns teach nothing.
+        freeze_planner_statistics: keep the present statistics for its planners; its turns do not update them.
 
     Raises:
         InvalidInput: an unknown plugin, a bad level or title.
@@ -161,7 +160,7 @@ def _initial(
     files: Mapping[str, str],
     model_config: Mapping[str, Any],
 ) -> Session:
-    """Return the unsaved session with everything that it keeps from now on."""
+    """Return the unsaved session with its choices, frozen content and model configuration."""
     draft, journal = initial_layers(base.head)
     return Session(
         **files,
@@ -200,7 +199,7 @@ def clean_title(title: str | None) -> str | None:
 
 @transaction.atomic
 def rename_session(session: Session, title: str | None) -> Session:
-    """Return the session its title, or take it away.
+    """Set the session's title, or clear it.
 
     Raises:
         InvalidInput: the title is too long.
@@ -215,9 +214,9 @@ def rename_session(session: Session, title: str | None) -> Session:
 
 @transaction.atomic
 def choose_policies(session: Session, chosen: Mapping[str, Any]) -> Session:
-    """Choose policies for the session's turns from now on: flags and `grounding`; null takes a choice back.
+    """Choose policies for the session's later turns: flags and `grounding`; null clears a choice.
 
-    Other names are not looked at.
+    Other names are ignored.
 
     Raises:
         InvalidInput: a value is not one of the policy's.
@@ -239,7 +238,7 @@ def choose_policies(session: Session, chosen: Mapping[str, Any]) -> Session:
 
 @transaction.atomic
 def limit_turns(session: Session, limits: Mapping[str, int]) -> None:
-    """Limit the session's turns from now on: names of `mrpvm.values.Limits`, and `max_tokens` of an answer.
+    """Limit the session's later turns by names of `mrpvm.values.Limits`, and by `max_tokens` of an answer.
 
     Raises:
         Conflict: TURN_IN_PROGRESS.
@@ -253,7 +252,7 @@ def limit_turns(session: Session, limits: Mapping[str, int]) -> None:
 
 @transaction.atomic
 def change_session(session: Session, named: Mapping[str, Any]) -> None:
-    """Change what is named, `flags` and `title`, or nothing at all.
+    """Change the named ones of `flags` and `title`: all of them, or none.
 
     Raises and effects: those of `choose_policies` and `rename_session`.
     """
@@ -277,7 +276,7 @@ def choose_guidance(
 
 @transaction.atomic
 def note_metadata(session: Session, metadata: Mapping[str, str]) -> Session:
-    """Replace the client's own notes on the session, which no turn reads."""
+    """Replace the client's metadata of the session, which no turn reads."""
     locked = lock_session(session.pk)
     locked.metadata = locked.project.kept(dict(metadata))
     locked.save(update_fields=["metadata"])
@@ -286,9 +285,9 @@ def note_metadata(session: Session, metadata: Mapping[str, str]) -> Session:
 
 @transaction.atomic
 def delete_session(session: Session) -> None:
-    """End the session; deleting again changes nothing. A running turn is cancelled and may not commit.
+    """Soft-delete the session; deleting again changes nothing. A running turn is cancelled and may not commit.
 
-    It can be brought back for `UNDO_PERIOD`; afterwards the sweep removes it for good.
+    It can be restored for `UNDO_PERIOD`; afterwards the sweep removes it permanently.
     """
     now = timezone.now()
     if Session.objects.filter(pk=session.pk, deleted_at__isnull=True).update(deleted_at=now):
@@ -303,7 +302,7 @@ def restore_session(session: Session) -> Session:
     """Restore a deleted session.
 
     Raises:
-        Conflict: the period for it is over.
+        Conflict: it was deleted too long ago.
         Unavailable: SESSION_LIMIT, QUOTA_FULL; others have taken its place.
     """
     locked = Session.objects.select_for_update().get(pk=session.pk)
@@ -323,9 +322,9 @@ def restore_session(session: Session) -> Session:
 
 
 def expire_sessions() -> int:
-    """Mark sessions whose idle time ran out and that run no turn; return how many.
+    """Mark sessions as expired whose idle time is over and that run no turn; return how many.
 
-    Effects: one transaction a session; `session.expired`, pending units gone.
+    Effects: one transaction per session; `session.expired`, pending units removed.
     """
     overdue = Session.objects.filter(expires_at__lt=timezone.now(), expired_at__isnull=True).exclude(
         turns__status=ExplainabilityTurn.Status.RUNNING
@@ -376,7 +375,7 @@ def purge_session(session: Session) -> bool:
 
 
 def _purge(session_pk: int) -> bool:
-    """Remove a deleted session, a batch of rows a transaction: SQLite's one writer is never held for long."""
+    """Remove a deleted session, one batch of rows per transaction, so that SQLite's write lock is short."""
     while _purge_batch(session_pk):
         pass
     return _purge_rest(session_pk)
@@ -389,7 +388,7 @@ def _purge_batch(session_pk: int) -> bool:
     if session is None:
         return False
     first = list(session.turns.order_by("turn_index").values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
-    # A trace of another application has up to 2,000 spans, each with all that was sent.
+    # A trace of another application has up to 2,000 spans, which may be large.
     spans = ImportedSpan.objects.filter(turn__in=first)
     if remove_rows(spans, _SPANS_A_TRANSACTION) or remove_turns(session.turns.all()):
         return True
@@ -398,7 +397,7 @@ def _purge_batch(session_pk: int) -> bool:
 
 
 def remove_rows(rows: QuerySet[Any], most: int = ROWS_A_TRANSACTION) -> int:
-    """Remove as many of these rows as one transaction may; return how many that were."""
+    """Remove as many of these rows as fit one transaction; return how many."""
     pks = list(rows.order_by().values_list("pk", flat=True)[:most])
     if pks:
         rows.model._default_manager.filter(pk__in=pks).delete()
@@ -406,7 +405,7 @@ def remove_rows(rows: QuerySet[Any], most: int = ROWS_A_TRANSACTION) -> int:
 
 
 def remove_turns(turns: QuerySet[ExplainabilityTurn]) -> int:
-    """Remove the oldest few of these turns with their traces and ledger rows; return how many that were."""
+    """Remove the oldest few of these turns with their traces and ledger rows; return how many."""
     pks = list(turns.order_by("turn_index").values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
     if pks:
         ExplainabilityTurn.objects.filter(pk__in=pks).delete()
@@ -431,7 +430,7 @@ def _deleted(session_pk: int) -> Session | None:
 
 
 def set_preferences(session: Session, chosen: Sequence[tuple[str, Any]]) -> events.PreferencesChanged:
-    """Set preference columns on the unsaved session; return those that really changed."""
+    """Set preference columns on the unsaved session; return those that changed."""
     changed = {name: value for name, value in chosen if value is not None and getattr(session, name) != value}
     for name, value in changed.items():
         setattr(session, name, value)
@@ -446,12 +445,12 @@ PREFERENCES: Mapping[str, str | int | None] = {
     "preferred_deliberation_level": 0,
     "preferred_model": None,
 }
-"""What a session prefers, and what it does as long as nothing was preferred."""
+"""The preferences of a session, and their default values."""
 
 
 @transaction.atomic
 def clear_preference(session: Session, name: str) -> Session:
-    """Clear a preference, as if no turn had left one.
+    """Clear a preference.
 
     Raises:
         InvalidInput: there is no such preference.
@@ -470,10 +469,10 @@ def clear_preference(session: Session, name: str) -> Session:
 
 
 def trim_registry(turn: ExplainabilityTurn) -> None:
-    """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES`.
+    """Remove the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES`.
 
-    A large registry is trimmed in batches, every few turns, which costs a turn less than one row each time. A batch is
-    never more than one transaction may delete, so a lowered limit is reached over several turns.
+    A large registry is trimmed in batches every few turns, which costs less than one row per turn. A batch is at most
+    what one transaction may delete, so a lowered limit is reached over several turns.
     """
     limit = settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES
     oldest_kept, step = turn.turn_index - limit, max(1, min(TURNS_A_TRANSACTION // 2, limit // 50))

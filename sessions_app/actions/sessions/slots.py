@@ -1,4 +1,4 @@
-"""The turn slot: whatever changes a session's state holds it."""
+"""The turn slot, which every change of a session's state has to hold."""
 
 import time
 from collections.abc import Callable
@@ -16,10 +16,10 @@ def lock_session(session_pk: int) -> Session:
 
     Raises:
         NotFound: SESSION_NOT_FOUND, it was deleted.
-        Expired: SESSION_EXPIRED; an expired session is an archive.
-        Conflict: SESSION_READ_ONLY; so is an imported one.
+        Expired: SESSION_EXPIRED.
+        Conflict: SESSION_READ_ONLY, it was imported.
     """
-    # Locked by itself: who waits would read the base, draft and journal that the session had before.
+    # Lock this row alone: a joined query that waits would return the base, draft and journal from before the wait.
     if not Session.objects.select_for_update().filter(pk=session_pk).values_list("pk"):
         raise _not_found()
     session = Session.objects.select_related("mounted_kb", "draft", "journal").get(pk=session_pk)
@@ -31,7 +31,7 @@ def lock_session(session_pk: int) -> Session:
 
 
 def refusal_of(session_pk: int) -> NotFound | Expired | Conflict:
-    """Return why a session that was looked for among those alive takes no turn: it was deleted, or has expired."""
+    """Return the error that says why a session takes no turn: it was deleted, has expired, or was imported."""
     session = Session.objects.filter(pk=session_pk).first()
     return _not_found() if session is None or session.deleted_at is not None else _expired(session)
 
@@ -67,7 +67,7 @@ def lock_idle_session(session_pk: int) -> Session:
 
 
 def change_idle_session[Result](session_pk: int, change: Callable[[Session], Result], wait_ms: int = 0) -> Result:
-    """Return what `change` gives, called with the locked session in a transaction of its own.
+    """Call `change` with the locked session in a transaction of its own, and return its result.
 
     Raises: as for `lock_idle_session`, once a turn has been running for `wait_ms`.
     """
@@ -80,7 +80,7 @@ def change_idle_session[Result](session_pk: int, change: Callable[[Session], Res
 
 
 def turn_in_progress(running: ExplainabilityTurn | None) -> Conflict:
-    """Return the refusal of a busy session, with the running turn's id if that is still to be seen."""
+    """Return the error for a busy session, with the running turn's id if it still runs."""
     return Conflict(
         "Another turn is running in this session.",
         code="TURN_IN_PROGRESS",
@@ -89,7 +89,7 @@ def turn_in_progress(running: ExplainabilityTurn | None) -> Conflict:
 
 
 def waiting_for_slot[Result](wait_ms: int, attempt: Callable[[], Result]) -> Result:
-    """Return what `attempt` gives, trying again for up to `wait_ms` while another turn holds the slot."""
+    """Return the result of `attempt`, repeated for up to `wait_ms` while another turn holds the slot."""
     deadline = time.monotonic() + wait_ms / 1000
     while True:
         try:

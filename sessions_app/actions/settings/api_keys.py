@@ -1,4 +1,4 @@
-"""API keys: made once, shown once, kept as a digest."""
+"""API keys: shown once when they are created, and stored as a digest."""
 
 import logging
 import secrets
@@ -26,7 +26,7 @@ KEY_RANDOM_CHARS = 32
 PREFIX_CHARS = 12
 NAME_CHARS = 120
 USE_NOTED_EVERY = timedelta(minutes=1)
-"""How exact `last_used_at` is: a write for every request would cost more than it tells."""
+"""How exact `last_used_at` is; a write for every request would be too expensive."""
 
 logger = logging.getLogger(__name__)
 
@@ -49,13 +49,13 @@ def _record(kind: AuditKind, key: ApiKey) -> None:
 
 
 def named(key: ApiKey) -> str:
-    """Return a key's name, and how what follows "mrp_" begins, which nothing takes for a key."""
+    """Return a key's name and its first characters after "mrp_", which nothing accepts as a key."""
     return f"{key.name} ({key.prefix.removeprefix('mrp_')}…)"
 
 
 @transaction.atomic
 def ensure_key(project: Project, name: str, plain: str, role: str = Role.EDITOR) -> ApiKey:
-    """Return the row of a key that somebody else chose, making it if it is new.
+    """Return the row of a key that the caller chose, created if it is new.
 
     A key that was revoked stays so.
 
@@ -82,7 +82,7 @@ def _columns(project: Project, name: str, plain: str, role: str, actor: User | N
 
 @transaction.atomic
 def revoke_key(key: ApiKey) -> None:
-    """End the key for good, and the invitations made with it; revoking again changes nothing.
+    """Revoke the key and the invitations made with it; revoking again changes nothing.
 
     Other processes notice within `MRPVM_KEY_CACHE_SECONDS`.
     """
@@ -95,24 +95,24 @@ def revoke_key(key: ApiKey) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A key that was in force, and until when it need not be read again, by the monotonic clock."""
+    """A valid key, and until when it is cached, by the monotonic clock."""
 
     key: ApiKey
     until: float
 
 
 _known: dict[str, _Known] = {}
-"""By digest; only keys in force, so strangers cannot fill it."""
+"""By digest; only valid keys, so that strangers cannot fill it."""
 
 
 def find_key(plain: str) -> ApiKey | None:
-    """Return the key that is in force, with its project; notes its use, at most once a minute.
+    """Return the valid key with its project, or None; store the time of use at most once a minute.
 
-    It is read at most once in `MRPVM_KEY_CACHE_SECONDS`: what other processes revoke or change shows afterwards.
+    It is read at most once in `MRPVM_KEY_CACHE_SECONDS`; changes by other processes are seen afterwards.
     """
     if not plain.startswith(KEY_START):
         return None
-    found_digest, known = digest(plain), _known  # what is forgotten while the key is read is not known again by it
+    found_digest, known = digest(plain), _known  # if the cache is cleared while the key is read, the key is not cached
     if (kept := known.get(found_digest)) is not None and time.monotonic() < kept.until:
         return kept.key
     key = ApiKey.objects.select_related("project").filter(digest=found_digest, revoked_at__isnull=True).first()
@@ -130,14 +130,14 @@ def _note_use(key: ApiKey) -> None:
         unnoted = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
         try:
             ApiKey.objects.filter(unnoted, pk=key.pk).update(last_used_at=now)
-        except OperationalError as error:  # reads continue when the disk is full
+        except OperationalError as error:  # requests that only read continue to work when the disk is full
             logger.warning("the use of key %s was not noted: %s", key.prefix, as_unavailable(error))
             return
         key.last_used_at = now
 
 
 def forget_keys(**_: object) -> None:
-    """Read every key when it is next used, now and once what this transaction changes can be seen by others."""
+    """Empty the cache of keys, now and again after the running transaction is committed."""
     _forget()
     transaction.on_commit(_forget)
 

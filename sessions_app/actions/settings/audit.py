@@ -1,6 +1,6 @@
-"""The audit log: one entry for each change, written in the transaction of the change, with who made it.
+"""The audit log: one entry for each change with its actor, written in the transaction of the change.
 
-The actor is set by the door that a request comes in by, for the block that answers it.
+Each entry point (API, pages, admin, commands) sets the actor while it handles a request.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,19 +42,19 @@ _actor: ContextVar[Callable[[], Actor]] = ContextVar("actor")
 
 
 def current_actor() -> Actor:
-    """Return the current actor; the server itself where none was set."""
+    """Return the current actor, or the server itself if none was set."""
     return _actor.get(lambda: SERVER)()
 
 
 def asking_name() -> str:
-    """Return the name of the user or key that asks for a turn, empty where the server itself does."""
+    """Return the name of the user or key that asks for a turn, empty if the server itself asks."""
     actor = current_actor()
     return actor.name[:_NAME_CHARS] if actor.kind in ("user", "key") else ""
 
 
 @contextmanager
 def acting_as(actor: Callable[[], Actor]) -> Iterator[None]:
-    """Run the block for an actor, who is looked up when first asked for."""
+    """Set the actor for the block; the actor is looked up on first use."""
     token = _actor.set(actor)
     try:
         yield
@@ -63,7 +63,7 @@ def acting_as(actor: Callable[[], Actor]) -> Iterator[None]:
 
 
 def act_as(actor: Actor) -> None:
-    """Replace the actor until the block of `acting_as` around this ends."""
+    """Replace the actor until the end of the surrounding `acting_as` block."""
     _actor.set(lambda: actor)
 
 
@@ -71,8 +71,8 @@ def record(kind: AuditKind, project_pk: int | None, subject: str, /, **facts: An
     """Add an entry, inside the transaction of the change that it describes.
 
     Args:
-        subject: names what is changed, with the id by which it can be found.
-        facts: what else is worth knowing, small and in JSON's types.
+        subject: the name and id of the changed object.
+        facts: further small values that JSON can hold.
     """
     _entry(kind, project_pk, subject, facts).save()
 
@@ -106,22 +106,22 @@ def record_of_user(kind: AuditKind, user: User, **facts: Any) -> None:
 
 
 def record_of_base(kind: AuditKind, base: KnowledgeBase, **facts: Any) -> None:
-    """Add what is done to a knowledge base; see `record`."""
+    """Add an entry about a knowledge base; see `record`."""
     record(kind, base.project_id, f"base “{base.name}” ({base.kb_id})", **facts)
 
 
 def record_of_session(kind: AuditKind, session: Session, **facts: Any) -> None:
-    """Add what is done to a session; see `record`."""
+    """Add an entry about a session; see `record`."""
     record(kind, session.project_id, f"session {session.session_id}", **facts)
 
 
 def record_export(session: Session, form: str, **facts: Any) -> None:
-    """Add that a copy of a session, or of a part of it, is taken out of the server; see `record`."""
+    """Add an entry about an export of a session or of a part of it; see `record`."""
     record_of_session(AuditKind.EXPORTED, session, form=form, **facts)
 
 
 def remove_entries(project_pk: int | None, keys: Sequence[int]) -> None:
-    """Remove these entries of a project, which retention has found too old, and record that."""
+    """Remove these entries of a project, which are older than its retention, and add an entry about that."""
     if keys:
         AuditEntry.objects.without(keys)
         record(AuditKind.TRIMMED, project_pk, "audit log", count=len(keys))

@@ -1,4 +1,4 @@
-"""Withdrawing invitations: one by one, or all by a member who may no longer invite."""
+"""Withdraw one invitation, or all those of a member who may no longer invite."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -9,7 +9,7 @@ from sessions_app.models import AuditKind, Invitation
 
 @transaction.atomic
 def withdraw_invitation(invitation: Invitation) -> None:
-    """Make an invitation useless and forget it; doing so again changes nothing."""
+    """Delete an invitation, so that its link stops working; doing so again changes nothing."""
     gone, _ = Invitation.objects.filter(pk=invitation.pk).delete()
     if gone:
         record(AuditKind.INVITATION_WITHDRAWN, invitation.project_id, f"invitation {invitation.pk}")
@@ -17,7 +17,7 @@ def withdraw_invitation(invitation: Invitation) -> None:
 
 @transaction.atomic
 def withdraw_invitations_of(author: str, project_pk: int | None = None) -> None:
-    """Withdraw the open invitations that a former admin made, who could come back by one: in a project, or in all."""
+    """Withdraw the open invitations by a former admin, in one project or all; one would let the author rejoin."""
     waiting = Invitation.objects.filter(used_at__isnull=True, expires_at__gte=timezone.now())
     if project_pk is not None:
         waiting = waiting.filter(project=project_pk)

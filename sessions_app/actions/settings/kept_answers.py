@@ -1,4 +1,4 @@
-"""Answering a write once for each `Idempotency-Key`, however often it is sent."""
+"""Responses to writes with an `Idempotency-Key`: each is carried out once and its response repeated."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -18,12 +18,12 @@ _SWEPT_AT_ONCE = 500
 
 @transaction.atomic
 def claim_key(project: Project, caller: str, key: str, fingerprint: str) -> tuple[KeptAnswer, bool]:
-    """Return the answer kept under a caller's key, or a new row for one, and whether it is new.
+    """Return the row of a caller's key, and whether it is new and so has no response yet.
 
     Raises:
-        InvalidInput: IDEMPOTENCY_KEY_REUSED, something else was asked under the key.
-        Conflict: IDEMPOTENCY_KEY_IN_USE, the first request is being worked on; IDEMPOTENCY_KEY_UNFINISHED, it never
-            got an answer, so that nobody knows whether it was carried out.
+        InvalidInput: IDEMPOTENCY_KEY_REUSED, the key was sent with another request.
+        Conflict: IDEMPOTENCY_KEY_IN_USE, the first request is still running; IDEMPOTENCY_KEY_UNFINISHED, it never got a
+            response, so it is not known whether it was carried out.
     """
     owner = {"project": project, "caller": caller, "key": key}
     KeptAnswer.objects.filter(**owner, created_at__lt=_kept_since()).delete()
@@ -46,7 +46,7 @@ def keep_answer(kept: KeptAnswer, status: int, headers: Mapping[str, str], body:
 
 
 def release_key(kept: KeptAnswer) -> None:
-    """Delete a claim whose request was refused before it did anything, so that it may be sent again."""
+    """Delete the row of a request that was refused before it did anything, so that it can be sent again."""
     KeptAnswer.objects.filter(pk=kept.pk).delete()
 
 

@@ -1,4 +1,4 @@
-"""The people of a project, as its admins look after them: invited by a link, given another role, removed."""
+"""Members of a project: invite them by a link, change their role, remove them."""
 
 import secrets
 from datetime import timedelta
@@ -26,12 +26,12 @@ def create_invitation(project: Project, role: str, note: str, author: str) -> tu
     """Return a new invitation and the secret of its link, which can never be read again.
 
     Args:
-        note: whom it is for, for the list of invitations.
-        author: the name of who invites.
+        note: a description of the invited person, shown in the list of invitations.
+        author: the name of the inviting user.
 
     Raises:
         InvalidInput: an unknown role, a note that is too long.
-        Conflict: as many wait to be used as may.
+        Conflict: the project has too many open invitations.
     """
     if role not in Role.values:
         raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(Role.values)}.")
@@ -56,10 +56,10 @@ def create_invitation(project: Project, role: str, note: str, author: str) -> tu
 
 @transaction.atomic
 def join_project(secret: str, user: User) -> Membership:
-    """Accept an invitation for a logged-in user. A member of the same or a higher role keeps it.
+    """Accept an invitation for a logged-in user. A member with the same or a higher role keeps that role.
 
     Raises:
-        NotFound: INVITATION_NOT_FOUND, the link is unknown, used or too old.
+        NotFound: INVITATION_NOT_FOUND, the link is unknown, used or expired.
     """
     invitation = _used(secret, user.get_username())
     member = Membership.objects.filter(project=invitation.project_id, user=user).first()
@@ -70,7 +70,7 @@ def join_project(secret: str, user: User) -> Membership:
 
 @transaction.atomic
 def join_as_new_user(secret: str, name: str, password: str) -> User:
-    """Use an invitation for somebody who has no user yet, and return the one that was made.
+    """Accept an invitation for a new user, and return that user.
 
     Raises:
         NotFound: INVITATION_NOT_FOUND.

@@ -1,4 +1,4 @@
-"""Changing which model answers in which role: the project's table, and a session's copy of it."""
+"""Change the table of model roles of a project, or a session's copy of it."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ TABLE = ("roles", "pluginOverrides", "temperature", "thinkingLevel", "verbosity"
 
 @transaction.atomic
 def set_model_roles(project: Project, body: Any) -> ModelRoles:
-    """Replace the project's table; sessions made from now on take it over.
+    """Replace the project's table; sessions created later copy it.
 
     Raises:
         InvalidInput: INVALID_SETTINGS; nothing changes.
@@ -33,9 +33,9 @@ def set_model_roles(project: Project, body: Any) -> ModelRoles:
 
 @transaction.atomic
 def change_model_config(session: Session, body: Any) -> Session:
-    """Change the session's own table: the maps that are named are replaced, the others stay.
+    """Replace the maps of the session's own table that `body` names; the others stay.
 
-    With `take_current_roles` the project's table is taken over first.
+    With `take_current_roles` the project's table is copied first.
 
     Raises:
         InvalidInput: INVALID_SETTINGS; nothing changes.

@@ -1,4 +1,4 @@
-"""Keeping what KB plugins could not do outside of turns, for the operator."""
+"""Store failures of KB plugins outside of turns, for the operator."""
 
 import logging
 
@@ -22,9 +22,9 @@ def record_failure(
     kb_id: str = "",
     source_id: str = "",
 ) -> None:
-    """Store and log a plugin's failure; never raises, since nobody waits for the plugin.
+    """Store and log a plugin's failure; never raises, because no caller depends on it.
 
-    Effects: one row; an error beyond 4,000 characters is kept as far as that, and says so.
+    Effects: one row; an error longer than 4,000 characters is cut, and says so.
     """
     raised = error if isinstance(error, BaseException) else None
     said = f"{type(raised).__name__}: {raised}" if raised else str(error)

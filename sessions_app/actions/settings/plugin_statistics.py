@@ -1,4 +1,4 @@
-"""Learning from a finished turn."""
+"""Update plugin statistics from finished turns."""
 
 from collections.abc import Sequence
 from dataclasses import astuple
@@ -13,12 +13,12 @@ from sessions_app.models.settings.plugin_statistics import EXPERIENCE_FIELDS
 
 @transaction.atomic
 def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], bool]]) -> None:
-    """Bring the project's statistics up to date with the plugin calls of finished turns, in order.
+    """Update the project's statistics with the plugin calls of finished turns, in order.
 
-    Who does this for a project at the same time waits, so that each turn counts once.
+    Concurrent updates of a project wait for each other, so that each turn counts once.
 
     Args:
-        turns: a turn's stages, and whether it failed.
+        turns: for each turn its stages, and whether it failed.
 
     Effects: one row for each plugin that the turns tried.
     """
@@ -29,7 +29,7 @@ def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], b
     seen = {key: experience for key, (_, experience) in rows.items()}
     for stages, failed in turns:
         seen |= learn_turn(stages, seen.__getitem__, turn_failed=failed)
-    # By hand because this is done all the time and the ORM's bulk update would cost several times as much.
+    # Raw SQL, because this runs after every turn and the ORM's bulk update costs several times as much.
     table = connection.ops.quote_name(PluginStatistics._meta.db_table)
     columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in EXPERIENCE_FIELDS)
     with connection.cursor() as cursor:
@@ -40,12 +40,12 @@ def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], b
 
 
 def _locked(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, tuple[int, Experience]]:
-    """Return primary key and experience of these plugins' rows, locked in one order; new ones as untried."""
+    """Lock the rows of these plugins in a fixed order, creating missing ones; return their keys and experience."""
     rows = _lock(project_pk, keys)
     missing = sorted(keys - rows.keys())
     if not missing:
         return rows
-    # Whoever else makes them at the same time wins or waits; both then lock the same rows.
+    # Of concurrent inserts one succeeds; all then lock the same rows.
     PluginStatistics.objects.bulk_create([_new(project_pk, key) for key in missing], ignore_conflicts=True)
     return _lock(project_pk, keys)
 

@@ -1,4 +1,4 @@
-"""Projects, their members, and logging in by a printed link."""
+"""Projects, their members, and login links."""
 
 import re
 import secrets
@@ -29,7 +29,7 @@ SLUG_CHARS = 80
 
 @transaction.atomic
 def ensure_default_project() -> Project:
-    """Return the default project; it and its default base are created if missing."""
+    """Return the default project, created with its default base if missing."""
     project, _ = Project.objects.get_or_create(is_default=True, defaults={"name": "Default", "slug": "default"})
     ensure_default_base(project)
     return project
@@ -37,7 +37,7 @@ def ensure_default_project() -> Project:
 
 @transaction.atomic
 def create_project(name: str, slug: str = "", grounding: str = "") -> Project:
-    """Return a new project with its default base; without a slug it is made from the name.
+    """Return a new project with its default base; the default slug is made from the name.
 
     Raises:
         InvalidInput: no name or slug, a too long one, a slug of other characters, an unknown grounding.
@@ -64,12 +64,12 @@ def change_project(
     session_memory_limit: int | None = None,
     redacts_conversations: bool | None = None,
 ) -> Project:
-    """Name the project, say whether its models may answer without evidence, and choose its policies.
+    """Change the project's name, slug, grounding and policies.
 
     Args:
-        flags: all of the project's choices, the limit of memories with them; as they are when None.
-        session_memory_limit: how many sessions at most keep what their turns left; None for all.
-        redacts_conversations: black out secrets in conversations and sources too, from now on; as it is when None.
+        flags: all policies of the project, set together with `session_memory_limit`; None changes neither.
+        session_memory_limit: how many sessions at most have a memory of their turns; None for no limit.
+        redacts_conversations: redact secrets in later messages and sources too; None changes nothing.
 
     Raises:
         InvalidInput, Conflict: as for `create_project`.
@@ -119,7 +119,7 @@ def _write(project: Project, name: str, slug: str, grounding: str) -> None:
 
 @transaction.atomic
 def set_member(project: Project, user: User, role: str) -> Membership:
-    """Return the user this role in the project, instead of an earlier one.
+    """Give the user this role in the project, in place of an earlier one, and return the membership.
 
     Raises:
         InvalidInput: an unknown role.
@@ -146,7 +146,7 @@ def _new_member(project: Project, user: User, role: str) -> Membership:
 
 @transaction.atomic
 def add_member(project: Project, name: str, role: str | None = None) -> Membership:
-    """Return the membership of the user of this name, making both where they are missing.
+    """Return the membership of the user with this name; user and membership are created if missing.
 
     Args:
         role: None leaves the role that the user has; a new member becomes an editor.
@@ -166,7 +166,7 @@ def add_member(project: Project, name: str, role: str | None = None) -> Membersh
 
 
 def show_project(user: User, slug: str) -> Project:
-    """Return the project that the pages show the user from now on.
+    """Store which project the pages show the user, and return it.
 
     Raises:
         NotFound: the user is no member of such a project.
@@ -183,7 +183,7 @@ def show_project(user: User, slug: str) -> Project:
 def remove_member(membership: Membership) -> None:
     """Remove the user from the project; idempotent.
 
-    Effects: open pages close with their next event; the invitations of the user are withdrawn.
+    Effects: sockets of the user close with their next event; the user's invitations are withdrawn.
     """
     gone, _ = Membership.objects.filter(pk=membership.pk).delete()
     if gone:
@@ -194,7 +194,7 @@ def remove_member(membership: Membership) -> None:
 
 @transaction.atomic
 def ensure_first_admin(project: Project) -> User:
-    """Return an admin user, made on the first start without a password: it signs in by a printed link."""
+    """Return an admin user, created on the first start without a password, to log in by a login link."""
     admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if admin is None:
         admin = User.objects.create_superuser("admin")
@@ -215,14 +215,14 @@ def create_login_link(user: User) -> str:
 
 @transaction.atomic
 def end_login_link(link: LoginLink) -> None:
-    """Make a link useless and forget it; doing so again changes nothing."""
+    """Delete a link, so that it stops working; doing so again changes nothing."""
     gone, _ = LoginLink.objects.filter(pk=link.pk).delete()
     if gone:
         record_of_user(AuditKind.LINK_ENDED, link.user)
 
 
 def use_login_link(secret: str) -> User:
-    """Return the user whom the link logs in, once.
+    """Use up the link and return its user.
 
     Raises:
         InvalidInput: LOGIN_LINK_INVALID, the link is unknown, used or too old.

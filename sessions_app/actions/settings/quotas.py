@@ -1,4 +1,4 @@
-"""What a project may use: chosen by its admins, held wherever something is started or stored."""
+"""Quotas of a project: set them, and enforce them where something is started or stored."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC
@@ -28,9 +28,9 @@ _UNITS_OF_USE = {
 
 @transaction.atomic
 def choose_quotas(project: Project, chosen: Mapping[str, float | None]) -> Project:
-    """Limit what the project may use; None takes a limit away, kinds that are not named stay as they are.
+    """Set quotas of the project; None removes a limit, and kinds that are not named keep theirs.
 
-    What is above a new limit stays; nothing is added until there is room.
+    Nothing is deleted if the project is above a new limit; nothing can be added until it is below.
 
     Raises:
         InvalidInput: an unknown kind, or a number that cannot be a limit.
@@ -56,12 +56,12 @@ def choose_quotas(project: Project, chosen: Mapping[str, float | None]) -> Proje
 
 
 def take_turn(project: Project) -> None:
-    """Count a turn that is about to begin, and refuse it if the project has used up what it may.
+    """Count a turn that is about to begin; raise an error if the project has reached a quota.
 
-    Turns that have begun continue beyond a day's limit, and store what they learn: as many as run at once.
+    Running turns may exceed a day's limit and store their units.
 
     Raises:
-        Unavailable: QUOTA_REACHED, with the seconds until it is free again; QUOTA_FULL, no turn may store a unit.
+        Unavailable: QUOTA_REACHED, with the seconds until the quota is reset; QUOTA_FULL, no turn may store a unit.
     """
     quotas = project.quotas
     units = quotas.get(QuotaKind.UNITS)
@@ -74,7 +74,7 @@ def take_turn(project: Project) -> None:
 
 
 def check_model_use(project: Project) -> None:
-    """Refuse work that may call a model once the project has reached today's limit of tokens or cost.
+    """Raise an error if the project has reached today's limit of tokens or cost; for work that may call a model.
 
     Raises:
         Unavailable: QUOTA_REACHED.
@@ -86,7 +86,7 @@ def check_model_use(project: Project) -> None:
 
 
 def check_sessions(project: Project) -> None:
-    """Refuse one more session; of those made at once each counts those before it. In the transaction that makes it.
+    """Raise an error if the project may have no more sessions; must run in the transaction that creates the session.
 
     Raises:
         Unavailable: QUOTA_FULL.
@@ -99,12 +99,12 @@ def check_sessions(project: Project) -> None:
 
 
 def stored(project: Project) -> dict[QuotaKind, float]:
-    """Return how much the project has stored of each kind that is limited, for `check_growth`."""
+    """Return how much of each limited kind the project has stored, for `check_growth`."""
     return {kind: used(project, kind) for kind in _STORED if kind in project.quotas}
 
 
 def check_growth(project: Project, before: Mapping[QuotaKind, float]) -> None:
-    """Refuse what this transaction has stored if the project has more than it may, and more than before.
+    """Raise an error if this transaction has stored more and the project is now above a quota.
 
     Args:
         before: what `stored` returned in this transaction before the change.
@@ -145,5 +145,5 @@ def count_model_use(project_pk: int, used_tokens: Sequence[Sequence[int | str]])
                 ModelUse.objects.create(
                     project_id=project_pk, day=today, model=str(model)[:200], input_tokens=taken, output_tokens=written
                 )
-        except IntegrityError:  # somebody else was the first today
+        except IntegrityError:  # a concurrent call has created today's row
             row.update(**added)

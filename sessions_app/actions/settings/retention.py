@@ -1,4 +1,4 @@
-"""How long a project keeps what: chosen, stopped, started again."""
+"""Retention rules of a project: set them, stop and start the removal."""
 
 from collections.abc import Mapping
 
@@ -15,9 +15,9 @@ MOST_DAYS = 36_500
 
 @transaction.atomic
 def choose_retention(project: Project, chosen: Mapping[str, int | None]) -> Retention:
-    """Choose after how many days kinds are removed: 0 is never, None what the server's setting says.
+    """Set after how many days kinds of rows are removed: 0 is never, None the server's setting.
 
-    Kinds that are not named stay as they are. The sweeper begins a run by the new rules.
+    Kinds that are not named keep their rule. The sweeper starts a run by the new rules.
 
     Raises:
         InvalidInput: an unknown kind, or a number of days that cannot be.
@@ -37,10 +37,10 @@ def choose_retention(project: Project, chosen: Mapping[str, int | None]) -> Rete
 
 
 def check_days(chosen: Mapping[str, int | None]) -> None:
-    """Refuse days of an unknown kind, or a number of days that cannot be.
+    """Raise an error for an unknown kind or an invalid number of days.
 
     Raises:
-        InvalidInput: with what can be.
+        InvalidInput: its message names the valid values.
     """
     for kind, days in chosen.items():
         if kind not in RetentionKind.values:
@@ -51,7 +51,7 @@ def check_days(chosen: Mapping[str, int | None]) -> None:
 
 @transaction.atomic
 def stop_retention(project: Project) -> Retention:
-    """Remove nothing more of the project until `start_retention`; a run stops after the batch that it is at."""
+    """Stop the removal until `start_retention`; a run stops after its present batch."""
     locked = _locked(project)
     if not locked.is_stopped:
         locked.is_stopped = True

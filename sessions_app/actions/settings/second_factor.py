@@ -18,17 +18,17 @@ WRONG = "This code is not right. Codes of the app change every 30 seconds, and e
 
 @transaction.atomic
 def begin_enrolment(user: User) -> TOTPDevice:
-    """Return a new authenticator whose secret the user's app takes next; it counts once a code of it was given."""
+    """Return a new authenticator for the user's app to scan; it takes effect once a code of it is confirmed."""
     TOTPDevice.objects.filter(user=user, confirmed=False).delete()
     return TOTPDevice.objects.create(user=user, name="app", confirmed=False)
 
 
 def confirm_enrolment(user: User, code: str) -> list[str]:
-    """Make the new authenticator count from now on; return the recovery codes, which are shown this once.
+    """Put the new authenticator into effect; return the recovery codes, which cannot be read again.
 
     Raises:
-        InvalidInput: the code is not one of it.
-        Conflict: the user has an authenticator that counts; that one is removed first.
+        InvalidInput: the code is wrong.
+        Conflict: the user has an authenticator in effect, which must be removed first.
     """
     codes: list[str] = []
     with transaction.atomic():
@@ -47,10 +47,10 @@ def confirm_enrolment(user: User, code: str) -> list[str]:
 
 
 def check_code(user: User, code: str) -> None:
-    """Use up a code of the user's app, or one of the recovery codes.
+    """Check and use up a code of the user's app, or a recovery code.
 
     Raises:
-        InvalidInput: it is neither, was used, or comes too soon after wrong ones.
+        InvalidInput: it is neither, was used already, or comes too soon after wrong codes.
     """
     with transaction.atomic():
         device = _device_for(user, code)
@@ -58,7 +58,7 @@ def check_code(user: User, code: str) -> None:
         is_right = device is not None and not seconds and _verified(device, code)
         if is_right and isinstance(device, StaticDevice):
             record_of_user(AuditKind.RECOVERY_CODE_USED, user, left=device.token_set.count())
-    # Raised out here: the count of wrong codes is kept.
+    # Raised outside of the transaction, so that the count of wrong codes is stored.
     if seconds:
         raise InvalidInput(f"Too many wrong codes. Try again in {seconds} seconds.")
     if not is_right:
@@ -66,7 +66,7 @@ def check_code(user: User, code: str) -> None:
 
 
 def renew_recovery_codes(user: User, code: str) -> list[str]:
-    """Return new recovery codes, which are shown this once; the earlier ones end.
+    """Return new recovery codes, which cannot be read again; the earlier ones stop working.
 
     Raises:
         InvalidInput: see `check_code`.
@@ -110,7 +110,7 @@ def reset_second_factor_of(name: str) -> bool:
 
 
 def _device_for(user: User, code: str) -> TOTPDevice | StaticDevice | None:
-    """Return what the code is checked against, locked: the app for digits alone, else the recovery codes."""
+    """Return the locked device to check the code with: the app if it has only digits, else the recovery codes."""
     model = TOTPDevice if _plain(code).isdigit() else StaticDevice
     return model.objects.select_for_update().filter(user=user, confirmed=True).first()
 
@@ -127,7 +127,7 @@ def _verified(device: TOTPDevice | StaticDevice, code: str) -> bool:
 
 
 def _plain(code: str) -> str:
-    """Return a code as it is stored: people type spaces, hyphens and capitals."""
+    """Return a code in its stored form, without the spaces, hyphens and capitals that people type."""
     return "".join(character for character in code.lower() if character.isalnum())[:16]
 
 

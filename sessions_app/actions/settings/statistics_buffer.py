@@ -1,6 +1,6 @@
-"""A write-behind buffer of plugin statistics: stored a moment later, several turns at once.
+"""A write-behind buffer of plugin statistics, which stores those of several turns at once.
 
-Turns of a project would otherwise wait for each other's row locks, for figures that nobody needs that soon.
+Without it the turns of a project would wait for each other's row locks.
 """
 
 import logging
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class StatisticsBuffer:
-    """Collects what turns of all threads did; a process that dies loses those of its last moment."""
+    """Collects the statistics of turns of all threads; a process that dies loses the newest ones."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -39,7 +39,7 @@ class StatisticsBuffer:
             self.flush()
 
     def flush(self) -> None:
-        """Store what was added; what cannot be stored is logged and dropped, for no turn depends on it."""
+        """Store the collected statistics; those that cannot be stored are logged and dropped."""
         with self._lock:
             turns_of, self._turns = self._turns, {}
             timer, self._timer = self._timer, None

@@ -1,4 +1,4 @@
-"""What happens to users by Django's own doors (login, logout, the admin, its commands), recorded in the audit log.
+"""Records in the audit log what Django itself does with users: login, logout, the admin, its commands.
 
 An invitation names its author by the user's name, so a user who gets another, is deactivated or deleted loses theirs.
 """
@@ -15,13 +15,13 @@ from sessions_app.call_rates import is_allowed, network_of
 from sessions_app.models import AuditKind
 
 FAILED_LOGINS_A_MINUTE = 30
-"""From one address; of further ones in that minute the log tells only that there were some."""
+"""Limit per address; for further ones in that minute there is a single entry."""
 
 _WATCHED = ("username", "email", "first_name", "last_name", "is_active", "is_staff", "is_superuser")
 
 
 def record_failed_login(name: str, reason: str) -> None:
-    """Record that somebody could not log in as a user of this name, which may not exist."""
+    """Record a failed login with this name; there may be no such user."""
     network = network_of(current_actor().address)
     if not is_allowed(f"failed-logins:{network}", FAILED_LOGINS_A_MINUTE):
         if not is_allowed(f"failed-logins-left-out:{network}", 1):
@@ -48,7 +48,7 @@ def _login_failed(credentials: dict[str, Any], **_: Any) -> None:
 
 
 def _about_to_save(instance: User, update_fields: Any = None, **_: Any) -> None:
-    """Remember what is stored of a user, unless only the time of the login is about to change."""
+    """Remember the stored values of a user, unless only the time of the login changes."""
     if update_fields is not None and set(update_fields) <= {"last_login"}:
         instance._stored = None  # type: ignore[attr-defined]
     else:
@@ -92,7 +92,7 @@ def _rights_changed(instance: Any, action: str, pk_set: set[int] | None, model: 
 
 
 def watch_users() -> None:
-    """Connect to Django's signals; again changes nothing."""
+    """Connect to Django's signals; calling this again changes nothing."""
     user_logged_in.connect(_logged_in, dispatch_uid="audit-login")
     user_logged_out.connect(_logged_out, dispatch_uid="audit-logout")
     user_login_failed.connect(_login_failed, dispatch_uid="audit-failed-login")

@@ -1,4 +1,4 @@
-"""Alerts: made, deleted, compared with their limits, and told, each crossing once."""
+"""Create, delete and check alerts, and claim crossings for notification, each once."""
 
 import math
 from datetime import datetime, timedelta
@@ -24,12 +24,12 @@ WINDOW_MINUTES = (1, 10_080)
 """The shortest and the longest window: a week."""
 TARGET_CHARS = 500
 KEPT_CROSSINGS = 200
-"""Crossings of an alert that are kept, the newest."""
+"""How many of an alert's newest crossings are kept."""
 MOST_TRIES = 6
 FIRST_WAIT = timedelta(seconds=30)
-"""Before the second try; before each further one twice as long."""
+"""The wait before the second attempt, doubled before each further one."""
 LEASE = timedelta(minutes=2)
-"""A try that has not ended by then was given up, with its process."""
+"""An attempt that has not ended by then counts as abandoned with its process."""
 _COUNT_MAX = 1_000_000
 
 
@@ -46,7 +46,7 @@ def create_alert(
     """Return a new alert on the rate of a filter.
 
     Raises:
-        InvalidInput: a number out of range; no address that can be told; mail without a mail server.
+        InvalidInput: a number out of range; an invalid address; mail without a mail server.
         Conflict: the project has too many.
     """
     target = target.strip()
@@ -104,9 +104,9 @@ def _subject(alert: Alert) -> str:
 
 
 def compare_with_limit(alert: Alert, now: datetime) -> AlertCrossing | None:
-    """Compare the rate of the alert's window with its limit; return the crossing if it was passed just now.
+    """Compare the rate of the alert's window with its limit; return the crossing if there is a new one.
 
-    Whoever compares at the same time finds it passed already. A window of too few turns changes nothing.
+    Of concurrent calls one returns the crossing. A window of too few turns changes nothing.
     """
     since = now - timedelta(minutes=alert.window_minutes)
     rate = filter_rate(alert.project, parse(alert.saved_filter.text), since)
@@ -138,7 +138,7 @@ def _add_crossing(alert: Alert, rate: Rate, now: datetime) -> AlertCrossing:
 
 
 def claim_crossing(now: datetime) -> AlertCrossing | None:
-    """Return a crossing that is to be told now, which nobody else gets before `LEASE` is over; None without one."""
+    """Return a crossing that is due for notification, or None; it is not returned again before `LEASE` is over."""
     due = AlertCrossing.objects.filter(status=AlertCrossing.Status.WAITING, next_try_at__lte=now)
     for crossing in due.select_related("alert__saved_filter", "alert__project").order_by("next_try_at")[:10]:
         mine = AlertCrossing.objects.filter(pk=crossing.pk, status=crossing.status, next_try_at=crossing.next_try_at)
@@ -149,12 +149,12 @@ def claim_crossing(now: datetime) -> AlertCrossing | None:
 
 
 def note_told(crossing: AlertCrossing) -> None:
-    """Note that the receiver has taken a crossing."""
+    """Store that the receiver has accepted the notification."""
     AlertCrossing.objects.filter(pk=crossing.pk).update(status=AlertCrossing.Status.SENT, problem="")
 
 
 def note_untold(crossing: AlertCrossing, problem: str) -> None:
-    """Note why a crossing could not be told; it is tried again later, `MOST_TRIES` times in all."""
+    """Store why a notification failed; it is repeated later, up to `MOST_TRIES` attempts in all."""
     is_last = crossing.tries >= MOST_TRIES
     wait = FIRST_WAIT * 2 ** (crossing.tries - 1)
     AlertCrossing.objects.filter(pk=crossing.pk).update(

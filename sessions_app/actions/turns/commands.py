@@ -23,7 +23,7 @@ def record_command(
     """Store and return the entry of a command in the locked session, whose `turn_sequence` the caller saves.
 
     Args:
-        conditions: what it was answered from and shares with other commands.
+        conditions: the conditions that it shares with other commands.
     """
     locked.turn_sequence += 1
     return ExplainabilityTurn.objects.create(

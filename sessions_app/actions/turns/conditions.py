@@ -1,4 +1,4 @@
-"""What many turns ran under, stored once."""
+"""Storage of conditions, each shared by many turns."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from sessions_app.models import TurnConditions
 
 
 def digest_of(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 by which conditions are known, in hexadecimal."""
+    """Return the SHA-256 of conditions in hexadecimal."""
     return hashlib.sha256(json_bytes(content)).hexdigest()
 
 
 def store_conditions(project_pk: int, digest: str, content: Mapping[str, Any]) -> int:
-    """Return the key of the project's conditions of this digest, which are stored unless they are there."""
+    """Return the key of the project's conditions with this digest, stored if they are new."""
     row = TurnConditions(project_id=project_pk, digest=digest, content=content)
     TurnConditions.objects.bulk_create([row], ignore_conflicts=True)
     stored = TurnConditions.objects.filter(project_id=project_pk, digest=digest)
@@ -24,5 +24,5 @@ def store_conditions(project_pk: int, digest: str, content: Mapping[str, Any]) -
 
 
 def product_version() -> str:
-    """Return the version of this server, which is part of what turns ran under."""
+    """Return the version of this server, which is part of the conditions."""
     return str(settings.MRPVM_VERSION)

@@ -54,7 +54,7 @@ def _count_new(pause: Callable[[], None]) -> int:
     counted.newest_turn = max((pk for pk, _ in new), default=counted.newest_turn)
     waiting = sorted(hours)
     began = time.monotonic()
-    _note(counted, waiting)  # before any is counted, so that the next run counts what this one leaves
+    _note(counted, waiting)  # stored before counting, so that the next run counts the hours that this one leaves
     while waiting:
         _count_hour(waiting.pop())
         pause()
@@ -65,7 +65,7 @@ def _count_new(pause: Callable[[], None]) -> int:
 
 
 def _new_turns(newest_turn: int) -> list[tuple[int, datetime]]:
-    """Return key and time of the turns beyond the one with this key, the oldest first, as far as all have ended."""
+    """Return key and time of the turns after this key, oldest first, up to the first that still runs."""
     running = ExplainabilityTurn.objects.filter(status=ExplainabilityTurn.Status.RUNNING)
     oldest = running.aggregate(oldest=Min("pk"))["oldest"]
     new = ExplainabilityTurn.objects.filter(pk__gt=newest_turn).order_by("pk")
@@ -80,7 +80,7 @@ def _note(counted: CountedTurns, waiting: Sequence[datetime]) -> None:
 
 @dataclass(slots=True)
 class _Count:
-    """What the turns of one row come to so far."""
+    """The running totals of one row."""
 
     turns: int = 0
     kinds: Counter[str] = field(default_factory=Counter)

@@ -10,10 +10,10 @@ from sessions_app.models import ExplainabilityTurn, ImportedSpan, Project, Sessi
 
 
 def lock_trace(project: Project, trace_id: str) -> list[ImportedSpan]:
-    """Return the stored spans of a trace, oldest first.
+    """Lock the project and return the stored spans of a trace, oldest first.
 
-    Effects: the project is locked until the end of the running transaction, so that two batches of one trace follow
-    each other.
+    The lock lasts until the end of the running transaction, so that two batches of one trace are stored one after the
+    other.
     """
     Project.objects.select_for_update().get(pk=project.pk)
     return list(ImportedSpan.objects.filter(project=project, trace_id=trace_id).order_by("id"))
@@ -30,7 +30,7 @@ def store_spans(
 
 
 def conversation_session(project: Project, session_id: str) -> Session:
-    """Return the project's session of this id, created if it is new; also one that has ended.
+    """Return the project's session with this id, created if it is new; it may have expired or been deleted.
 
     Another project may have a session of the same id.
     """
@@ -40,5 +40,5 @@ def conversation_session(project: Project, session_id: str) -> Session:
     try:
         with transaction.atomic():
             return create_session(project, client_name=session_id)
-    except IntegrityError:  # a request beside this one has made it
+    except IntegrityError:  # a concurrent request has created it
         return Session.objects.get(project=project, session_id=session_id)

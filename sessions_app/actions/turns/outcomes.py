@@ -1,4 +1,4 @@
-"""What lists tell of turns that were stored without it: by an earlier version, or in a bundle that one wrote."""
+"""Fill in the outcome of turns that an earlier version stored, or that came in its bundles."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ _ROWS_A_QUERY = 500
 def fill_missing_outcomes(pause: Callable[[], None] = lambda: None) -> int:
     """Fill in the outcome of ended turns that have none; return how many.
 
-    Effects: their rows; the hours that they are in are counted again.
+    Effects: their rows; their hours are counted again.
 
     Args:
         pause: called between two transactions; lets running turns go first.
@@ -32,7 +32,7 @@ def fill_missing_outcomes(pause: Callable[[], None] = lambda: None) -> int:
 
 
 def _without_outcome() -> list[ExplainabilityTurn]:
-    # Where nothing is missing these are the running ones, which the index of outcomes names.
+    # If no outcome is missing, only running turns match, which the index of outcomes finds.
     turns = ExplainabilityTurn.objects.filter(outcome="").exclude(status=ExplainabilityTurn.Status.RUNNING)
     columns = ("kind", "status", "answer_status", "answer_basis", "user_message", "assistant_preview", "created_at")
     return list(turns.select_related("session").only("session__project_id", *columns).order_by("pk")[:_ROWS_A_QUERY])

@@ -15,7 +15,7 @@ from sessions_app.models import ExplainabilityTurn, TurnEvents
 from sessions_app.models.turns.payload_frames import Payload, framed, payload_texts, places
 
 type Judged = list[Any]
-"""`[unit id, step, store, execution id, rank, score, reason]`, and the parts of the score where there are any."""
+"""`[unit id, step, store, execution id, rank, score, reason]`, followed by the parts of the score if there are any."""
 
 
 def batch(
@@ -25,10 +25,10 @@ def batch(
     payloads: Sequence[Payload],
     judged: Sequence[Judged] = (),
 ) -> TurnEvents:
-    """Return the unsaved row of a batch of events and the payloads that became whole with them.
+    """Return the unsaved row of a batch of events and the payloads that they complete.
 
     Args:
-        judged: the steps of the ledger that a committed turn's last batch holds.
+        judged: ledger steps, which only the last batch of a committed turn has.
     """
     index, column = framed(payloads)
     return TurnEvents(
@@ -50,10 +50,10 @@ def judged_step(execution_id: str, row: LedgerEntry) -> Judged:
 def payload(ref: str, parts: Mapping[str, Any], writer: WireWriter | None = None) -> Payload:
     """Return a node's payload `{input, output, error, meta}` without secrets.
 
-    Beyond the setting's size the text is cut, and the payload says how long it was.
+    A text above the limit is cut, and the payload says how long it was.
 
     Args:
-        writer: that of the turn, which has read already what its payloads have in common.
+        writer: the turn's writer, which has already read what the turn's payloads have in common.
     """
     text = (writer or WireWriter()).json({key: parts.get(key) for key in ("input", "output", "error", "meta")})
     text = redacted_json(text)
@@ -67,7 +67,7 @@ def remove_payloads(turns: Sequence[int]) -> None:
 
 
 def remove_exchanges(turns: Sequence[int]) -> None:
-    """Remove what these turns sent to models and got back, in the caller's transaction; other payloads stay."""
+    """Remove the model requests and responses of these turns, in the caller's transaction; other payloads stay."""
     for batch in TurnEvents.objects.filter(turn__in=turns).defer("events", "judged"):
         payload_places = places(batch.payload_index)
         texts = payload_texts(batch.payloads, payload_places)
@@ -84,7 +84,7 @@ def remove_exchanges(turns: Sequence[int]) -> None:
 
 
 def _without_exchanges(payload: Payload) -> Payload:
-    """Return a payload without its requests; nothing of one that was cut and may hold some."""
+    """Return a payload without its requests; an empty one if it was cut and may hold requests."""
     if b'"requests"' not in payload.text:
         return payload
     if len(payload.text) < payload.size:

@@ -1,4 +1,4 @@
-"""Rating an answer, that of an expired session too."""
+"""Rate answers, also those of expired sessions."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,13 +15,13 @@ NOBODY = Author(name="")
 
 @transaction.atomic
 def rate_turn(turn: ExplainabilityTurn, value: str, note: str = "", author: Author = NOBODY) -> None:
-    """Set what a person thinks of the turn's answer, with a note, or take both back with an empty `value`.
+    """Set a person's rating and note of the turn's answer, or remove both with an empty `value`.
 
     Raises:
         InvalidInput: another value, too long a note, or a turn without an answer.
 
-    Effects: the person's score, and the turn's rating, which is the newest score; its hour of the overview is counted
-    again; `turn.rated`.
+    Effects: the person's score; the turn's rating, which is the newest score; the turn's hour is counted again;
+    `turn.rated`.
     """
     note = note.strip()
     if value not in ("", *TurnRating.Value.values):
@@ -30,7 +30,7 @@ def rate_turn(turn: ExplainabilityTurn, value: str, note: str = "", author: Auth
         raise InvalidInput(f"A note has at most {NOTE_CHARS} characters; this one has {len(note)}.")
     if turn.status != ExplainabilityTurn.Status.SUCCEEDED:
         raise InvalidInput("This turn gave no answer that could be rated.")
-    ExplainabilityTurn.objects.select_for_update().only("pk").get(pk=turn.pk)  # two people's newest is one of them
+    ExplainabilityTurn.objects.select_for_update().only("pk").get(pk=turn.pk)  # orders concurrent ratings
     person = author.name[:150]
     if value:
         columns = {"value": value, "note": note, "user": author.user, "scored_at": timezone.now()}
@@ -43,7 +43,7 @@ def rate_turn(turn: ExplainabilityTurn, value: str, note: str = "", author: Auth
 
 
 def _take_newest_score(turn: ExplainabilityTurn) -> str:
-    """Make the newest score with a thumb the turn's rating and return its value, empty where there is none."""
+    """Make the newest score with a thumb the turn's rating; return its value, empty if there is none."""
     scores = TurnScore.objects.filter(turn=turn).exclude(value=TurnScore.Value.SKIPPED)
     newest = scores.order_by("-scored_at", "-id").first()
     if newest is None:

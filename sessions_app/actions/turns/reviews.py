@@ -1,4 +1,4 @@
-"""The review queue: turns are added to it, skipped and taken out."""
+"""Add turns to the review queue, skip them and remove them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MOST_QUEUED = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueResult:
-    """How many turns were added, were in the queue already, or have no answer that could be rated."""
+    """How many turns were added, were in the queue already, or have no answer to rate."""
 
     added: int
     known: int
@@ -38,7 +38,7 @@ def queue_turns(project: Project, turns: Sequence[ExplainabilityTurn], author: A
         raise Conflict(f"A review queue has at most {MOST_QUEUED} turns; this one has {count}.")
     QueuedTurn.objects.bulk_create(
         (QueuedTurn(project=project, turn=turn, added_by_name=author.name[:150]) for turn in new),
-        ignore_conflicts=True,  # somebody may have added one meanwhile
+        ignore_conflicts=True,  # a concurrent request may have added one
     )
     if new:
         record(AuditKind.REVIEW_QUEUED, project.pk, "review queue", count=len(new))
@@ -47,7 +47,7 @@ def queue_turns(project: Project, turns: Sequence[ExplainabilityTurn], author: A
 
 @transaction.atomic
 def unqueue_turns(project: Project, request_ids: Collection[str] | None = None) -> int:
-    """Remove turns from the queue, all where none is named; return how many. Their scores stay."""
+    """Remove the named turns from the queue, or all if none is named; return how many. Their scores stay."""
     queued = QueuedTurn.objects.filter(project=project)
     if request_ids is not None:
         queued = queued.filter(turn__request_id__in=request_ids)
@@ -58,7 +58,7 @@ def unqueue_turns(project: Project, request_ids: Collection[str] | None = None) 
 
 
 def skip_turn(turn: ExplainabilityTurn, author: Author) -> None:
-    """Note that a person has looked at a turn and gives no rating; one that the person gave stays."""
+    """Store that a person has skipped a turn; an earlier rating by the person stays."""
     skipped = {"user": author.user, "value": TurnScore.Value.SKIPPED}
     with transaction.atomic():
         TurnScore.objects.get_or_create(turn=turn, person=author.name[:150], defaults=skipped)

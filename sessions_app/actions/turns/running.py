@@ -1,4 +1,4 @@
-"""Locks and the request to cancel of turns that run."""
+"""Lock running turns, and request their cancellation."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,7 +12,7 @@ _RUNNING = ExplainabilityTurn.Status.RUNNING
 def lock_running_turn(turn_pk: int) -> ExplainabilityTurn | None:
     """Return a running turn with its session, both rows locked until the end of the running transaction.
 
-    None if there is no such turn or it has ended.
+    Return None if there is no such turn or it has ended.
     """
     turn = ExplainabilityTurn.objects.filter(pk=turn_pk).only("session_id").first()
     if turn is None:
@@ -43,5 +43,5 @@ def request_cancel(turn: ExplainabilityTurn) -> None:
     """
     stored = ExplainabilityTurn.objects.filter(pk=turn.pk)
     if not stored.filter(status=_RUNNING).update(cancel_requested_at=timezone.now()):
-        status = stored.values_list("status", flat=True).first()  # the caller's may be of before its end
+        status = stored.values_list("status", flat=True).first()  # the caller may have read the turn before its end
         raise Conflict("The turn has ended already.", code="TURN_NOT_RUNNING", details={"status": status})

@@ -1,4 +1,4 @@
-"""Whole copies of the database while it is in use, and the one that SQLite's server makes each day."""
+"""Copies of the database in use, and the daily copy of an SQLite database."""
 
 import os
 import sqlite3
@@ -13,7 +13,7 @@ _PREFIX, _SUFFIX = "db-", ".sqlite3"
 
 
 def copy_sqlite(target: Path) -> None:
-    """Write the database as it is at one moment to a new file, which only its owner can read; nobody waits for it.
+    """Write a consistent copy of the database to a new file that only its owner can read, without blocking writers.
 
     Raises:
         FileExistsError: there is such a file.
@@ -24,9 +24,9 @@ def copy_sqlite(target: Path) -> None:
         closing(sqlite3.connect(f"file:{database_file()}?mode=ro", uri=True)) as source,
         closing(sqlite3.connect(target)) as copy,
     ):
-        # At once: a copy page by page begins anew whenever somebody writes.
+        # In one step, because a copy page by page starts again after every write.
         source.backup(copy)
-        copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
+        copy.execute("PRAGMA journal_mode = DELETE")  # so that the copy is one file, without a log
 
 
 def database_file() -> Path:
@@ -40,8 +40,7 @@ def copies_directory() -> Path:
 
 
 def make_daily_copy() -> int:
-    """Copy SQLite's database once a day (UTC) and remove all but the newest `MRPVM_DAILY_COPIES`; return how many
-    copies were made. PostgreSQL's operators have means of their own.
+    """Copy an SQLite database once a day (UTC) and keep the newest `MRPVM_DAILY_COPIES`; return how many were made.
 
     Effects: a file `backups/db-YYYY-MM-DD.sqlite3` in the data directory.
     """
@@ -53,7 +52,7 @@ def make_daily_copy() -> int:
         return 0
     directory.mkdir(mode=0o700, exist_ok=True)
     unfinished = directory / ".copy-being-made"
-    unfinished.unlink(missing_ok=True)  # of a process that ended meanwhile
+    unfinished.unlink(missing_ok=True)  # left by a process that ended during the copy
     copy_sqlite(unfinished)
     unfinished.replace(today)
     for old in sorted(directory.glob(f"{_PREFIX}*{_SUFFIX}"))[: -settings.MRPVM_DAILY_COPIES]:

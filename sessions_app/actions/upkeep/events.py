@@ -1,4 +1,4 @@
-"""Compaction of session events: of old ones those stay that the views of turns read."""
+"""Compaction of session events, which removes the old ones that no view of a turn reads."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -15,9 +15,9 @@ from sessions_app.queries.turns.state import STATE_KINDS, TURN_ENDS, TURN_START
 
 @dataclass(slots=True)
 class EventCompaction:
-    """A walk over all sessions, so many a sweep; `reached` is the key of the last one that was looked at.
+    """Goes through all sessions, a number of them per sweep; `reached` is the key of the last one.
 
-    Events stay whole for `kept_whole`: a page that was away for longer is told to load itself again.
+    Events are kept for `kept_whole`; a page that was disconnected for longer has to reload.
     """
 
     kept_whole: timedelta = timedelta(days=7)
@@ -26,7 +26,7 @@ class EventCompaction:
     reached: int = 0
 
     def __call__(self, pause: Callable[[], None] = lambda: None) -> int:
-        """Compact the old events of the next sessions; returns how many rows went. Safe in several processes at once.
+        """Compact the old events of the next sessions; return how many rows were removed. Processes may do so at once.
 
         Args:
             pause: called between two transactions; lets running turns go first.
@@ -47,7 +47,7 @@ compact_events = EventCompaction()
 
 
 def _due(keys: Sequence[int], before: datetime) -> list[int]:
-    """Return those sessions whose first event that is not compacted is from before a moment."""
+    """Return the sessions whose first event that is not compacted is older than `before`."""
     if not keys:
         return []
     rest = SessionEvent.objects.filter(session=OuterRef("pk"), sequence__gt=OuterRef("compacted_sequence"))
@@ -58,9 +58,9 @@ def _due(keys: Sequence[int], before: datetime) -> list[int]:
 
 @transaction.atomic
 def _compact(session_pk: int, before: datetime, row_count: int) -> int | None:
-    """Compact a session's next `row_count` events from before a moment.
+    """Compact a session's next `row_count` events that are older than `before`.
 
-    Return how many rows went, None if none are left.
+    Return how many rows were removed, None if no old events are left.
     """
     reached = Session.objects.filter(pk=session_pk).values_list("compacted_sequence", flat=True).first()
     if reached is None:
@@ -77,11 +77,11 @@ def _compact(session_pk: int, before: datetime, row_count: int) -> int | None:
 
 
 def kept_sequences(rows: Sequence[tuple[int, str]]) -> set[int]:
-    """Return which of a session's events, given as number and kind in order, are needed for the state around turns.
+    """Return the numbers of the events needed for the state around turns; `rows` are numbers and kinds in order.
 
-    Events that change the state stay, and before each of them the starts and ends of two turns, which tell between
-    which turns it happened. The newest events stay too: later ones may need them, and by the last one a page sees that
-    it has missed something.
+    Events that change the state stay, and before each of them the starts and ends of two turns, which show between
+    which turns it happened. The newest events stay too: later ones may need them, and a page compares its own number
+    with the last one.
     """
     kept: set[int] = set()
     starts, ends = deque[int](maxlen=2), deque[int](maxlen=2)

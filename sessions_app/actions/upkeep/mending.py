@@ -1,4 +1,4 @@
-"""What the doctor mends; values that cannot be read are mended by `actions/damage.py`."""
+"""Repairs of the command `doctor`; `actions/damage.py` repairs values that cannot be read."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -14,7 +14,7 @@ from sessions_app.queries.integrity import Counter, Sequencer, WrongCounter, los
 def set_counters(
     name: Sequencer | Counter | Literal["compacted_sequence", "removed_message_count"], wrong: Sequence[WrongCounter]
 ) -> int:
-    """Set a counter of these sessions to the value that fits their rows; return how many."""
+    """Set a counter of these sessions to the value that matches their rows; return how many."""
     for counter in wrong:
         Session.objects.filter(pk=counter.pk).update(**{name: counter.value})
     return len(wrong)
@@ -22,7 +22,7 @@ def set_counters(
 
 @transaction.atomic
 def set_unit_counts(wrong: Sequence[tuple[int, int]]) -> int:
-    """Set how many units of their own these layers, given by their keys, hold; return how many layers."""
+    """Set the unit counts of layers by their keys; return how many layers."""
     for key, count in wrong:
         KnowledgeLayer.objects.filter(pk=key).update(own_unit_count=count)
     return len(wrong)
@@ -30,9 +30,9 @@ def set_unit_counts(wrong: Sequence[tuple[int, int]]) -> int:
 
 @transaction.atomic
 def drop_lost_pointers() -> int:
-    """Empty foreign keys that name no row, and remove rows that cannot be without one; return how many rows changed.
+    """Clear dangling foreign keys, and delete rows that require one; return how many rows changed.
 
-    What pointed at a row that is removed is looked at in turn.
+    Rows that pointed at a deleted row are treated in the same way.
     """
     changed_count, quote = 0, connection.ops.quote_name
     while pointers := lost_pointers():
@@ -47,7 +47,7 @@ def drop_lost_pointers() -> int:
 
 @transaction.atomic
 def leave_to_sweeper(layers: Sequence[int]) -> int:
-    """Make layers that nothing points at ones that the sweeper removes; return how many."""
+    """Mark unreferenced layers for removal by the sweeper; return how many."""
     abandon(KnowledgeLayer.objects.filter(pk__in=layers))
     return len(layers)
 
@@ -58,6 +58,6 @@ def mark_index_outdated(layers: Sequence[int]) -> int:
 
 
 def forget_statistics(keys: Sequence[int]) -> int:
-    """Remove these plugin statistics, so that the plugins count as untried; return how many."""
+    """Delete these plugin statistics, so that the plugins count as untried; return how many."""
     gone, _ = PluginStatistics.objects.filter(pk__in=keys).delete()
     return gone

@@ -1,4 +1,4 @@
-"""Removing what projects no longer keep, a few rows a transaction."""
+"""Remove rows that are older than their project's retention, a few rows per transaction."""
 
 import time
 from collections import deque
@@ -32,18 +32,18 @@ from sessions_app.models import (
 from sessions_app.queries.settings.retention import days_kept, is_forgetting, removable, undrawn_spans
 
 REST = timedelta(hours=1)
-"""How long after a run the next one begins: days are counted, so minutes do not matter."""
+"""The wait between two runs; retention counts in days, so an hour does not matter."""
 SECONDS_AT_ONCE = 20.0
 """Time limit of a sweep, which leaves the rest of a run for the next one."""
 _FIRST_SPANS = 50
 _LONG, _QUICK = 0.08, 0.02
-"""Seconds of a transaction from which the next one takes half as many rows, and below which twice as many."""
+"""A transaction of at least `_LONG` seconds halves the rows of the next one; one below `_QUICK` doubles them."""
 _KEYS_A_QUERY = 10_000
-"""The query has to go through all that is old, so that it is asked seldom; it locks nothing."""
+"""A large number, because the query scans all old rows. It locks nothing."""
 _ROWS_A_TRANSACTION: Mapping[RetentionKind, int] = {
     RetentionKind.TRIALS: 1, RetentionKind.IMPORTED_TRACES: 1, RetentionKind.AUDIT: ROWS_A_TRANSACTION,
 }  # fmt: skip
-"""What stands for many rows goes alone, after these: an experiment has up to 200 trials, a trace 2,000 spans."""
+"""Rows with many dependent rows are removed one by one: an experiment has up to 200 trials, a trace 2,000 spans."""
 
 
 class Pace:
@@ -69,15 +69,15 @@ class Pace:
 
 
 class _Ended(Exception):
-    """The run was stopped, or goes by rules that hold no longer."""
+    """The run was stopped, or its rules have changed."""
 
 
 def carry_out_retention(pause: Callable[[], None] = lambda: None, rest: timedelta = REST) -> int:
-    """Remove what projects no longer keep; return how much, 0 where another process does it.
+    """Remove rows that are older than their project's retention; return how many, 0 if another process does it.
 
     Args:
         pause: called between two transactions; lets running turns go first.
-        rest: how long ago a project's last run is over at least.
+        rest: the least time since the end of a project's last run.
     """
     with alone_at("retention") as hold:
         if hold is None:
@@ -110,7 +110,7 @@ def _carry_out(project: Project, pause: Callable[[], None], until: float, rest: 
 
 
 def _batches(run: Retention, kind: RetentionKind) -> Iterator[int]:
-    """Remove the rows of a kind batch by batch; yields how many rows each has removed."""
+    """Remove the rows of a kind batch by batch; yield the number of rows of each."""
     days = days_kept(run.days, kind)
     if not days:
         return
@@ -136,7 +136,7 @@ def _batches(run: Retention, kind: RetentionKind) -> Iterator[int]:
 
 
 def _without_spans(run: Retention, spans: QuerySet[ImportedSpan], *, is_counted: bool) -> Iterator[int]:
-    """Remove spans batch by batch; yields how many count as removed: a trace counts once, not by its spans."""
+    """Remove spans batch by batch; yield how many count as removed, 0 unless `is_counted`."""
     pace = Pace(ROWS_A_TRANSACTION, _FIRST_SPANS)
     while keys := deque(spans.order_by().values_list("pk", flat=True)[:_KEYS_A_QUERY]):
         while some := pace.take(keys):

@@ -1,4 +1,4 @@
-"""The size of the database, noted once a day."""
+"""Daily samples of the size of the database."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,7 +12,7 @@ _KEPT = timedelta(days=400)
 
 
 def sample_storage() -> int:
-    """Note how large the database is today (UTC), unless that was done or another process does it; gives the rows.
+    """Store today's (UTC) size of the database unless another call has or does; return the number of rows.
 
     Effects: a row for each kind; rows of more than 400 days ago are removed.
     """

@@ -1,4 +1,4 @@
-"""What an operator does with knowledge bases: make, name, fork, restore, compact and mount them."""
+"""Forms that create, rename, fork, restore, compact and mount knowledge bases."""
 
 from django import forms
 from django.contrib.auth.models import User
@@ -128,7 +128,7 @@ class RestoreBase(ActionForm):
 
 
 class CompactBase(ActionForm):
-    """Has the chain of a base's layers shortened."""
+    """Requests compaction of a base's layers."""
 
     slug = "compact"
     label = "Compact…"

@@ -53,7 +53,7 @@ class KnowledgeLayerAdmin(ReadOnlyAdmin):
 
     @admin.display(description="index")
     def index(self, layer: KnowledgeLayer) -> str:
-        """Return whether the code has written what its units are found by, and else what to do."""
+        """Return whether the index of the layer's units is current, else what to do."""
         if not layer.own_unit_count:
             return "–"
         return "up to date" if layer.index_version == indexing.INDEX_VERSION else "old: run the command reindex"

@@ -1,4 +1,4 @@
-"""What an operator does with a session: make, name, bring back; mount, unmount, save and fork knowledge in it."""
+"""Forms that create, rename and restore sessions, and mount, unmount, save and fork their bases."""
 
 from django import forms
 from django.contrib.auth.models import User

@@ -188,7 +188,7 @@ class SessionAdmin(ActionAdmin):
 
 @admin.register(SessionEvent)
 class SessionEventAdmin(ReadOnlyAdmin):
-    """What browsers were told."""
+    """Session events, which browsers receive."""
 
     list_display = ("id", "session_link", "sequence", "kind", "created_at")
     list_filter = (known_values("kind", EVENT_KINDS),)

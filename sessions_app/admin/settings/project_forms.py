@@ -1,4 +1,4 @@
-"""What an operator does with projects and their members."""
+"""Forms for projects and their members."""
 
 from typing import Any
 

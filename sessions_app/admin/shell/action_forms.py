@@ -1,4 +1,4 @@
-"""What an operator can do with a row: an action's arguments as a form, and its result."""
+"""Forms for the actions on a row, and the result of an action."""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -28,7 +28,7 @@ class _RowSelect(AutocompleteSelect):
         return f"{super().get_url()}{bound}"
 
     def optgroups(self, name: str, value: Any, attr: Any = None) -> Any:
-        """Show what was chosen; Django would look for a row of any key, also of one that no row can have."""
+        """Show the chosen row; unlike Django's method, do not query for a key that no row can have."""
         return super().optgroups(name, [key for key in value if whole_number(str(key)) is not None], attr)
 
 

@@ -15,7 +15,7 @@ _VERBS = {
     "changelist_view": "view", "change_view": "view", "history_view": "view",
     "add_view": "add", "delete_view": "delete", "user_change_password": "change",
 }  # fmt: skip
-"""What Django's own pages need; of those none says why it refuses."""
+"""The permissions of Django's own pages, which do not say why they refuse."""
 
 
 def denied(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -40,7 +40,7 @@ def missing(request: HttpRequest, permissions: Sequence[str]) -> str:
 
 
 def _needed_by_page(request: HttpRequest) -> tuple[str, ...]:
-    """Return what would open the page; nothing if no permission would."""
+    """Return the permissions that the page needs, empty if no permission would suffice."""
     view = getattr(request.resolver_match, "func", None)
     model_admin, verb = getattr(view, "model_admin", None), _VERBS.get(getattr(view, "__name__", ""))
     if model_admin is None or verb is None:

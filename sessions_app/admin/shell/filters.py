@@ -1,4 +1,4 @@
-"""Filters whose choices are known beforehand: Django's own would read a whole table to find them."""
+"""Filters with fixed choices; Django's own read the whole table to find the choices."""
 
 from collections.abc import Iterable
 from typing import Any

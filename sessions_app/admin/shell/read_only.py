@@ -10,16 +10,15 @@ from django.http import HttpRequest
 class ReadOnlyAdmin(admin.ModelAdmin):
     """Lists and shows rows.
 
-    `deferred` names large columns that lists do without, those of joined rows among them; a page of one row reads
-    them when it shows them.
-    `permitted` names what a permission allows here; the rest nobody may do.
+    `deferred` names large columns that lists do not read, including those of joined rows; the page of one row reads
+    them when it shows them. `permitted` names what a permission allows here; nobody may do anything else.
     """
 
     permitted: ClassVar[tuple[str, ...]] = ("view",)
     deferred: ClassVar[tuple[str, ...]] = ()
     list_per_page = 50
     show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER  # they would count the whole table once for every choice
+    show_facets = admin.ShowFacets.NEVER  # facets would count the whole table once for every choice
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         """Return the rows without their large columns."""

@@ -1,4 +1,4 @@
-"""What turns came to, hour by hour."""
+"""Hourly counts of turns."""
 
 from django.contrib import admin
 

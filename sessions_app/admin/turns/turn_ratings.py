@@ -1,4 +1,4 @@
-"""What readers thought of answers."""
+"""Ratings of answers."""
 
 from django.contrib import admin
 from django.utils.safestring import SafeString

@@ -24,16 +24,15 @@ _FORK_SUFFIX = " fork"
 class KnowledgeLayer(models.Model):
     """A set of units and hidings on top of a parent; unsealed while it is a session's own.
 
-    A session's stack is its draft, a context layer for each large load, and its journal on top. Each large source that
-    is staged in a draft becomes a draft layer on top of those that are there. Nothing points at a staged layer: it is
-    being filled, or was left over.
+    A session's stack is its draft, a context layer for each large load, and its journal on top. Each large source
+    staged in a draft becomes a further draft layer. Nothing points at a staged layer, which is being filled or was left
+    by an interrupted process.
 
     `ancestry` makes a chain of any length readable by one query. A `postings_layer` holds nothing but the rewritten
     postings of a sealed layer, so a search finds the old ones or the new ones, never both.
 
-    A removed layer holds units removed from an unsealed one, or was given up by a session. Only views of earlier turns
-    show it. `removed_from` is the layer that it goes with; its `ancestry` names the one it was
-    taken out of.
+    A removed layer holds units removed from an unsealed one, or was dropped by a session. Only views of earlier turns
+    show it. It is deleted with the layer `removed_from`; its `ancestry` names the layer that its units came from.
     """
 
     class Kind(models.TextChoices):
@@ -133,7 +132,7 @@ class KnowledgeLayer(models.Model):
 class KnowledgeBase(models.Model):
     """A named base: a pointer at its head layer.
 
-    What turns saw of a deleted base stays.
+    Layers of a deleted base stay for the turns that saw them.
     """
 
     kb_id = models.CharField(
@@ -182,14 +181,14 @@ class KnowledgeBase(models.Model):
 
 
 class SourceRows(models.QuerySet["KnowledgeSource"]):
-    """Rows of sources; of those with one `source_id` in a chain the latest counts, whatever layer holds it."""
+    """Rows of sources. In a chain only the latest row of each `source_id` counts, in whatever layer it is."""
 
     def latest_last(self) -> Self:
-        """Return them in the order in which they came in: a copy has the time of what it copies."""
+        """Order the rows by time, oldest first; a copy has the time of its original."""
         return self.order_by("updated_at", "pk")
 
     def latest_of_each(self) -> Self:
-        """Return the one row of each source id that counts."""
+        """Return only the latest row of each source id."""
         later = Q(updated_at__gt=OuterRef("updated_at")) | Q(updated_at=OuterRef("updated_at"), pk__gt=OuterRef("pk"))
         return self.exclude(Exists(self.filter(later, source_id=OuterRef("source_id"))))
 

@@ -6,9 +6,9 @@ from sessions_app.models.knowledge.bases import KnowledgeLayer, LayerUnit
 
 
 class Derivation(models.Model):
-    """Says that a unit of a layer was derived from another one, which it knows by its id.
+    """Records that a unit of a layer was derived from another unit, given by its id.
 
-    When that goes, so that the unit has to be found by it, the unit is stale.
+    When the other unit is removed, the derived unit is stale.
     """
 
     layer = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""What a knowledge base was, revision by revision."""
+"""Revisions of knowledge bases."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from sessions_app.models.knowledge.mount_reasons import reason_in_words
 
 
 class KBRevision(models.Model):
-    """One revision of a base: the layer that was its head, so that it can be brought back by pointing there."""
+    """One revision of a base, with the layer that was its head; a restore makes that layer the head again."""
 
     knowledge_base = models.ForeignKey(
         KnowledgeBase, on_delete=models.CASCADE, db_index=False, related_name="revisions"

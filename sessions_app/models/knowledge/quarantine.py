@@ -1,4 +1,4 @@
-"""Parts of sources that did not become knowledge."""
+"""Chunks of sources that did not become units."""
 
 from django.db import models
 from django.utils import timezone
@@ -12,7 +12,7 @@ class QuarantinedChunk(models.Model):
     """A chunk whose control text admission refused, kept with the reason so that nothing is lost silently.
 
     It belongs to a source of a base, or to a session's context load; loading the source again replaces it.
-    `control_text` is what the normaliser wrote, empty where it kept that to itself.
+    `control_text` is the normaliser's output, empty if it gave none.
     """
 
     origin = models.ForeignKey(

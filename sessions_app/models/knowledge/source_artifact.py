@@ -8,8 +8,8 @@ from sessions_app.models.knowledge.bases import KnowledgeSource
 class SourceArtifact(models.Model):
     """What one plugin derived from one source, under a name of its own; no other plugin reads it.
 
-    It belongs to the source's row and so to its layer. A newer source in its place is another row: what was derived
-    from the older one is stale with it.
+    It belongs to the source's row and so to its layer. A newer version of the source is another row, so the artifact of
+    the older one is stale with it.
     """
 
     plugin_id = models.CharField(max_length=100, help_text="Plugin that derived it.")

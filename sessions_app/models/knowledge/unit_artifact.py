@@ -8,8 +8,8 @@ from sessions_app.models.knowledge.bases import LayerUnit
 class UnitArtifact(models.Model):
     """What one plugin derived from one unit; no other plugin reads it.
 
-    It belongs to the unit and so to its layer: where the layer is seen through a fork or a save, so is this, nothing
-    being promoted or copied. Units never change, so an artifact is stale only when its `version` is not the plugin's.
+    It belongs to the unit and so to its layer, and is visible wherever the layer is. Units never change, so an artifact
+    is stale only when its `version` is not the plugin's.
     """
 
     plugin_id = models.CharField(max_length=100, help_text="Plugin that derived it.")

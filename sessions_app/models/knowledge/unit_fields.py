@@ -16,7 +16,7 @@ _COLUMNS = (
 )  # fmt: skip
 _LISTS = ("utility_acts", "phase_scopes")
 UNIT_COLUMNS = ("provenance", *_LISTS, "unit_id", *_COLUMNS)
-"""Everything that makes up a unit, as `unit_of` takes it."""
+"""All columns of a unit, in the order that `unit_of` takes them."""
 _FIELDS = ("id", *_COLUMNS)
 _NOT_PROVENANCE = {"id", *_COLUMNS, *_LISTS}
 _PROVENANCE = tuple(item.name for item in fields(KnowledgeUnit) if item.name not in _NOT_PROVENANCE)
@@ -25,7 +25,7 @@ _TUPLES = {"parent_unit_ids", "child_unit_ids", "derived_from_unit_ids"}
 
 
 class UnitFields(models.Model):
-    """A knowledge unit as columns. What is never searched or filtered by is in `provenance`, without nulls."""
+    """A knowledge unit as columns. Fields that no query filters by are in `provenance`, without nulls."""
 
     unit_id = models.CharField(max_length=400, help_text="Id that answers cite.")
     ku_type = models.CharField(max_length=10, default="atomic")

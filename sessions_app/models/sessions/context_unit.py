@@ -1,4 +1,4 @@
-"""What the conversation itself taught the session, and the ledger of what happened to every unit."""
+"""Units that a session learnt from its conversation, and the ledger of every unit's steps."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -27,18 +27,18 @@ WITH RECURSIVE line(id) AS (
 )
 SELECT MAX(id) FROM line
 """
-"""A session that nobody continues from is followed by a null, which nothing follows; a fork's key is the higher one."""
+"""A session without a continuation yields null, which ends the line; MAX works because a fork has the higher key."""
 
 
 def beginning_count(session_pks: Collection[int]) -> int:
-    """Return how many sessions that are forks of none these sessions go back to."""
+    """Return the number of distinct original sessions that these sessions were forked from."""
     with connection.cursor() as cursor:
         cursor.execute(_BEGINNINGS.format(marks=", ".join(["%s"] * len(session_pks))), list(session_pks))
         return int(cursor.fetchone()[0])
 
 
 def continuation_pk(session_pk: int) -> int:
-    """Return the session that continues where this one expired, and those after it, its own key if there is none."""
+    """Return the key of the last session that continues this expired one, or its own key if there is none."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     with connection.cursor() as cursor:
         cursor.execute(_CONTINUATION, [session_pk, now])

@@ -1,4 +1,4 @@
-"""What a session was told to remember by a command."""
+"""Texts that commands told a session to remember."""
 
 import secrets
 
@@ -16,9 +16,8 @@ def new_memory_id() -> str:
 class RememberedText(models.Model):
     """One text that a session keeps until it is told to forget it.
 
-    What was inferred from messages needs verification; of one `conflict_group` all but the newest or the verified one
-    are conflicted.
-    What is conflicted, archived or expired is not used.
+    A text that was inferred from messages needs verification. In a `conflict_group` all texts but the newest or the
+    verified one are conflicted. Conflicted, archived and expired texts are not used.
     """
 
     class Domain(models.TextChoices):
@@ -80,7 +79,7 @@ class RememberedText(models.Model):
 
     @property
     def is_expired(self) -> bool:
-        """Return whether its time is over; at exactly that time it still holds."""
+        """Return whether the text has expired; at exactly `expires_at` it has not."""
         return self.expires_at is not None and timezone.now() > self.expires_at
 
 

@@ -257,14 +257,14 @@ class Session(models.Model):
 
     @property
     def read_only_reason(self) -> str:
-        """Return in words why the session takes no more messages."""
+        """Return why the session takes no more messages, in words."""
         return "imported, read-only" if self.imported_at is not None else "expired, read-only"
 
 
 class SessionEvent(models.Model):
     """One thing that happened to a session, written with the state it describes.
 
-    Numbered without gaps, but up to the session's `compacted_sequence`: of these those are gone that nothing needs.
+    Numbers have no gaps above the session's `compacted_sequence`; up to it events that are not needed were deleted.
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="events")

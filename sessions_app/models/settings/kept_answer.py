@@ -1,4 +1,4 @@
-"""What a write under an `Idempotency-Key` was answered."""
+"""Responses to writes with an `Idempotency-Key`."""
 
 from django.db import models
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""What KB plugins could not do outside of turns."""
+"""Failures of KB plugins outside of turns."""
 
 from django.db import models
 from django.utils import timezone

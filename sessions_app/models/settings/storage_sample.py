@@ -20,7 +20,7 @@ class StorageKind(models.TextChoices):
 
 
 class StorageSample(models.Model):
-    """What one kind of rows, with their indexes, took on a day of UTC; an estimate where the database cannot tell."""
+    """The bytes of one kind of rows with their indexes on a day (UTC), estimated if they cannot be measured."""
 
     day = models.DateField(help_text="Day in UTC.")
     kind = models.CharField(max_length=16, choices=StorageKind, help_text="What the space is used for.")

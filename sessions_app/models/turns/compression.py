@@ -1,8 +1,8 @@
 """Bytes and JSON as a database stores them compressed: Zstandard with a dictionary of what turns have in common.
 
-A turn's record is a few kilobytes of JSON whose keys and phrases are the same in every turn; with a dictionary it takes
-a third of what it takes without. A frame names its dictionary, so a new one is a file more beside the old ones, and
-what they wrote stays readable. `python -m bench.dictionary` trains one; the newest, by number, is the one that writes.
+A turn's record is a few kilobytes of JSON with the same keys and phrases in every turn; a dictionary reduces its size
+to a third. A frame names its dictionary, so old frames stay readable when a file with a new one is added.
+`python -m bench.dictionary` trains a dictionary; the one with the highest number is used for writing.
 """
 
 import json

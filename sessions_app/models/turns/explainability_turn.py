@@ -21,7 +21,7 @@ class TurnsOfConversations(models.Manager["ExplainabilityTurn"]):
 class ExplainabilityTurn(models.Model):
     """The registry's entry of one turn, whatever its end.
 
-    While `status` is running the row is the session's turn slot: the partial unique constraint admits one a session.
+    A row whose `status` is running holds the session's turn slot: a partial unique constraint allows one per session.
     `view` and `conditions` together hold all that a turn saw, so that it can be run again.
     """
 

@@ -1,4 +1,4 @@
-"""What another application sent of its turns: spans, kept until and after their turn is drawn from them."""
+"""Spans that other applications sent, kept before and after a turn is built from them."""
 
 from django.db import models
 from django.utils import timezone

@@ -1,7 +1,6 @@
 """The payloads behind the nodes of a graph, many in one column, each readable without most of the others.
 
-Payloads repeat each other, so they are compressed together, in frames that hold little enough to be read for the sake
-of one of them.
+Payloads resemble each other, so they are compressed together, in frames small enough to be read for a single payload.
 """
 
 from collections.abc import Iterable
@@ -18,7 +17,7 @@ type PayloadIndex = list[tuple[int, list[tuple[str, int, int]]]]
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """A payload's JSON; `size` is its length in bytes before a limit took something away."""
+    """A payload's JSON; `size` is its length in bytes before a limit cut it."""
 
     ref: str
     text: bytes
@@ -36,7 +35,7 @@ class PayloadPlace:
 
     @property
     def cut_bytes(self) -> int:
-        """Return how many bytes a limit took away."""
+        """Return how many bytes a limit cut off."""
         return self.size - (self.text.stop - self.text.start)
 
 

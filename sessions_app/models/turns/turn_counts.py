@@ -1,4 +1,4 @@
-"""What turns came to, hour by hour: counted once, so that an overview costs the same however many there are."""
+"""Hourly counts of turns, so that the cost of an overview does not grow with their number."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,7 +7,7 @@ from sessions_app.models.settings.project import Project
 
 
 class TurnCounts(models.Model):
-    """The ended turns of one hour in one project that have base, requested model, agent and who asked in common."""
+    """Counts of a project's ended turns of one hour with the same base, requested model, agent and asker."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="+")
     hour = models.DateTimeField(help_text="Beginning of the hour, UTC.")

@@ -1,4 +1,4 @@
-"""What the searches for causes of a turn have shown of its answer's dependence on single units."""
+"""The units that a turn's answer depends on, as searches for causes have shown."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -10,10 +10,10 @@ type Dependence = Literal["needed", "interchangeable", "no effect"]
 
 
 def dependences(turn: ExplainabilityTurn) -> Mapping[str, Dependence]:
-    """Return what is known of units by their ids; a unit that was not tried is not there. At most two queries.
+    """Return the dependence on each unit that was tried, by unit id. At most two queries.
 
-    Needed: without it the answer is another. Interchangeable: only without it and others, any of which suffices. What a
-    later search has shown counts more.
+    Needed: the answer changes without the unit. Interchangeable: it changes only without this unit and others, each of
+    which suffices. Later searches override earlier ones.
     """
     dependences_by_unit: dict[str, Dependence] = {}
     trials = Trial.objects.filter(

@@ -1,4 +1,4 @@
-"""Experiments of a project, with what their pages show."""
+"""Experiments of a project, their trials and findings."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,7 @@ def experiment(project: Project, experiment_id: str) -> Experiment:
     """Return one experiment with its session and turn.
 
     Raises:
-        NotFound: EXPERIMENT_NOT_FOUND; an experiment of a deleted session is not there either.
+        NotFound: EXPERIMENT_NOT_FOUND, also for an experiment of a deleted session.
     """
     row = _of_project(project).filter(experiment_id=experiment_id).first()
     if row is None:

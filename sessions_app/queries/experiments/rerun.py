@@ -1,4 +1,4 @@
-"""What running a turn again, with or without changes, reads beside the turn itself."""
+"""Reads for running a turn again, with or without changes."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -12,7 +12,7 @@ _SUCCEEDED = ExplainabilityTurn.Status.SUCCEEDED
 
 
 def views_before(turn: ExplainabilityTurn) -> Iterator[Sequence[object]]:
-    """Return what the turns before it saw, the newest first, also of the sessions that its own continues from."""
+    """Return the views of the earlier turns, newest first, including the sessions that its own continues from."""
     session: Session | None = turn.session
     earlier = ExplainabilityTurn.objects.filter(status=_SUCCEEDED, view__isnull=False)
     of_session = earlier.filter(session=session, turn_index__lt=turn.turn_index)
@@ -51,7 +51,7 @@ def chat_turns_before(turn: ExplainabilityTurn, limit: int) -> Iterable[Explaina
 
 
 def session_now(session: Session) -> Session:
-    """Return the session as it is, with its journal and its base, in one statement: the two fit each other."""
+    """Return the session with its journal and base, read by one statement so that they are consistent."""
     return Session.objects.select_related("journal", "mounted_kb", "project").get(pk=session.pk)
 
 
@@ -87,12 +87,12 @@ def base_at(project_pk: int, kb_id: str, revision: int | None) -> tuple[Knowledg
 
 
 def base_of_id(project_pk: int, kb_id: str) -> KnowledgeBase | None:
-    """Return a base by its id, also a deleted one, None where the project has none."""
+    """Return the project's base with this id, even a deleted one, or None."""
     return KnowledgeBase.objects.filter(project_id=project_pk, kb_id=kb_id).first()
 
 
 def other_bases(project_pk: int, kb_id: str) -> Iterable[KnowledgeBase]:
-    """Return the project's bases that hold evidence, without one of them."""
+    """Return the project's bases that hold evidence, except one."""
     others = KnowledgeBase.objects.filter(project_id=project_pk, deleted_at=None).exclude(kb_id=kb_id)
     return others.filter(head__evidence_count__gt=0).select_related("head")
 
@@ -102,7 +102,7 @@ def layer_of(layer_pk: int) -> KnowledgeLayer:
 
 
 def evidence_totals(layers: Collection[int], through: int) -> tuple[int, int]:
-    """Return how much evidence layers hold up to a unit's key: units, and terms in them."""
+    """Return the number of evidence units of layers up to a unit's key, and of the terms in them."""
     evidence = LayerUnit.objects.filter(layer_id__in=layers, pk__lte=through, is_evidence=True)
     counted = evidence.aggregate(evidence=Count("pk"), terms=Sum("length", default=0))
     return counted["evidence"], counted["terms"]
@@ -117,6 +117,6 @@ def units_of(
 
 
 def evidence_but(layers: Collection[int], unit_ids: Collection[str]) -> list[LayerUnit]:
-    """Return the evidence of layers that is none of these units."""
+    """Return the evidence of layers without these units."""
     rows = LayerUnit.objects.filter(layer_id__in=layers, is_evidence=True).exclude(unit_id__in=unit_ids)
     return list(rows.only("layer_id", "length", "is_evidence").order_by())

@@ -15,7 +15,7 @@ Outcome = TestResult.Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSuite:
-    """A suite with how many tests it has and its newest run, if there is one."""
+    """A suite with the number of its tests and its newest run, if any."""
 
     suite: Suite
     test_count: int
@@ -49,7 +49,7 @@ def suites_of(project: Project) -> Sequence[Suite]:
 
 
 def suite_named(project: Project, name: str) -> Suite | None:
-    """Return the suite with this name, None where there is none."""
+    """Return the suite with this name, or None."""
     return Suite.objects.filter(project=project, name=name).select_related("project", "session").first()
 
 
@@ -73,13 +73,13 @@ def one_test(suite: Suite, test_id: str) -> TestCase:
 
 
 def suites_using(base: KnowledgeBase) -> list[Suite]:
-    """Return the suites with tests of a base by name, each with the `test_count` of those."""
+    """Return the suites with tests of a base, by name, each with the number of these as `test_count`."""
     rows = Suite.objects.filter(project_id=base.project_id, tests__base=base)
     return list(rows.select_related("project", "session").annotate(test_count=Count("tests")).order_by("name", "id"))
 
 
 def state_of_draft(session: Session, base: KnowledgeBase, facts: Literal["with", "without", "chosen"]) -> str:
-    """Return a key of the base as a save of a session would make it now, with so many of the facts told."""
+    """Return a key of the state that a save of the session would give the base; `facts` says which facts are in it."""
     return f"draft {session.session_id} {session.event_sequence} {facts} {base.revision}"
 
 
@@ -89,7 +89,7 @@ def state_of_revision(base: KnowledgeBase, revision: int) -> str:
 
 
 def untested_suites(base: KnowledgeBase, state: str) -> list[str]:
-    """Return the names of suites whose tests of a base were not run against a state, or broke there."""
+    """Return the names of suites whose tests of a base were not run against a state, or failed there."""
     ended = SuiteRun.objects.filter(target__state=state, target__onlyOf=base.kb_id, experiment__status="finished")
     tested = set(ended.exclude(results__breaks=True).values_list("suite_id", flat=True))
     return [suite.name for suite in suites_using(base) if suite.pk not in tested]
@@ -114,7 +114,7 @@ def _counted(rows: QuerySet[SuiteRun]) -> QuerySet[SuiteRun]:
 
 
 def runs_named(project: Project, run_ids: Sequence[str]) -> list[SuiteRun]:
-    """Return the project's runs with these ids of experiments, by the names of their suites."""
+    """Return the project's runs with these experiment ids, ordered by suite name."""
     rows = SuiteRun.objects.filter(suite__project=project, experiment__experiment_id__in=run_ids)
     return list(_counted(rows).select_related("suite__project", "experiment").order_by("suite__name", "id"))
 
@@ -151,14 +151,14 @@ def waiting_results(run: SuiteRun) -> list[TestResult]:
 
 
 def outcome_counts(run: SuiteRun) -> dict[str, int]:
-    """Return how many tests of a run came out how."""
+    """Return the number of tests of a run by outcome."""
     counted = run.results.order_by().values_list("outcome").annotate(Count("pk"))
     return {outcome.value: 0 for outcome in Outcome} | dict(counted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDifference:
-    """What a run has changed since another: names of tests. Those that are in one alone count as neither."""
+    """The names of tests that pass in only one of two runs; tests that only one run has are left out."""
 
     fixed: Sequence[str]
     broken: Sequence[str]
@@ -166,7 +166,7 @@ class RunDifference:
 
 
 def difference(earlier: SuiteRun, later: SuiteRun) -> RunDifference:
-    """Return which tests of a run came out otherwise than in an earlier one."""
+    """Return the tests that pass in only one of two runs."""
     before = {(result.test_id, result.name): result.outcome == Outcome.PASSED for result in earlier.results.all()}
     fixed: list[str] = []
     broken: list[str] = []
@@ -196,7 +196,7 @@ class Matrix:
 
 
 def matrix(suite: Suite, limit: int = RUNS_SHOWN) -> Matrix:
-    """Return how the suite's tests came out in its newest runs; those that are gone stand last."""
+    """Return the outcomes of the suite's tests in its newest runs; deleted tests are last."""
     newest = list(runs(suite).prefetch_related(Prefetch("results", TestResult.objects.order_by("position")))[:limit])
     newest.reverse()
     names = dict.fromkeys(suite.tests.order_by("position", "id").values_list("name", flat=True))

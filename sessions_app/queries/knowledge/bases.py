@@ -85,7 +85,7 @@ def base_by_name(project: Project, name: str) -> KnowledgeBase:
 
 
 def revisions(base: KnowledgeBase) -> QuerySet[KBRevision]:
-    """Return what the base was, the newest revision first, with who made it and with its layer."""
+    """Return the base's revisions, newest first, each with its author and layer."""
     rows = base.revisions.select_related("layer", "created_by").defer("layer__ancestry")
     return rows.order_by("-revision")
 
@@ -103,7 +103,7 @@ def revision_of(base: KnowledgeBase, number: int) -> KBRevision:
 
 
 def head_of(base: KnowledgeBase) -> KnowledgeLayer | None:
-    """Return what the base shows now, which may be another layer than when the base was read."""
+    """Return the present head of the base, which may have changed since the base was read."""
     return KnowledgeLayer.objects.filter(headed_bases=base).first()
 
 
@@ -132,9 +132,9 @@ def stale_source_keys(layer: KnowledgeLayer) -> frozenset[int]:
 
 
 def text_byte_count(layer: KnowledgeLayer) -> int:
-    """Return how many bytes the units say that a layer's chain has of its sources, and of what sessions saved.
+    """Return how many bytes of text the units of a layer's chain have, of sources and of saved journals.
 
-    Of several rows of a source the newest counts; a session's journal grows with each.
+    Only the newest row of a source counts; the rows of a session's journal add up.
     """
     journal = KnowledgeSource.Kind.JOURNAL
     rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
@@ -144,12 +144,12 @@ def text_byte_count(layer: KnowledgeLayer) -> int:
 
 
 def workspace_sources(session: Session) -> QuerySet[KnowledgeSource]:
-    """Return the sources that the session's draft shows: the mounted base's with what was changed and is not saved."""
+    """Return the sources that the session's draft shows: those of the mounted base with the unsaved changes."""
     return _sources_of(session.draft)
 
 
 def draft_sources(session: Session) -> QuerySet[KnowledgeSource]:
-    """Return what the draft adds, replaces or removes, without texts, in order; what it removes says so by its kind."""
+    """Return the sources that the draft adds, replaces or removes, without texts, in order; see their `kind`."""
     rows = newest_sources(session.draft).filter(layer_id__in=_unsaved_layers(session))
     return rows.defer("content").prefetch_related(_COUNTED).order_by("id")
 
@@ -165,15 +165,14 @@ def _unsaved_layers(session: Session) -> list[int]:
 
 
 def told_units(session: Session) -> QuerySet[LayerUnit]:
-    """Return what the session knows of its own and no base has from it, oldest first: what a save takes along."""
+    """Return the session's own units that no base has yet, oldest first; a save includes them."""
     return LayerUnit.objects.filter(layer_id__in=own_layer_keys(session)).order_by("pk")
 
 
 def told_counts(session: Session) -> tuple[int, int]:
-    """Return how many units `told_units` has, and how many of its base the session forgot: a save takes these out
-    there.
+    """Return how many units `told_units` has, and how many units of the base a save would remove.
 
-    No query for a session without large loads, one otherwise.
+    The latter are those that the session forgot. One query if the session has large loads, else none.
     """
     journal, (_, *below) = session.journal, own_layer_keys(session)
     counts = [(journal.own_unit_count, journal.removed_unit_count)]
@@ -183,7 +182,7 @@ def told_counts(session: Session) -> tuple[int, int]:
 
 
 def own_layer_keys(session: Session) -> list[int]:
-    """Return the keys of what is above the draft, the journal first."""
+    """Return the keys of the layers above the draft, the journal first."""
     return session.journal.chain[: session.journal.chain.index(session.draft_id)]
 
 

@@ -1,4 +1,4 @@
-"""What one layer chain shows that another one does not: revisions of a base compared, a save previewed."""
+"""Differences between two layer chains, for comparing revisions and previewing a save."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceChange:
-    """A source that one side lacks, or holds with another text; counts are of its units, None where it is not."""
+    """A source that one side lacks or has with another text; unit counts are None on a side without it."""
 
     name: str
     kind: Literal["added", "removed", "changed"]
@@ -33,7 +33,7 @@ class SourceChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitDifference:
-    """Statements that one side alone shows; `counted` says how many were found, a least number if `is_cut_short`."""
+    """Statements that only one side shows; `counted` is their number, a lower bound if `is_cut_short`."""
 
     units: Sequence[LayerUnit]
     counted: int
@@ -42,7 +42,7 @@ class UnitDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """What is between two chains; `sources_left_out` are not named."""
+    """The differences between two chains; `sources_left_out` counts the sources that are not listed."""
 
     before_count: int
     after_count: int
@@ -58,7 +58,7 @@ class Differences:
 
 
 def differences(before: Shown, after: Shown) -> Differences:
-    """Return what `after` shows otherwise than `before`; eight queries, whatever the two have in common."""
+    """Return the changes from `before` to `after`; always eight queries."""
     sources = _source_changes(before.layer, after.layer)
     return Differences(
         before_count=before.layer.unit_count,
@@ -94,7 +94,7 @@ def _sources(layer: KnowledgeLayer) -> dict[str, KnowledgeSource]:
 
 
 def _only_in(left: Shown, right: Shown) -> UnitDifference:
-    """Return the statements that `left` shows and `right` does not, whatever layers they are in."""
+    """Return the statements that `left` shows and `right` does not, in any layer."""
     own = set(left.layer.chain) - set(right.layer.chain)
     shared = set(left.layer.chain) & set(right.layer.chain)
     changed = HiddenUnit.objects.filter(layer_id__in=set(right.layer.chain) - shared, unit__layer_id__in=shared)

@@ -1,4 +1,4 @@
-"""What the page of one knowledge base reads: its family, its units, and who used them."""
+"""Reads of the page of one knowledge base: its family, its units, and their uses."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,11 +33,11 @@ _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
 
 @dataclass(frozen=True, slots=True)
 class BaseFamily:
-    """A base with those it came from, the oldest first, and its forks; and what each of them was, the oldest first.
+    """A base with its ancestors, the oldest first, its forks, and the revisions of each, the oldest first.
 
-    Other bases that its shown revisions were saved from are before it. Each has its newest revisions, at most
-    `revision_limit`; `beginnings` has the first one of each, by the base's key, where that is kept. `fork_count` is how
-    many forks there are, `bases` has the newest of them. `goes_on_above`: the oldest one was made from a base too.
+    Other bases that its shown revisions were saved from are listed before it. Each base has at most `revision_limit` of
+    its newest revisions; `beginnings` has the first revision of each by the base's key, if it is stored. `fork_count`
+    counts all forks; `bases` has only the newest. `goes_on_above` says that the oldest ancestor has a parent too.
     """
 
     bases: Sequence[KnowledgeBase]
@@ -84,12 +84,12 @@ def forks_of(base: KnowledgeBase) -> QuerySet[KnowledgeBase]:
 
 
 def newest_fork(base: KnowledgeBase) -> KnowledgeBase | None:
-    """Return the base that was made last from this one, if any was."""
+    """Return the newest fork of the base, or None."""
     return forks_of(base).order_by("-pk").first()
 
 
 def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
-    """Return how many `sessions` saved what they learned into the base, and how many `units` that were."""
+    """Return how many `sessions` saved units into the base, and how many `units` they saved."""
     journals = newest_sources(base.head).filter(kind=KnowledgeSource.Kind.JOURNAL)
     totals = journals.aggregate(sessions=Count("pk"), units=Sum("unit_count"))
     return {name: value or 0 for name, value in totals.items()}
@@ -98,7 +98,7 @@ def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
 def listed_bases(project: Project, words: str, limit: int) -> list[KnowledgeBase]:
     """Return the first of the project's bases with `words` in their name or as their id, each with `session_count`: how
     many living sessions have it mounted."""
-    if len(words) > MAX_NAME_CHARS:  # no name is as long, and SQLite takes no pattern of more than 50,000 bytes
+    if len(words) > MAX_NAME_CHARS:  # no name is so long, and SQLite refuses patterns of more than 50,000 bytes
         return []
     living = Session.objects.filter(mounted_kb=OuterRef("pk"), deleted_at=None).order_by().values("mounted_kb")
     counted = Coalesce(Subquery(living.annotate(number=Count("pk")).values("number")), 0)
@@ -120,7 +120,7 @@ def asked_terms(text: str) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitPart:
-    """A unit below another one; a twin is not that part, but the unit that the base shows in its place."""
+    """A child of a unit. A twin is a duplicate that the base shows in place of the child."""
 
     row: LayerUnit
     is_twin: bool
@@ -130,7 +130,7 @@ class UnitPart:
 class BaseUnit:
     """A unit of a base, where it came from, and the units above and below it in its source's tree.
 
-    `gone_count`: how many parts among those asked for the base shows no unit for.
+    `gone_count`: how many of the requested children the base does not show.
     """
 
     value: KnowledgeUnit
@@ -143,7 +143,7 @@ class BaseUnit:
 def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: Container[int], limit: int, after: int = 0) -> BaseUnit:
     """Return a unit that the base shows, with at most `limit` of its children, from the one at place `after` on.
 
-    Three queries, and one where the base shows another unit in the place of a part.
+    Three queries, and one more if the base shows a duplicate in place of a child.
 
     Raises:
         NotFound: UNIT_NOT_FOUND.
@@ -213,10 +213,10 @@ def roots_of(source: KnowledgeSource, hidden: Container[int], limit: int) -> lis
 
 
 def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> list[UnitEvent]:
-    """Return where turns chose or cited the unit while the base was mounted, newest first, each with turn and session.
+    """Return the steps in which turns chose or cited the unit while the base was mounted, newest first.
 
-    Looks into the sessions that mounted the base last, and of their turns into the newest, for a unit may have been
-    used in any number of others. What another base of the same session calls by the same id is another unit.
+    Each step has its turn and session. Only the newest turns of the sessions that mounted the base last are searched,
+    because a unit may have been used in any number of turns. The same id in another base is another unit.
     """
     mounted = KBMount.objects.filter(knowledge_base=base, session__deleted_at__isnull=True).order_by()
     sessions = mounted.values("session_id").annotate(newest=Max("pk")).order_by("-newest")

@@ -1,4 +1,4 @@
-"""Where a unit came from, and every turn that saw, used or lost it."""
+"""The origin of a unit, and the turns that saw, used or lost it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ MOUNTS_LOOKED_AT = 50
 class Provenance:
     """One unit as a session knows it.
 
-    `value` is None for a unit that is no longer stored; `text` then is what the ledger kept. Those of
-    `turn`, `source` and `layer` are set that it came from; `base` is the mounted base through which the session sees
-    the layer. A unit that `is_retracted` can be restored.
+    `value` is None for a unit that is no longer stored; `text` then comes from the ledger. `turn`, `source` and `layer`
+    are set if the unit came from one; `base` is the mounted base through which the session sees the layer. A unit that
+    `is_retracted` can be restored.
     """
 
     unit_id: str
@@ -47,7 +47,7 @@ class Provenance:
 
 
 def provenance(session: Session, unit_id: str) -> Provenance:
-    """Return where a unit of the session, or of a base it has mounted, came from.
+    """Return the origin of a unit of the session or of a base that it has mounted.
 
     Raises:
         NotFound: UNIT_NOT_FOUND, the session never saw such a unit.
@@ -68,7 +68,7 @@ def _own(unit: ContextUnit) -> Provenance:
 
 
 def _in_layers(session: Session, unit_id: str) -> Provenance | None:
-    """Look into the draft and into what each mount showed, the newest first."""
+    """Search the draft, then the layers of each mount, the newest first."""
     mounts = _mounts(session)
     unit = (
         LayerUnit.objects.filter(layer_id__in=_layers_seen(session, mounts), unit_id=unit_id)
@@ -105,13 +105,13 @@ def _layers_seen(session: Session, mounts: Sequence[KBMount]) -> set[int]:
 
 
 def seen_below(session: Session, unit_id: str) -> QuerySet[LayerUnit]:
-    """Return the rows of the mounted base and the draft that say what a unit of them says, hidden ones among them."""
+    """Return the rows of the mounted base and the draft with the same statement as a unit, including hidden ones."""
     below = LayerUnit.objects.filter(layer_id__in=session.journal.ancestry).order_by("-layer_id", "-pk")
     return below.filter(hash__in=below.filter(unit_id=unit_id).order_by().values("hash"))
 
 
 def retracted_own(session: Session, unit_id: str) -> LayerUnit | None:
-    """Return the stored row of a unit that was the session's own and was taken out of it, while there is one."""
+    """Return the stored row of a unit of the session's own that was retracted, or None."""
     if session.context_units.filter(unit_id=unit_id).exists():
         return None
     was_own = session.unit_events.filter(unit_id=unit_id, step=UnitEvent.Step.COMMITTED).exclude(store="kb")
@@ -125,7 +125,7 @@ def retracted_own(session: Session, unit_id: str) -> LayerUnit | None:
 
 
 def retracted_since(session: Session, unit_ids: Collection[str]) -> set[str]:
-    """Return those of the units that were taken out of the session between turns and not put back; one query."""
+    """Return the ids of the units that were retracted from the session and not restored; one query."""
     changes = session.unit_events.filter(unit_id__in=unit_ids, turn=None).order_by("pk")
     last = dict(changes.values_list("unit_id", "step"))
     return {unit_id for unit_id, step in last.items() if step == UnitEvent.Step.REMOVED}
@@ -147,7 +147,7 @@ def _in_ledger(session: Session, unit_id: str) -> Provenance | None:
 
 
 def life_of(session: Session, unit_id: str, before: int | None = None) -> tuple[Sequence[UnitEvent], int | None]:
-    """Return what happened to the unit, newest first, each step with its turn; and the step before which to continue.
+    """Return the steps of the unit's life with their turns, newest first, and the step before which to continue.
 
     Steps are counted from the oldest.
     """

@@ -1,7 +1,7 @@
 """The filter language of lists and of the search: `status:failed plugin:kb-fast kb:"Handbook" duration:>2s rex`.
 
-A text is words, `"several words"` and filters `key:value`, separated by blanks; a minus before one takes what it
-finds away. Parsing never fails: what was not understood is left out and said, with a proposal where there is one.
+A text is words, `"several words"` and filters `key:value`, separated by spaces; a minus before one excludes its
+results. Parsing never fails: a part that is not understood is ignored and reported, with a proposal if there is one.
 """
 
 import re
@@ -15,12 +15,12 @@ type Operator = Literal["=", "<", "<=", ">", ">="]
 type TermValue = str | int | datetime
 
 FILTER_CHARS = 500
-"""Longer texts are cut here, and the cut is said."""
+"""The most characters that are read. A cut is reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One condition; `key` is empty for words that stand anywhere in a text."""
+    """One condition; `key` is empty for words to search for in texts."""
 
     key: str
     value: TermValue
@@ -40,7 +40,7 @@ class FilterProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """What a text asks for: every term must hold."""
+    """A parsed text; rows have to match every term."""
 
     text: str
     terms: tuple[Term, ...] = ()
@@ -48,12 +48,12 @@ class Filter:
 
     @property
     def words(self) -> tuple[Term, ...]:
-        """Return the terms that look for text."""
+        """Return the terms that search for text."""
         return tuple(term for term in self.terms if not term.key)
 
     @property
     def conditions(self) -> tuple[Term, ...]:
-        """Return the terms that are no words."""
+        """Return the terms with a key."""
         return tuple(term for term in self.terms if term.key)
 
 
@@ -63,7 +63,7 @@ class _NotUnderstoodError(Exception):
 
 
 type _Reader = Callable[[str, str], tuple[Operator, TermValue]]
-"""Reads a value; takes the key, for proposals, and the text after the colon."""
+"""A function that reads a value. It takes the key, for proposals, and the text after the colon."""
 
 OUTCOMES = ("answered", "noted", "quoted", "no-answer")
 STATUSES = ("active", "running", "succeeded", *OUTCOMES, "failed", "cancelled", "interrupted", "expired")
@@ -173,7 +173,7 @@ _TOKEN = re.compile(r"""\s*(?P<not>-)?(?:(?P<key>[A-Za-z]+):)?(?P<value>"[^"]*"?
 
 
 def parse(text: str) -> Filter:
-    """Return what a text asks for."""
+    """Return the parsed text."""
     readable = text.strip()
     problems: list[FilterProblem] = []
     if len(readable) > FILTER_CHARS:

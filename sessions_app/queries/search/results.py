@@ -1,4 +1,4 @@
-"""Finding sessions, turns, units and bases by the filter language; every result belongs to the project."""
+"""Search for a project's sessions, turns, units and bases by the filter language."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ _SUFFIX = {"=": "", "<": "__lt", "<=": "__lte", ">": "__gt", ">=": "__gte"}
 _PLUGIN_COLUMNS = ("planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin")
 _TURN_STATUSES = tuple(ExplainabilityTurn.Status.values)
 OF_TURNS = frozenset({"is", "plugin", "level", "duration", "rating", "error", "model", "used", "by"})
-"""Keys that say something of turns only; of a session they hold if one of its turns fits."""
+"""Keys of turns. A session matches them if one of its turns does."""
 
 
 def found_sessions(project: Project, wanted: Filter) -> QuerySet[Session]:
@@ -31,7 +31,7 @@ def found_sessions(project: Project, wanted: Filter) -> QuerySet[Session]:
 def _narrowed[Row: Model](
     rows: QuerySet[Row], wanted: Filter, condition: Callable[[Term], Q], its_turns: Q
 ) -> QuerySet[Row]:
-    """Return the rows that fit; what is said of turns holds if one of a row's turns fits."""
+    """Return the rows that match; terms about turns must all match one turn of the row."""
     of_turns = [term for term in wanted.conditions if term.key in OF_TURNS]
     rows = rows.filter(*_conditions(rows.model, _without(wanted, OF_TURNS), condition))
     return rows.filter(Exists(_turns_of(its_turns, of_turns))) if of_turns else rows
@@ -47,11 +47,11 @@ def _of_session(term: Term) -> Q:
 
 
 def _of_place(term: Term, prefix: str, moment: str) -> Q:
-    """Return what holds of a row by when and in which session it is.
+    """Return the condition of a term about the time or the session of a row.
 
     Args:
-        prefix: the way from the row to its session.
-        moment: the column of the row's time.
+        prefix: the lookup path from the row to its session.
+        moment: the column with the row's time.
     """
     match term.key:
         case "after" | "before":
@@ -76,13 +76,13 @@ def _session_status(status: str) -> Q:
 
 
 def found_turns(project: Project, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
-    """Return turns in whose question, answer, error or note the words stand, newest first, with session and rating."""
+    """Return turns with the words in question, answer, error or note, newest first, with session and rating."""
     turns = _of_project(_turns_of(Q(), wanted.terms), project).select_related("session", "rating")
     return turns.defer("response_document", "session__system_prompt").order_by("-id")
 
 
 def session_turns(session: Session, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
-    """Return the turns of one session that fit, without their documents."""
+    """Return the turns of one session that match, without their documents."""
     turns = _turns_of(Q(session=session), wanted.terms).select_related("rating")
     return turns.defer("response_document").order_by("-turn_index")
 
@@ -122,9 +122,9 @@ def _of_turn(term: Term) -> Q:
 
 
 def _used(model: str) -> Q:
-    """Return what holds of turns of the model: their uses are `[model, input tokens, output tokens]` each.
+    """Return the condition that a turn used the model; uses are stored as `[model, input tokens, output tokens]`.
 
-    As text PostgreSQL writes letters that are not ASCII as they are, and SQLite as they were written.
+    In the JSON text PostgreSQL has non-ASCII letters unescaped; SQLite keeps the text as it was written.
     """
     uses = Cast("model_usage", TextField())
     written = {json.dumps(model, ensure_ascii=is_ascii) for is_ascii in (True, False)}
@@ -149,7 +149,7 @@ def _turn_status(status: str) -> Q:
 
 
 def found_units(project: Project, wanted: Filter) -> QuerySet[ContextUnit]:
-    """Return units of sessions in which the words stand, newest first, with session and turn."""
+    """Return units of sessions that contain the words, newest first, with session and turn."""
     alive = _of_project(ContextUnit.objects.all(), project)
     units = _narrowed(alive, wanted, _of_unit, Q(pk=OuterRef("turn_id"))).select_related("session", "turn")
     return units.defer("session__system_prompt", "turn__response_document").order_by("-id")
@@ -171,14 +171,14 @@ def _unit_status(status: str) -> Q:
 
 
 def imported_messages(project: Project, wanted: Filter) -> QuerySet[Message]:
-    """Return messages without a turn in which the words stand, newest first."""
+    """Return messages without a turn that contain the words, newest first."""
     alive = _of_project(Message.objects.filter(turn__isnull=True), project)
     words = _conditions(Message, wanted.words, lambda term: Q(content__icontains=str(term.value)))
     return alive.filter(*words).select_related("session").order_by("-id")
 
 
 def found_bases(project: Project, wanted: Filter) -> QuerySet[KnowledgeBase]:
-    """Return the bases in whose names the words stand; filters say nothing of a base."""
+    """Return the bases with the words in their names; other terms do not apply to bases."""
     words = _conditions(KnowledgeBase, wanted.words, lambda term: Q(name__icontains=str(term.value)))
     return knowledge_bases(project).filter(*words)
 
@@ -186,8 +186,8 @@ def found_bases(project: Project, wanted: Filter) -> QuerySet[KnowledgeBase]:
 def _of_project[Row: Model](rows: QuerySet[Row], project: Project) -> QuerySet[Row]:
     """Return the rows whose session is one of the project's.
 
-    The sum keeps SQLite, which has no statistics, from reading every session of the project first and sorting all its
-    rows: the newest rows are read in their order, and the session of each is looked up.
+    SQLite has no statistics and would read every session of the project first and sort all its rows. The sum prevents
+    that: the newest rows are read in order, and the session of each is looked up.
     """
     return rows.filter(Exact(F("session__project") + 0, project.pk), session__deleted_at__isnull=True)
 
@@ -210,10 +210,10 @@ def _any(columns: Iterable[str], lookup: str, value: object) -> Q:
 
 
 def _conditions(model: type[Model], terms: Iterable[Term], condition: Callable[[Term], Q]) -> Iterator[Q]:
-    """Return what each term demands of the model's rows.
+    """Yield the condition of each term for the model's rows.
 
-    A term that is taken away is looked for in a query of its own: NOT over a column without a value would be neither
-    true nor false. The term `in` names the kinds that are searched, and demands nothing of a row.
+    An excluded term is a subquery, because NOT over a null column is neither true nor false. The term `in` names the
+    kinds to search and has no condition.
     """
     for term in terms:
         if term.key == "in":

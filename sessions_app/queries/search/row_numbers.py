@@ -1,6 +1,6 @@
-"""Numbers that a request asks by: a row's key, a turn's index, a place in a list."""
+"""Numbers in requests: a row's key, a turn's index, a place in a list."""
 
 
 def whole_number(text: str | None) -> int | None:
-    """Return the number of a request's parameter, None for anything that is none or that no row can have."""
+    """Return a request's parameter as a number, or None if it is not one or too large for a row."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else None

@@ -17,9 +17,9 @@ _ROWS_A_QUERY = 200
 
 @dataclass(frozen=True, slots=True)
 class WordQuery:
-    """What is looked for: word sequences, all of which must be in a unit, and each as it is.
+    """The word sequences to search for; a unit must contain all of them literally.
 
-    `left_out_count` words were asked for in addition and are not looked for.
+    `left_out_count` is the number of further words, which are ignored.
     """
 
     phrases: tuple[tuple[str, ...], ...]
@@ -31,9 +31,9 @@ class WordQuery:
 
 
 def asked_for(text: str) -> WordQuery:
-    """Return what a text asks for: what is between quotation marks as a phrase, every other word by itself.
+    """Return the query of a text: each quoted part as a phrase, every other word by itself.
 
-    Words beyond the first `ASKED_WORDS` are left out and counted.
+    Words beyond the first `ASKED_WORDS` are ignored and counted.
     """
     phrases: list[tuple[str, ...]] = []
     left, left_out_count = ASKED_WORDS, 0
@@ -47,7 +47,7 @@ def asked_for(text: str) -> WordQuery:
 
 
 def units_holding(view: EffectiveView, query: WordQuery, limit: int) -> list[LayerUnit]:
-    """Return the units of a view that hold all the words and phrases asked for, in the order they came in."""
+    """Return the units of a view that contain all words and phrases of the query, in the order of insertion."""
     keys = _found(view.shown, view.hidden, query, limit)
     rows = LayerUnit.objects.select_related("origin").defer("origin__content").in_bulk(keys)
     return [rows[key] for key in keys]

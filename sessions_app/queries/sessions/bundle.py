@@ -1,4 +1,4 @@
-"""The rows that a session's turns need to be read and run again somewhere else."""
+"""The rows of a bundle: all that is needed to read a session's turns and run them again on another server."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -32,11 +32,11 @@ from sessions_app.models import (
 type Rows = Mapping[type[Model], QuerySet]
 
 MOST_FORKS = 50
-"""Sessions read with one that continues from them; turns that need an earlier one cannot be run again."""
+"""The most earlier sessions that are included; turns that need an older one cannot be run again."""
 
 
 def line_of(session: Session) -> list[Session]:
-    """Return the session after those that it continues from, the first of them first."""
+    """Return the sessions that the session continues from, oldest first, and the session itself."""
     line = [session]
     while line[0].forked_from is not None and len(line) < MOST_FORKS:
         line.insert(0, line[0].forked_from)
@@ -44,13 +44,13 @@ def line_of(session: Session) -> list[Session]:
 
 
 def stored_views(sessions: Collection[Session]) -> Iterator[list[Any]]:
-    """Return what each ended turn of the sessions saw, in its stored form."""
+    """Yield the stored view of each ended turn of the sessions."""
     views = _ended_turns(sessions).filter(view__isnull=False).order_by().values_list("view", flat=True)
     return (view for view in views.iterator(chunk_size=100) if view)
 
 
 def layers_shown(seen: Collection[int], sessions: Collection[Session]) -> set[int]:
-    """Return the layers that can be seen from these and from where the sessions stand, with what was taken out."""
+    """Return the layers visible from these and from the sessions' present stacks, including removed layers."""
     present = {pk for item in sessions for pk in (item.journal_id, item.draft_id, item.mounted_layer_id)}
     journals = [item.journal_id for item in sessions]
     starts = {*seen, *present}
@@ -63,9 +63,9 @@ def layers_shown(seen: Collection[int], sessions: Collection[Session]) -> set[in
 
 
 def rows_of(sessions: Sequence[Session], layers: Collection[int]) -> Rows:
-    """Return the rows of these sessions and layers by model, those that others point at first, the oldest first.
+    """Return the rows of these sessions and layers by model, oldest first; referenced models come first.
 
-    A turn that still runs and what it staged are left out, as are mounts of layers that are.
+    Running turns and their staged units are left out, and mounts of layers that are left out.
     """
     turns = _ended_turns(sessions)
     of_sessions, of_turns, of_layers = Q(session__in=sessions), Q(turn__in=turns), Q(layer__in=layers)
@@ -114,7 +114,7 @@ def _running_turns(sessions: Collection[Session]) -> QuerySet[ExplainabilityTurn
 
 
 def taken_ids(project: Project, ids: Mapping[type[Model], Collection[str]]) -> set[str]:
-    """Return which ids of sessions, turns, bases and remembered texts a new row in the project could not have."""
+    """Return which of these ids of sessions, turns, bases and remembered texts are taken in the project."""
     sessions = Session.objects.filter(project=project, session_id__in=ids.get(Session, ()))
     turns = ExplainabilityTurn.objects.filter(request_id__in=ids.get(ExplainabilityTurn, ()))
     bases = KnowledgeBase.objects.filter(kb_id__in=ids.get(KnowledgeBase, ()))

@@ -1,4 +1,4 @@
-"""What clients of the OpenAI dialect name: conversations that they send whole or continue with, and responses."""
+"""Lookups for OpenAI clients: conversations that they send in full or continue, and responses."""
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -7,14 +7,14 @@ from sessions_app.models.sessions.fork_lines import beginning_count, continuatio
 from sessions_app.queries.sessions.lookups import messages
 
 _LOOKED_AT = 50
-"""Sessions that may begin alike before a conversation is taken for unknown without looking further."""
+"""With more matching sessions than this, a conversation counts as unknown."""
 
 
 def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
-    """Return the one place that the hash names, and whether there are several that do not belong together.
+    """Return the point with this hash, and whether it is ambiguous: several unrelated sessions have one.
 
-    Forks of one conversation belong together; of those the one with the latest activity is meant. A session that was
-    deleted is never meant, and still keeps whoever talked in it out of everybody else's.
+    Forks of one conversation are related; the one with the latest activity is returned. A deleted session is never
+    returned but still counts, so that its user is not led into an unrelated session.
     """
     points = list(
         ConversationPoint.objects.filter(chain=chain)
@@ -27,7 +27,7 @@ def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
 
 
 def continuation(session: Session) -> Session:
-    """Return the session that continues where this one expired, itself if there is none."""
+    """Return the session that continues this expired one, or itself if there is none."""
     latest = continuation_pk(session.pk) if session.is_expired else session.pk
     return session if latest == session.pk else Session.objects.get(pk=latest)
 
@@ -50,7 +50,7 @@ def _of_request(project_pk: int, request_id: str) -> QuerySet[ExplainabilityTurn
 
 
 def asked_messages(turn: ExplainabilityTurn) -> list[Message]:
-    """Return what the turn was asked, in order: its messages without the answer, or of a failed one its question."""
+    """Return the turn's input messages in order: all but the answer, or the question of a failed turn."""
     stored = list(turn.messages.order_by("sequence"))
     if stored and stored[-1].role == Message.Speaker.ASSISTANT:
         stored.pop()
@@ -58,9 +58,9 @@ def asked_messages(turn: ExplainabilityTurn) -> list[Message]:
 
 
 def items(session: Session) -> QuerySet[Message]:
-    """Return the conversation in order, each message with its turn and `is_answer`: it is what that turn answered.
+    """Return the messages in order, each with its turn and `is_answer`: whether it is that turn's answer.
 
-    A turn that was asked with several messages has stored all of them, its answer last.
+    A turn with several input messages has stored all of them, and its answer last.
     """
     later = Message.objects.filter(turn=OuterRef("turn"), sequence__gt=OuterRef("sequence"))
     spoken = Q(role=Message.Speaker.ASSISTANT, turn__isnull=False)

@@ -1,4 +1,4 @@
-"""What the latest turn of a session really sent to models, and which tools it called."""
+"""The model requests and tool calls of a session's latest turn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Sent:
 
     @property
     def follows(self) -> bool:
-        """Return whether the request named the response that it follows: the key is there and not null."""
+        """Return whether the request named a previous response."""
         return self.body.get("previous_response_id") is not None
 
 
@@ -37,12 +37,12 @@ class LatestTurn:
 
     @property
     def outbound(self) -> Sent | None:
-        """Return the request that counts as the turn's own; None when nothing was sent."""
+        """Return the request for the turn's answer, or None if nothing was sent."""
         return outbound_of(self.requests)
 
 
 def latest_turn(session: Session) -> LatestTurn:
-    """Return what the latest turn sent and called; a fixed number of queries."""
+    """Return the requests and tool calls of the latest turn; a fixed number of queries."""
     turn = session.turns.order_by("-turn_index").first()
     if turn is None:
         return LatestTurn()
@@ -56,12 +56,12 @@ def outbound_of(requests: Sequence[Sent]) -> Sent | None:
 
 
 def tool_messages(turn: ExplainabilityTurn) -> list[Message]:
-    """Return what the turn's tools gave, in order."""
+    """Return the messages of the turn's tools, in order."""
     return list(turn.messages.filter(role=Message.Speaker.TOOL).order_by("sequence"))
 
 
 def sent_requests(turn: ExplainabilityTurn, recorded: Sequence[Event]) -> tuple[Sent, ...]:
-    """Return what the turn sent to models, what prepared it first; one query if a plugin sent something, else none."""
+    """Return the turn's model requests, preparing ones first; one query if a plugin sent one, else none."""
     stages = {started.execution_id: started.stage for started in said(PluginStarted, recorded)}
     calling = [ended.execution_id for ended in said(PluginFinished, recorded) if ended.llm_calls]
     details_by_id = details(turn, calling) if calling else {}

@@ -1,4 +1,4 @@
-"""Which policies a turn follows: the server's, unless project, session or request say otherwise."""
+"""The policies of a turn: the server's, which project, session and request may override."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ type PolicyLevel = Literal["session", "project", "server"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPolicy:
-    """A policy as it holds for a session's next turn, and who chose it.
+    """A policy for a session's next turn, and where its value comes from.
 
-    `otherwise` is what holds without the session's own choice. `choices` are all values that it may have, None for one
-    with a number, which lies from `least` to `most`.
+    `otherwise` is the value without the session's own choice. `choices` are all possible values, or None for a number,
+    which is from `least` to `most`.
     """
 
     name: str
@@ -32,7 +32,7 @@ class SessionPolicy:
 
 
 def policies_of(session: Session) -> tuple[SessionPolicy, ...]:
-    """Return the session's policies: its flags, and `grounding`, which only turns with a model look at."""
+    """Return the session's policies: its flags, and `grounding`, which only turns with a model use."""
     project, server = session.project, server_flags()
     levels: tuple[tuple[PolicyLevel, Mapping[str, PolicyValue]], ...] = (
         ("session", {**session.flags, "grounding": session.grounding}),

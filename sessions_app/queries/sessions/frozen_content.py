@@ -1,4 +1,4 @@
-"""What sessions have frozen: skills, personas, agents; read once a process, because it never changes."""
+"""The frozen skills, personas and agents of sessions; cached in the process, because they never change."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -10,9 +10,9 @@ from mrpvm.assistants.skills import SkillSnapshot
 from sessions_app.models import FrozenContent, Session
 
 KEPT_COUNT = 256
-"""How many contents of each kind a process keeps at hand."""
+"""How many contents of each kind a process caches."""
 
-# A key represents its content for ever, so nothing here can be out of date.
+# A key is a hash of its content, so a cached content is never out of date.
 
 
 @lru_cache(maxsize=KEPT_COUNT)
@@ -47,5 +47,5 @@ def agents_of(session: Session) -> AgentCatalogue:
 
 
 def active_persona_of(session: Session) -> Persona:
-    """Return who talks in the session; the fallback when its persona is not among those it has."""
+    """Return the session's active persona, or the fallback if the session does not have it."""
     return personas_of(session).get(session.active_persona) or FALLBACK

@@ -75,8 +75,8 @@ def session_reference(project: Project, session_id: str) -> Session:
 def known_session(project: Project, session_id: str) -> Session:
     """Return one session of the project for a caller that locks it next, which fails if it was deleted meanwhile.
 
-    What it returns of a session under our own id is read once in the life of the process: such an id is never used
-    twice. All but its names and keys is read when it is asked for.
+    A session with an id of the server's own is cached in the process, because such an id is never used twice. Columns
+    other than names and keys are deferred.
 
     Raises:
         NotFound: as for `session`.
@@ -113,7 +113,7 @@ def _unknown(session_id: str) -> NotFound:
 
 
 def with_counts(sessions: QuerySet[Session]) -> QuerySet[Session]:
-    """Return the same sessions with `pending_unit_count`, `turn_count`, `latest_turn_status`, `saved_at`."""
+    """Annotate sessions with `pending_unit_count`, `turn_count`, `latest_turn_status` and `saved_at`."""
     turns = ExplainabilityTurn.objects.filter(session=OuterRef("pk"))
     pending = ContextUnit.objects.filter(session=OuterRef("pk"), state=ContextUnit.State.PENDING)
     return sessions.annotate(
@@ -138,7 +138,7 @@ def counted_session(project: Project, session_id: str) -> Session:
 
 
 def last_saved_at(session: Session) -> datetime | None:
-    """Return when the session last saved what it worked on, into a base or a fork; None if it never did."""
+    """Return when the session was last saved into a base or a fork, or None."""
     return _saves(session.pk).first()
 
 
@@ -146,7 +146,7 @@ _SAVE_REASONS = ("save", "save-fork", "fork")
 
 
 def _saves(session_pk: int | OuterRef) -> QuerySet[KBMount, datetime]:
-    """Return when the session saved, the latest first: it then mounts what it saved."""
+    """Return the times of the session's saves, latest first; each save mounts the saved base."""
     saves = KBMount.objects.filter(session=session_pk, reason__in=_SAVE_REASONS).order_by("-pk")
     return saves.values_list("mounted_at", flat=True)[:1]
 
@@ -160,7 +160,7 @@ def _count(rows: QuerySet) -> Coalesce:
 def filtered_sessions(
     project: Project, *, words: str | None = None, status: str | None = None, kb_id: str | None = None
 ) -> QuerySet[Session]:
-    """Return the project's sessions with their counts, as far as they fit.
+    """Return the project's sessions that match, with their counts.
 
     Args:
         words: part of the title, of the first message, or the beginning of the id.
@@ -178,7 +178,7 @@ def filtered_sessions(
         sessions = sessions.filter(mounted_kb__kb_id=kb_id)
     if status is None:
         return sessions
-    # `isnull` first: a session without turns has no status, and NOT over nothing finds nothing.
+    # `isnull` first: a session without turns has a null status, and NOT of null matches nothing.
     ended_badly = Q(latest_turn_status__isnull=False, latest_turn_status__in=_FAILED)
     running = Q(latest_turn_status__isnull=False, latest_turn_status=ExplainabilityTurn.Status.RUNNING)
     if status == "running":
@@ -220,7 +220,7 @@ def unit(session: Session, unit_id: str) -> ContextUnit:
 
 
 def newest_of_user(session: Session, limit: int) -> list[str]:
-    """Return what the user said last, the oldest of it first."""
+    """Return the user's newest messages, the oldest of them first."""
     said = session.messages.filter(role=Message.Speaker.USER).order_by("-sequence")
     return list(said.values_list("content", flat=True)[:limit])[::-1]
 
@@ -247,14 +247,14 @@ def events_since(session_pk: int, sequence: int) -> QuerySet[SessionEvent]:
 
 
 class SessionReader(NamedTuple):
-    """A user under one login who looks at the session of that id."""
+    """A user with one login who reads the session with this id."""
 
     login: BrowserLogin
     session_id: str
 
 
 class SeenSession(NamedTuple):
-    """A session's key, and the base that it has mounted as that is now: the session may see an earlier revision."""
+    """A session's key, and the present state of its mounted base; the session may see an earlier revision."""
 
     pk: int
     base_pk: int
@@ -265,8 +265,8 @@ class SeenSession(NamedTuple):
 def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, SeenSession]:
     """Return the session to each reader who may see it now; for sockets, which outlive their request.
 
-    Nothing once the user has logged out, got another password, was deactivated or left the project, or the session was
-    deleted.
+    A reader is left out if the user has logged out, has a new password, was deactivated or left the project, or if the
+    session was deleted.
     """
     logins = lasting_logins({reader.login for reader in readers})
     projects = shown_projects({login.user_pk for login in logins})
@@ -275,7 +275,7 @@ def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, 
         deleted_at__isnull=True,
         project_id__in=set(projects.values()),
     )
-    # A client's own name of a session is known in its project alone.
+    # An id chosen by a client is unique only in its project.
     columns = ("pk", "mounted_kb_id", "mounted_kb__kb_id", "mounted_kb__revision")
     seen = {
         (project, name): SeenSession(*rest)

@@ -24,7 +24,7 @@ def stored_memory(session: Session, now: datetime, ttl_hours: float) -> Memory |
 def usable_memory(session: Session, columns: MemoryColumns, now: datetime, ttl_hours: float) -> Memory | None:
     """Return what a row of memory holds, None if it was unused for `ttl_hours`.
 
-    What cannot be read as one is none: it is a cache.
+    A damaged memory counts as none, because it is a cache.
     """
     try:
         memory = memory_of(*columns)
@@ -35,6 +35,6 @@ def usable_memory(session: Session, columns: MemoryColumns, now: datetime, ttl_h
 
 
 def remembered_by(session: Session) -> tuple[Memory | None, float]:
-    """Return what the session remembers now, and for how many hours it does unless a request says otherwise."""
+    """Return the session's present memory, and its time to live in hours unless a request sets another."""
     hours = flags_of(session, {}).session_memory_ttl_hours
     return stored_memory(session, timezone.now(), hours), hours

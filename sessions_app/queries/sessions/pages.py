@@ -1,4 +1,4 @@
-"""What pages read beyond single nouns: a window of the conversation, the ledger with its texts, lineage."""
+"""Combined reads of pages: a window of the conversation, the registry, the ledger with its texts."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ UNITS_SHOWN = 30
 TURNS_SHOWN = 20
 MOUNTS_SHOWN = 20
 WINDOW_MAX = 300
-"""How many rows a page that has loaded more asks for again at most."""
+"""The most rows that a page which has loaded more can request again."""
 SESSIONS_SHOWN_MAX = 200
 
 
 class ConversationEntry(NamedTuple):
-    """Messages without a turn, and the turn that came after them, None at the end."""
+    """Messages without a turn, and the turn that follows them, None at the end."""
 
     messages: list[Message]
     turn: ExplainabilityTurn | None
@@ -44,9 +44,9 @@ class ConversationEntry(NamedTuple):
 class Conversation:
     """A window of the conversation: turns with their messages, messages without a turn among them, oldest first.
 
-    `older_before` is the turn index to ask for what came before, None at the beginning. `unanswered` are the response
-    documents of the turns that found no answer, by the turns' keys. `since` is when the window begins, None where that
-    is the conversation's beginning.
+    `older_before` is the turn index before which to continue, None at the beginning. `unanswered` are the response
+    documents of turns without an answer, by turn key. `since` is when the window begins, None if it begins with the
+    conversation.
     """
 
     entries: list[ConversationEntry]
@@ -57,7 +57,7 @@ class Conversation:
 
 
 def conversation(session: Session, before: int | None = None, count: int | None = None) -> Conversation:
-    """Return the newest turns below turn index `before` with what was said in them, failed turns included."""
+    """Return the newest turns below turn index `before` with their messages, including failed turns."""
     limit = _window(count, EXCHANGES_SHOWN)
     turns = session.turns.select_related("rating").only(*_SHOWN_OF_TURNS, *_RATING).order_by("-turn_index")
     if before is not None:
@@ -103,8 +103,8 @@ def _without_turn(session: Session, after: list[ExplainabilityTurn] | None, befo
     """Return the newest messages without a turn, the newest first, one more than is shown if there are more.
 
     Args:
-        after: turns of which the first that said something comes before them; None for no such bound.
-        before: the turn index below which they were said.
+        after: only messages after the first message of these turns; None for no such bound.
+        before: only messages before the turn with this index.
     """
     messages = session.messages.filter(turn__isnull=True).order_by("-sequence")
     if after is not None:
@@ -117,7 +117,7 @@ def _without_turn(session: Session, after: list[ExplainabilityTurn] | None, befo
 
 
 def _last_place(after: list[ExplainabilityTurn] | None, turns: list[ExplainabilityTurn]) -> int:
-    """Return the sequence of the last message of these turns, if no message without a turn is among theirs.
+    """Return the sequence of the last message of these turns, if no message without a turn is between theirs.
 
     Args:
         after: as `_without_turn`.
@@ -127,12 +127,12 @@ def _last_place(after: list[ExplainabilityTurn] | None, turns: list[Explainabili
 
 
 def _place(turn: ExplainabilityTurn) -> int | None:
-    """Return the sequence of the first message of a turn, whose messages have been read; None if it said nothing."""
+    """Return the sequence of the first message of a turn with prefetched messages; None if it has none."""
     return next((message.sequence for message in turn.messages.all()), None)
 
 
 def _in_order(turns: list[ExplainabilityTurn], messages: list[Message]) -> list[ConversationEntry]:
-    """Return both in the order of the conversation; a turn that said nothing stays behind the one before it."""
+    """Return both in the order of the conversation; a turn without messages stays after its predecessor."""
     entries: list[ConversationEntry] = []
     for turn in turns:
         place = _place(turn)
@@ -149,7 +149,7 @@ def _window(limit: int | None, usual: int) -> int:
 def turn_registry(
     session: Session, wanted: Filter, before: int | None = None, count: int | None = None
 ) -> tuple[list[ExplainabilityTurn], int | None]:
-    """Return the registry's entries that fit, newest first, and the turn index below which to continue."""
+    """Return the registry's entries that match, newest first, and the turn index below which to continue."""
     limit = _window(count, TURNS_SHOWN)
     turns = session_turns(session, wanted)
     if before is not None:
@@ -186,7 +186,7 @@ def neighbours(turn: ExplainabilityTurn) -> Neighbours:
     """Return the neighbours of a turn in its session."""
     others = ExplainabilityTurn.objects.filter(session_id=turn.session_id)
     place = turn.turn_index
-    # Numbers have gaps only where turns were removed, so one query finds both as a rule.
+    # Numbers have gaps only where turns were removed, so usually one query finds both.
     beside = dict(others.filter(turn_index__in=(place - 1, place + 1)).values_list("turn_index", "request_id"))
     previous, following = beside.get(place - 1), beside.get(place + 1)
     if previous is None and place > 1:
@@ -202,7 +202,7 @@ def _first_of(turns: QuerySet[ExplainabilityTurn]) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownUnit:
-    """What a unit said, and the turn that brought it in, if it was one of this session."""
+    """The text of a unit, and the turn that staged it, if that is one of this session."""
 
     text: str
     origin: ExplainabilityTurn | None = None
@@ -232,7 +232,7 @@ def _texts_only[Row: (ContextUnit, LayerUnit)](rows: QuerySet[Row]) -> Iterable[
 
 def after_session(sessions: QuerySet[Session], column: str, value: datetime | int, pk: int) -> QuerySet[Session]:
     """Return the sessions that follow the named row in a list by this column, the greatest first."""
-    # The first condition says nothing new: it is what lets the index be entered at the place.
+    # The first condition is redundant; it lets the database start in the index at this place.
     return sessions.filter(Q(**{f"{column}__lte": value}), Q(**{f"{column}__lt": value}) | Q(pk__lt=pk))
 
 

@@ -8,13 +8,13 @@ from mrpvm.commands.remembered import EVIDENCE, LEAST_CONFIDENCE, Remembered
 from sessions_app.models import RememberedText, Session
 
 CONSIDERED_COUNT = 500
-"""How many of a session's newest texts a turn looks at, those of files last."""
+"""How many of a session's newest texts a turn reads, those of files last."""
 _HIDDEN = (RememberedText.Status.CONFLICTED, RememberedText.Status.ARCHIVED)
 _FILES_LAST = Case(When(domain=RememberedText.Domain.EVIDENCE, then=Value(1)), default=Value(0))
 
 
 def remembered(session: Session, query: MemoryQuery) -> QuerySet[RememberedText]:
-    """Return the session's texts that are wanted, the newest first; what does not hold only if that is asked for."""
+    """Return the session's texts that match the query, newest first; inactive ones only on request."""
     rows = session.remembered_texts.filter(domain__in=query.domains).order_by("-id")
     if query.namespace:
         rows = rows.filter(namespace=query.namespace)
@@ -33,7 +33,7 @@ def all_remembered(session: Session) -> QuerySet[RememberedText]:
 
 
 def remembered_texts(session: Session) -> list[Remembered]:
-    """Return the newest texts that hold, to choose from."""
+    """Return the newest active texts, from which a turn chooses."""
     rows = session.remembered_texts.exclude(status__in=_HIDDEN).filter(_lives(), confidence__gte=LEAST_CONFIDENCE)
     columns = rows.order_by(_FILES_LAST, "-id").values_list("content", "domain", "confidence", "namespace")
     return [

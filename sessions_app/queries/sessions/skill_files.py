@@ -39,9 +39,9 @@ def workspace(project: Project) -> Path:
 
 
 def _while_unchanged[Read](folder: str) -> Callable[[Callable[[Project], Read]], Callable[[Project], Read]]:
-    """Return a decorator for what reads this folder of each source: it does so again only when something has changed.
+    """Return a decorator that caches a reader of this folder in each source until a file has changed.
 
-    It reads at least once a second: the programs and variables that skills ask for leave no trace here.
+    The cache lasts at most a second, because programs and variables that skills require may change without a file.
     """
 
     def decorate(read: Callable[[Project], Read]) -> Callable[[Project], Read]:
@@ -66,7 +66,7 @@ def _while_unchanged[Read](folder: str) -> Callable[[Callable[[Project], Read]],
 
 
 def _states(folder: str) -> list[tuple[str, int, int, int, int]]:
-    """Return what tells a changed file of the folder, or of a folder in it; nothing if it cannot be read."""
+    """Return values that change with any file in the folder or its subfolders; empty if it cannot be read."""
     states = []
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -89,7 +89,7 @@ def current_skills(project: Project) -> SkillSnapshot:
         SkillRootError: the shipped or the project's folder cannot be read.
     """
     own = workspace(project) / "skills"
-    with suppress(OSError):  # then the loader says what is wrong with it
+    with suppress(OSError):  # then the loader reports what is wrong
         own.mkdir(parents=True, exist_ok=True)
     roots = [
         SkillRoot(source="bundled", path=settings.MRPVM_SHIPPED_DIR / "skills"),

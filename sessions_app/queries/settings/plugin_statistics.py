@@ -22,7 +22,7 @@ def utilities(project_pk: int) -> Mapping[PluginKey, float]:
     }
 
 
-# Statistics are written `MRPVM_LEARN_DELAY_MS` after a turn; turns read them again no sooner.
+# Statistics are written `MRPVM_LEARN_DELAY_MS` after a turn, so turns may cache them for as long.
 _recent_utilities: dict[int, tuple[float, Mapping[PluginKey, float]]] = {}
 
 

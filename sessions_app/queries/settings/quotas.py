@@ -57,7 +57,7 @@ def calls_name(project: Project) -> str:
 
 
 def seconds_until_free(kind: QuotaKind) -> int | None:
-    """Return when a quota that is used up is free again by itself, None if something has to go for that."""
+    """Return in how many seconds a used-up quota is reset, or None if something has to be deleted."""
     if kind == QuotaKind.CALLS:
         return seconds_to_wait()
     if kind in (QuotaKind.TOKENS, QuotaKind.COST):

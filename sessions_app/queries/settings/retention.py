@@ -1,4 +1,4 @@
-"""Rows older than a project's retention, and those of them that are kept all the same, with the reason."""
+"""Rows older than a project's retention, and the reasons to keep some of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from sessions_app.models import (
 )
 
 MOST_COUNTED = 100_000
-"""A preview counts no further, so that it stays quick whatever has gathered."""
+"""The most rows that a preview counts, so that it stays fast."""
 _Turn = ExplainabilityTurn
 
 
@@ -38,7 +38,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """A number of rows; `is_more` where counting ended before the rows did."""
+    """A number of rows; with `is_more` there are further ones that were not counted."""
 
     number: int
     is_more: bool = False
@@ -54,7 +54,7 @@ class KeptRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What a rule would remove now, and what it would leave; nothing where all is kept."""
+    """The rows that a rule would remove now, and the old rows that it would keep."""
 
     kind: RetentionKind
     days: int
@@ -82,7 +82,7 @@ def days_kept(chosen: Mapping[str, int], kind: str) -> int:
 
 
 def chosen_with(chosen: Mapping[str, int], named: Mapping[str, int | None]) -> dict[str, int]:
-    """Return the choices with those that are named in their place; None takes one back."""
+    """Return the choices updated with the named ones; None removes a choice."""
     return {kind: days for kind, days in {**chosen, **named}.items() if days is not None}
 
 
@@ -123,12 +123,12 @@ def removable(kind: RetentionKind, project: Project, before: datetime) -> QueryS
 
 
 def undrawn_spans(project: Project, before: datetime) -> QuerySet[ImportedSpan]:
-    """Return spans from before a moment of which no trace was drawn."""
+    """Return spans older than `before` that belong to no turn."""
     return ImportedSpan.objects.filter(project=project, turn=None, received_at__lt=before)
 
 
 def _aged(kind: RetentionKind, project: Project, before: datetime) -> QuerySet[Any]:
-    """Return what is from before a moment, and not at work."""
+    """Return the rows of a kind that are older than `before` and not in use by a running turn or experiment."""
     if kind == RetentionKind.AUDIT:
         return AuditEntry.objects.filter(project=project, at__lt=before)
     if kind == RetentionKind.TRIALS:
@@ -148,7 +148,7 @@ def _aged(kind: RetentionKind, project: Project, before: datetime) -> QuerySet[A
 
 
 def _needs(kind: RetentionKind, before: datetime) -> Sequence[Need]:
-    """Return what keeps old rows of a kind; the first that fits is the reason."""
+    """Return the reasons to keep old rows of a kind; the first that applies is the one that is shown."""
     if kind == RetentionKind.AUDIT:
         return ()
     if kind == RetentionKind.TRIALS:
@@ -166,7 +166,7 @@ def _needs(kind: RetentionKind, before: datetime) -> Sequence[Need]:
         running = experiments.filter(status="running")
         return (tests, Need(reason="an experiment over it is running", rows=Q(pk__in=running)))
     tried = Need(reason="an experiment over it is kept", rows=Q(pk__in=experiments))
-    # By the spans of each turn: those of all turns take a second of a database with some millions of them.
+    # A subquery per turn, because one over all spans takes a second if there are millions.
     young = Exists(ImportedSpan.objects.filter(turn=OuterRef("pk"), received_at__gte=before))
     return (tests, tried, Need(reason="it was received later than that", rows=Q(young)))
 

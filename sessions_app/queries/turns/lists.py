@@ -28,12 +28,12 @@ _INDEXED: Mapping[tuple[str, str], Q] = {
     ("status", "cancelled"): Q(outcome=ExplainabilityTurn.Outcome.STOPPED),
     ("status", "interrupted"): Q(outcome=ExplainabilityTurn.Outcome.INTERRUPTED),
     ("is", "rewritten"): Q(is_rewritten=True),
-    # SQLite takes a partial index only where the statement has the condition as it is in the index.
+    # SQLite uses a partial index only if the statement repeats the condition of the index literally.
     ("is", "left-out"): Q(left_out_count__gt=RawSQL("0", ())),
     ("is", "slow"): Q(duration_ms__gt=RawSQL(str(SLOW_MS), ())),  # noqa: S611  (a constant)
     ("is", "imported"): Q(kind=RawSQL("'imported'", ())),
 }
-"""What an index of turns finds, by key and value of a term."""
+"""The conditions that an index of turns covers, by key and value of a term."""
 _COLUMNS = (
     "session__session_id", "session__title", "session__first_message", "request_id", "turn_index", "kind", "status",
     "outcome", "answer_status", "answer_basis", "created_at", "finished_at", "duration_ms", "user_message",
@@ -47,9 +47,8 @@ _COLUMNS = (
 class TurnPage:
     """Some turns with `base_name` and `base_id`, those of the base that each ran over.
 
-    `next_before` is the key below which to continue, None at the end; of a sorted page `next_skip` are left out there.
-    `is_cut_short`: as many rows as a page looks at were
-    looked at before it was full.
+    `next_before` is the key below which to continue, None at the end; a sorted page continues after `next_skip` rows.
+    `is_cut_short` says that the limit of searched rows was reached before the page was full.
     """
 
     turns: Sequence[ExplainabilityTurn]
@@ -63,12 +62,12 @@ def turn_page(
 ) -> TurnPage:
     """Return the newest turns below the key `before` that fit.
 
-    At most `MRPVM_SEARCHED_ROWS` rows are looked at, so that a page costs the same whatever is stored. It may be short
-    or empty and still say where to continue. Where an index finds the turns, only those that it finds are counted.
+    At most `MRPVM_SEARCHED_ROWS` rows are searched, so that the cost of a page is bounded. A page may be short or empty
+    and still say where to continue. If an index finds the turns, only the rows that it finds count.
 
     Args:
-        sort: orders what fits among the rows looked at by one of `SORTS`, the largest first.
-        skip: so many of these are left out, those of the pages before; with `sort` alone.
+        sort: one of `SORTS`, by which the matching rows are ordered, largest first.
+        skip: the number of rows on earlier pages; only with `sort`.
     """
     stored = ExplainabilityTurn.objects.order_by()
     start = before or (stored.aggregate(newest=Max("pk"))["newest"] or 0) + 1
@@ -95,7 +94,7 @@ def turn_page(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTurns:
-    """Some of the newest turns that fit; `has_more` says that there may be others."""
+    """Some of the newest turns that match; `has_more` says that there may be others."""
 
     turns: Sequence[ExplainabilityTurn]
     has_more: bool
@@ -130,7 +129,7 @@ def turns_named(project: Project, request_ids: Collection[str]) -> list[Explaina
 def _indexed_keys(wanted: Filter, start: int) -> list[int] | None:
     """Return the newest keys below `start` of the turns that an index finds by a term; None if no term has an index.
 
-    They are read by themselves: a database that is given the whole condition may read all rows in between instead.
+    The keys are read by a query of their own, because with the whole condition a database may scan all rows.
     """
     for term in wanted.terms:
         if term.is_negated:
@@ -162,7 +161,7 @@ def latest_turns(sessions: Collection[Session], count: int) -> dict[int, list[Ex
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFigures:
-    """What a session's last turns come to: their median duration in ms, their tokens, their thumbs."""
+    """Figures of a session's last turns: their median duration in ms, tokens and thumbs."""
 
     p50_ms: float | None
     token_count: int
@@ -198,9 +197,9 @@ def latest_figures(sessions: Collection[int], count: int) -> dict[int, SessionFi
 
 
 def used_since(session: Session, used: Mapping[str, str | int | None]) -> dict[str, int | None]:
-    """Return for each column of a turn since which turn all that answered used the value; one query.
+    """Return for each column since which turn all answered turns have used the value; one query.
 
-    None where the latest did not. At most `SHOWN_MAX` turns are looked at.
+    None if the latest did not. At most `SHOWN_MAX` turns are read.
     """
     answered = session.turns.filter(status=ExplainabilityTurn.Status.SUCCEEDED, kind=ExplainabilityTurn.Kind.CHAT)
     rows = list(answered.order_by("-turn_index").values("turn_index", *used)[:SHOWN_MAX])

@@ -125,7 +125,7 @@ def registry_page(session: Session, limit: int, before: int | None = None) -> tu
 def graph(turn: ExplainabilityTurn) -> Graph:
     """Return the structure of the turn's graph, live or finished.
 
-    A reader who goes from box to box asks for the same graph again and again, and that of an ended turn stays as it is.
+    The graph of an ended turn is cached, because a reader requests it for every node.
     """
     return fold_graph(events(turn)) if turn.is_running else ended_graph(turn.pk, turn.request_id)
 
@@ -138,7 +138,7 @@ def ended_graph(turn_pk: int, request_id: str) -> Graph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """A node's payload; `text` is its JSON, `size` its bytes, `cut_bytes` what a limit took away."""
+    """A node's payload; `text` is its JSON, `size` its bytes, `cut_bytes` the bytes that a limit removed."""
 
     ref: str
     text: str
@@ -184,7 +184,7 @@ def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
 
 
 def _prepared(turn: ExplainabilityTurn, ref: str) -> Detail | None:
-    """Return what one model call sent and got that prepared the turn, by its number in `prepare-1`."""
+    """Return the payload of a model call that prepared the turn; the ref `prepare-1` is the first."""
     exchanges = (turn.context_report or {}).get("requests", ())
     number = ref.removeprefix(PREPARED) if ref.startswith(PREPARED) else ""
     if not number.isdecimal() or not 1 <= int(number) <= len(exchanges):
@@ -202,7 +202,7 @@ def _prepared(turn: ExplainabilityTurn, ref: str) -> Detail | None:
 
 
 PREPARED = "prepare-"
-"""Begins the names of the calls that prepared a turn."""
+"""The prefix of the refs of calls that prepared a turn."""
 
 
 def details(turn: ExplainabilityTurn, refs: Collection[str]) -> dict[str, Detail]:
@@ -242,7 +242,7 @@ def _stored(turn: ExplainabilityTurn, column: bytes | memoryview, wanted: Sequen
 
 
 def _recorded(recorded: Iterable[Event]) -> Iterator[Detail]:
-    """Return what the events alone say about each node: control nodes have nothing else, running ones not yet."""
+    """Yield the payload that the events give for each node; control nodes and running ones have no stored one."""
     known: dict[str, dict[str, Any]] = {}
     for event in recorded:
         ref = next((own for name in _ID_NAMES if (own := getattr(event.data, name, None))), None)
@@ -257,7 +257,7 @@ def _recorded(recorded: Iterable[Event]) -> Iterator[Detail]:
 _ID_NAMES = (
     "failure_id", "candidate_id", "result_id", "branch_id", "policy_id", "seed_id", "execution_id", "frame_id",
 )  # fmt: skip
-"""Where to read the id that an event is about: the most specific it carries, a branch's failure naming both."""
+"""The members with an event's node id, the most specific first; a branch's failure has two of them."""
 
 
 def unit_events(turn: ExplainabilityTurn) -> list[UnitEvent]:
@@ -312,7 +312,7 @@ def events_and_judgements(turn: ExplainabilityTurn) -> tuple[list[Event], list[U
 def unit_life(session: Session, unit_id: str) -> list[UnitEvent]:
     """Return what happened to a unit in a session, the oldest first, each step with its turn.
 
-    What turns judged is looked up in each of them; the registry holds so many at most.
+    Judged steps are read from each turn; the size of the registry limits their number.
     """
     stored = session.unit_events.filter(unit_id=unit_id).select_related("turn").order_by("id")
     judged = judged_units(session.turns.defer(*_DOCUMENTS).order_by("turn_index"), unit_id)

@@ -1,7 +1,7 @@
-"""What a session's state was around a turn: after the turn before it, when it began, and when it had ended.
+"""The state of a session around a turn: after the previous turn, at the turn's start, and at its end.
 
-Nothing is stored for this. Preferences are in the record of each turn's start, and what a turn, a mount or an edit of
-the draft changed is in the session's events; units are counted by their ledger.
+No state is stored. Preferences come from the record of each turn's start, changes by a turn, a mount or an edit of the
+draft from the session's events, and the counts of units from the ledger.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ STATE_KINDS = ("preferences.changed", "draft.changed", "kb.mounted")
 TURN_START = "turn.started"
 TURN_ENDS = ("turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted")
 _MOVES = (UnitEvent.Step.COMMITTED, UnitEvent.Step.REMOVED, UnitEvent.Step.DISCARDED)
-"""The steps of the ledger by which a unit comes into a session, goes, or never comes."""
+"""The ledger steps that add a unit to a session, remove it, or discard it."""
 _PREFERENCES = {
     "planner": "preferred_planner_plugin",
     "seedDetector": "preferred_seed_detector_plugin",
@@ -82,9 +82,9 @@ def state_around(turn: ExplainabilityTurn) -> StateAround:
 
 
 def units_between(turn: ExplainabilityTurn, previous: ExplainabilityTurn, limit: int) -> tuple[list[UnitEvent], int]:
-    """Return what came into the session and went out of it from the end of one turn to the end of another, in order.
+    """Return the units added and removed from the end of one turn to the end of another, in order.
 
-    At most `limit` rows, with their turns, and how many there are.
+    Return at most `limit` rows, with their turns, and the number of all.
     """
     moves = UnitEvent.objects.filter(
         session_id=turn.session_id, step__in=_MOVES, pk__gt=_last_step(previous), pk__lte=_last_step(turn)

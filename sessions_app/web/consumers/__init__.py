@@ -1,8 +1,8 @@
 """Live state: one socket a session page, fed from the session's numbered events.
 
-The socket listens first and then reads the rows after the number the page has seen; a message only wakes it to read
-them again. So nothing is missed and nothing is doubled. A heartbeat looks once more, for the case that the very last
-message was lost. The revision of the mounted base is read with the rows: a base does not write to all its sessions.
+A socket joins its groups first and then reads the rows after the number that the page has seen. A message only wakes it
+to read again, so no event is lost or sent twice. A periodic read covers a lost last message. The revision of the
+mounted base is read with the rows, because a base does not write to all its sessions.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, Shared] = WeakKeyDictionar
 
 
 class SessionConsumer(AsyncJsonWebsocketConsumer):
-    """Sends a session's events to a reader who may see it; closes with 4403 as soon as they may not."""
+    """Sends a session's events to a reader who may see it; closes with 4403 when the reader loses access."""
 
     channel_layer_alias = "none"
     """No layer has this name: one subscription serves all sockets, and a Redis that is away refuses none."""
@@ -93,7 +93,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             self._shared.subscriptions.pop(self._session_pk, None)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
-        """Ignore what is sent, JSON or not: everything that pages do goes over HTTP."""
+        """Ignore messages of the client, because pages send all requests over HTTP."""
 
     async def _follow(self) -> None:
         try:
@@ -107,7 +107,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             await self.close(FAILED)  # the page connects again with the number it has seen
 
     async def _send_news(self, progress: Sequence[Outgoing]) -> bool:
-        """Send what is new if the reader may still see the session; return whether they may."""
+        """Send new events if the reader may still see the session; return whether that is so."""
         result = await self._read()
         if result is None or result.session.pk != self._session_pk:
             return False

@@ -1,4 +1,4 @@
-"""ASGI wrappers around sockets: what is refused before a consumer is asked."""
+"""ASGI middleware that refuses sockets before a consumer is called."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -14,7 +14,7 @@ type Application = Callable[[Any, Any, Any], Awaitable[Any]]
 
 
 class ReadableOrigins:
-    """Refuses a socket whose Origin header is no address, which the validator of Channels fails on."""
+    """Refuses a socket whose Origin header is not a URL, with which the validator of Channels fails."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -34,7 +34,7 @@ def _is_address(origin: str) -> bool:
 
 
 class OutagesTold:
-    """Closes a socket of which the reader cannot be looked up now; a defect is raised as it is."""
+    """Closes a socket if a database outage prevents the lookup of its reader; other errors are raised."""
 
     def __init__(self, application: Application) -> None:
         self._application = application

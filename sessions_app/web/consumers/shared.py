@@ -1,7 +1,7 @@
-"""What the sockets of one process share: one subscription a session, and one read for all queries at once.
+"""Shared by the sockets of one process: one subscription per session, and batched reads of the database.
 
-A socket that subscribed and read for itself would cost a thread hop and three queries for each event; two hundred of
-them fell seconds behind.
+If each socket subscribed and read by itself, an event would cost a thread switch and three queries per socket, and two
+hundred sockets would be seconds late.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from sessions_app.models import SessionEvent
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader, events_since, visible_sessions
 
 REJOIN_SECONDS = 3_600
-"""The in-memory layer forgets after a day who is in a group."""
+"""The interval of joining groups again, because the in-memory layer drops members after a day."""
 LONGEST_PAUSE_SECONDS = 30
 
 
@@ -36,7 +36,7 @@ class Outgoing(NamedTuple):
 
 
 class SocketQuery(NamedTuple):
-    """May the reader see the session, and which events came after `since`? No events without `session_pk`."""
+    """A query for the reader's access to the session and for the events after `since`, if there is a `session_pk`."""
 
     reader: SessionReader
     session_pk: int | None
@@ -51,7 +51,7 @@ class SocketNews(NamedTuple):
 
 
 class SharedReads:
-    """Runs queries in batches. A query that comes while a batch is read waits for the next: no result is older."""
+    """Runs queries in batches. A query waits for the next batch, so its result is never older than the query."""
 
     def __init__(self) -> None:
         self._waiting: dict[SocketQuery, asyncio.Future[SocketNews | None]] = {}
@@ -61,14 +61,14 @@ class SharedReads:
         """Return the result; None if the reader may not see the session (any more).
 
         Raises:
-            Exception: whatever kept the database from answering; every query of the batch gets it.
+            Exception: the database failed; every query of the batch gets the same exception.
         """
         if query not in self._waiting:
             self._waiting[query] = asyncio.get_running_loop().create_future()
         result = self._waiting[query]
         if self._batches is None:
             self._batches = asyncio.create_task(self._run_batches())
-        return await asyncio.shield(result)  # one socket that goes away takes no result from the others
+        return await asyncio.shield(result)  # a cancelled socket must not cancel the batch of the others
 
     async def _run_batches(self) -> None:
         batch: dict[SocketQuery, asyncio.Future[SocketNews | None]] = {}
@@ -92,7 +92,7 @@ class SharedReads:
 
 @database_sync_to_async
 def _results(queries: Sequence[SocketQuery]) -> Mapping[SocketQuery, SocketNews]:
-    # Events first, permission after: a reader who lost it before an event was stored does not get the event.
+    # Events first, then access, so that a reader who lost access before an event was stored does not get it.
     places = {(query.session_pk, query.since) for query in queries}
     news = {(pk, since): [] if pk is None else _news(pk, since) for pk, since in places}
     visible = visible_sessions({query.reader for query in queries})
@@ -104,7 +104,7 @@ def _results(queries: Sequence[SocketQuery]) -> Mapping[SocketQuery, SocketNews]
 
 
 def _news(session_pk: int, since: int) -> Sequence[Outgoing]:
-    """Return the events after `since`; where some of them were compacted, only that the page has to load afresh."""
+    """Return the events after `since`, or only the request to reload if some of them were compacted."""
     stored = list(events_since(session_pk, since))
     if stored and stored[-1].sequence - since > len(stored):
         return [Outgoing(stored[-1].sequence, False, json.dumps(events.compacted(stored[-1].sequence)))]
@@ -116,14 +116,14 @@ def _outgoing(event: SessionEvent) -> Outgoing:
 
 
 class Wakeup:
-    """An event that wakes one socket, with the progress messages for it, which are in no row."""
+    """An event that wakes one socket, with its progress messages, which are not stored in rows."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
         self._progress: list[Outgoing] = []
 
     def set(self, progress: Outgoing | None) -> None:
-        """Wake the socket; an event's row is read then, so only progress is handed over."""
+        """Wake the socket, which then reads the events' rows; only progress messages are passed on."""
         if progress is not None:
             self._progress.append(progress)
         self._event.set()
@@ -143,7 +143,7 @@ class Wakeup:
 class AccessWatch:
     """Wakes the sockets of readers who have lost access to their session, with or without an event.
 
-    It reads the tables, so it does not matter which process took the access away, or whether Redis is there.
+    It reads the tables, so it works without Redis and whichever process removed the access.
     """
 
     def __init__(self) -> None:
@@ -183,7 +183,7 @@ def _visible(readers: Collection[SessionReader]) -> Collection[SessionReader]:
 class Subscription:
     """Subscribes to the groups of one session and its base for all sockets of this process that follow the session.
 
-    After each time that it joined the groups it wakes every socket, which may have missed something.
+    After joining the groups it wakes every socket, because messages may have been missed.
     """
 
     def __init__(self, session: SeenSession) -> None:

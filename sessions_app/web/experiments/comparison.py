@@ -1,4 +1,4 @@
-"""An experiment as its page shows it: the recorded turn and its trials side by side, and what a search came to."""
+"""The page of an experiment: the recorded turn and its trials side by side, and the results of a search."""
 
 from dataclasses import dataclass
 from typing import Any

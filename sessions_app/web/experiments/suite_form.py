@@ -1,4 +1,4 @@
-"""A test as a form shows it, and back."""
+"""Conversion between a test and its form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ _LEVELS = ("0", "1", "2", "3")
 
 
 def fields_given(project: Project, form: QueryDict, kept: TestFields | None = None) -> TestFields:
-    """Return the fields of a test as the form gives them; the turn and choices without a field are as `kept` has them.
+    """Return the fields of a test from its form; the turn, and choices without a field, come from `kept`.
 
     Raises:
         InvalidInput: a number that is none.

@@ -1,4 +1,4 @@
-"""What the pages of suites show: a run with its results, the matrix of runs, what a target is called."""
+"""The contexts of the pages of suites: a run with its results, the matrix of runs, the name of a target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def _row(result: TestResult, changes: Sequence[str]) -> ResultRow:
 
 
 def base_context(project: Project, run_ids: Sequence[str]) -> dict[str, Any]:
-    """Return what runs of several suites say of the state that a base may get."""
+    """Return the results of several suites for a proposed state of a base."""
     runs = suites.runs_named(project, run_ids)
     counts = [sum(getattr(run, f"{each.value}_count") for each in TestResult.Outcome) for run in runs]
     broken = [suites.broken_by(run) for run in runs]

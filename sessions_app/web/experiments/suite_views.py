@@ -201,7 +201,7 @@ def delete_test(request: HttpRequest, member: Member, suite_id: str, test_id: st
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view("editor")
 def keep(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show the form of a test that holds a turn to what it answered; a POST adds it to a suite."""
+    """Show the form of a test that expects the present answer of a turn; a POST adds it to a suite."""
     turn = turns.turn(member.project, session_id, request_id)
     try:
         kept = kept_turn(turn)
@@ -223,7 +223,7 @@ def run_before_save(request: HttpRequest, member: Member, session_id: str) -> Ht
 @form_of("knowledge-base", "kb_id")
 @member_view()
 def run_before_restore(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Run the tests of the base against one of its revisions; leads to what they say."""
+    """Run the tests of the base against one of its revisions, and redirect to the results."""
     base = knowledge_base(member.project, kb_id)
     target = Target(base=base.kb_id, revision=whole_number(request.POST.get("revision")))
     return _started(request, member, base, target, reverse("knowledge-base", args=[kb_id]))
@@ -242,7 +242,7 @@ def _started(request: HttpRequest, member: Member, base: KnowledgeBase, target: 
 @require_safe
 @member_view()
 def base_tests(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Show what the tests of a base say of a state that it may get; for HTMX the part that changes."""
+    """Show the results of a base's tests for a proposed state; for HTMX the part that changes."""
     base = knowledge_base(member.project, kb_id)
     run_ids = request.GET.getlist("run")[:MOST_SUITES]
     template = "experiments/suites/base.html" + ("#news" if "HX-Request" in request.headers else "")

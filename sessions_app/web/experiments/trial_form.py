@@ -1,4 +1,4 @@
-"""A trial's changes as the query of a page's address, and back: who has the address runs the same trial again."""
+"""Conversion of a trial's changes to a query string and back, so that an address can repeat the trial."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class OfferedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """What of the turn's evidence a trial may leave out, and ids that were named and are not among it, a line each."""
+    """The turn's evidence that a trial may leave out, and the other ids that were entered, one per line."""
 
     units: tuple[OfferedUnit, ...]
     sources: tuple[OfferedSource, ...]

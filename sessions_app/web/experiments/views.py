@@ -1,4 +1,4 @@
-"""A turn run again: whether it replays, trials with changes, what its answer depends on, and since when."""
+"""Views of experiments: replays, trials with changes, and the searches for causes and through time."""
 
 import json
 from typing import Any
@@ -47,9 +47,9 @@ from sessions_app.web.turns.choice import plugin_selectors
 EXPECTED_CHARS = 2_000
 PAGE_ROWS = 50
 SEARCHING_MS, ASKING_MS = USUAL_BOUNDS.max_ms, 60_000
-"""How long a search for causes continues: longer where a model may be asked."""
+"""Time limits of a search for causes: longer if a model may be called."""
 AT_ONCE_MS = 1_000
-"""How long a form waits for its experiment: most have ended by then, and no page needs to be loaded again."""
+"""How long a form waits for its experiment. Most end within this time, so the page need not be reloaded."""
 
 
 @require_safe
@@ -233,7 +233,7 @@ def search_time(request: HttpRequest, member: Member, session_id: str) -> HttpRe
 @require_safe
 @member_view()
 def replay(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show whether the turn comes out as it is recorded, and where not; for HTMX as a line of the turn's head."""
+    """Show whether a replay of the turn gives the recorded result, and the differences; for HTMX one line."""
     turn = turns.turn(member.project, session_id, request_id)
     context: dict[str, Any] = {**_turn_context(turn), "tab": "replay"}
     is_line = "HX-Request" in request.headers
@@ -251,12 +251,12 @@ def replay(request: HttpRequest, member: Member, session_id: str, request_id: st
 
 @TextCache
 def _known_replay(turn_pk: int, *removals: object) -> ReplayResult:
-    """Return how a turn replays, worked out once for the heads of all its pages, whenever they are refreshed."""
+    """Return the cached result of the turn's replay, for the heads of all its pages."""
     return replay_turn(turns.turn_by_key(turn_pk))
 
 
 def _removals(turn: ExplainabilityTurn) -> tuple[object, ...]:
-    """Return what changes when something that a turn saw is removed: then it may replay no more."""
+    """Return values that change when content that a turn saw is removed, which may make it impossible to replay."""
     removed_count = turn.session.removed_message_count
     return (turn.request_id, turn.payloads_removed_at, turn.exchanges_removed_at, removed_count, forgotten_since(turn))
 

@@ -205,7 +205,7 @@ def _ranked(base: KnowledgeBase, words: str) -> dict[str, Any]:
 
 
 def _shares(hit: ScoredUnit) -> list[tuple[str, float]]:
-    """Return what made a hit's score, the most first."""
+    """Return the parts of a hit's score, largest first."""
     return sorted(hit.term_scores.items(), key=lambda row: (-row[1], row[0]))
 
 

@@ -108,7 +108,7 @@ def _curves(lane: Lane, lanes: Mapping[int, Lane], family: BaseFamily) -> list[s
     curves = [_path(start, (start[0], lane.y), (start[0], lane.y), (lane.first_x, lane.y))] if start else []
     for dot in lane.dots:
         start = _origin(dot.kept, lanes) if dot.kept.revision > 1 else None
-        if start:  # it comes down on the dot: beside it is the base's own line
+        if start:  # end above the dot, because the base's own line is beside it
             middle = (start[1] + dot.y) // 2
             curves.append(_path(start, (start[0], middle), (dot.x, middle), (dot.x, dot.y)))
     return curves
@@ -119,9 +119,7 @@ def _path(start: _Place, first: _Place, second: _Place, end: _Place) -> str:
 
 
 def _origin(kept: KBRevision, lanes: Mapping[int, Lane]) -> _Place | None:
-    """Return the place of the revision that another one continues from; of one that is cut off, the next that is
-    shown.
-    """
+    """Return the place of the revision that another one continues from, or of the next one that is shown."""
     line = lanes.get(kept.origin_base_id or 0)
     if line is None:
         return None

@@ -20,8 +20,8 @@ class MarkedPlace:
 def find_place(text: str, said: str, start: int | None = None, end: int | None = None) -> MarkedPlace:
     """Return where `said` is in the text, within `start` to `end` if those are known.
 
-    Words are looked for whatever the white space and the case between them. Where they do not stand literally, the
-    known range is marked; without one, nothing is.
+    The search ignores case and white space. If the words are not found, the known range is marked; without one, nothing
+    is marked.
     """
     low, high = start or 0, len(text) if end is None else end
     pattern = r"\s+".join(re.escape(word) for word in said.rstrip(".").split())

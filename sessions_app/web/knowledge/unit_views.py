@@ -21,7 +21,7 @@ from sessions_app.web.shell.pages import back_to, page, tell, tell_error
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Show the unit that the address names with `id`: ids hold whatever their source's name held."""
+    """Show the unit of the query parameter `id`; a parameter, because ids may contain any character."""
     session = sessions.session(member.project, session_id)
     context = unit_context(session, _unit_id(request), whole_number(request.GET.get("before")))
     context |= take(request, f"correction:{session_id}")
@@ -31,7 +31,7 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
 @require_safe
 @member_view()
 def cited(request: HttpRequest, member: Member, session_id: str, request_id: str, number: int) -> HttpResponse:
-    """Go to the unit that an answer's source mark represents.
+    """Redirect to the unit of a source mark in an answer.
 
     Raises:
         NotFound: SOURCE_NOT_FOUND, the answer has no such mark.

@@ -82,7 +82,7 @@ def _given(request: HttpRequest, name: str) -> str:
 def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     """Make a file a source of the base, in the place of `source_id` if that is given.
 
-    One that cannot be read, or is too large, leaves nothing and says why.
+    If it cannot be read or is too large, nothing is stored and the page shows the reason.
     """
     base, file = knowledge_base(member.project, kb_id), request.FILES.get("file")
     place = request.POST.get("source_id", "")

@@ -48,7 +48,7 @@ class FoundRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnHit:
-    """A turn, and the text of it that fits."""
+    """A turn, and the text of it that matches."""
 
     turn: ExplainabilityTurn
     ending: str
@@ -68,10 +68,10 @@ class Hit:
 
 
 def search_context(project: Project, text: str, stretch: int = 1) -> dict[str, Any]:
-    """Return what a text finds as far back as it looks; each kind costs three queries at most, turns one more.
+    """Return the results of a text; at most three queries for each kind, and one more for turns.
 
     Args:
-        stretch: how many times as far as at first.
+        stretch: the multiple of the usual number of rows to search.
     """
     wanted = parse(text)
     kinds, left_out = (

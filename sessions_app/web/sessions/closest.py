@@ -1,4 +1,4 @@
-"""What was found for questions that got no answer: the statement that was looked for is often among it."""
+"""The evidence found for unanswered questions, which often contains the wanted statement."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode

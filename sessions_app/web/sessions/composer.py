@@ -1,4 +1,4 @@
-"""The composer's runtime controls: what may be chosen for the next message, and what cannot be used now."""
+"""The composer's controls: the choices for the next message, including those that cannot be used now."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from sessions_app.queries.knowledge.bases import offered_bases
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlOption:
-    """One value of a control; an unusable one is shown, so that the reader learns that it exists."""
+    """One value of a control; unusable ones are shown too, so that the user knows of them."""
 
     value: str
     words: str
@@ -23,7 +23,7 @@ class ControlOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """One selector of the composer; its first choice is to leave it open."""
+    """One selector of the composer; its first option chooses nothing."""
 
     name: str
     label: str
@@ -50,12 +50,12 @@ def composer_context(
     *,
     with_controls: bool = False,
 ) -> dict[str, Any]:
-    """Return the composer, and its selectors if they are asked for; leaving one open pins nothing.
+    """Return the composer, and its selectors on request; the first option of a selector pins nothing.
 
     Args:
-        written: what the fields hold already, by their names; a choice among it shows the selectors.
+        written: values of the fields by name; the selectors are shown if one of them is set.
     """
-    # What goes with the next message is not folded away.
+    # A choice that is sent with the next message must be visible.
     has_choices = any(value for name, value in written.items() if name != "content")
     return {
         "session": session,

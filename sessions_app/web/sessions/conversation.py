@@ -116,7 +116,7 @@ def _entries(session: Session, person: str, window: Conversation) -> Iterator[Sh
 
 
 def _preferring(session: Session, turns: Sequence[ExplainabilityTurn]) -> Mapping[int, str]:
-    """Return the solver that the session prefers now, under the key of the turn that took another's place by it."""
+    """Return the session's preferred solver, by the key of the turn since which it has answered."""
     preferred = session.preferred_goal_solver_plugin or ""
     answered = [turn for turn in turns if turn.status == "succeeded" and turn.goal_solver_plugin]
     for before, turn in reversed(list(pairwise(answered))):
@@ -207,7 +207,7 @@ def _chips(turn: ExplainabilityTurn, sources_url: str, turn_names: Mapping[str, 
 
 
 def _asked_model(turn: ExplainabilityTurn) -> bool:
-    """Return whether something was sent to a model: by a plugin, or before, to prepare what the turn gets to see."""
+    """Return whether a model was called, by a plugin or to prepare the turn's context."""
     report = turn.context_report or {}
     return bool(report.get("modelCalls") or report.get("requests"))
 

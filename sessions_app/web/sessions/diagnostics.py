@@ -1,4 +1,4 @@
-"""The diagnostics of a session: what its latest turn really sent, how it was answered, and what went wrong."""
+"""The diagnostics of a session: the model requests of its latest turn, their responses, and errors."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ def _answer_rows(latest: LatestTurn) -> list[tuple[str, str]]:
 
 
 def _reset(session: Session, turn: ExplainabilityTurn | None) -> str:
-    """Return why the conversation did not simply continue, in words."""
+    """Return why the provider's conversation was restarted, in words."""
     warnings = ((turn.client_request if turn else None) or {}).get("warnings", ())
     if warnings:
         return "; ".join(why(str(warning)) for warning in warnings)
@@ -90,7 +90,7 @@ def _reset(session: Session, turn: ExplainabilityTurn | None) -> str:
 
 
 def _warnings(turn: ExplainabilityTurn | None, report: Mapping[str, Any]) -> Iterator[str]:
-    """Return what a reader should know of the context: a broken thread, a summary by rules, a cap that cut."""
+    """Yield warnings about the context: a lost provider response, a summary by rules, a cap that was reached."""
     yield from (why(str(warning)) for warning in report.get("warnings", ()))
     for part in budget_parts(report.get("sections", ())):
         if part.cut:

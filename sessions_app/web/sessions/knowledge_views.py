@@ -160,7 +160,7 @@ def _told_words(unit_ids: Sequence[str] | None) -> str:
 
 
 def _told(request: HttpRequest, session_id: str, act: Callable[[], tuple[str, KnowledgeBase]]) -> HttpResponse:
-    """Do it, and say what was done, with the way to the base; or why it was refused."""
+    """Run the action, and show its result with a link to the base, or the reason of a refusal."""
     try:
         text, base = act()
     except MRPError as error:

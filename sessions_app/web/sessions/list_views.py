@@ -42,7 +42,7 @@ def start(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def rows(request: HttpRequest, member: Member) -> HttpResponse:
-    """Return the list again, or with `after` the rows that follow it."""
+    """Return the list, or with `after` the rows that follow."""
     query = ListQuery.of(request.GET)
     part = "rows" if query.after else "list"
     context = {
@@ -74,7 +74,7 @@ def create(request: HttpRequest, member: Member) -> HttpResponse:
 @form_of("sessions")
 @member_view("editor")
 def import_session(request: HttpRequest, member: Member) -> HttpResponse:
-    """Store a bundle as a session and go there; one that is refused leaves nothing and says why."""
+    """Store a bundle as a session and redirect to it; if it is refused, nothing is stored and the reason is shown."""
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile):
         tell_error(request, InvalidInput("Choose a bundle: a file that “Export as a bundle” gave."))

@@ -30,7 +30,7 @@ FIGURES: Mapping[str, Callable[[SessionFigures], float]] = {
     "tokens": lambda figures: figures.token_count,
     "rating": lambda figures: figures.down_count,
 }
-"""What the list can be ordered by of the last turns of the sessions that it looks at."""
+"""The figures of a session's last turns that the list can be ordered by."""
 SORT_WORDS: Mapping[str, str] = {
     "": "Last activity",
     "turns": "Most turns",

@@ -68,7 +68,7 @@ def _text(value: PolicyValue) -> str:
 
 
 def chosen_policies(form: Mapping[str, str]) -> dict[str, PolicyValue | None]:
-    """Return what a form chose of each policy, None where the project's or the server's shall hold.
+    """Return the form's choice for each policy, None for the value of the project or server.
 
     Raises:
         InvalidInput: a number cannot be read.

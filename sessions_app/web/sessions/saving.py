@@ -1,4 +1,4 @@
-"""What a session could put into its base or into a fork of it, and whether its base would take it."""
+"""The unsaved content of a session, and whether a save into its base is possible."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a session has frozen, as pages show it: identity, snapshot, findings, and what can be typed after a slash."""
+"""A session's frozen content on pages: identity, snapshot, findings, and completions after a slash."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

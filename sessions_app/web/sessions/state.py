@@ -1,4 +1,4 @@
-"""What the session holds right now: preferences, mount and draft, units with their origin, turns, mounts."""
+"""The present state of a session: preferences, mount and draft, units with their origin, turns, mounts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,9 +45,9 @@ PANELS: Mapping[Panel, str] = {"knowledge": "Knowledge", "turns": "Turns", "sett
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelQuery:
-    """Which tab a reader looks at, and of that how much.
+    """The tab that is shown, and how many of its rows.
 
-    `find` says which turns are wanted, in the filter language; `unit_count` and `turn_count` what is loaded already.
+    `find` is a filter of turns; `unit_count` and `turn_count` are the numbers of rows that are loaded already.
     """
 
     panel: Panel = "knowledge"
@@ -94,7 +94,7 @@ def _panel_context(session: Session, query: PanelQuery, mounted: Sequence[KBMoun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
-    """What the session tries first; `since` is the turn that left it, None where none did or it is not known."""
+    """A preference of the session; `since` is the turn that set it, None if there is none or it is unknown."""
 
     column: str
     name: str

@@ -1,4 +1,4 @@
-"""One session: the conversation, its live state, and what can be done with the whole."""
+"""The page of one session: the conversation, its live state, and the actions on the session."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -43,7 +43,7 @@ TEMPLATE = "sessions/show.html"
 def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Show the conversation beside what the session holds; an expired session is read-only.
 
-    Whoever opens the page begins the provider's thread anew.
+    Opening the page resets the provider's conversation.
     """
     session = session_of(member.project, session_id)
     drop_chain(session)
@@ -114,7 +114,7 @@ def composer(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
 def ask(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Run a turn for a browser without JavaScript and show the conversation with its end.
 
-    What was not answered need not be typed and chosen again.
+    A message that was not answered stays in the form with its choices.
     """
     session = session_of(member.project, session_id)
     try:
@@ -191,7 +191,7 @@ def clear(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
 @form_of("session", "session_id")
 @member_view("editor")
 def rename(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Name the session; an empty name gives it back the one it had by itself."""
+    """Rename the session; an empty name restores the default."""
     session = session_of(member.project, session_id)
     title = " ".join(request.POST.get("title", "").split())
     try:

@@ -28,7 +28,7 @@ from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import page, tell, tell_error
 
 JOINS_A_MINUTE = 20
-"""From one address: an invitation's secret cannot be guessed, but each attempt hashes a password."""
+"""Limit per address. It does not protect the secret, which cannot be guessed, but each attempt hashes a password."""
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 

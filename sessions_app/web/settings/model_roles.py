@@ -131,7 +131,7 @@ def table_of(form: Mapping[str, str]) -> ModelTable:
 
 
 def _number(text: str) -> float | str | None:
-    """Return the number; None when it is left to the provider; what is none as it is, to be refused by its name."""
+    """Return the number, None for an empty text, or text that is not a number unchanged, so that it is refused."""
     try:
         return float(text) if text.strip() else None
     except ValueError:

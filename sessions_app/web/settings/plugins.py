@@ -1,4 +1,4 @@
-"""The catalogue of plugins: descriptors, what keeps one from being used, and what planners have learned of it."""
+"""The catalogue of plugins: their descriptors, why one cannot be used, and their statistics."""
 
 from dataclasses import dataclass
 from typing import Any

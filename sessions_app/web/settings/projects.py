@@ -1,4 +1,4 @@
-"""The projects that a user is a member of, and which of them the pages show."""
+"""The list of a user's projects, and the choice of the one that the pages show."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""A piece of a text around what was looked for, with the hits marked."""
+"""Excerpts of texts around search hits, which are marked."""
 
 import re
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ class ExcerptPart:
 def excerpt(text: str, words: Sequence[str], chars: int = 2 * AROUND_CHARS) -> list[ExcerptPart]:
     """Return about `chars` characters of the text in one line, from a little before the first hit on.
 
-    What is left out at either end is shown as an ellipsis. Hits with nothing between them are one: where a script puts
-    no space between words, each sign is a word.
+    An ellipsis marks text left out at either end. Adjacent hits are joined, because in scripts without spaces each
+    character is a word.
     """
     line = " ".join(text.split())
     either = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))

@@ -1,4 +1,4 @@
-"""What a page answers when its request failed in a way that no view expects."""
+"""Responses to requests for pages that failed with an unexpected exception."""
 
 import sys
 
@@ -24,5 +24,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _page_of(error: Unavailable, status: int) -> HttpResponse:
-    # Without the request: what pages show of its user is in the database.
+    # Render without the request, because data about its user would need the database.
     return HttpResponse(render_to_string(f"{status}.html", {"message": error.message}), status=status)

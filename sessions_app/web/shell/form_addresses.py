@@ -1,4 +1,4 @@
-"""Addresses that take a form and are no page: their page, what opens them, and the values kept for the page."""
+"""Addresses that only accept a form: the page that holds the form, and the values kept for that page."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -62,7 +62,7 @@ def _address(page: str, names: tuple[str, ...], arguments: dict[str, Any]) -> st
 
 
 def _keep_of_nobody(request: HttpRequest, session_id: str) -> bool:
-    """Keep a message unless it would be refused anyway: what strangers can have stored must stay small."""
+    """Keep a message unless it would be refused anyway, so that strangers can store only little."""
     is_short = len(request.POST.get("content", "")) <= settings.MRPVM_MAX_MESSAGE_CHARS
     network = network_of(request.META.get("REMOTE_ADDR", ""))
     if not is_short or not is_allowed(f"written:{network}", settings.MRPVM_LOGINS_PER_MINUTE):

@@ -112,5 +112,5 @@ def _leaf(value: Any) -> str:
     if isinstance(value, Mapping | Sequence) and not isinstance(value, str):
         return escape(json.dumps(value))
     written = escape(json.dumps(value, ensure_ascii=False))
-    # A break adds no text: what is copied stays JSON, what is seen has its lines.
+    # A `<br>` adds no text, so copied text stays JSON.
     return f'<span class="json-{kind}">{_LINE_END.sub(lambda end: f"{end[0]}<br>", written)}</span>'

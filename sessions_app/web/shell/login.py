@@ -32,9 +32,9 @@ from sessions_app.web.shell.second_factor import note_passed
 
 TEMPLATE = "shell/login.html"
 NAMES_A_NETWORK = 5
-"""How many times the attempts of one user a network has for all: each makes the server hash a password."""
+"""A network's limit for all users, as a multiple of the limit for one; each attempt hashes a password."""
 PATIENCE_SECONDS = 600
-"""How long a password counts until the code that belongs to it."""
+"""The time limit for the code after a correct password."""
 _LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 _WAITING = "waiting_login"
 
@@ -153,7 +153,7 @@ def login_link(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 def _waiting(request: HttpRequest) -> tuple[User | None, WaitingLogin | None]:
-    """Return whose password this browser gave lately, and where the login leads; None and None otherwise."""
+    """Return the user whose password this browser has just entered, and the waiting login; else None and None."""
     kept = request.session.get(_WAITING)
     waiting = WaitingLogin(**kept) if kept else None
     if waiting is None or waiting.until < time.time():

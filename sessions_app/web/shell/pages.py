@@ -1,4 +1,4 @@
-"""How a page or fragment is rendered: what every page shows beside its own content, and where a form leads back."""
+"""Rendering of pages and fragments, redirects after forms, and messages."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Answers as HTML: Markdown without HTML, images or headings that would upset the page's own."""
+"""Answers as HTML: Markdown without raw HTML and images, and with headings that fit the page's own."""
 
 import re
 from collections.abc import Sequence

@@ -25,7 +25,7 @@ def is_asked_for(user: Any, session: Any) -> bool:
 
 
 class SecondFactorRequired:
-    """Takes a login by password alone for none."""
+    """Treats a login by password alone as anonymous if a second factor is required."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response

@@ -55,7 +55,7 @@ class WarmThreads:
 
     def _lend(self) -> tuple[WarmThread, Callable[[Future[Any]], None]]:
         if self._idle:
-            thread = self._idle.pop()  # the last one given back: its caches are the warmest
+            thread = self._idle.pop()  # the thread that was used last, because its caches are still in use
         elif self._warm_count < self.size:
             self._warm_count += 1
             thread = WarmThread(f"request-{self._warm_count}")

@@ -1,4 +1,4 @@
-"""Codes and steps in words, for people who have not read the specification."""
+"""Texts for codes and steps, for users who have not read the specification."""
 
 from collections.abc import Mapping
 
@@ -44,7 +44,7 @@ STORES: Mapping[str, str] = {
 }
 
 CHOSEN_BY: Mapping[str, str] = {"session": "this session", "project": "the project", "server": "the server"}
-"""Whose value of a policy holds."""
+"""Where the value of a policy comes from."""
 
 END_WORDS: Mapping[str, str] = {
     "failed": "Failed",

@@ -1,4 +1,4 @@
-"""What a turn's model got to see as a bar: its sections with their sizes, and what was left out by which rule."""
+"""The context of a turn as a bar: its sections with their sizes, and the parts that each rule left out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

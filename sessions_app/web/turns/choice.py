@@ -208,7 +208,7 @@ def _stage(
 
 
 def _is_of_others(sentence: str, scores: Mapping[str, PluginScore], ids: set[str]) -> bool:
-    """Whether a note speaks of a plugin of the plan's other stage alone."""
+    """Return whether a note is only about plugins of the plan's other stage."""
     named = [plugin_id for plugin_id in scores if plugin_id in sentence]
     return bool(named) and not ids.intersection(named)
 

@@ -30,7 +30,7 @@ def export(request: HttpRequest, member: Member, session_id: str, request_id: st
 @require_safe
 @member_view()
 def picture(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Return the graph as an SVG file, with the frames shut that the address names."""
+    """Return the graph as an SVG file; the address names the collapsed frames."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     shown = show_structure(structure_of(turn), opened=request.GET.getlist("open"), shut=request.GET.getlist("shut"))
     file = standalone(render_shown(shown, uid="file"))

@@ -34,7 +34,7 @@ from sessions_app.web.turns.graph.status import duration_badge
 
 DISCARDED_SHOWN = 5
 REPLAYED_UNASKED_MS = 2_000
-"""A turn that took no longer is replayed for its head; of a longer one the head has the link alone."""
+"""Turns up to this duration are replayed for their head; for longer ones the head only has a link."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class LinkedClause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnHead:
-    """What the record of a turn tells at a glance."""
+    """The summary of a turn at the top of its page."""
 
     verdict: Verdict
     chips: tuple[TurnFact, ...]
@@ -94,7 +94,7 @@ def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
 
 @TextCache
 def _ended_told(turn_pk: int, request_id: str, event_sequence: int) -> TurnHead:
-    # What a session's event may change, such as a text that is forgotten, is told anew after it.
+    # Parts that a session's event may change, such as a forgotten text, are computed again after it.
     return _told(turn_by_key(turn_pk))
 
 

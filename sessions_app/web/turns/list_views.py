@@ -1,4 +1,4 @@
-"""The turns of all sessions: what went wrong today."""
+"""The list of turns of all sessions."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse

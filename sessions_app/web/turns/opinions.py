@@ -1,4 +1,4 @@
-"""What people think of an answer, as one of them sees it."""
+"""The ratings of an answer, as shown to one person."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

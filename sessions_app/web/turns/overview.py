@@ -1,4 +1,4 @@
-"""What the overview shows: figures, each with the list of turns behind it, and the series of its charts."""
+"""The context of the overview: figures, each with a link to its turns, and the series of the charts."""
 
 import json
 from collections import defaultdict

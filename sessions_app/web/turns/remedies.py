@@ -23,7 +23,7 @@ class KnowingBase:
 
 
 def bases_that_know(turn: ExplainabilityTurn) -> list[KnowingBase]:
-    """Return the bases of the project, other than the turn's, whose best unit shares most with its question."""
+    """Return the project's other bases whose best unit shares the most words with the turn's question."""
     terms = dict.fromkeys(unique_terms(turn.user_message), 1.0)
     if not terms:
         return []

@@ -6,7 +6,7 @@ from sessions_app.models import ExplainabilityTurn
 
 
 def rewriting_context(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return what the turn's report tells; None for a policy that was off, or before it was known."""
+    """Return the rewriting in the turn's report; None for a policy that was off or is not known yet."""
     report = turn.context_report or {}
     rewriting = report.get("rewriting")
     if rewriting is not None:

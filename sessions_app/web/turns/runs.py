@@ -1,4 +1,4 @@
-"""How two turns ran, by frame and call: equal, different, or in one of them alone."""
+"""The executions of two turns aligned by frame and call: equal, different, or only in one of them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

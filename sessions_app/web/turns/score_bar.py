@@ -26,7 +26,7 @@ class ScoreBar:
 
 
 def score_bar(parts: Mapping[str, float], best: float) -> ScoreBar | None:
-    """Return the bar of a score in proportion to the best of its table; None of one without parts."""
+    """Return the bar of a score, scaled to the best of its table; None for a score without parts."""
     if not parts or best <= 0:
         return None
     drawn, at = [], 0.0

@@ -1,4 +1,4 @@
-"""What is done with several turns of the list at once."""
+"""Actions on several turns of the list at once."""
 
 from collections.abc import Sequence
 

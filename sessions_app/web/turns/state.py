@@ -1,4 +1,4 @@
-"""What a turn changed in its session: units it brought and took, and the state around it."""
+"""The changes of a turn to its session: units added and removed, and the state before and after."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def state_rows(around: StateAround) -> list[StateRow]:
 
 
 def _words(state: StateAt) -> dict[str, str]:
-    noted = state.preferences  # a command's turn notes none: it chooses no plugin
+    noted = state.preferences  # the turn of a command records no preferences, because it chooses no plugin
     chosen = {title: _value(noted.get(name)) for name, title in _PREFERENCES} if noted else {}
     return {
         **chosen,
@@ -111,14 +111,14 @@ def _base(facts: Mapping[str, Any]) -> str:
 
 
 def _draft(facts: Mapping[str, Any]) -> str:
-    """Return what is not saved yet; units and sources are those that the session sees with it."""
+    """Return the unsaved changes in words, with the units and sources that the session sees with them."""
     if not facts.get("dirty"):
         return "nothing unsaved"
     return f"unsaved changes: {facts.get('source_count', 0)} sources, {facts.get('unit_count', 0)} units in sight"
 
 
 def _changes(turn: ExplainabilityTurn, events: Iterable[UnitEvent]) -> list[tuple[str, str, str]]:
-    """Return `(unit id, kind, reason)`: what the entry says, or while the turn runs what is staged."""
+    """Return `(unit id, kind, reason)` of each change: from the entry, or of staged units while the turn runs."""
     reasons = {(event.unit_id, event.step): event.reason for event in events}
     if turn.is_running:
         return [(unit_id, "pending", "") for unit_id, step in reasons if step == "staged"]

@@ -1,4 +1,4 @@
-"""One turn: the picture first, then everything behind it."""
+"""The page of one turn: the graph, and fragments with its details."""
 
 from collections.abc import Callable
 from typing import Any

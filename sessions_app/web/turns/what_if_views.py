@@ -1,4 +1,4 @@
-"""What would be chosen if: the planner asked again with other inputs, nothing written."""
+"""Predicts the planner's choice for other inputs without writing anything."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe

@@ -1,1 +1,1 @@
-"""Acts of forgetting: their own rows, and the rows and files that they change."""
+"""Acts of forgetting: their rows, and the rows and files that they change."""

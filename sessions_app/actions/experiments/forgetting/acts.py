@@ -1,4 +1,4 @@
-"""The row of an act of forgetting: planned, started, kept alive while it runs, stopped, closed."""
+"""Create, start, renew, stop and close the row of an act of forgetting."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -15,7 +15,7 @@ from sessions_app.queries.experiments.forgetting.origins import Subject
 
 LEASE = timedelta(seconds=60)
 KEEP_PLANS = timedelta(days=1)
-"""How long a plan that nobody carries out is kept: it holds the text."""
+"""How long an unused plan is kept. It is short because a plan holds the text to be forgotten."""
 Status = Forgetting.Status
 
 
@@ -46,13 +46,13 @@ def begin_removal(act: Forgetting) -> None:
 
 
 def not_planned() -> Conflict:
-    """Return the refusal of an act that is no plan."""
+    """Return the error for an act that is not a plan."""
     return Conflict("Only a plan can be carried out, and only once.", code="FORGETTING_NOT_PLANNED")
 
 
 @transaction.atomic
 def cancel_act(act: Forgetting) -> None:
-    """Drop a plan, or stop an act between two steps; what it has removed by then stays removed.
+    """Cancel a plan, or stop an act between two steps; removed rows stay removed.
 
     Raises:
         Conflict: FORGETTING_NOT_RUNNING.
@@ -67,13 +67,13 @@ def cancel_act(act: Forgetting) -> None:
 
 
 def is_act_wanted(act: Forgetting, stage: str, row_count: int) -> bool:
-    """Note how far an act has come, which renews its lease, and return whether nobody has stopped it."""
+    """Store the progress of an act and renew its lease; return whether nobody has stopped it."""
     wanted = Forgetting.objects.filter(pk=act.pk, cancel_requested_at__isnull=True)
     return bool(wanted.update(stage=stage, row_count=row_count, lease_until=timezone.now() + LEASE))
 
 
 def end_act(act: Forgetting, status: str, **columns: Any) -> None:
-    """Close a part of an act; `columns` are its results."""
+    """Set the status that ends a part of an act, with its results in `columns`."""
     ended = {"status": status, "lease_until": None, "stage": "", **columns}
     if status != Status.PLANNED:
         ended["finished_at"] = timezone.now()
@@ -83,7 +83,7 @@ def end_act(act: Forgetting, status: str, **columns: Any) -> None:
 
 
 def note_search(act: Forgetting, after: Mapping[str, int], notes: list[str], status: str) -> None:
-    """Store what the last search for an ended act's text has found, also in files."""
+    """Store what the final search for an act's text found in rows and files."""
     Forgetting.objects.filter(pk=act.pk).update(after=dict(after), notes=notes, status=status)
 
 
@@ -93,7 +93,7 @@ def leave_act(act: Forgetting) -> None:
 
 
 def drop_lost_plans() -> int:
-    """Cancel plans whose process ended, whose text was never stored, or that nobody carried out."""
+    """Cancel plans that expired unused, whose process ended, or whose text was never stored."""
     now = timezone.now()
     dropped: dict[str, Any] = {"status": Status.CANCELLED, "finished_at": now}
     broken_off = Forgetting.objects.filter(lease_until__lt=now, status=Status.PLANNING)
@@ -103,7 +103,7 @@ def drop_lost_plans() -> int:
 
 
 def take_abandoned() -> Iterator[Forgetting]:
-    """Take over running acts whose process ended, one after the other."""
+    """Take over the running acts whose process ended; yield each of them."""
     now = timezone.now()
     abandoned = Forgetting.objects.filter(lease_until__lt=now, status=Status.RUNNING)
     for act in abandoned.select_related("project"):

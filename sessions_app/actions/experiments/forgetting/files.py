@@ -1,4 +1,4 @@
-"""What holds texts beside the rows: the database's free pages and log, files of the data directory, caches."""
+"""Places outside of rows that hold texts: free pages, the database's log, files of the data directory, caches."""
 
 import functools
 import sys
@@ -22,7 +22,7 @@ _PACKAGES = frozenset(("mrpvm", "sessions_app"))
 
 
 class _Cleared:
-    """The newest finished act after which this process has emptied its caches."""
+    """The newest finished act that this process has emptied its caches for."""
 
     through = 0
 
@@ -37,7 +37,7 @@ def clear_caches() -> None:
 
 
 def clear_caches_if_due() -> int:
-    """Empty the caches of this process if something was forgotten since the last time; return 1 if so, else 0."""
+    """Empty the caches of this process if an act has finished since the last call; return 1 if so, else 0."""
     newest = Forgetting.objects.filter(finished_at__isnull=False).order_by("-finished_at", "-pk")
     latest = newest.values_list("pk", flat=True).first() or 0
     if latest == _Cleared.through:
@@ -48,9 +48,9 @@ def clear_caches_if_due() -> int:
 
 
 def end_logins(phrases: Phrases) -> int:
-    """End the browser sessions that keep one of the texts, such as a message written after a login had expired.
+    """Delete browser sessions that hold one of the texts, such as a message written after the login had expired.
 
-    Returns how many there were.
+    Return how many were deleted.
     """
     held = [login.pk for login in Login.objects.iterator() if phrases.are_in_value(login.get_decoded())]
     Login.objects.filter(pk__in=held).delete()
@@ -58,9 +58,9 @@ def end_logins(phrases: Phrases) -> int:
 
 
 def renew_copies() -> int:
-    """Remove the server's own daily copies of the database, which hold what is gone, and make a new one.
+    """Replace the daily copies of the database, which still hold the removed rows, by a new one.
 
-    Returns how many were removed.
+    Return how many were removed.
     """
     old = _copies()
     for copy in old:
@@ -75,7 +75,7 @@ def _copies() -> list[Path]:
 
 
 def overwrite_free_space() -> str:
-    """Overwrite the pages of deleted rows; return a sentence that says how far that went."""
+    """Overwrite the pages of deleted rows; return a sentence about the result."""
     if connection.vendor != "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM")
@@ -97,7 +97,7 @@ def overwrite_free_space() -> str:
 
 
 def unused_index_rows() -> int:
-    """Return how many rows of the pages' full-text index belong to no unit."""
+    """Return how many rows of the full-text index belong to no unit."""
     key = "rowid" if connection.vendor == "sqlite" else "unit_id"
     with connection.cursor() as cursor:
         cursor.execute(
@@ -108,9 +108,9 @@ def unused_index_rows() -> int:
 
 
 def files_holding(phrases: Phrases) -> tuple[int, list[str]]:
-    """Return how many files the data directory has, and which of them hold one of the texts.
+    """Return the number of files in the data directory, and the names of those that hold one of the texts.
 
-    The database's own files are among them, unless other projects may hold the text there.
+    The database's files are left out if other projects may hold the text in them.
     """
     directory = Path(settings.MRPVM_DATA_DIR)
     paths = {path for path in directory.rglob("*") if path.is_file() and not path.is_symlink()}

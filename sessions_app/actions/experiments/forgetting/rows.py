@@ -1,7 +1,7 @@
-"""Which rows are to go, and what happens to those of each table.
+"""Which rows an act of forgetting changes, and how.
 
-What is derived is deleted: units with their index, memories, experiments, parts in quarantine. What a conversation and
-its turns are made of keeps its place and its ids without the text. Any other table has the text masked where it stands.
+Derived rows are deleted: units with their index, memories, experiments, quarantined chunks. Rows of a conversation and
+its turns keep their places and ids, and lose the text. In any other table the text is masked.
 """
 
 from collections import Counter
@@ -61,30 +61,30 @@ AFTERWARDS: Mapping[type[Model], str] = {
     SourceArtifact: "deleted",
     UnitArtifact: "deleted",
 }
-"""What the plan says of each table; of any other the text is masked."""
+"""What the plan says about each table. In tables that are not named here the text is masked."""
 _DELETED = (DamagedValue, KeptAnswer, QuarantinedChunk, RememberedText, SessionMemory, SourceArtifact, UnitArtifact)
 _ROWS_A_TRANSACTION = 100
 _SEEN_STEPS = frozenset(("offered", "selected", "pruned", "cited"))
 _EXPERIMENT_MODELS = (Experiment, Trial)
 
 type OnRows = Callable[[str, int], None]
-"""Called with the stage and a number of rows after each batch; raises to end the work between two transactions."""
+"""Called after each batch with the stage and the number of rows. It may raise an exception to stop the work."""
 
 
 class Removal:
-    """One act's rows: found, counted, removed. `watch` is called between transactions."""
+    """Find, count and remove the rows of one act. `watch` is called between transactions."""
 
     def __init__(self, act: Forgetting, work: Work, watch: OnRows) -> None:
         self._act, self._work, self._watch = act, work, watch
         self._looked_for = work.looked_for()
         self._told: set[int] = set(work.turns)
-        """Turns that told of what is forgotten: their texts go."""
+        """Turns that stated the forgotten content: their texts are removed."""
         self._touched: set[int] = set()
-        """Turns that saw it: their payloads go."""
+        """Turns that saw it: their payloads are removed."""
         self._places: dict[int, int] = {}
-        """By session, the place of the first message that goes or changes."""
+        """The sequence number of the first message that is removed or changed, by session."""
         self._answers: set[int] = set()
-        """Messages that answered from what goes."""
+        """Messages whose answers rest on removed content."""
         self._experiments: set[int] = set()
 
     @cached_property
@@ -92,7 +92,7 @@ class Removal:
         return ProjectRows(self._act.project)
 
     def count(self) -> Counter[str]:
-        """Return how many rows are meant by the name of their table."""
+        """Return the number of rows to remove by the name of their table."""
         counts: Counter[str] = Counter()
         self._note_turns()
         for table in _ordered():
@@ -101,7 +101,7 @@ class Removal:
         return +counts
 
     def count_left(self) -> Counter[str]:
-        """Return how many rows still hold one of the texts by the name of their table."""
+        """Return the number of rows that still hold one of the texts, by the name of their table."""
         counts: Counter[str] = Counter()
         for table in _ordered():
             for batch in table.batches(self._reach):
@@ -110,9 +110,9 @@ class Removal:
         return +counts
 
     def remove(self) -> None:
-        """Remove all of them, some a transaction; what is broken off can be done again from the beginning."""
+        """Remove all rows, one batch per transaction. An interrupted removal can be started again."""
         self._note_turns()
-        self._blank_turns()  # while the messages are there that say which turns came later
+        self._blank_turns()  # this needs the messages, which tell the order of turns
         for table in _ordered():
             if table.is_of_accounts:
                 continue
@@ -129,7 +129,7 @@ class Removal:
         if session is not None:
             purge_session(session)
 
-    # Which rows are meant.
+    # Select the rows.
 
     def _batches(self, table: TextTable) -> Iterator[tuple[Sequence[StoredRow], list[StoredRow]]]:
         self._watch(f"searching {table.name}", 0)
@@ -184,7 +184,7 @@ class Removal:
         self._note_later_turns()
 
     def _note_later_turns(self) -> None:
-        """Add the messages of turns that cited removed units, and the turns whose window may have held them."""
+        """Add the answers that cite removed units, and the turns whose window may have held them."""
         answers = Message.objects.filter(turn__in=self._told, role=Message.Speaker.ASSISTANT)
         self._answers = {copy.pk for copy in copies_of(list(answers))} - self._work.messages
         for batch in batched(self._work.messages | self._answers, 500, strict=False):
@@ -203,7 +203,7 @@ class Removal:
                 later = ExplainabilityTurn.with_trials.filter(session=session, created_at__gte=began)
                 self._touched |= _keys(later) - self._told
 
-    # What becomes of them.
+    # Remove or mask them.
 
     def _remove(self, table: TextTable, rows: Sequence[StoredRow]) -> None:
         remove = _REMOVALS.get(table.model)
@@ -295,7 +295,7 @@ class Removal:
             return self._looked_for.masked(value, is_cut=len(value) == size)[:size]
         return self._looked_for.masked_value(value)
 
-    # Turns, and what a session knows of its messages.
+    # Turns, and what a session derives from its messages.
 
     def _blank_turns(self) -> None:
         """Remove the payloads of turns that saw a removed unit, and the texts of turns that stated it."""
@@ -331,7 +331,7 @@ class Removal:
 
     @transaction.atomic
     def _forget_places(self) -> None:
-        """Drop what was made of messages that are gone or changed: summaries, memories, recognised conversations."""
+        """Delete what was derived from removed or changed messages: summaries, memories, recognised conversations."""
         for session in Session.objects.select_for_update().filter(pk__in=self._places):
             session.conversation_points.filter(sequence__gte=self._places[session.pk]).delete()
             SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id).delete()
@@ -357,7 +357,7 @@ _REMOVALS: Mapping[type[Model], Callable[[Removal, Sequence[StoredRow]], None]] 
 
 
 def _ordered() -> list[TextTable]:
-    """Return the tables: units first, whose index names their text; then the record of turns."""
+    """Return the tables in the order of removal: units first, because their index needs their text, then turns."""
     first = (LayerUnit, ContextUnit, TurnEvents)
     return sorted(text_tables(), key=lambda table: first.index(table.model) if table.model in first else len(first))
 
@@ -371,5 +371,5 @@ def _update(table: TextTable, key: Any, changes: Mapping[str, Any]) -> None:
     try:
         with transaction.atomic():
             rows.update(**changes)
-    except IntegrityError:  # two names that only differed in what is masked
+    except IntegrityError:  # two names that differed only in the masked text
         rows.update(**{name: f"{value}-{key}" if isinstance(value, str) else value for name, value in changes.items()})

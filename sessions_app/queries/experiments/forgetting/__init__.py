@@ -1,1 +1,1 @@
-"""What an act of forgetting looks for, and in which tables."""
+"""The texts and rows that an act of forgetting looks for, and the tables that it searches."""

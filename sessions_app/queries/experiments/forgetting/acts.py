@@ -1,4 +1,4 @@
-"""Acts of forgetting, and what turns say of them."""
+"""Acts of forgetting, and their effects on turns."""
 
 from datetime import datetime
 
@@ -30,12 +30,12 @@ def forgetting_page(project: Project, limit: int, cursor: str | None = None) -> 
 
 
 def took_payloads(turn: ExplainabilityTurn) -> bool:
-    """Return whether the turn's payloads went with something that was forgotten."""
+    """Return whether an act of forgetting removed the turn's payloads."""
     removed_at = turn.payloads_removed_at
     return removed_at is not None and Forgetting.objects.filter(began_at=removed_at).exists()
 
 
 def forgotten_since(turn: ExplainabilityTurn) -> datetime | None:
-    """Return when something of the turn's project was first forgotten after the turn, None if nothing was."""
+    """Return the time of the project's first act of forgetting after the turn, or None."""
     later = Forgetting.objects.filter(project_id=turn.session.project_id, began_at__gte=turn.created_at)
     return later.order_by("began_at").values_list("began_at", flat=True).first()

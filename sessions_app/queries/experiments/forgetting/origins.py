@@ -1,7 +1,7 @@
-"""What came from a message, a unit, a source or a session: the rows that name it, and the texts to look for.
+"""The rows that came from a message, a unit, a source or a session, and the texts to search for.
 
-Rows are followed by what the server recorded when they were made: the turn that staged a unit, what a unit was derived
-from, what a fork copied. Texts also find what has no record.
+Rows are found by recorded references: the turn that staged a unit, the unit that another was derived from, the message
+that a fork copied. Texts also find rows without such a record.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ Kind = Forgetting.Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is to be forgotten: one message, unit, source or session by its ids, or a text."""
+    """The subject of an act of forgetting: one message, unit, source or session by its ids, or a text."""
 
     kind: str
     session_id: str = ""
@@ -52,13 +52,13 @@ class Subject:
     text: str = ""
 
     def as_record(self) -> dict[str, Any]:
-        """Return the ids that are given; never the text."""
+        """Return the given ids, but not the text."""
         return {name: value for name, value in to_wire(self).items() if value and name not in ("kind", "text")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What is to go: phrases, rows by their keys, units by hash and id. `name` has to be typed in to have it done."""
+    """The content to remove: phrases, rows by key, units by hash and id. `name` has to be typed in to confirm."""
 
     name: str
     phrases: frozenset[WordRun] = frozenset()
@@ -86,13 +86,13 @@ class Work:
         return cls(name=record["name"], session=record["session"], **pairs, **sets)
 
     def looked_for(self) -> Phrases:
-        """Return the texts as what finds them."""
+        """Return the texts as phrases to search for."""
         return Phrases(self.phrases, self.together)
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """What has been gathered so far."""
+    """The rows and texts gathered so far."""
 
     phrases: set[WordRun] = field(default_factory=set)
     turns: set[int] = field(default_factory=set)
@@ -113,11 +113,11 @@ class _Gathered:
 
 
 def check_subject(project: Project, subject: Subject) -> None:
-    """Refuse a subject that there is not.
+    """Raise an error if the subject does not exist.
 
     Raises:
         NotFound: there is no such row in the project.
-        InvalidInput: the text says too little to be looked for.
+        InvalidInput: the text is too short to be searched for.
     """
     if subject.kind in (Kind.TEXT, Kind.WORDS):
         words = words_of(subject.text)
@@ -141,7 +141,7 @@ def work_of(project: Project, subject: Subject) -> Work:
 
     Raises:
         NotFound: as for `check_subject`.
-        TooLarge: it has more texts than one act looks for.
+        TooLarge: it has more texts than one act can search for.
     """
     if subject.kind == Kind.TEXT:
         return _with_units(project, Work(name=subject.text, phrases=frozenset([words_of(subject.text)])))
@@ -191,7 +191,7 @@ def _message(project: Project, subject: Subject) -> Message:
 
 
 def _gather_message(project: Project, subject: Subject, gathered: _Gathered) -> str:
-    """Gather an exchange: a message, its answer, and what the turn between them left; return the message."""
+    """Gather an exchange: a message, its answer, and the results of its turn; return the message."""
     message = _message(project, subject)
     originals = {copy.turn_id for copy in copies_of([message]) if copy.turn_id is not None}
     _gather_turns(originals, gathered)
@@ -218,7 +218,7 @@ def _gather_turns(turns: Collection[int], gathered: _Gathered) -> None:
 
 
 def copies_of(messages: Collection[Message]) -> list[Message]:
-    """Return these messages with those that forks copied of them, or that they are copies of."""
+    """Return these messages, their copies in forks, and the messages that they are copies of."""
     if not messages:
         return []
     family = _family({message.session_id for message in messages})
@@ -229,7 +229,7 @@ def copies_of(messages: Collection[Message]) -> list[Message]:
 
 
 def _family(sessions: Collection[int]) -> set[int]:
-    """Return the sessions with those that they continue from, and those that continue from them."""
+    """Return the sessions, those that they continue from, and those that continue from them."""
     family, new = set(sessions), set(sessions)
     while new:
         rows = Session.objects.filter(Q(pk__in=new) | Q(forked_from__in=new)).values_list("pk", "forked_from_id")
@@ -258,9 +258,9 @@ def _units(project: Project, subject: Subject) -> Sequence[UnitFields]:
 
 
 def _sources(project: Project, subject: Subject) -> tuple[list[KnowledgeSource], list[ContextUnit]]:
-    """Return the rows of a source of a base, or of what was loaded into a session, with the session's units of it.
+    """Return the rows of a source of a base, or those of a context load and the session's units of it.
 
-    A base that was forked or folded holds copies of a source's row, known by their text.
+    A forked or compacted base holds copies of a source's row, which are found by their text.
 
     Raises:
         NotFound: SOURCE_NOT_FOUND.
@@ -312,7 +312,7 @@ def _gather_session(session: Session, gathered: _Gathered) -> None:
 
 
 def _with_units(project: Project, work: Work) -> Work:
-    """Return the work with every unit of the project that its texts find, and what was derived from those."""
+    """Return the work with every unit of the project that its texts find, and the units derived from those."""
     hashes, unit_ids = set(work.hashes), set(work.unit_ids)
     reach, looked_for = ProjectRows(project), work.looked_for()
     for model in (LayerUnit, ContextUnit):
@@ -337,7 +337,7 @@ def _rows(model: type[Model], reach: ProjectRows) -> Iterator[StoredRow]:
 
 
 def is_unit_meant(row: StoredRow, work: Work, looked_for: Phrases) -> bool:
-    """Return whether a unit's row is to go: it says the same as one that came from the subject, or holds its words."""
+    """Return whether to remove a unit: it has the hash of a unit of the subject, or holds one of the texts."""
     if row["hash"] in work.hashes or row.get("origin_id") in work.sources or row.get("turn_id") in work.turns:
         return True
     columns = table_of(LayerUnit).columns
@@ -351,5 +351,5 @@ def _derived(origins: Collection[str], reach: ProjectRows) -> Iterator[LayerUnit
 
 
 def subject_of(act: Forgetting) -> Subject:
-    """Return what an act began from; its text is not stored with it."""
+    """Return the subject of an act; its text is not stored."""
     return from_wire(Subject, {"kind": act.kind, **act.subject})

@@ -1,4 +1,4 @@
-"""Texts that are to be forgotten, found in other texts whatever their case, spaces and punctuation."""
+"""Search for texts to forget in other texts, ignoring case, spaces and punctuation."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ from mrpvm.llm.redaction import without_secrets
 
 MASK, MASKED_ID = "(forgotten)", "forgotten"
 FEWEST_WORDS = 3
-"""Shorter texts say too little to be searched for: they would be found in what others said."""
+"""Shorter texts would also match unrelated texts."""
 _WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _KEY_WORDS = 3
@@ -18,7 +18,7 @@ _KEPT_NAMES = frozenset(
     ("pluginName", "pluginId", "pluginType", "kind", "status", "closureReason", "purpose", "policyId", "model", "name",
      "startedAt", "step", "store")
 )  # fmt: skip
-"""Members of recorded events that say nothing of a conversation."""
+"""Members of recorded events that hold no text of a conversation."""
 
 type WordRun = tuple[str, ...]
 
@@ -29,7 +29,7 @@ def words_of(text: str) -> WordRun:
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Return the sentences of a text; a line ends one too."""
+    """Return the sentences of a text; a line break ends a sentence too."""
     return (match[0].strip() for match in _SENTENCE.finditer(text))
 
 
@@ -49,9 +49,9 @@ def _folded(word: str) -> str:
 
 
 class Phrases:
-    """Word sequences that are looked for, and sets of words of which a sentence must hold all.
+    """Word sequences to search for, and sets of words that must all be in one sentence.
 
-    A text that was cut (it ends with an ellipsis, or its column is full) matches with the beginning of a phrase too.
+    A text that was cut (it ends with an ellipsis, or its column is full) may also end with the beginning of a phrase.
     """
 
     def __init__(self, phrases: Iterable[Sequence[str]], together: Iterable[Sequence[str]] = ()) -> None:
@@ -72,11 +72,11 @@ class Phrases:
         return next(self._spans(text, is_cut=is_cut), None) is not None
 
     def masked(self, text: str, *, is_cut: bool = False) -> str:
-        """Return the text with a mask in their place, the same object where it holds none."""
+        """Return the text with the phrases masked, or the same object if it holds none."""
         spans = list(self._spans(text, is_cut=is_cut))
         if not spans:
             return text
-        mask = MASK if " " in text else MASKED_ID  # an id stays one, and the same wherever it stands
+        mask = MASK if " " in text else MASKED_ID  # an id becomes the same masked id wherever it occurs
         parts, end = [], 0
         for start, stop in sorted(spans):
             if start >= end:
@@ -103,7 +103,7 @@ class Phrases:
             number += length or 1
 
     def _length_at(self, words: WordRun, number: int, *, is_cut: bool) -> int:
-        """Return how many words of a text are a phrase that begins at this one, 0 for none."""
+        """Return the length in words of a phrase that begins at this word, 0 for none."""
         rest = words[number:] if is_cut else ()
         for size in self._sizes:
             for phrase in self._by_start.get(words[number : number + size], ()):
@@ -115,13 +115,13 @@ class Phrases:
         return 0
 
     def are_in_value(self, value: Any, *, is_cut: bool = False) -> bool:
-        """Return whether a column's value holds one of them: a text, JSON, or bytes that may be text."""
+        """Return whether a column's value holds a phrase; it may be a text, JSON, or bytes of text."""
         if isinstance(value, bytes | memoryview):
             return self.is_in(read_text(bytes(value)))
         return any(self.is_in(text, is_cut=is_cut) for text in texts_of(value))
 
     def masked_value(self, value: Any) -> Any:
-        """Return a JSON value with masks in their place, the same object where it holds none."""
+        """Return a JSON value with the phrases masked, or the same object if it holds none."""
         return _mapped(value, lambda text, _: self.masked(text))
 
 
@@ -131,7 +131,7 @@ def read_text(data: bytes) -> str:
 
 
 def blanked_value(value: Any) -> Any:
-    """Return a JSON value of a turn's record with a mask for all that may be prose; ids, counts and names stay."""
+    """Return a JSON value of a turn's record with all prose masked; ids, counts and names stay."""
     return _mapped(value, lambda text, name: MASK if name not in _KEPT_NAMES and _may_be_prose(text, name) else text)
 
 
@@ -147,7 +147,7 @@ def _may_be_prose(text: str, name: str) -> bool:
 
 
 def texts_of(value: Any) -> Iterator[str]:
-    """Return the texts in a JSON value, names of members too."""
+    """Return the texts in a JSON value, including the names of members."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -160,7 +160,7 @@ def texts_of(value: Any) -> Iterator[str]:
 
 
 def _mapped(value: Any, change: Any, name: str = "") -> Any:
-    """Return a JSON value with its texts changed, given with the name of the member they are in."""
+    """Return a JSON value with `change` applied to each text and the name of its member."""
     if isinstance(value, str):
         return change(value, name)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Every table that holds texts, read from the models: which columns, and whose rows they are."""
+"""All tables that hold texts, as the models declare them: their text columns and the owners of their rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ from sessions_app.models import (
 _ROWS_A_QUERY = 100
 _TEXT_FIELDS = (CharField, TextField, JSONField, BinaryField)
 _WITHOUT_TEXTS = (ContentType, DatabaseVersion, Login, LoginLink, Permission)
-"""Tables that no text of a conversation reaches: signed, hashed, or written by the server about itself."""
+"""Tables without text of conversations: signed, hashed, or written by the server about itself."""
 ACCOUNTS = (ApiKey, Membership, Project, User)
-"""Tables of accounts, which are managed where accounts are; what is found in them is told and stays."""
+"""Tables of accounts. Texts found in them are reported and not removed."""
 _DEEPEST = 4
 
 type StoredRow = Mapping[str, Any]
@@ -81,7 +81,7 @@ class TextTable:
 
 @cache
 def text_tables() -> Sequence[TextTable]:
-    """Return all of them, also those of other installed applications."""
+    """Return the tables of all installed applications."""
     tables = []
     for model in apps.get_models(include_auto_created=True):
         columns = {
@@ -100,7 +100,7 @@ def table_of(model: type[Model]) -> TextTable:
 
 
 def _paths(model: type[Model], target: type[Model]) -> tuple[str, ...]:
-    """Return for each foreign key the shortest look-up through it that gives the key of a row of the target."""
+    """Return for each foreign key the shortest lookup through it that yields the key of a row of the target."""
     if model is target:
         return (str(model._meta.pk.attname),)
     paths = (_path(field, target, 1) for field in _foreign_keys(model))
@@ -140,7 +140,7 @@ class ProjectRows:
 
 
 def _layers(*, only: int | None = None, exclude: int | None = None) -> set[int]:
-    """Return the layers that one project, or all but one, see or have seen."""
+    """Return the layers that one project, or all others, see or have seen."""
 
     def of(model: type[Model], project: str, *columns: str) -> set[int]:
         rows = model._base_manager.all()

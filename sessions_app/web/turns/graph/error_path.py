@@ -1,7 +1,7 @@
-"""The way that led to a turn's error: from what was called first to the execution that decided it.
+"""The path to a turn's error: from the first call to the execution that decided the failure.
 
-Only recorded edges are followed. Of several boxes before one, the one called last
-is followed; without any, the way continues with the box that opened the frame.
+Only recorded edges are followed. If several boxes lead to one, the path takes the one called last; if none does, it
+takes the box that opened the frame.
 """
 
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from sessions_app.web.turns.graph.structure import GraphStructure, id_path
 
 @dataclass(frozen=True, slots=True)
 class ErrorPath:
-    """Items and edges on the way; both are empty for a turn that did not fail."""
+    """Items and edges on the path; both are empty for a turn that did not fail."""
 
     items: frozenset[str] = field(default_factory=frozenset)
     edges: frozenset[Edge] = field(default_factory=frozenset)
 
 
 def error_path(structure: GraphStructure) -> ErrorPath:
-    """Return the way to the error of a failed turn."""
+    """Return the path to the error of a failed turn."""
     culprit = _culprit(structure)
     if culprit is None:
         return ErrorPath()
@@ -43,7 +43,7 @@ def error_path(structure: GraphStructure) -> ErrorPath:
 
 
 def _culprit(structure: GraphStructure) -> str | None:
-    """Return the last box that failed in the innermost failed frame, or that frame itself; None if the turn held."""
+    """Return the last failed box in the innermost failed frame, or that frame; None if the turn did not fail."""
     current = structure.root_id
     if not current or tone_of(structure.frames[current].status) is not Tone.ERROR:
         return None

@@ -14,7 +14,7 @@ _PLANNER = "planner"
 class FoldedGraph:
     """The structure without the planners that worked.
 
-    `badges` are they by the edge on which each sits; `ends` are those that nothing followed, by what fed them.
+    `badges` are these planners by the edge that shows them; `ends` are those without a successor, by predecessor.
     """
 
     structure: GraphStructure
@@ -25,7 +25,7 @@ class FoldedGraph:
 def fold_planners(structure: GraphStructure, *, kept: Collection[str] = ()) -> FoldedGraph:
     """Return the graph with each successful planner drawn on the edge between the boxes before and after it.
 
-    A planner that failed, that was tried in another's place, or that nothing fed stays a box.
+    A planner that failed, that replaced another, or that has no predecessor stays a box.
 
     Args:
         kept: ids of executions that stay boxes whatever they are.

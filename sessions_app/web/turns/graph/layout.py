@@ -114,7 +114,7 @@ def _header_width(frame: GraphFrame) -> float:
 
 
 def _place_marks(placing: _Placing, frame: GraphFrame, width: float) -> float:
-    """Place the frame's marks below its header and give the height that they take."""
+    """Place the frame's marks below its header and return their height."""
     marks = placing.structure.marks.get(frame.id, ())
     if not marks:
         return 0.0

@@ -17,7 +17,7 @@ from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
 from sessions_app.web.turns.graph.structure import GraphStructure
 
 ROWS_AT_FIRST = 300
-"""How many rows come with the page; the rest of a large turn follows when the page is there."""
+"""How many rows the page includes; the rest of a large turn is loaded afterwards."""
 _DEEPEST_INDENT = 8
 
 
@@ -80,7 +80,7 @@ def _row(structure: GraphStructure, place: _RowPlace, selected: str, *, is_hidde
         "aria-posinset": place.position,
         "aria-setsize": place.set_size,
         "aria-selected": "true" if place.item_id == selected else "false",
-        # In the order of the visible text, so that voice control finds a row by what is read.
+        # In the order of the visible text, so that voice control finds a row by its visible name.
         "aria-label": spoken(seen(shown.label, shown.about, shown.time), shown.status),
         "class": f"outline__item indent-{min(place.level, _DEEPEST_INDENT)}",
     }
@@ -130,7 +130,7 @@ def _shown_run(structure: GraphStructure, run: GraphExecution) -> _Shown:
 
 def _link(item_id: str, shown: _Shown) -> SafeString:
     fold = element("span", {"class": "outline__fold", "aria-hidden": "true"}, "\u203a") if shown.is_frame else ""
-    # The number at a name's end tells siblings apart, so it is never cut.
+    # The number at a name's end distinguishes siblings, so it is never cut.
     name, _, number = shown.label.rpartition(" ")
     if not number.isdecimal() or not name:
         name, number = shown.label, ""

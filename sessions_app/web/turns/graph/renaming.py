@@ -1,4 +1,4 @@
-"""A graph under other ids: what plays the same part in two graphs is chosen, opened and shut together by one id."""
+"""Rename the ids of a graph, so that corresponding items of two graphs are selected and opened together."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,7 +8,7 @@ from sessions_app.web.turns.graph.structure import GraphStructure
 
 
 def renamed(structure: GraphStructure, names: Mapping[str, str]) -> GraphStructure:
-    """Return the structure with each frame's and execution's id replaced; every id must have a name, and no two one."""
+    """Return the structure with each frame's and execution's id replaced; every id needs a name of its own."""
     frames = {
         names[frame.id]: replace(
             frame,

@@ -195,7 +195,7 @@ class _Router:
 
     def _free(self, frame_id: str, stack_index: int, first: int, last: int) -> _Gaps:
         """Return the ranges of x that are free beside every row from `first` to `last`, from left to right."""
-        # Fan-outs ask for the same rows again and again.
+        # Cached, because the edges of a fan-out request the same rows.
         key = (frame_id, stack_index, first, last)
         if key not in self._known_free:
             rows = self._grids[frame_id].stacks[stack_index].rows

@@ -48,7 +48,7 @@ def tone_of(status: str, *, frame_active: bool = False) -> Tone:
 def duration_badge(duration_ms: float | None) -> str:
     """Write a duration as the badge shows it, empty while it is not known.
 
-    Rounding comes before the choice of unit, so that no badge reads `1000 ms` or `10.0 s`.
+    The value is rounded before the unit is chosen, so that no badge reads `1000 ms` or `10.0 s`.
     """
     if duration_ms is None:
         return ""

@@ -58,7 +58,7 @@ _ARROWS = ("flow", "retry", "child-frame", "linked", "error")
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What is to be said of an item beside what it is itself, in words and by a class of its own."""
+    """A further text about an item, and the CSS class that shows it."""
 
     words: str
     css_class: str

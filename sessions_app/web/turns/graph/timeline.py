@@ -201,7 +201,7 @@ def _run(drawing: _Drawing, execution: GraphExecution, frame_active: bool) -> Sa
         focusable("run" + drawing.fate(execution.id), tone, execution.id, words),
         element("title", {}, f"{words}, from {span.start:.0f} ms"),
         element("rect", {"class": "row-ground", "x": "0", "y": y, "width": "100%", "height": ROW - 2, "rx": 3}),
-        # So short a call would not be seen otherwise.
+        # Without a least width a short call would be invisible.
         element("rect", {"class": "bar", "x": _percent(drawing.at(span.start)), "width": _SHORTEST_PX, **bar}),
         element("rect", {"class": "bar" + (" is-open" if span.is_open else ""), **_stretch(drawing, span), **bar}),
         _label(drawing, shown, span, y + 15.5),
