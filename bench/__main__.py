@@ -1,4 +1,4 @@
-"""`python -m bench`: starts its own servers, measures them, prints what it found."""
+"""`python -m bench`: start servers of its own, measure them, print the figures."""
 
 import argparse
 import os
@@ -47,14 +47,14 @@ def main() -> None:
 def _report(sizes: Sizes) -> Row:
     """Measure and print the report, and return what a turn costs as a multiple of its floor.
 
-    1. the machine is measured alone, in this process
-    2. one conversation is held, and its rows are what the floor writes
-    3. rounds of turns and of the floor alternate, each on a database that began as a copy of that one
-    4. chat goes on beside the ingest of a large source
-    5. one session is made long, and its last turns alternate with those of short ones
-    6. conversations are held under each choice of policies, and one grows while its context is built
-    7. the same questions are put on a small and on a large base by turns
-    8. collections are searched, follow-ups rewritten and conversations summed up
+    1. measure the machine alone, in this process
+    2. hold one conversation, whose rows the floor then writes
+    3. alternate rounds of turns and rounds of the floor, each on its own copy of that database
+    4. chat during the ingest of a large source
+    5. make one session long, and alternate its last turns with turns of short sessions
+    6. hold conversations under each choice of policies, and build the context of one as it grows
+    7. ask the same questions of a small and of a large base, alternately
+    8. search collections, rewrite follow-ups and summarize conversations
     """
     machine = machine_cost(sizes.rounds)
     with _turn_and_floor_servers(sizes) as (own, row_count, server, floor):
@@ -103,7 +103,7 @@ def _turn_and_floor_servers(sizes: Sizes) -> Iterator[tuple[Database, float, Mea
 
 
 def _rows_a_turn(database: Database) -> float:
-    """Return how many rows a turn of the newest session left, and leave the database unused for its copy."""
+    """Return how many rows a turn of the newest session stored, and close the database so that it can be copied."""
     os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": database.url}
     os.environ["MRPVM_DATA_DIR"] = str(database.directory)
     django.setup()

@@ -1,4 +1,4 @@
-"""What the size of a mounted base costs a turn: the same questions on a small and on a large one, by turns."""
+"""What the size of a mounted base costs a turn: the same questions over a small and a large base, alternately."""
 
 import json
 import random
@@ -21,7 +21,7 @@ _REPLACED = 4
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A statement of a base, the question for it, and the word that the right answer holds."""
+    """A statement of a base, the question about it, and a word that the right answer contains."""
 
     statement: str
     question: str
@@ -39,12 +39,12 @@ class Base:
 
 
 def turns_on_bases(server: MeasuredServer, sizes: Sequence[int], turn_count: int) -> list[Base]:
-    """Return bases of these numbers of statements, the smallest first, with the turns on them.
+    """Return a base of each number of statements, the smallest first, with the turns over it.
 
-    One more is as large as the largest, after its source was replaced some times.
-    Every base holds what the smaller ones hold, and only that is asked for, so that each question has its answer in
-    all of them. Each is put on every base before the next one is, in changing order, in sessions of their own; what
-    opens a session is not measured.
+    A further base is as large as the largest, and its source was replaced several times.
+    Every base holds the statements of the smallest, and only these are asked for, so that each base answers each
+    question. Each question is asked of every base before the next question, in changing order, in new sessions.
+    Opening a session is not measured.
     """
     chance = random.Random(5)
     told = _told(chance)
@@ -92,7 +92,7 @@ def _taken_in(client: Client, told: Sequence[Told], replaced_count: int = 0) -> 
 
 
 def _wait_until_packed() -> None:
-    """Do what the server's sweeper does after an ingest, or let it end what it began.
+    """Pack the layers as the server's sweeper does after an ingest, or wait until the sweeper has done it.
 
     Raises:
         TimeoutError: it does not end.

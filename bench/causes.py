@@ -1,4 +1,4 @@
-"""Turns with a planted cause, each to be found first by a search for causes: thirty, and some written later."""
+"""Turns with a planted cause, which a search for causes should list first."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -230,7 +230,7 @@ FURTHER: tuple[Planted, ...] = (
 
 
 class _Parrot:
-    """A solver that says the same to everything."""
+    """A solver that gives every question the same answer."""
 
     def __init__(self) -> None:
         self.descriptor = _descriptor("gs-plugin", "gs-parrot")
@@ -248,7 +248,7 @@ class _Parrot:
 
 
 class _Blind:
-    """A retriever that finds nothing and says that it is enough."""
+    """A retriever that finds nothing and reports it as sufficient."""
 
     def __init__(self) -> None:
         self.descriptor = _descriptor("kb-plugin", "kb-blind")
@@ -290,10 +290,10 @@ def planted(talk: Callable[..., ExplainabilityTurn], case: Planted) -> Iterator[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searched:
-    """What a search for a planted cause came to; `first` is the kind and the text of its first finding.
+    """The result of a search for a planted cause. `first` is the kind and the text of its first finding.
 
-    `clicks` are those from the findings to the expected answer: none where the first one quotes it, one where its trial
-    shows it, None where neither does.
+    `clicks` is the way from the findings to the expected answer: 0 if the first finding quotes it, 1 if its trial
+    shows it, None otherwise.
     """
 
     case: Planted

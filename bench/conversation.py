@@ -1,4 +1,4 @@
-"""What the measured client says: facts about ever new subjects, and questions about facts told before."""
+"""The messages of the measured client: facts about new subjects, and questions about facts told earlier."""
 
 import json
 import random
@@ -19,16 +19,16 @@ _FACTS = (
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message; `expected` is a word that the right answer holds, None where nothing is asked."""
+    """One message. `expected` is a word that the right answer contains, None if nothing is asked."""
 
     message: str
     expected: str | None = None
 
 
 def conversation(seed: int) -> Iterator[Said]:
-    """Return a conversation's messages: of five, two tell a fact, two ask for one, and one does both.
+    """Return a conversation's messages: of every five, two tell a fact, two ask for one, and one does both.
 
-    No subject is told of twice, and what is asked for was told before, so each question has one right answer. The
+    Each subject gets one fact, and only facts told earlier are asked for, so each question has one right answer. The
     same seed gives the same conversation.
     """
     chance = random.Random(seed)
@@ -49,7 +49,7 @@ def conversation(seed: int) -> Iterator[Said]:
 
 
 def facts(chance: random.Random) -> Iterator[tuple[str, str, str]]:
-    """Return each fact as it is told, as it is asked for, and its value, in random order."""
+    """Return the facts in random order, each as statement, question and value."""
     found = [
         (fact, " ".join(words)) for fact in _FACTS for words in product(*(WORDS[word_kind] for word_kind in fact[2]))
     ]

@@ -1,4 +1,4 @@
-"""Rows made in bulk: copies of one, by one statement."""
+"""Copy one row many times with one statement."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,8 +11,8 @@ def copy_rows(model: "type[Model]", template: str, count: int, changed: Mapping[
     """Store copies of one row.
 
     Args:
-        template: a condition that holds for the row alone.
-        changed: by column, SQL expressions over `n.i`, the number of the copy from 0.
+        template: a condition that only this row meets.
+        changed: SQL expressions by column. `n.i` is the number of the copy, from 0.
     """
     from django.db import connection
 
@@ -28,7 +28,7 @@ def copy_rows(model: "type[Model]", template: str, count: int, changed: Mapping[
 
 
 def analyze() -> None:
-    """Have PostgreSQL know how much there is, as it does by itself after a while; new keys follow those of copies."""
+    """Update PostgreSQL's statistics, as autovacuum does later, and let new keys follow those of the copies."""
     from django.apps import apps
     from django.core.management.color import no_style
     from django.db import connection

@@ -1,4 +1,4 @@
-"""Where the measured servers keep their rows: SQLite files of their own, or databases beside `DATABASE_URL`'s."""
+"""Databases of the measured servers: SQLite files, or new databases on the PostgreSQL of `DATABASE_URL`."""
 
 import os
 import secrets
@@ -28,13 +28,13 @@ class Database:
 
 
 def product_of_new_databases() -> str:
-    """Return the name of the database system that `new_database` makes them on."""
+    """Return the name of the database system that `new_database` uses."""
     return "PostgreSQL" if os.environ.get("DATABASE_URL", "").startswith("postgres") else "SQLite"
 
 
 @contextmanager
 def new_database(directory: Path) -> Iterator[Database]:
-    """Return an empty database, on PostgreSQL where `DATABASE_URL` names one; it is gone afterwards."""
+    """Yield an empty database, on PostgreSQL if `DATABASE_URL` is set, and drop it afterwards."""
     address = os.environ.get("DATABASE_URL", "")
     if not address.startswith("postgres"):
         yield _sqlite(directory)
@@ -45,7 +45,7 @@ def new_database(directory: Path) -> Iterator[Database]:
 
 @contextmanager
 def django_on_new_database() -> Iterator[Database]:
-    """Set Django up in this process on a new, migrated database; it is gone afterwards."""
+    """Set Django up in this process on a new, migrated database, and drop it afterwards."""
     with TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "rows")) as own:
         os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
         os.environ["MRPVM_DATA_DIR"] = str(own.directory)
@@ -56,7 +56,7 @@ def django_on_new_database() -> Iterator[Database]:
 
 @contextmanager
 def copied(database: Database, directory: Path) -> Iterator[Database]:
-    """Return a copy of a database that nobody has open; it is gone afterwards."""
+    """Yield a copy of a database that nobody has open, and drop it afterwards."""
     if database.product == "SQLite":
         copy = _sqlite(directory)
         for file in database.directory.glob("db.sqlite3*"):

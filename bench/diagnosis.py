@@ -1,7 +1,7 @@
-"""`python -m bench.diagnosis [--turns N]`: what replays identically, what trials and searches cost, what these find.
+"""`python -m bench.diagnosis [--turns N]`: how turns replay, and what trials and searches cost and find.
 
-In one process, on a SQLite file of its own, with the mixed talk of the table of costs. A trial is compared with the
-machine's part of its turn as it was recorded in this run.
+It runs in one process on a new SQLite file, with the messages of `mixed_talk`. A trial is compared with the
+time that the machine took for the same turn in this run.
 """
 
 import argparse
@@ -19,7 +19,7 @@ _TOLD = tuple(f"The {place} opens at {hour} am." for hour, place in enumerate(
 
 
 def replayed() -> tuple[int, int, list[float]]:
-    """Return how many turns there are, how many replay identically, and what each replay took in milliseconds."""
+    """Return the number of turns, how many replay identically, and the milliseconds of each replay."""
     from sessions_app.experiments.replay import replay
     from sessions_app.queries.turns.registry import ended_turns
 
@@ -29,7 +29,7 @@ def replayed() -> tuple[int, int, list[float]]:
 
 
 def trial_ratio() -> float:
-    """Return the median of what a trial takes as a share of the machine's part of its turn."""
+    """Return the median of a trial's time as a share of the machine's time for the turn."""
     from sessions_app.experiments.changes import Changes
     from sessions_app.experiments.recorded import recorded_turn
     from sessions_app.experiments.trial import run_trial
@@ -70,7 +70,7 @@ def diagnosed() -> tuple[int, int]:
 
 
 def bisected(turn_count: int) -> tuple[int, int]:
-    """Return the trials and milliseconds of finding the one turn of a session since which it answers as it does."""
+    """Return the trials and milliseconds of finding the turn of a session since which the answer is as it is."""
     from sessions_app.actions.experiments.experiments import Author
     from sessions_app.actions.sessions.session import create_session
     from sessions_app.actions.settings.projects import ensure_default_project
@@ -96,9 +96,9 @@ def bisected(turn_count: int) -> tuple[int, int]:
 
 
 def causes_found(name: str) -> tuple[int, int, list[str], int, int]:
-    """Return how many planted causes of `bench.causes` were found first, of how many, and which were not.
+    """Return how many planted causes of `bench.causes` were listed first, of how many, and which were not.
 
-    Then come the most clicks from the findings to the expected answer, and the most trials of a search.
+    The last two values are the maximum of clicks from the findings to the expected answer, and of trials in a search.
     """
     from bench import causes
     from sessions_app.actions.sessions.session import create_session

@@ -1,6 +1,6 @@
-"""`python -m bench.dictionary`: train the dictionary that what turns store is compressed with, as a new file.
+"""`python -m bench.dictionary`: train the dictionary that compresses what turns store, and write it as a new file.
 
-The turns talk of the conversations in `data/retrieval`, not of what `bench.growth` measures.
+It is trained on the conversations in `data/retrieval`, not on the messages that `bench.growth` measures.
 """
 
 import json
@@ -20,7 +20,7 @@ _DIRECTORY = Path(__file__).parent.parent / "sessions_app" / "models" / "turns" 
 
 
 def conversations() -> Iterator[list[str]]:
-    """Return messages of sessions, drawn from what is said and asked in collections."""
+    """Return the messages of sessions, drawn from the texts and questions of the collections."""
     said: list[str] = []
     for path in sorted((Path(__file__).parent / "data" / "retrieval").glob("*.json")):
         said += _texts(json.loads(path.read_text()))
@@ -40,7 +40,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def samples() -> Iterator[bytes]:
-    """Return what the turns in the database store, in pieces."""
+    """Yield what the turns in the database store, cut into samples."""
     from mrpvm.wire import json_bytes
     from sessions_app.models import ExplainabilityTurn, TurnEvents
     from sessions_app.models.turns.payload_frames import payload_texts, places

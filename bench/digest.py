@@ -1,8 +1,8 @@
-"""`python -m bench.digest [DIRECTORY]`: how much of what is asked later the rolling summary still tells.
+"""`python -m bench.digest [DIRECTORY]`: how many later answers the rolling summary still contains.
 
 It reads `locomo*.json`: conversations with `units` (`session`, `speaker`, `text`) and `questions` (`category`,
-`answer`). The summary grows session by session, without looking ahead; counted is how many of an answer's content words
-are in it.
+`answer`). The summary grows session by session. The figure is the share of an answer's content words that
+the summary contains.
 """
 
 import argparse

@@ -27,7 +27,7 @@ _MESSAGES = ("My dog is called Rex.", "What is my dog called?", "I like tea.", "
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure in turns without and with the load, and print."""
+    """Measure alternately without and with the load, and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.fairness", description="Measure one project beside another.")
     parser.add_argument("--clients", type=int, default=CLIENTS, help=f"of the project with the load ({CLIENTS})")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
@@ -76,9 +76,9 @@ def _measured(port: int, client_count: int, rounds: int) -> tuple[list[float], l
 
 @contextmanager
 def _load(port: int, client_count: int) -> "Iterator[Synchronized[int]]":
-    """Have so many clients of the other project send turn after turn; returns how many were answered so far.
+    """Let clients of the other project send turns without pause. Yield the counter of answered turns.
 
-    They are a process of their own, as other people's clients are: theirs is not the time that is measured.
+    They run in a separate process, so that their CPU time is not measured.
     """
     spawning = get_context("spawn")
     done = spawning.Value("q", 0)
@@ -115,7 +115,7 @@ def _turn_times(port: int, count: int) -> list[float]:
 
 
 def _turn(port: int, key: str, message: str, session: str | None) -> str:
-    """Return the session that answered."""
+    """Run one turn and return the id of its session."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     said = {"messages": [{"role": "user", "content": message}], "session_id": session}
     body = {name: value for name, value in said.items() if value is not None}

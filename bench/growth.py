@@ -1,6 +1,6 @@
-"""`python -m bench.growth [--turns N]`: what a turn stores, table by table, and the SQL statements that it takes.
+"""`python -m bench.growth [--turns N]`: what a turn stores in each table, and how many SQL statements it sends.
 
-In one process, on a SQLite file of its own, with the mixed talk of the table of costs.
+It runs in one process on a new SQLite file, with the messages of `mixed_talk`.
 """
 
 import argparse
@@ -24,7 +24,7 @@ _LISTED = 14
 
 @contextmanager
 def counted_statements(counted: list[str]) -> Iterator[None]:
-    """Collect the statements of every thread; one that runs for many rows at once counts as one."""
+    """Collect the statements of every thread. One statement for many rows counts as one."""
     from django.db.backends.utils import CursorWrapper
 
     one, many = CursorWrapper.execute, CursorWrapper.executemany
@@ -68,7 +68,7 @@ def hold_talk(conversations: Iterable[Iterable[str]]) -> int:
 
 
 def sessions_of_mixed_talk(turn_count: int) -> Iterator[Iterator[str]]:
-    """Return the messages of each session, so many in all."""
+    """Return this many messages, by session."""
     for seed, start in enumerate(range(0, turn_count, SESSION_TURNS)):
         yield islice(mixed_talk(seed), min(SESSION_TURNS, turn_count - start))
 
@@ -99,7 +99,7 @@ def statements_of_a_turn() -> dict[str, list[str]]:
 
 @contextmanager
 def in_new_database() -> Iterator[None]:
-    """Run the product in this process, on a SQLite file that is gone afterwards."""
+    """Run the product in this process on a temporary SQLite file."""
     with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as directory:
         os.environ |= {
             "DJANGO_SETTINGS_MODULE": "mrpvm.settings", "MRPVM_DATA_DIR": directory, "MRPVM_CHATS_PER_MINUTE": "0",

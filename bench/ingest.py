@@ -1,4 +1,4 @@
-"""`python -m bench.ingest`: what a large source costs those who chat meanwhile, and how fast it is taken in."""
+"""`python -m bench.ingest`: how the ingest of a large source slows turns down, and how fast it is."""
 
 import argparse
 import itertools
@@ -22,7 +22,7 @@ _PATIENCE_SECONDS = 300
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure this part alone and print it."""
+    """Measure and print."""
     default = Sizes()
     parser = argparse.ArgumentParser(prog="python -m bench.ingest", description="Measure chat beside an ingest.")
     parser.add_argument("--rounds", type=int, default=default.ingest_rounds, help=f"({default.ingest_rounds})")
@@ -43,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def chat_beside_ingest(server: MeasuredServer, rounds: int, paragraph_count: int) -> Beside:
-    """Return rounds: turns with nothing beside them before and after those while a source is taken in, and one alone.
+    """Return rounds: turns before, during and after an ingest, and an ingest alone.
 
-    The sources go into bases that the talking sessions have not mounted, so that all turns find the same.
+    The sources go into bases that no measured session has mounted, so that all turns find the same units.
     """
     measured = Beside()
     for number in range(rounds):
@@ -69,7 +69,7 @@ def _chat_alone(server: MeasuredServer, said: Iterator[Talk], measured: Beside) 
 
 
 def _sessions(client: Client, number: int) -> Iterator[Talk]:
-    """Return for each turn the session to hold it in: as long ones are slower, no session becomes long."""
+    """Yield the session for each turn. Long sessions are slower, so a new one begins after some turns."""
     for seed in itertools.count(2_000_000 + 1_000 * number):
         yield from itertools.repeat(Talk(client, seed), _TURNS_A_SESSION)
 
@@ -85,7 +85,7 @@ def _take_in(server: MeasuredServer, number: int, paragraph_count: int, taken: T
 
 
 def _text(seed: int, paragraph_count: int) -> str:
-    """Return paragraphs of plain statements, each one of its own, equal for equal seeds."""
+    """Return paragraphs of distinct plain statements. The same seed gives the same text."""
     chosen = random.Random(seed)
 
     def statement(number: int) -> str:

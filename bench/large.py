@@ -1,4 +1,4 @@
-"""`python -m bench.large [--units N]`: what a base's size costs who searches, mounts, forks and saves."""
+"""`python -m bench.large [--units N]`: how the size of a base slows searching, mounting, forking and saving."""
 
 import argparse
 import gc
@@ -71,7 +71,7 @@ def _report(unit_count: int) -> Iterator[str]:
 
 
 def _packed() -> str:
-    """Do what the sweeper does after an ingest."""
+    """Pack the base's layers, as the sweeper does after an ingest."""
     from sessions_app.layers import pack_large_layers
     from sessions_app.models import PackedLayer
 
@@ -83,7 +83,7 @@ def _packed() -> str:
 
 
 def _base(project: "Project", name: str, unit_count: int) -> "KnowledgeBase":
-    """Return a base whose one layer holds so many units, written as an ingest writes them but without its limits."""
+    """Return a base with this many units in one layer, written as an ingest writes them but without its limits."""
     from sessions_app.actions.knowledge.bases import create_base
     from sessions_app.layers import create_layer, index_units, lock_base, move_head, seal_layer
     from sessions_app.models import KnowledgeLayer
@@ -115,7 +115,7 @@ def _units(name: str, count: int) -> "Iterator[KnowledgeUnit]":
 
 
 def _weights() -> list[float]:
-    """Return how often each word of the vocabulary comes, summed up: as in texts, few come often and most seldom."""
+    """Return the cumulative frequencies of the vocabulary. As in real text, few words are frequent, most are rare."""
     return list(accumulate(1 / (place + 10) for place in range(_VOCABULARY)))
 
 
@@ -124,7 +124,7 @@ def _words(chance: random.Random, weights: list[float], count: int) -> list[str]
 
 
 def _search_times(base: "KnowledgeBase") -> tuple[list[float], list[float], float]:
-    """Return the times of resolving each view and of searching it, and the processor's of both in the mean; in ms."""
+    """Return in ms the times of resolving and of searching each view, and the mean CPU time of both together."""
     from mrpvm.english.text import terms
     from sessions_app.layers import EffectiveView, SessionKnowledge
 
@@ -140,7 +140,7 @@ def _search_times(base: "KnowledgeBase") -> tuple[list[float], list[float], floa
 
 
 def _mebibytes_of_sessions(project: "Project", base: "KnowledgeBase") -> float:
-    """Return what sessions with the base mounted add to the memory in use when each has searched it and is held."""
+    """Return the memory that sessions with the base mounted use after each has searched it."""
     from sessions_app.layers import EffectiveView, SessionKnowledge
 
     def in_use() -> float:
@@ -162,7 +162,7 @@ def _alternately(
     begin: Callable[["Project", "KnowledgeBase"], "Session"], action: Callable[["Session", "KnowledgeBase"], object],
     project: "Project", small: "KnowledgeBase", large: "KnowledgeBase",
 ) -> tuple[list[float], list[float]]:  # fmt: skip
-    """Return the times of an action on both bases, each in a session of its own, by turns."""
+    """Return the times of an action on both bases, alternately and each in a new session."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(ROUNDS):
         for base, spent in zip((small, large), times, strict=True):
@@ -179,7 +179,7 @@ def _opened(project: "Project", base: "KnowledgeBase") -> "Session":
 
 
 def _told(project: "Project", base: "KnowledgeBase") -> "Session":
-    """Return a session with news to save."""
+    """Return a session with unsaved units."""
     from sessions_app.actions.sessions.context_loads import Material, add_context
 
     session = _opened(project, base)

@@ -1,4 +1,4 @@
-"""The machine alone, in this process and without a row: CPU of a turn, cost of the levels, rate of admission."""
+"""The machine alone, in this process and without a database: CPU of a turn, cost of each level, admission rate."""
 
 import random
 import time
@@ -17,7 +17,7 @@ _DOCUMENT_UNITS = 100
 
 @dataclass(slots=True)
 class LevelCost:
-    """The turns of one deliberation level: CPU of all threads, and calls of plugins."""
+    """The turns of one deliberation level: CPU of all threads, and plugin calls."""
 
     cpu_ms: list[float] = field(default_factory=list)
     call_counts: list[int] = field(default_factory=list)
@@ -25,16 +25,16 @@ class LevelCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineCost:
-    """What was measured of the machine."""
+    """The figures of the machine."""
 
     levels: dict[int, LevelCost]
     statements_a_second: float
 
 
 def machine_cost(rounds: int) -> MachineCost:
-    """Ask a session of 12 facts for each of them at every level in turn, in so many sessions, and admit documents.
+    """Ask for each of 12 facts at every level, in this many sessions, and measure the admission of documents.
 
-    Of the first session nothing is counted: it warms up.
+    The first session warms up and does not count.
     """
     levels = {level: LevelCost() for level in LEVELS}
     _ask_at_every_level(0, {level: LevelCost() for level in LEVELS})

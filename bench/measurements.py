@@ -1,4 +1,4 @@
-"""What is measured, and how, so that a busy machine disturbs it least: CPU time, and ratios of interleaved rounds."""
+"""Measuring CPU time, and ratios of alternating rounds, which a busy machine disturbs least."""
 
 import json
 import time
@@ -14,7 +14,7 @@ from bench.stored import database_bytes, row_bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How much is measured; a round is one conversation and as many requests to the floor."""
+    """How much is measured. A round is one conversation and as many requests to the floor."""
 
     rounds: int = 20
     turns_a_round: int = 25
@@ -40,7 +40,7 @@ WINDOWS = 10
 
 @dataclass(slots=True)
 class Requests:
-    """Requests of one kind: times as the client sees them, CPU of the server, sizes, right answers."""
+    """Requests of one kind: the client's times, CPU of the server, sizes, right answers."""
 
     wall_ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
@@ -51,11 +51,11 @@ class Requests:
 
     @property
     def median_cpu_ms(self) -> float:
-        """Return the CPU time of a request: its mean in each round, and of these the median."""
+        """Return the median over rounds of the mean CPU time of a request."""
         return median(self.block_cpu_ms)
 
     def percentile_ms(self, percent: int) -> float:
-        """Return the time that so many requests did not take longer than."""
+        """Return this percentile of the requests' times."""
         ordered = sorted(self.wall_ms)
         return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
 
@@ -71,12 +71,12 @@ class Requests:
             self.right_count += expected in json.loads(answer)["choices"][0]["message"]["content"]
 
     def end_block(self, server: MeasuredServer, cpu_ms_before: float, count: int) -> None:
-        """Note the CPU time of the last `count` requests, with what the server did between them."""
+        """Record the CPU time of the last `count` requests, background work of the server included."""
         self.block_cpu_ms.append((server.cpu_ms - cpu_ms_before) / count)
 
 
 def talk(server: MeasuredServer, turns: int, seed: int, requests: Requests) -> None:
-    """Hold one conversation in a session of its own."""
+    """Hold one conversation in a new session."""
     with server.client() as client:
         session_id = client.new_session()
         cpu_ms = server.cpu_ms
@@ -95,7 +95,7 @@ def touch_floor(floor: MeasuredServer, turns: int, requests: Requests) -> None:
 
 
 def turn_and_floor(server: MeasuredServer, floor: MeasuredServer, sizes: Sizes) -> tuple[Requests, Requests]:
-    """Return the requests of all rounds: turns, and the floor's; one round of each warms both servers up."""
+    """Return the requests of all rounds, for turns and for the floor. One earlier round warms both servers up."""
     talk(server, sizes.turns_a_round, seed=0, requests=Requests())
     touch_floor(floor, sizes.turns_a_round, Requests())
     turns, written = Requests(), Requests()
@@ -107,7 +107,7 @@ def turn_and_floor(server: MeasuredServer, floor: MeasuredServer, sizes: Sizes) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """What one window of turns added to the database, a turn."""
+    """What the turns of one window added to the database, per turn."""
 
     database_bytes: float
     row_bytes: dict[str, float]
@@ -119,9 +119,9 @@ class Stored:
 
 
 def deep_session(server: MeasuredServer, sizes: Sizes) -> tuple[Requests, Requests, list[Stored]]:
-    """Return turns around the deep end of one long session, turns around the tenth of new ones, and bytes a window.
+    """Return the last turns of one long session, turns around the tenth of new sessions, and bytes by window.
 
-    The two kinds of turns alternate, so that whatever else the machine does meets both alike.
+    The two kinds of turns alternate, so that other load on the machine affects both equally.
     """
     deep, shallow = Requests(), Requests()
     with server.client() as client:
@@ -139,7 +139,7 @@ def deep_session(server: MeasuredServer, sizes: Sizes) -> tuple[Requests, Reques
 
 
 class Talk:
-    """A session and the conversation that is held in it."""
+    """A session and its conversation."""
 
     def __init__(self, client: Client, seed: int) -> None:
         self._client = client
@@ -155,7 +155,7 @@ class Talk:
 
 
 def _windows(long: Talk, turns: int) -> Iterator[Stored]:
-    """Hold `turns` turns and give what each tenth of them stored."""
+    """Hold `turns` turns and return what each tenth of them stored."""
     before = _sizes()
     for window in range(WINDOWS):
         count = max(1, turns * (window + 1) // WINDOWS - turns * window // WINDOWS)
@@ -175,20 +175,20 @@ def _sizes() -> tuple[int, dict[str, int]]:
 
 @dataclass(slots=True, kw_only=True)
 class TakenIn:
-    """Ingests of one kind: how many units each source came to, and how long they took."""
+    """Ingests of one kind: how many units each source gave, and how long each took."""
 
     unit_counts: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
     def units_a_second(self) -> float:
-        """Return their rate."""
+        """Return the units per second."""
         return sum(self.unit_counts) / self.seconds
 
 
 @dataclass(slots=True, kw_only=True)
 class Beside:
-    """Turns with nothing beside them and beside an ingest; ingests beside the turns and with nothing beside them."""
+    """Turns alone and during an ingest, and ingests during turns and alone."""
 
     quiet: Requests = field(default_factory=Requests)
     busy: Requests = field(default_factory=Requests)

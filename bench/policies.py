@@ -1,4 +1,4 @@
-"""What the policies of the conversation cost and spare: the size of a context as it grows, and the time each takes."""
+"""What the conversation policies cost and save: the size of a growing context, and the time that each takes."""
 
 import random
 from collections import deque
@@ -25,7 +25,7 @@ VARIANTS: Mapping[str, Mapping[str, bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class ContextSize:
-    """Estimated tokens of one context: with the summary, with the plain window, and of everything that was said."""
+    """Estimated tokens of one context: with the summary, with the plain window, and of the whole conversation."""
 
     summarised: int
     window: int
@@ -34,13 +34,13 @@ class ContextSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyCosts:
-    """What was measured of the policies."""
+    """The figures of the policies."""
 
     sizes: Mapping[int, ContextSize] = field(default_factory=dict)
     requests: Mapping[str, Requests] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
-        """Return the figures, line by line."""
+        """Return the lines of the report."""
         yield f"{'tokens of a context after exchanges':42}" + "".join(f"{count:>9,}" for count in self.sizes)
         for name, read in (
             ("  summary and 8 messages", lambda size: size.summarised),
@@ -59,12 +59,12 @@ class PolicyCosts:
 
 
 def _added(with_it: Sequence[float], without: Sequence[float]) -> float:
-    """Return the median of the differences at each message, which a busy machine moves least."""
+    """Return the median of the differences at each message, which a busy machine disturbs least."""
     return median(one - other for one, other in zip(with_it, without, strict=True))
 
 
 def policy_requests(server: MeasuredServer, rounds: int, turns: int) -> Mapping[str, Requests]:
-    """Hold the same conversations under each choice of policies, message by message and in changing order."""
+    """Hold the same conversations under each choice of policies, alternating at each message in changing order."""
     measured = {name: Requests() for name in VARIANTS}
     with server.client() as client:
         for number in range(rounds):
@@ -85,7 +85,7 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
     """Return the size of the next turn's context after so many exchanges of one conversation that grows in the
     database.
 
-    Without a model the summary is made by rules; a model's is held to the same length.
+    Without a model, rules write the summary. A model's summary has the same maximum length.
     """
     from mrpvm.conversation.asking import UnaskedModel
     from mrpvm.conversation.flags import Flags

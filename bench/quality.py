@@ -1,4 +1,4 @@
-"""How well the product does what it does, over the collections that there are: retrieval, rewriting, summaries."""
+"""The quality of retrieval, rewriting and summaries, over the available collections."""
 
 import os
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from bench.rewriting.__main__ import OWN_DATA as REWRITING_DATA
 
 
 def quality_lines() -> Iterator[str]:
-    """Return the figures as they are measured, of the collections in `MRPVM_BENCH_DATA`, else of our own small ones.
+    """Yield the figures for the collections in `MRPVM_BENCH_DATA`, otherwise for our own small ones.
 
-    Effects: knowledge bases in the database that Django is set up for.
+    Effects: creates knowledge bases in the database that Django is set up for.
     """
     from bench.retrieval import report as retrieval  # knows the models
 

@@ -1,4 +1,4 @@
-"""What was measured, as lines: figures first, then ratios with their targets."""
+"""The report: figures first, then ratios with their targets."""
 
 import platform
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ _ADMISSION_AIM = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """One run's measurements."""
+    """The measurements of one run."""
 
     product: str
     sizes: Sizes
@@ -38,7 +38,7 @@ class Report:
     bases: Sequence[Base]
 
     def lines(self) -> Iterator[str]:
-        """Return the report, line by line."""
+        """Return the lines of the report."""
         count = len(self.turns.wall_ms)
         yield f"mrpvm bench: {count} turns, one client, {self.product}, Python {platform.python_version()}"
         yield ""
@@ -113,13 +113,13 @@ class Report:
 
 
 def floor_ratio(turns: Requests, floor: Requests) -> float:
-    """Return the median of the rounds' ratios of CPU."""
+    """Return the median over rounds of the CPU ratio of turn and floor."""
     rounds = zip(turns.block_cpu_ms, floor.block_cpu_ms, strict=True)
     return median(turn_ms / floor_ms for turn_ms, floor_ms in rounds)
 
 
 def ingest_lines(beside: Beside, product: str) -> Iterator[str]:
-    """Return what was measured of turns beside the ingest of a source."""
+    """Return the figures of turns during the ingest of a source."""
     quiet, busy = beside.quiet, beside.busy
     count = median(beside.taken_beside.unit_counts)
     yield _figures("turn with nothing beside it", quiet, median(quiet.cpu_ms))

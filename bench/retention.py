@@ -84,7 +84,7 @@ def _purge() -> None:
 
 @contextmanager
 def _timed_transactions() -> Iterator[list[float]]:
-    """Return the milliseconds of each outermost transaction of this thread until the block ends."""
+    """Collect the milliseconds of each outermost transaction of this thread until the block ends."""
     from django.db import transaction
 
     times: list[float] = []
@@ -137,7 +137,7 @@ def _fill(project: "Project", turn_count: int) -> None:
         event_sequence=TURNS_A_SESSION,
         message_sequence=2 * TURNS_A_SESSION,
     )
-    # Before the copies take their keys, and of today, so that no conversation is removed before trials and traces are.
+    # Stored before the copies, which take further keys, and dated today, so that trials and traces are removed first.
     trying, importing = create_session(project), create_session(project)
     first = models.Session.objects.order_by("-pk").values_list("pk", flat=True)[0] + 1
     of_session, of_turn = f"{first} + (n.i / {TURNS_A_SESSION})", f"{turn.pk} + 1 + n.i"
@@ -189,7 +189,7 @@ def _fill_trials(session: "Session", turn: "ExplainabilityTurn", at: "datetime",
 
 
 def _fill_imported(session: "Session", turn: "ExplainabilityTurn", at: "datetime", count: int) -> None:
-    """Store as many spans that are drawn, in traces of the largest size, and as many that are not."""
+    """Store this many spans in displayable traces of the largest size, and as many others."""
     from sessions_app import models
 
     first = 20 * count

@@ -1,4 +1,4 @@
-"""The servers that are measured: processes of their own, started as an operator starts them."""
+"""The measured servers: separate processes, started as an operator starts them."""
 
 import json
 import os
@@ -25,9 +25,9 @@ def resident_mb(pid: int) -> float:
 
 
 class ServerProcess:
-    """A server in a process of its own, which prints where it listens; other variables are those of the caller.
+    """A server in a separate process, which prints its address. Other variables are the caller's.
 
-    `root` is the tree that it runs from: this one, or another version's.
+    `root` is the source tree that it runs from.
     """
 
     root = ROOT
@@ -40,7 +40,7 @@ class ServerProcess:
         """Start, and wait until the server says where it listens.
 
         Raises:
-            RuntimeError: it ended instead; its reason is on stderr.
+            RuntimeError: it ended instead. The reason is on stderr.
         """
         self._process = subprocess.Popen(
             self._command, cwd=self.root, env=os.environ | self._variables, stdout=subprocess.PIPE, text=True
@@ -61,8 +61,8 @@ class ServerProcess:
 
     @property
     def cpu_ms(self) -> float:
-        """Return the CPU time that the process has used so far, all its threads together; exact to microseconds."""
-        # The kernel's number for the clock of another process: there is no call for it in Python.
+        """Return the CPU time of the process and all its threads so far, exact to microseconds."""
+        # The kernel's id of another process's clock. Python has no call for it.
         return time.clock_gettime((~self._process.pid << 3) | _CPU_CLOCK) * 1000
 
     @property
@@ -71,7 +71,7 @@ class ServerProcess:
         return resident_mb(self._process.pid)
 
     def client(self, timeout_seconds: int = 60) -> "Client":
-        """Return a client with a connection of its own, which waits so long for an answer."""
+        """Return a client with its own connection and this timeout."""
         return Client(self.port, timeout_seconds)
 
 
@@ -93,7 +93,7 @@ class MeasuredServer(ServerProcess):
 
 
 class BareServer(ServerProcess):
-    """One Django view without anything around it, on the same kind of server."""
+    """One Django view without middleware, on the same kind of server."""
 
     def __init__(self) -> None:
         super().__init__("-m", "bench.table.bare")
@@ -130,14 +130,14 @@ class Client:
         return self._answer("GET", path, None, _HEADERS)
 
     def log_in(self, login_path: str) -> str:
-        """Take a link that works once and return the cookies for the pages."""
+        """Open a one-time login link and return the cookies for the pages."""
         self._connection.request("GET", login_path)
         response = self._connection.getresponse()
         response.read()
         return "; ".join(cookie.partition(";")[0] for cookie in response.headers.get_all("Set-Cookie", []))
 
     def page(self, path: str, cookies: str) -> bytes:
-        """Return a page as a browser gets it that is logged in; raises as `post` does."""
+        """Return a page as a logged-in browser gets it; raises as `post` does."""
         return self._answer("GET", path, None, {"Cookie": cookies, "Accept": "text/html"})
 
     def _answer(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
@@ -154,6 +154,6 @@ class Client:
         return str(json.loads(self.post("/api/sessions", body))["session_id"])
 
     def say(self, session_id: str, message: str, *, stream: bool = False) -> bytes:
-        """Return the JSON answer to one message, or the whole stream of it, unread."""
+        """Return the JSON answer to one message, or its whole unparsed stream."""
         said = {"session_id": session_id, "messages": [{"role": "user", "content": message}], "stream": stream}
         return self.post("/api/chat/completions", said)

@@ -1,11 +1,11 @@
-"""How many bytes lie in a database."""
+"""How many bytes a database holds."""
 
 from django.apps import apps
 from django.db import connection
 
 
 def database_bytes() -> int:
-    """Return the size of the whole database, pages of indexes included and free ones not."""
+    """Return the size of the whole database, with indexes and without free pages."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             pages, free, page_bytes = (int(cursor.execute(f"PRAGMA {name}").fetchone()[0]) for name in _SQLITE_PAGES)
@@ -28,7 +28,7 @@ def _bytes_of(table: str) -> int:
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             columns = [item.name for item in connection.introspection.get_table_description(cursor, table)]
-            # Numbers are counted by their digits: SQLite does not tell how it packs them.
+            # Numbers count by their digits: SQLite does not tell the size of a stored number.
             parts = [f"COALESCE(LENGTH(CAST({connection.ops.quote_name(name)} AS BLOB)), 0)" for name in columns]
             size = f"SUM({' + '.join(parts)})"
         else:

@@ -1,6 +1,6 @@
-"""Looks the pinned packages up in a database of known vulnerabilities (make audit).
+"""Check the pinned packages for known vulnerabilities (make audit).
 
-Exits with 0 where none is known, with 1 where some are, with 2 where packages could not be looked up.
+The exit code is 0 if none is known, 1 if some are, 2 if packages could not be looked up.
 """
 
 import json
@@ -21,7 +21,7 @@ class Advisory(TypedDict):
 
 
 class Package(TypedDict):
-    """A package that was looked up, or why it could not be."""
+    """A package and its advisories, or the reason why it could not be looked up."""
 
     name: str
     version: NotRequired[str]
@@ -30,7 +30,7 @@ class Package(TypedDict):
 
 
 def looked_up(options: list[str]) -> list[Package] | None:
-    """Return what the database says of each package, None where it cannot be asked.
+    """Return the result for each package, None if the database cannot be reached.
 
     Args:
         options: further ones of pip-audit, such as `--vulnerability-service osv`.

@@ -1,7 +1,7 @@
-"""Writes docs/bill-of-materials.cdx.json (CycloneDX) and docs/licences.md: the packages that a server may hold.
+"""Writes docs/bill-of-materials.cdx.json (CycloneDX) and docs/licences.md: the packages of a server.
 
 Usage: python scripts/bill_of_materials.py FOLDER, where FOLDER holds the packages of the requirement files, installed
-(make bom). What is pinned there for other systems than this one is left out. The same pins give the same bytes.
+(make bom). Pins for other systems than this one are left out. The same pins give the same bytes.
 """
 
 import re
@@ -35,7 +35,7 @@ REQUIREMENTS = {
 
 @dataclass(frozen=True)
 class Pin:
-    """A package of a requirement file: its name there, its version, "sha256:..." of each of its files."""
+    """A package of a requirement file: its name, its version, and "sha256:..." of each of its files."""
 
     name: str
     version: str
@@ -68,7 +68,7 @@ def packages(folder: Path) -> Iterator[Component]:
                 bom_ref=str(address),
                 purl=address,
                 licenses=[LicenseFactory().make_from_string(licence_of(found))],
-                # A package has several files; whichever is installed has one of these.
+                # A package has several files; the installed one has one of these hashes.
                 hashes=[HashTypeFactory().from_composite_str(each) for each in pin.hashes],
                 properties=[Property(name="mrpvm:requirements", value=f"requirements/{pin.requirements}.txt")],
             )
@@ -85,7 +85,7 @@ def licence_of(package: Distribution) -> str:
 
 
 def vendored() -> Iterator[Component]:
-    """Return a component for each package of the front end, with its files as they lie in static/vendor."""
+    """Return a component for each front-end package, with its files in static/vendor."""
     for versions in sorted((ROOT / "static" / "vendor").glob("*/VERSIONS")):
         head, *files = versions.read_text().splitlines()
         name, version, licence = re.fullmatch(r"(\S+) (\S+) \(npm, (.+)\)", head).groups()  # type: ignore[union-attr]
@@ -112,7 +112,7 @@ def vendored() -> Iterator[Component]:
 
 
 def bill(folder: Path) -> Bom:
-    """Return the bill of materials, which holds no time and whose number follows from its components."""
+    """Return the bill of materials. It has no time, and its serial number is computed from its components."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     server = Component(
         name=project["name"],

@@ -1,4 +1,4 @@
-"""Keeps what `.ci/run` finds: a JSON file with the commit and the counts of each phase.
+"""Record the results of `.ci/run`: a JSON file with the commit and the counts of each phase.
 
 Usage: python scripts/check_results.py RESULTS add NAME EXIT_CODE JUNIT, which fails unless the phase passed, and
 python scripts/check_results.py RESULTS show, which prints the counts. Needs the standard library alone.
@@ -25,7 +25,7 @@ class Phase(TypedDict):
 
 
 class Results(TypedDict):
-    """What the checks found, and on what: a commit, empty outside of Git, and whether nothing differed from it."""
+    """The results of the checks, their commit (empty outside of Git), and whether the files were those of it."""
 
     commit: str
     is_clean: bool
@@ -33,7 +33,7 @@ class Results(TypedDict):
 
 
 def output_of_git(*arguments: str) -> str:
-    """Return what Git prints, an empty text where it fails."""
+    """Return what Git prints, or an empty text if it fails."""
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else ""
 
@@ -45,7 +45,7 @@ def head() -> tuple[str, bool]:
 
 
 def read_phase(name: str, exit_code: int, junit: Path) -> Phase:
-    """Return a phase by its JUnit file; a phase without a test has not passed."""
+    """Return the phase that a JUnit file records. A phase without a test has not passed."""
     suites = list(ElementTree.parse(junit).iter("testsuite")) if junit.exists() else []  # noqa: S314 (pytest wrote it)
 
     def total(*attributes: str) -> int:

@@ -1,6 +1,6 @@
-"""Writes and verifies a release: its files, notes with what the checks found, and a statement of their digests.
+"""Write and verify a release: its files, notes with the results of the checks, and a statement of the digests.
 
-`python scripts/release_notes.py write RESULTS FOLDER` (make release) takes the results of `.ci/run`, which must be
+`python scripts/release_notes.py write RESULTS FOLDER` (make release) reads the results of `.ci/run`, which must be
 those of the checked out commit, and builds the release into FOLDER. `python scripts/release_notes.py verify FOLDER`
 computes the digests again. The statement is an in-toto test result. Needs the standard library alone.
 """
@@ -23,7 +23,7 @@ PREDICATE_TYPE = "https://in-toto.io/attestation/test-result/v0.1"
 
 
 class Refused(Exception):
-    """The release is not made, or is not what its statement says."""
+    """The release cannot be made, or does not match its statement."""
 
 
 def phase_names() -> list[str]:
@@ -32,7 +32,7 @@ def phase_names() -> list[str]:
 
 
 def checked_results(results_file: Path) -> Results:
-    """Return what the checks found.
+    """Return the results of the checks.
 
     Raises:
         Refused: they did not all pass, or not on the commit that is checked out.
@@ -56,7 +56,7 @@ def checked_results(results_file: Path) -> Results:
 
 
 def changes_of(version: str) -> str:
-    """Return the section of the changelog on a version, with its heading.
+    """Return the changelog's section about a version, with its heading.
 
     Raises:
         Refused: there is none, or the version was not released.
@@ -77,7 +77,7 @@ def digest_of(file: Path) -> str:
 
 
 def digests_in(folder: Path) -> dict[str, str]:
-    """Return the digest of each file by name, without the statement's."""
+    """Return the digest of each file except the statement, by name."""
     return {file.name: digest_of(file) for file in sorted(folder.iterdir()) if file.name != STATEMENT}
 
 

@@ -1,4 +1,4 @@
-"""What every test shares: a database file of its own, an empty data directory, and a live server on demand."""
+"""Fixtures of all tests: a database for each worker, an empty data directory, and a live server on demand."""
 
 import gc
 import os
@@ -34,19 +34,19 @@ hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, deran
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-# Here, before worker processes start, so that all of them share the seed.
+# Set before worker processes start, so that all of them share the seed.
 os.environ.setdefault("MRPVM_FUZZ_SEED", str(secrets.randbits(32)))
 os.environ.setdefault("MRPVM_FUZZ_DOCUMENTS", "2000")
 
 
 def pytest_report_header() -> str:
-    """Print the seed of the damaged control documents, which makes the same ones again."""
+    """Print the seed that reproduces the damaged control documents."""
     return f"MRPVM_FUZZ_DOCUMENTS={os.environ['MRPVM_FUZZ_DOCUMENTS']} MRPVM_FUZZ_SEED={os.environ['MRPVM_FUZZ_SEED']}"
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect tests without garbage collection, and leave what they are made of out of it afterwards."""
+    """Collect tests without garbage collection, and exclude their objects from it afterwards."""
     gc.disable()
     collected = yield
     gc.freeze()  # about 600,000 objects that live as long as the process
@@ -56,14 +56,14 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def data_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the run's own data directory: no test touches the developer's."""
+    """Return a data directory for the run, so that no test touches the developer's."""
     settings.MRPVM_DATA_DIR = tmp_path_factory.mktemp("data")
     return settings.MRPVM_DATA_DIR
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Drop what the workers of the run copied their PostgreSQL databases from."""
+    """Drop the PostgreSQL database that the run's workers copied."""
     if "DATABASE_URL" in os.environ and not hasattr(session.config, "workerinput"):
         drop_template(os.environ["DATABASE_URL"])
 
@@ -77,7 +77,7 @@ def shared_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def django_db_keepdb() -> bool:
-    """Let SQLite use the file that is there, a migrated one."""
+    """Let SQLite use the existing, migrated file."""
     return connection.vendor == "sqlite"
 
 
@@ -103,7 +103,7 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Close what the server's threads still hold: PostgreSQL drops no database that is in use."""
+    """Close the connections of the server's threads: PostgreSQL does not drop a database in use."""
     yield
     from django.db import connection
 
@@ -117,7 +117,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_flush() -> Iterator[None]:
-    """Let the flush after a test that commits delete rows, and leave content types and permissions as they are."""
+    """Let the flush after a test that commits delete rows, and keep content types and permissions."""
     from django.core.management.commands import flush
     from django.db import connection
 
@@ -132,7 +132,7 @@ def quick_flush() -> Iterator[None]:
             lambda self, **options: [name for name in names(self, **options) if name not in kept],
         )
         if connection.vendor == "postgresql":
-            # TRUNCATE makes new files for each table and index, which takes several times as long as a few rows do.
+            # TRUNCATE makes new files for each table and index, which is several times slower than deleting a few rows.
             patch.setattr(
                 type(connection.ops),
                 "sql_flush",
@@ -145,25 +145,25 @@ def quick_flush() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> None:
-    """Hash passwords quickly: the tests keep no secrets."""
+    """Use a fast password hasher."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture(scope="session", autouse=True)
 def static_files_when_asked_for() -> None:
-    """Look for a static file when it is asked for: every test client would list all of them first."""
+    """Look for a static file on request. Otherwise every test client lists all of them first."""
     settings.WHITENOISE_AUTOREFRESH = True
 
 
 @pytest.fixture(scope="session", autouse=True)
 def lessons_at_once() -> None:
-    """Let each turn teach planners before it returns: no test ends with a write still to come."""
+    """Let each turn teach planners before it returns, so that no write is pending when a test ends."""
     settings.MRPVM_LEARN_DELAY_MS = 0
 
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
-    """Let every test read API keys and what is hidden anew: rows that were rolled back leave their keys to others."""
+    """Clear the caches of API keys and hidden units: rows that were rolled back leave their primary keys to others."""
     if api_keys := sys.modules.get("sessions_app.actions.settings.api_keys"):
         api_keys._forget()
     if packed := sys.modules.get("sessions_app.layers.retrieval.packed"):
@@ -176,7 +176,7 @@ def nothing_remembered() -> None:
 
 @pytest.fixture(autouse=True)
 def fresh_counters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every test count logins and calls from zero, in a minute that does not end while it runs."""
+    """Let every test count logins and calls from zero, in a minute that does not end during the test."""
     from django.core.cache import cache
 
     started = time()
@@ -237,7 +237,7 @@ def project(db: None) -> Project:
 
 @pytest.fixture
 def live_project(transactional_db: None) -> Project:
-    """Return the default project on a database that other threads can see, for real turns."""
+    """Return the default project in a committed database, which other threads can read, for real turns."""
     return ensure_default_project()
 
 
@@ -271,7 +271,7 @@ def operators(operator: User, client: Client) -> Client:
 
 @pytest.fixture
 def provider(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    """Return the configured provider; waits between attempts take no time."""
+    """Return the configured provider, without waits between attempts."""
     with Provider(otherwise=acting(say("It is Rex [1]."))) as made:
         settings.MRPVM_LLM_BASE_URL, settings.MRPVM_LLM_MODEL = made.url, "some-model"
         settings.MRPVM_LLM_API_KEY = KEY
@@ -283,14 +283,14 @@ def provider(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pr
 
 @pytest.fixture
 def unvalidated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the validators out, as MRPVM_DISABLED_PLUGINS does."""
+    """Disable the validators, as MRPVM_DISABLED_PLUGINS does."""
     kept = {key: item for key, item in registry.installed._plugins.items() if key[0] != "val-plugin"}
     monkeypatch.setattr(registry.installed, "_plugins", kept)
 
 
 @pytest.fixture
 def lasting(transactional_db: None) -> Iterator[None]:
-    """Have SQLite wait for the disk as it does outside of tests."""
+    """Let SQLite wait for the disk, as it does outside of tests."""
     if connection.vendor != "sqlite":
         pytest.skip("Only SQLite has one writer.")
     with connection.cursor() as cursor:

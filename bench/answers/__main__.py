@@ -1,4 +1,4 @@
-"""`python -m bench.answers [DIRECTORY]`: how well questions to other people's text are answered."""
+"""`python -m bench.answers [DIRECTORY]`: how well questions about text written by others are answered."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ OWN_DATA = Path(__file__).parent.parent / "data"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print; collections that the directory does not hold are named as skipped."""
+    """Measure and print. A collection that the directory does not hold is reported as skipped."""
     parser = argparse.ArgumentParser(prog="python -m bench.answers", description="Measure answers.")
     parser.add_argument(
         "directory",

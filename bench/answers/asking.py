@@ -1,4 +1,4 @@
-"""The machine over a mounted base, one question at a time, with nothing said before."""
+"""Ask the machine single questions about a mounted base, each in a new session."""
 
 import time
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a question got, and the processor time of the whole turn and of its solver, in milliseconds."""
+    """The answer to a question, and the CPU milliseconds of the whole turn and of its solver."""
 
     groups: tuple[AnswerGroup, ...]
     turn_ms: float
@@ -35,7 +35,7 @@ class Reply:
 
     @property
     def basis(self) -> str:
-        """Return the strongest basis of the groups."""
+        """Return the strongest basis among the groups."""
         return next(
             (basis for basis in ("stated", "composed", "quoted") if basis in map(basis_of, self.groups)), "none"
         )
@@ -58,7 +58,7 @@ def basis_of(group: AnswerGroup) -> str:
 
 @dataclass(slots=True)
 class _WatchedSolver:
-    """The symbolic solver, its processor time and what it was asked kept."""
+    """The symbolic solver. It records its CPU time and its inputs."""
 
     solver: SymbolicGoalSolver
     spent_ms: float = 0.0
@@ -80,10 +80,10 @@ class _WatchedSolver:
 
 
 class Asked:
-    """A machine that is asked; a context manager that ends its threads.
+    """A machine to ask. As a context manager it ends the machine's threads.
 
     Args:
-        embeds: whether the embedding model is used where it is installed.
+        embeds: whether to use the embedding model if it is installed.
     """
 
     def __init__(self, *, embeds: bool) -> None:
@@ -109,14 +109,14 @@ class Asked:
         self._workers.close()
 
     def mounted_text(self, text: str, name: str) -> KnowledgeLayer:
-        """Return the head of a new base that holds the text, with its vectors where they are used."""
+        """Return the head of a new base that holds the text, and its vectors if embeddings are used."""
         head = mounted(units_of_text(self._detector, text, name, "text"))
         while self._embeds and derive_ahead():
             pass
         return head
 
     def ask(self, question: str, head: KnowledgeLayer) -> Reply:
-        """Return what a question to a base gets in a new session."""
+        """Return the reply to a question about a base, in a new session."""
         request = TurnRequest(
             request_id=f"req-{next(_numbers)}",
             message=question,

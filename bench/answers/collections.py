@@ -1,4 +1,4 @@
-"""What is read and asked: articles of paragraphs with questions, stories with questions and requests.
+"""Read the collections: articles of paragraphs with questions, and stories with questions and requests.
 
 A question without answers cannot be answered from its text. The shapes are described in docs/performance.md.
 """
@@ -16,7 +16,7 @@ REQUESTS = _OWN / "requests.json"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something asked, and the wordings one of which a right answer holds; none where the text does not tell."""
+    """A question and its accepted answers: a right answer contains one of them. None if the text does not tell."""
 
     text: str
     answers: tuple[str, ...]
@@ -24,7 +24,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An explanation, comparison, summary, list or chain asked for, and the facts that it has to hold."""
+    """A request for an explanation, comparison, summary, list or chain, and the facts that the answer must contain."""
 
     text: str
     facts: tuple[str, ...]
@@ -32,7 +32,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text and what is asked of it."""
+    """A text and the questions about it."""
 
     title: str
     text: str
@@ -50,7 +50,7 @@ def read_articles(directory: Path) -> Iterator[tuple[Passage, ...]]:
 
 
 def read_requests(articles: Iterable[Sequence[Passage]], path: Path = REQUESTS) -> Iterator[Passage]:
-    """Yield the paragraphs among the articles that something is asked for of, with one request each."""
+    """Yield each paragraph of the articles that has a request, with that request."""
     by_title = {article[0].title: article for article in articles}
     for item in json.loads(path.read_text(encoding="utf-8")):
         article = by_title.get(item["title"], ())
@@ -72,7 +72,7 @@ def read_stories(path: Path = STORIES) -> tuple[Passage, ...]:
 
 
 def sampled[Item](items: Sequence[Item], count: int) -> tuple[Item, ...]:
-    """Return `count` items spread evenly, all of them where there are fewer."""
+    """Return `count` items at even distances, or all if there are fewer."""
     if count >= len(items):
         return tuple(items)
     return tuple(items[place * len(items) // count] for place in range(count))

@@ -1,4 +1,4 @@
-"""Whether what is shown holds the answer, counted by basis."""
+"""Judge whether the shown text contains the answer, and count by basis."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ _WORD = re.compile(r"\w+")
 
 
 def holds(text: str, wordings: Iterable[str]) -> bool:
-    """Return whether the text has one of the wordings as whole words; case, articles and marks do not count."""
+    """Return whether the text contains one of the wordings as whole words, ignoring case, articles and punctuation."""
     said = f" {_plain(text)} "
     return any(f" {_plain(wording)} " in said for wording in wordings)
 
@@ -24,7 +24,7 @@ def _plain(text: str) -> str:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of replies by what the text tells, by basis, and by whether the shown text holds the answer."""
+    """Counts of replies by whether the text has the answer, by basis, and by whether the shown text contains it."""
 
     counts: Counter[tuple[bool, str, bool]] = field(default_factory=Counter)
 
@@ -42,7 +42,7 @@ class Tally:
         )
 
     def share(self, *, answerable: bool, bases: Iterable[str], right: bool | None = None) -> float:
-        """Return the share of the answerable, or unanswerable, questions that got such a reply."""
+        """Return the share of the answerable or unanswerable questions with such a reply."""
         total = self.count(answerable=answerable)
         return self.count(answerable=answerable, bases=bases, right=right) / total if total else 0.0
 

@@ -1,4 +1,4 @@
-"""The table of figures: each beside what it must reach and what it aims at, by words alone and with embeddings."""
+"""The table of figures, by words alone and with embeddings. Each figure stands beside its limit and its aim."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _QUESTIONS_A_PARAGRAPH = 10
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number and what it must reach in each mode; `at_most` where less is better."""
+    """A number and its limit in each mode. `at_most` says that less is better."""
 
     name: str
     value: float
@@ -46,7 +46,7 @@ def _must(words: float, embeddings: float | None = None) -> dict[str, float | No
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What is measured: how much of each text, which part alone, by words or with embeddings, which replies to show."""
+    """The choices of a run: how much of each text, which part, by words or with embeddings, which replies to show."""
 
     sample: int
     pairs: int
@@ -56,7 +56,7 @@ class Wanted:
 
 
 def report(directory: Path, wanted: Wanted) -> Iterator[str]:
-    """Yield the lines of the report, as they are measured."""
+    """Yield each line of the report as soon as it is measured."""
     sample, only, show = wanted.sample, wanted.only, wanted.show
     for mode in wanted.modes:
         if mode == "embeddings" and installed_encoder() is None:
@@ -84,7 +84,7 @@ def report(directory: Path, wanted: Wanted) -> Iterator[str]:
 
 
 def _passages(asked: Asked, directory: Path, sample: int, show: str | None) -> Iterator[Figure | str]:
-    """Yield the figures where a paragraph is all that is known."""
+    """Yield the figures with a single paragraph in the base."""
     counted, replies = Tally(), []
     for article in read_articles(directory):
         for passage in sampled(article, sample):
@@ -103,7 +103,7 @@ def _passages(asked: Asked, directory: Path, sample: int, show: str | None) -> I
 
 
 def _articles(asked: Asked, directory: Path, sample: int) -> Iterator[Figure | str]:
-    """Yield the figures where a whole article is known, some 200 units."""
+    """Yield the figures with a whole article in the base, some 200 units."""
     counted, replies = Tally(), []
     for article in read_articles(directory):
         head = asked.mounted_text("\n\n".join(passage.text for passage in article), "text.txt")
@@ -163,7 +163,7 @@ def _stories(asked: Asked, show: str | None) -> Iterator[Figure | str]:
 
 
 def _requests(asked: Asked, directory: Path, show: str | None) -> Iterator[Figure | str]:
-    """Yield how many explanations, comparisons, summaries and chains of paragraphs hold every expected fact."""
+    """Yield how many explanations, comparisons, summaries and chains about paragraphs contain every expected fact."""
     held = count = 0
     for passage in read_requests(read_articles(directory)):
         composed, lines = _composed(asked, passage, asked.mounted_text(passage.text, "text.txt"))
@@ -176,7 +176,7 @@ def _requests(asked: Asked, directory: Path, show: str | None) -> Iterator[Figur
 
 
 def _composed(asked: Asked, story: Passage, head: KnowledgeLayer) -> tuple[int, list[str]]:
-    """Return how many of a story's requests got every fact, and a line for each that did not."""
+    """Return how many answers to a story's requests contain every fact, and a line for each of the others."""
     held, lines = 0, []
     for request in story.requests:
         reply = asked.ask(request.text, head)
@@ -189,7 +189,7 @@ def _composed(asked: Asked, story: Passage, head: KnowledgeLayer) -> tuple[int, 
 
 
 def _conversations(asked: Asked, directory: Path, sample: int) -> Iterator[Figure | str]:
-    """Yield how often the turn that is shown is one of those that answer the question."""
+    """Yield how often the shown turn is one that answers the question."""
     corpora = [
         corpus
         for path in sorted({path.parent for path in directory.rglob("locomo*.json")})
@@ -222,7 +222,7 @@ def _conversations(asked: Asked, directory: Path, sample: int) -> Iterator[Figur
 
 
 def _pairs(directory: Path, count: int, mode: str) -> Iterator[Figure | str]:
-    """Yield how often an unrelated question before changes what a question gets, through real turns."""
+    """Yield how often an unrelated earlier question changes an answer, in real turns."""
     found = matters(directory)
     base = mounted_matters(found)
     yield f"unrelated questions: {count} pairs over {len(found)} texts"
@@ -236,7 +236,7 @@ def _pairs(directory: Path, count: int, mode: str) -> Iterator[Figure | str]:
 
 
 def _told(show: str | None) -> Iterator[str]:
-    """Yield what is shown of facts of which later messages may have changed some, and what is stated of others."""
+    """Yield the figures of told facts: of `told.json`, where later messages change some, and of `facts.json`."""
     outcomes = [(item, item.outcome(item.shown())) for item in read_conversations(CHANGING)]
     for wanted, text in (
         ("right", "changing facts: what is shown holds the right value"),
@@ -264,7 +264,7 @@ def _answerable(corpus: Corpus) -> list[TurnQuestion]:
 
 
 def _suites() -> Iterator[Figure]:
-    """Yield right, wrong and refused of the suites of stories/."""
+    """Yield the counts of right, wrong and refused answers in the suites of stories/."""
     directories = (("development", DEVELOPMENT), ("further", FURTHER), ("held out", HELD_OUT))
     runs = {name: run_all(load_suites(directory)) for name, directory in directories}
     for name, found in runs.items():

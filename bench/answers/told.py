@@ -1,8 +1,8 @@
-"""What somebody tells in messages, and what is asked of it then.
+"""Conversations in which a person tells facts and then asks about them.
 
-The messages were written without knowledge of how statements are read. In `told.json` a later message may change what
-another told, or speak of another thing with a value of the same kind. Half the questions of `facts.json` are not
-answered by what was told: of another one, another time or another attribute.
+The authors of the messages did not know how statements are parsed. In `told.json` a later message may change what an
+earlier one told, or tell a value of the same kind of another thing. Half the questions of `facts.json` are not
+answered by the messages: they ask about another thing, another time or another attribute.
 """
 
 import json
@@ -29,7 +29,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages, a question, what a right answer holds (None: nothing does), and an outdated or another one's value."""
+    """Messages, a question, the right value (None if there is none), and a wrong one: outdated, or of another thing."""
 
     told: tuple[str, ...]
     question: str
@@ -38,11 +38,11 @@ class Conversation:
 
     @classmethod
     def of(cls, item: Mapping[str, Any]) -> "Conversation":
-        """Return the conversation of an entry of a file."""
+        """Return the conversation that an entry of a file describes."""
         return cls((*item["told"], *item.get("later", ())), item["question"], item["right"], item.get("wrong"))
 
     def shown(self) -> Shown:
-        """Return what is shown when the question is asked."""
+        """Return the answer to the question."""
         with EvaluatedSession() as session:
             for message in (*self.told, self.question):
                 answer = session.say(message).answer
@@ -52,14 +52,14 @@ class Conversation:
         return Shown(text.lower(), "stated" in bases)
 
     def holds_right(self, shown: Shown) -> bool:
-        """Return whether what is shown holds the right value, or begins with the right verdict."""
+        """Return whether the shown text contains the right value, or begins with the right verdict."""
         if self.right is None:
             return False
         right = self.right.lower()
         return shown.text.startswith(right) if self.right in _VERDICTS else right in shown.text
 
     def outcome(self, shown: Shown) -> str:
-        """Return what is shown: "right", "wrong" or "nothing"."""
+        """Return "right", "wrong" or "nothing"."""
         if self.holds_right(shown):
             return "right"
         return "wrong" if self.wrong and self.wrong.lower() in shown.text else "nothing"

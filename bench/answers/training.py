@@ -1,10 +1,10 @@
-"""`python -m bench.answers.training DIRECTORY`: learns the weights of the scorer and the cut from which it states.
+"""`python -m bench.answers.training DIRECTORY`: learn the scorer's weights and threshold.
 
-Provenance: SQuAD 2.0 development set (Rajpurkar et al., CC BY-SA 4.0), nothing of it is kept but weights and in how
-many paragraphs a stem stood. Each question is asked of its paragraph and of its whole article: the weights are learned
-from both, and the cut keeps within the risk in both. The printed figures, how sure the scorer was against how often it
-was right among them, are of articles that the weights were not learned from (five folds). All vectors are there before
-the first question, so the same data and grammar give the same file.
+Provenance: SQuAD 2.0 development set (Rajpurkar et al., CC BY-SA 4.0), of which only weights and document frequencies
+of stems are kept. Each question is asked of its paragraph and of its whole article. The weights are learned
+from both, and the threshold keeps within the risk in both. The printed calibration figures are of articles
+that the weights were not learned from (five folds). All vectors are computed before
+the first question, so that the same data and grammar give the same file.
 """
 
 import argparse
@@ -39,9 +39,9 @@ type Row = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question with what the machine found for it, and which of the sentences hold the answer.
+    """A question, the sentences that the machine found for it, and which of them contain the answer.
 
-    `is_whole` says that the whole article was known, not its paragraph alone.
+    `is_whole` says that the base held the whole article and not only the paragraph.
     """
 
     article: str
@@ -58,7 +58,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A held-out question: how sure its best sentence is, and whether that is right."""
+    """A held-out question: the probability of its best sentence, and whether that sentence is right."""
 
     example: Example
     sure: float
@@ -91,13 +91,13 @@ def rank_model(examples: Sequence[Example]) -> Row:
 
 
 def ranked(example: Example, rank: Row) -> list[Scored]:
-    """Return the sentences, best first."""
+    """Return the sentences, the best first."""
     found = [Scored(place, probability(rank, row), row) for place, row in enumerate(example.signs)]
     return sorted(found, key=lambda item: (-item.probability, item.place))
 
 
 def sure_model(examples: Sequence[Example]) -> Row:
-    """Return the model of how sure the best sentence is, learned from ranks of articles they were not learned from."""
+    """Return the model of the best sentence's probability, learned from the ranks of held-out articles."""
     rows, targets = [], []
     articles = sorted({example.article for example in examples})
     for part in (articles[0::2], articles[1::2]):
@@ -111,7 +111,7 @@ def sure_model(examples: Sequence[Example]) -> Row:
 
 
 def held_out(examples: Sequence[Example]) -> Iterator[Judged]:
-    """Yield every question, judged by what was learned from other articles."""
+    """Yield every question, judged by a model of the other articles."""
     articles = sorted({example.article for example in examples})
     for fold in range(FOLDS):
         part = articles[fold::FOLDS]
@@ -126,7 +126,7 @@ def held_out(examples: Sequence[Example]) -> Iterator[Judged]:
 
 
 def chosen_cut(judged: Sequence[Judged]) -> float:
-    """Return the lowest probability from which stating stays within the risk, the grammar's answers counted too."""
+    """Return the lowest threshold that keeps stated answers, the grammar's included, within the risk."""
     answerable = sum(item.example.is_answerable for item in judged) or 1
     misleading = (len(judged) - answerable) or 1
     by_grammar = [item for item in judged if item.example.by_grammar is not None]
@@ -161,7 +161,7 @@ def report(judged: Sequence[Judged], cut: float) -> Iterator[str]:
 
 
 def calibration(judged: Sequence[Judged]) -> Iterator[str]:
-    """Yield, for each range of confidence, its mean beside the share of best sentences that answered."""
+    """Yield the mean confidence and the share of right best sentences for each range of confidence."""
     gaps = 0.0
     for least, most in pairwise(BANDS):
         held = [item for item in judged if least <= item.sure < most]
@@ -174,7 +174,7 @@ def calibration(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def learn(examples: Sequence[Example]) -> Model:
-    """Return what is learned from the examples; prints how it does on held-out articles."""
+    """Return what is learned from the examples, and print the figures of held-out articles."""
     judged = list(held_out(examples))
     whole = [item for item in judged if item.example.is_whole]
     alone = [item for item in judged if not item.example.is_whole]
@@ -229,7 +229,7 @@ def examples_of(directory: Path, sample: int, weights: Weights, *, embeds: bool)
 
 
 def main() -> None:
-    """Learn, print the held-out figures, and write the weights beside the scorer; needs the embedding model."""
+    """Learn, print the held-out figures, and write the weights beside the scorer. The embedding model is needed."""
     parser = argparse.ArgumentParser(prog="python -m bench.answers.training", description="Learn the scorer's weights.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--sample", type=int, default=1000, help="paragraphs of an article")

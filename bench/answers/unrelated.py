@@ -1,8 +1,8 @@
-"""Unrelated questions: how often the one asked before changes what a question that stands alone gets.
+"""Measure how often an unrelated earlier question changes the answer to a self-contained question.
 
-Each question is asked by itself in a new session, and in another one after a question of another matter, as a person
-does over the API: by real turns over one base that holds the texts of all matters. What plugins derive from the base
-is derived before the first question, and no planner learns from the turns.
+Each question is asked twice, in real turns over one base that holds the texts of all matters: first in a new session,
+then in another session after a question about another matter. What plugins derive from the base
+is computed before the first question, and no planner learns from the turns.
 """
 
 import random
@@ -28,7 +28,7 @@ _SEED = 4
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """A text, and questions about it."""
+    """A text and questions about it."""
 
     name: str
     text: str
@@ -37,7 +37,7 @@ class Matter:
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """What a question got: the answer, and the units that were its evidence in order."""
+    """The answer to a question, and its evidence units in order."""
 
     answer: str
     evidence: tuple[str, ...]
@@ -45,7 +45,7 @@ class Got:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Shares of the pairs in which the question before changed something."""
+    """The shares of pairs in which the earlier question changed something."""
 
     evidence: float
     answer: float
@@ -53,7 +53,7 @@ class Changes:
 
 
 def matters(directory: Path) -> list[Matter]:
-    """Return the articles of SQuAD in the directory, or our own stories where it holds fewer than two."""
+    """Return the SQuAD articles in the directory, or our own stories if it holds fewer than two."""
     articles = [
         Matter(
             article[0].title,
@@ -71,7 +71,7 @@ def matters(directory: Path) -> list[Matter]:
 
 
 def pairs(found: Sequence[Matter], count: int) -> Iterator[tuple[str, str]]:
-    """Return `(the question before, the question)`, of two matters each, always the same ones."""
+    """Return pairs of an earlier question and a question about another matter. The pairs are always the same."""
     chance = random.Random(_SEED)
     for _ in range(count):
         before, asked = chance.sample(found, 2)
@@ -79,7 +79,7 @@ def pairs(found: Sequence[Matter], count: int) -> Iterator[tuple[str, str]]:
 
 
 def mounted_matters(found: Sequence[Matter]) -> KnowledgeBase:
-    """Return a new base that holds the texts of all matters, with all that plugins derive from it."""
+    """Return a new base that holds the texts of all matters, and everything that plugins derive from it."""
     base = create_base(ensure_default_project(), "unrelated questions")
     for matter in found:
         load_source(base, Upload(name=f"{matter.name}.txt", data=matter.text.encode()))
@@ -90,10 +90,10 @@ def mounted_matters(found: Sequence[Matter]) -> KnowledgeBase:
 
 
 def changes(found: Sequence[Matter], base: KnowledgeBase, count: int, kb: str | None) -> Changes:
-    """Return what the questions before changed.
+    """Return what the earlier questions changed.
 
     Args:
-        kb: the KB plugin of every turn; what planner and session choose where it is None.
+        kb: the KB plugin of every turn. None leaves the choice to planner and session.
     """
 
     def got(*messages: str) -> Got:

@@ -1,4 +1,4 @@
-"""How well stories are answered: suites of questions, each also with renamed things and turned round.
+"""Suites of questions about stories, also with renamed entities and in reversed wording.
 
 suites -> session (the machine over a story) -> judging -> report
 """

@@ -1,4 +1,4 @@
-"""`python -m bench.evaluation`: asks the suites and prints what was right, wrong and refused."""
+"""`python -m bench.evaluation`: ask the suites, and print what was right, wrong and refused."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,9 @@ _HEAD = (
 
 
 def main() -> None:
-    """Print a table for each set of suites and the failures of the shown ones.
+    """Print a table for each set of suites, and the failures of the visible ones.
 
-    Failures of the held-out suites are printed on request only: who improves rules should not read them.
+    Failures of the held-out suites are printed only on request, so that rules are not written for them.
     """
     parser = argparse.ArgumentParser(prog="python -m bench.evaluation", description="Ask the evaluation suites.")
     parser.add_argument("--set", choices=("development", "further", "heldout", "all"), default="all")

@@ -18,8 +18,8 @@ _ITEM = re.compile(r"^\s*(?:[-*]|\d{1,3}\.)\s+\S")
 class Judgement:
     """How one question went.
 
-    An honest refusal of an answerable question is neither right nor wrong. `passed` is the stricter, which also
-    looks at intents and context.
+    Refusing an answerable question is neither right nor wrong. `passed` is stricter than right: it also
+    checks intents and context.
     """
 
     question: Question
@@ -38,7 +38,7 @@ class Judgement:
 
 
 def mentions(text: str, phrase: str) -> bool:
-    """Return whether `text` holds `phrase` as whole words, in any case."""
+    """Return whether `text` contains `phrase` as whole words, ignoring case."""
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) is not None
 
 
@@ -74,7 +74,7 @@ def judge(question: Question, outcome: TurnOutcome) -> Judgement:
         reasons=reasons,
         passed=right and context_holds and _intents_match(expected, answer),
         recall=1 - _share([not mentions(where, phrase) for phrase, where in required]) if answered else float(right),
-        # An answer to what the story does not tell is all of it forbidden.
+        # Any answer to a question that the story does not answer is wrong.
         precision=0.0
         if answered and expected.answerable == "no"
         else 1 - _share([mentions(where, phrase) for phrase, where in forbidden]),

@@ -1,4 +1,4 @@
-"""Suites run and counted: each story loaded once, its questions asked in that session."""
+"""Run suites and count: each story is loaded once, and its questions are asked in that session."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""A session of the machine with the shipped plugins, its memory held in this process.
+"""A session of the machine with the built-in plugins and its memory in this process.
 
-A story is cut, normalised and built into a unit tree as a context load does it; each question is one turn of the real
-machine, and what a turn tells is kept for the next one.
+A story is split, normalised and built into a unit tree as a context load does it. Each question is one turn of the
+machine, and what the turn learns is kept for the next one.
 """
 
 import time
@@ -36,7 +36,7 @@ class Clock:
 
 
 def units_of_text(detector: SeedDetector, text: str, name: str, source_id: str = "story") -> tuple[KnowledgeUnit, ...]:
-    """Return the unit tree of a text, cut and normalised as a context load does it."""
+    """Return the unit tree of a text, as a context load builds it."""
     source = describe_source(source_id, name, text)
     chunks = chunk_source(text, is_markdown=source.source_type == "markdown")
     units = [_units_of_chunk(detector, chunk, chunk_id_of(source_id, place)) for place, chunk in enumerate(chunks)]
@@ -59,7 +59,7 @@ def _units_of_chunk(detector: SeedDetector, chunk: Chunk, chunk_id: str) -> tupl
 
 
 class EvaluatedSession:
-    """One session; a context manager that ends the machine's threads."""
+    """One session. As a context manager it ends the machine's threads."""
 
     def __init__(self) -> None:
         registry = Registry(BUILTIN_PLUGINS)
@@ -84,7 +84,7 @@ class EvaluatedSession:
         self._keep(units_of_text(self._detector, story, name))
 
     def say(self, message: str, level: int = 0) -> TurnOutcome:
-        """Return the outcome of one turn and keep what it told, as a commit does."""
+        """Return the outcome of one turn and keep what it learned, as a commit does."""
         self._turn_count += 1
         request = TurnRequest(
             request_id=f"req-{self._turn_count}",

@@ -1,4 +1,4 @@
-"""Suites as they lie on disk: a story, and questions with what their answers must and must not say."""
+"""Read suites from disk: a story, and questions with what their answers must and must not say."""
 
 import json
 import re
@@ -26,7 +26,7 @@ SENTENCES_MAX = {"fact": 2, "yes-no": 2, "one-word": 1, "explanation": 4}
 class Expected:
     """What a right answer looks like.
 
-    `answerable` is "no" where the story does not tell, and "either" where it contradicts itself: then a refusal is
+    `answerable` is "no" if the story does not tell, and "either" if it contradicts itself: then a refusal is
     right, and so is an answer that tells every version. `form` bounds the length of the answer.
     """
 
@@ -131,7 +131,7 @@ def _renamed(question: Question, table: Mapping[str, str]) -> Question:
 
 
 def renamed(text: str, table: Mapping[str, str]) -> str:
-    """Return `text` with the whole words of the table replaced, all at once, a capital first letter kept."""
+    """Return `text` with the whole words of the table replaced in one pass. An initial capital is kept."""
     if not table:
         return text
     lowered = {old.lower(): new for old, new in table.items()}

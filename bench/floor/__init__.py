@@ -1,4 +1,4 @@
-"""The floor of a persisted turn: the rows of real turns, written again by bare ORM code behind a bare view.
+"""The floor of a stored turn: a minimal view writes the rows of real turns again with plain ORM code.
 
-It runs in the same kind of server with the same settings, but for its addresses.
+It runs in the same kind of server with the same settings, except for the URLs.
 """

@@ -29,7 +29,7 @@ type Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RecordedTurn:
-    """Every row that one turn left; `postings` are those of each layer unit, in the units' order."""
+    """Every row that one turn stored. `postings` holds those of each layer unit, in the order of the units."""
 
     turn: Row
     messages: Sequence[Row]
@@ -67,7 +67,7 @@ class RecordedTurn:
 
 
 def _rows(found: "models.QuerySet[Any] | models.Manager[Any]", *replaced: str) -> list[Row]:
-    """Return the rows as columns, without the primary key and the columns that get new values."""
+    """Return the column values of the rows, without the primary key and the columns that get new values."""
     left_out = {"id", "pk", *replaced}
     return [
         {name: value for name, value in row.items() if name not in left_out} for row in found.order_by("pk").values()
@@ -89,7 +89,7 @@ class RecordedConversation:
 
     @transaction.atomic
     def write_next_turn(self) -> ExplainabilityTurn:
-        """Write one turn's rows as plainly as Django allows, and bring the session and its journal up to date."""
+        """Write one turn's rows with plain ORM calls, and update the session and its journal."""
         recorded = next(self._next)
         session = Session.objects.get(pk=self._session_pk)
         session.turn_sequence += 1
@@ -123,6 +123,6 @@ class RecordedConversation:
 
 
 def _renamed(row: Row) -> Row:
-    """Return a unit's columns under an id and a hash of the same lengths that no other unit has."""
+    """Return a unit's columns with a new unique id and hash of the same lengths."""
     length = len(row["unit_id"])
     return row | {"unit_id": (secrets.token_hex(16) + row["unit_id"])[:length], "hash": secrets.token_hex(32)}

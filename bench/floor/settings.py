@@ -1,4 +1,4 @@
-"""The product's settings with the floor's one address."""
+"""The product's settings with the floor's one URL."""
 
 from mrpvm.settings import *  # noqa: F403
 

@@ -20,7 +20,7 @@ def recorded() -> RecordedConversation:
 @csrf_exempt
 @login_not_required
 def turn(request: HttpRequest) -> JsonResponse:
-    """Write the rows of the conversation's next turn, whatever was said."""
+    """Write the rows of the conversation's next turn, and ignore the message."""
     json.loads(request.body)
     written = recorded().write_next_turn()
     return JsonResponse({"request_id": written.request_id, "response_document": written.response_document})

@@ -1,1 +1,1 @@
-"""What pages cost where there is much: long sessions, many sessions, many readers: `python -m bench.pages`."""
+"""What pages cost with long sessions, many sessions and many readers: `python -m bench.pages`."""

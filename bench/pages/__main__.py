@@ -1,4 +1,4 @@
-"""`python -m bench.pages`: stores long and many sessions, asks for their pages, lets many readers listen to one."""
+"""`python -m bench.pages`: store long and many sessions, request their pages, let many readers follow one."""
 
 import argparse
 import tempfile
@@ -22,7 +22,7 @@ RATIO_MAX = 4
 
 
 def main() -> None:
-    """Store, measure and print; the two sizes of a page are asked for by turns."""
+    """Store, measure and print. The two sizes of a page are requested alternately."""
     parser = argparse.ArgumentParser(prog="python -m bench.pages", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a hundredth of the rows: shows that it runs")
     share = 100 if parser.parse_args().quick else 1
@@ -105,7 +105,7 @@ def _pages(share: int, directory: Path) -> Iterator[str]:
 
 
 def _line(name: str, little: Callable[[], Cost], much: Callable[[], Cost]) -> str:
-    """Ask for both pages by turns, once without counting, and give the medians."""
+    """Request both pages alternately, once without counting, and return a line of the medians."""
     little(), much()
     rounds = [(little(), much()) for _ in range(REPEATS)]
     few_ms, many_ms = (median(costs[side][0] for costs in rounds) for side in (0, 1))

@@ -1,7 +1,7 @@
-"""Asking for pages: in this process, so that queries are counted, or in one of its own that keeps a list of sessions.
+"""Requests for pages: in this process, where queries are counted, or in a process for each list of sessions.
 
-Two lists of different length are kept in two databases and asked by turns, so that what else the machine does meanwhile
-falls on both alike.
+Two lists of different length lie in two databases and are requested alternately, so that other load on the machine
+affects both equally.
 """
 
 import os
@@ -21,7 +21,7 @@ type Cost = tuple[float, int]
 
 
 def set_up(own: Database) -> None:
-    """Let this process work with the database."""
+    """Set Django up in this process on the database."""
     os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
     os.environ |= {"MRPVM_DATA_DIR": str(own.directory)}
     django.setup()
@@ -39,7 +39,7 @@ def member() -> Any:
 
 
 def asked(client: Any, address: str, query: Mapping[str, Any]) -> Cost:
-    """Ask for a page once."""
+    """Request a page once."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -53,12 +53,12 @@ def asked(client: Any, address: str, query: Mapping[str, Any]) -> Cost:
 
 @contextmanager
 def list_of(database: Database, session_count: int) -> Iterator[Callable[[str], Cost]]:
-    """Store so many sessions in a process of its own; gives what asks there for a page by its name in `LIST_PAGES`."""
+    """Store sessions in a new process. Yield a function that requests a page there by its name in `LIST_PAGES`."""
     spawning = get_context("spawn")
     here, there = spawning.Pipe()
     process = spawning.Process(target=_keep, args=(database, session_count, there))
     process.start()
-    there.close()  # so that a process that breaks off is heard
+    there.close()  # so that recv fails if the process dies
 
     def ask(name: str) -> Cost:
         here.send(name)

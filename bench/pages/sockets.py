@@ -1,4 +1,4 @@
-"""Many readers of one session: sockets that note which events they got, and when."""
+"""Many readers of one session: sockets that record which events they received, and when."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ LOOK_SECONDS = 0.5
 
 @dataclass(slots=True)
 class Heard:
-    """What one reader got: the numbers of the events in order, and when the last of them came."""
+    """What one reader received: the event numbers in order, and the time of the last one."""
 
     numbers: list[int] = field(default_factory=list)
     last_at: float = 0.0
@@ -25,12 +25,12 @@ class Heard:
 def listen(
     address: str, session_id: str, cookie: str, *, since: int, reader_count: int, act: Callable[[], int]
 ) -> list[Heard]:
-    """Let so many readers listen while something happens, until each has got the last event.
+    """Let this many readers listen while `act` runs, until each has received the last event.
 
     Args:
         address: host and port of the server.
-        since: the number of the last event that the readers know.
-        act: makes events and gives the number of the last one; called on a thread of its own when all listen.
+        since: the number of the last event that the readers have.
+        act: makes events and returns the number of the last one. It is called on a new thread once all listen.
     """
     return asyncio.run(_listen(address, session_id, cookie, since, reader_count, act))
 

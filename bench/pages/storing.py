@@ -1,4 +1,4 @@
-"""Sessions in any number and of any length, as rows: what pages show of them, without running a turn."""
+"""Store the rows that pages show for any number of sessions of any length, without running a turn."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -25,7 +25,7 @@ FAILED_EVERY = 20
 
 
 def store_sessions(project: Project, count: int) -> Session:
-    """Store so many sessions of one turn each, the newest first in time; gives the one that they are copies of."""
+    """Store this many sessions of one turn each, the newest first, and return the session that they copy."""
     pattern = create_session(project, title="The pattern")
     now = timezone.now()
     for numbers in batched(range(count), BATCH, strict=False):
@@ -51,7 +51,7 @@ def store_sessions(project: Project, count: int) -> Session:
 
 
 def store_long_session(project: Project, turn_count: int) -> Session:
-    """Store a session of so many turns, each with its two messages, a unit, its ledger and its events."""
+    """Store a session of this many turns, each with two messages, a unit, its ledger and its events."""
     session = create_session(project, title=f"{turn_count} turns")
     session.turn_sequence, session.message_sequence = turn_count, 2 * turn_count
     session.unit_count, session.event_sequence = turn_count, session.event_sequence + 2 * turn_count

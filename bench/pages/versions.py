@@ -1,8 +1,8 @@
-"""`python -m bench.pages.versions COMMIT...`: what each page costs here and in other versions, in one run.
+"""`python -m bench.pages.versions COMMIT...`: what each page costs in this tree and in other versions, in one run.
 
-Each version serves from its own tree over a database of its own. Both are told the same conversation by HTTP and asked
-for the same addresses by turns; what is compared is the CPU time of their processes. A page that a version does not
-have is left out. It takes the packages of this tree.
+Each version serves from its own tree over its own database. Each gets the same conversation by HTTP, and requests
+for the same pages alternate. The CPU times of the processes are compared. A page that a version does not
+have is left out. All versions use the packages of this tree.
 """
 
 import argparse
@@ -48,7 +48,7 @@ _PAGES: Sequence[tuple[str, str]] = (
 
 
 class Version:
-    """A version that serves: the addresses of its pages, and what one of them costs."""
+    """A running version with the addresses of its pages."""
 
     def __init__(self, server: MeasuredServer) -> None:
         with server.client() as client:
@@ -79,7 +79,7 @@ class Version:
 
     @classmethod
     def of(cls, commit: str, directory: Path, stack: ExitStack) -> Self:
-        """Return the version of a commit, empty for this tree, served until the stack is closed."""
+        """Return the version of a commit (this tree if it is empty), which serves until the stack is closed."""
         server = MeasuredServer(stack.enter_context(new_database(directory / "data")))
         if commit:
             server.root = directory / "tree"
@@ -121,7 +121,7 @@ def _lines(here: Version, other: Version, rounds: int) -> Iterator[str]:
 
 
 def _measured(measure: Callable[[], tuple[float, float]], rounds: int) -> tuple[list[float], list[float]]:
-    """Return what both cost in each round; one before those that count warms them up."""
+    """Return the cost of both in each round. One earlier round warms them up."""
     measure()
     ours, theirs = zip(*(measure() for _ in range(rounds)), strict=True)
     return list(ours), list(theirs)

@@ -1,1 +1,1 @@
-"""How well the product's own retrieval finds, beside plain BM25 of the same run."""
+"""The quality of the product's retrieval, beside plain BM25 in the same run."""

@@ -1,4 +1,4 @@
-"""`python -m bench.retrieval [DIRECTORY]`: how well questions find what answers them."""
+"""`python -m bench.retrieval [DIRECTORY]`: how well questions find the units that answer them."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ OWN_DATA = Path(__file__).parent.parent / "data" / "retrieval"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print; collections that the directory does not hold are named as skipped."""
+    """Measure and print. A collection that the directory does not hold is reported as skipped."""
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description="Measure retrieval.")
     parser.add_argument(
         "directory", nargs="?", type=Path, help="where the collections' JSON files lie (MRPVM_BENCH_DATA, else our own)"

@@ -1,6 +1,6 @@
-"""What is searched and asked: test collections in five shapes, read from a directory of JSON files.
+"""Read test collections of five shapes from a directory of JSON files.
 
-A file that is not there is skipped, and the report says so. The shapes are described in docs/performance.md.
+A missing file is skipped, and the report says so. The shapes are described in docs/performance.md.
 """
 
 import json
@@ -20,9 +20,9 @@ _DATES = ("%I:%M %p on %d %B, %Y", "%Y-%m-%d")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something asked, what was said before it, and the names of the units that answer it.
+    """A question, the messages before it, and the names of the units that answer it.
 
-    `rewritten` is the question as somebody put it who knew what was said before; empty where nobody did.
+    `rewritten` is the question in a person's words that need no earlier message, empty if there is none.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Units in one knowledge base, and questions to it; `plain` is each unit's text as plain BM25 reads it."""
+    """Units in one knowledge base, and questions about it. `plain` is the text of each unit for plain BM25."""
 
     units: Sequence[KnowledgeUnit]
     plain: Mapping[str, str]
@@ -43,7 +43,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A benchmark: its corpora and the names of the groups that count towards its figures, all when empty."""
+    """A benchmark: its corpora and the question groups that its figures count, all if empty."""
 
     name: str
     corpora: Sequence[Corpus]
@@ -114,7 +114,7 @@ def _with_title(document: Mapping[str, str]) -> str:
 def _unit(name: str, text: str, **more: Any) -> KnowledgeUnit:
     role = more.pop("role", "Explanation")
     unit = KnowledgeUnit(id=name, role=role, claim=text, **{"topic": "", "source_id": "bench", **more})
-    return replace(unit, hash=content_hash(replace(unit, topic=name)))  # equal texts stay units of their own
+    return replace(unit, hash=content_hash(replace(unit, topic=name)))  # equal texts stay separate units
 
 
 def _history(asked: Mapping[str, Any]) -> tuple[HistoryMessage, ...]:

@@ -1,4 +1,4 @@
-"""The product's own way from a question to ranked units: a base of layers, the KB plugin, its ledger."""
+"""Retrieval as the product does it: a base of layers, a KB plugin, its ledger."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Unit names, best first: all that a plugin ranked for a question, and those of them that it gave as evidence."""
+    """Unit names, best first: all that a plugin ranked for a question, and those that it returned as evidence."""
 
     ranked: Sequence[str]
     returned: Sequence[str]
@@ -39,7 +39,7 @@ def stored(corpus: Corpus) -> KnowledgeLayer:
 
 
 def opened(head: KnowledgeLayer, plugin_id: str) -> CallContext:
-    """Return what a call of the plugin over the base gets."""
+    """Return the context of a plugin call over the base."""
     return call_context(SessionKnowledge(EffectiveView.of_layer(head), keep_artifacts).for_plugin(plugin_id))
 
 
@@ -63,7 +63,7 @@ def asked(plugin: KBRetriever, question: Question, context: CallContext) -> Rank
 
 
 def _recall(question: Question) -> Recall | None:
-    """Return what a turn's preparation takes from the conversation before the question."""
+    """Return what a turn's preparation recalls from the messages before the question."""
     rewriting = rewrite(question.text, question.history)
     texts = meant_texts(rewriting, question.history) if rewriting.weights else ()
     if not question.history:

@@ -1,4 +1,4 @@
-"""The figures of every collection, beside plain BM25 of the same run and what they should reach."""
+"""The figures of every collection, beside plain BM25 in the same run and the targets."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ NAMES = ("memory", "passages", "personal", "cranfield", "cisi")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number: how it is read off a tally, what each plugin must reach, and what would be excellent."""
+    """One number: how a tally gives it, what each plugin must reach, and what would be excellent."""
 
     name: str
     read: Callable[[Tally, Collection], float]
@@ -62,14 +62,14 @@ FIGURES: Mapping[str, tuple[Figure, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tallies:
-    """What was found for one way of asking: by plain BM25, and by each plugin what it ranked and what it returned."""
+    """The tallies of one form of the questions: of plain BM25, and of what each plugin ranked and returned."""
 
     plain: Tally = field(default_factory=Tally)
     ranked: Mapping[str, Tally] = field(default_factory=lambda: {name: Tally() for name in PLUGINS})
     returned: Mapping[str, Tally] = field(default_factory=lambda: {name: Tally() for name in PLUGINS})
 
     def add(self, question: Question, baseline: PlainBM25, contexts: Mapping[str, CallContext]) -> None:
-        """Ask all of them."""
+        """Ask plain BM25 and each plugin."""
         self.plain.add(question.group, baseline.ranked(question.text), question.gold)
         for name, plugin in PLUGINS.items():
             found = asked(plugin, question, contexts[name])
@@ -77,7 +77,7 @@ class Tallies:
             self.returned[name].add(question.group, found.returned, question.gold)
 
     def rows(self, figure: Figure, collection: Collection) -> Iterator[str]:
-        """Return the report's lines of a figure, goals beside what was ranked."""
+        """Return the report's lines for a figure. Goals stand beside the ranked units."""
         row = f"  {figure.name:38}{figure.read(self.plain, collection):8.3f}"
         for name, tally in self.ranked.items():
             value = figure.read(tally, collection)
@@ -91,7 +91,7 @@ class Tallies:
 
 
 def report(directory: Path, only: str | None = None) -> Iterator[str]:
-    """Return the lines of the report as they are measured."""
+    """Yield each line of the report as soon as it is measured."""
     yield f"retrieval over {directory.name}: plain BM25 and the product's plugins"
     yield "beside a figure: what must be reached, and what would be excellent"
     encoder = installed_encoder()

@@ -32,7 +32,7 @@ class Tally:
     by_group: dict[str, list[Mapping[str, float]]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, group: str, ranked: Sequence[str], gold: Collection[str]) -> None:
-        """Take in one question's ranking."""
+        """Add the ranking of one question."""
         self.by_group[group].append(
             {
                 "R@10": recall(ranked, gold, 10),
@@ -43,7 +43,7 @@ class Tally:
         )
 
     def mean(self, figure: str, groups: Collection[str] = ()) -> float:
-        """Return a figure's mean over the questions of these groups, of all when none is named."""
+        """Return a figure's mean over the questions of these groups, or of all if none is named."""
         return mean(
             row[figure] for group, rows in self.by_group.items() if not groups or group in groups for row in rows
         )
@@ -54,7 +54,7 @@ class Tally:
 
 
 class PlainBM25:
-    """The baseline: BM25 over stemmed words of plain text, in memory, with none of the product's doing."""
+    """The baseline: BM25 over stemmed words of plain text, in memory and independent of the product's search."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._postings: dict[str, dict[str, int]] = defaultdict(dict)
@@ -67,7 +67,7 @@ class PlainBM25:
         self._average = mean(self._lengths.values())
 
     def ranked(self, question: str) -> list[str]:
-        """Return the names of all texts that share a term, best first."""
+        """Return the names of all texts that share a term with the query, best first."""
         scores: dict[str, float] = defaultdict(float)
         for term in dict.fromkeys(terms(question)):
             holders = self._postings.get(term, {})

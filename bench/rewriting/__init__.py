@@ -1,1 +1,1 @@
-"""How well messages that lean on the conversation are recognised, and what they mean found."""
+"""How well messages that depend on the conversation are recognised and rewritten."""

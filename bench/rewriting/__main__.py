@@ -1,4 +1,4 @@
-"""`python -m bench.rewriting [DIRECTORY]`: how well follow-ups are recognised and what they mean is found."""
+"""`python -m bench.rewriting [DIRECTORY]`: how well follow-ups are recognised and rewritten."""
 
 import argparse
 import os

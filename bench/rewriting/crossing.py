@@ -1,6 +1,6 @@
-"""What weights expect of conversations that they were not learned from: of a fold, and of a whole collection.
+"""Cross-validation of the weights, by folds and by whole collections.
 
-The product's weights were learned from all of the public halves, so over these their own figures flatter them.
+The product's weights were learned from all of the public halves, so their figures over these are too good.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ PARTS: dict[str, Callable[[FollowUp], object]] = {
 def crossed(
     turns: Sequence[FollowUp], part_of: Callable[[FollowUp], object]
 ) -> Iterator[tuple[FollowUp, RewritingWeights]]:
-    """Return each turn with weights that never saw its part; a data set that is never learned from has the
+    """Return each turn with weights that were learned without its part. A data set that is never learned from gets the
     product's.
     """
     for part in dict.fromkeys(part_of(turn) for turn in turns if turn.dataset in PERMISSIVE):
@@ -30,6 +30,6 @@ def crossed(
 
 
 def can_be_crossed(turns: Sequence[FollowUp]) -> bool:
-    """Return whether there is something to learn from in more than one part, whichever way it is parted."""
+    """Return whether at least two parts have something to learn from, by folds and by collections."""
     known = [turn for turn in turns if turn.dataset in PERMISSIVE]
     return all(len({part_of(turn) for turn in known}) > 1 for part_of in PARTS.values())

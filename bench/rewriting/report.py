@@ -1,4 +1,4 @@
-"""The figures of the product's gate and term selection, macro over data sets, beside naive ways of the same run."""
+"""The figures of the product's gate and term selection, averaged over data sets, beside simple baselines."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _GATE_HEAD, _TERMS_HEAD = f"needs what was said before, p > {LEAST_NEED}", f"wha
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A way to judge whether a message needs what was said before."""
+    """A way to judge whether a message needs the earlier messages."""
 
     name: str
     judge: Callable[[FollowUp], bool]
@@ -35,7 +35,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Rewriter:
-    """A way to say what a message means."""
+    """A way to rewrite a message."""
 
     name: str
     write: Callable[[FollowUp], str]
@@ -64,7 +64,7 @@ REWRITERS = (
 
 
 def report(directory: Path) -> Iterator[str]:
-    """Return the lines of the report as they are measured."""
+    """Yield each line of the report as soon as it is measured."""
     turns = list(follow_ups(directory))
     if not turns:
         yield f"rewriting over {directory.name}: skipped, the directory holds no rewrite*.json"
@@ -84,7 +84,7 @@ def report(directory: Path) -> Iterator[str]:
 
 
 def _crossed_rows(turns: list[FollowUp]) -> Iterator[str]:
-    """Return what is expected of conversations that nothing was learned from."""
+    """Return the cross-validated figures."""
     if not can_be_crossed(turns):
         yield "  learned from others: skipped, the directory holds too little that may be learned from"
         return

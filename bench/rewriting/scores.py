@@ -1,4 +1,4 @@
-"""What a follow-up lacks, and how good a judgement or a rewrite is, by the words that carry meaning."""
+"""Score judgements and rewrites of follow-ups by content words."""
 
 import re
 from collections import defaultdict
@@ -25,7 +25,7 @@ def content(text: str) -> set[str]:
 
 @dataclass
 class Rewrites:
-    """Rewrites of one data set, held against people's: what was missing, what was added, what of that is right."""
+    """Rewrites of one data set compared with those of people: missing words, added words, right added words."""
 
     recalls: list[float] = field(default_factory=list)
     f1s: list[float] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Rewrites:
     right: int = 0
 
     def add(self, message: str, manual: str, rewrite: str) -> None:
-        """Take in one rewrite."""
+        """Add one rewrite."""
         raw, wanted, given = content(message), content(manual), content(rewrite)
         missing, shared = wanted - raw, len(wanted & given)
         if missing:
@@ -50,23 +50,23 @@ class Rewrites:
 
 @dataclass
 class Judgements:
-    """Judgements whether messages need what was said before: `(it does, probability, verdict)`."""
+    """Judgements whether messages need the earlier ones: `(it does, probability, verdict)`."""
 
     rows: list[tuple[bool, float, bool]] = field(default_factory=list)
 
     def add(self, needed: bool, probability: float, verdict: bool) -> None:
-        """Take in one judgement."""
+        """Add one judgement."""
         self.rows.append((needed, probability, verdict))
 
     @property
     def balanced_accuracy(self) -> float:
-        """Return the mean of the shares that are right among those that need it and those that do not."""
+        """Return the balanced accuracy: the mean of the right shares of both classes."""
         by_need = [[verdict is needed for needed, _, verdict in self.rows if needed is kind] for kind in (True, False)]
         return mean(mean(right) for right in by_need if right)
 
     @property
     def area(self) -> float:
-        """Return how often one that needs it is held likelier than one that does not; ties count half."""
+        """Return the area under the ROC curve. Ties count half."""
         needing = [probability for needed, probability, _ in self.rows if needed]
         others = [probability for needed, probability, _ in self.rows if not needed]
         pairs = [(one > other) + 0.5 * (one == other) for one in needing for other in others]
@@ -74,5 +74,5 @@ class Judgements:
 
 
 def by_dataset[Figure](kind: type[Figure]) -> defaultdict[str, Figure]:
-    """Return an empty tally a data set."""
+    """Return an empty tally for each data set."""
     return defaultdict(kind)

@@ -1,9 +1,9 @@
-"""`python -m bench.rewriting.training DIRECTORY`: learns the weights of the gate, the need and the meant terms.
+"""`python -m bench.rewriting.training DIRECTORY`: learn the weights of the gate, the need and the terms.
 
 Provenance: CAsT 2019 to 2022 (daltonj/treccastweb, MIT), iKAT 2023 and 2024 (irlabamsterdam/iKAT, MIT) and MTRAG
-(IBM/mt-rag-benchmark, Apache-2.0), and as questions of other matters those about our own stories (stories/) and
-those of SQuAD 2.0 (Rajpurkar et al., CC BY-SA 4.0), nothing else: data sets of other licences in the directory are
-passed over. What is kept are weights, and in how many conversations a stem was said; the same data give the same file.
+(IBM/mt-rag-benchmark, Apache-2.0), and as unrelated questions those about our own stories (stories/) and
+those of SQuAD 2.0 (Rajpurkar et al., CC BY-SA 4.0). Data sets of other licences in the directory are
+skipped. Only weights and document frequencies of stems are kept. The same data give the same file.
 """
 
 import json
@@ -68,25 +68,25 @@ def fit(rows: Sequence[Row], targets: Any, weights: Any, penalty: float) -> Mode
 
 
 def probabilities(model: Model, rows: Sequence[Row]) -> Any:
-    """Return what the model expects of each row."""
+    """Return the model's probability for each row."""
     scores = [sum(model.get(name, 0.0) * value for name, value in row.items()) for row in rows]
     return 1 / (1 + np.exp(-np.array(scores)))
 
 
 def fold_of(turn: FollowUp, salt: str = "") -> int:
-    """Return the part of the data that a conversation belongs to."""
+    """Return the fold of a conversation."""
     return blake2b((salt + turn.conversation).encode(), digest_size=1).digest()[0] % FOLDS
 
 
 def balanced(datasets: Sequence[str], *, noisy: Mapping[str, float]) -> Any:
-    """Return each row the weight by which a large data set counts more than a small one, but not as much more."""
+    """Return the weight of each row. A large data set counts more than a small one, but less than in proportion."""
     counts = Counter(datasets)
     found = np.array([noisy.get(name, 1.0) / counts[name] ** 0.5 for name in datasets])
     return found * len(found) / found.sum()
 
 
 def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: RewritingWeights) -> Model:
-    """Return the weights of the need, learned from messages, and from what people made of those that needed it."""
+    """Return the weights of the need, learned from messages and from people's rewrites of those that needed one."""
     pairs = list(zip(turns, exchanges, strict=True))
     own = [signs(turn.message, said, counted.rarity) for turn, said in pairs]
     needed = [bool(content(turn.manual) - content(turn.message)) for turn in turns]
@@ -105,11 +105,11 @@ def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], c
 def learn_follows(
     turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: RewritingWeights, questions: Sequence[str]
 ) -> Model:
-    """Return the weights by which messages that need their conversation are told from questions of other matters.
+    """Return the weights that tell messages that need their conversation from unrelated questions.
 
-    Those are messages of other conversations as people rewrote them, questions about stories of our own, which are
-    short, and `questions` of articles. Each conversation is seen with all of them, so how long it is and whether it was
-    answered tell nothing.
+    Unrelated are rewritten messages of other conversations, questions about our own stories, which are
+    short, and `questions` of articles. Each conversation is paired with all of them, so its length and whether it was
+    answered carry no information.
     """
     needing = [number for number, turn in enumerate(turns) if content(turn.manual) - content(turn.message)]
     strangers = [stranger_to(turn, turns) for turn in turns]
@@ -142,7 +142,7 @@ def asked_of_articles(directory: Path) -> list[str]:
 
 
 def own_questions() -> list[str]:
-    """Return the questions of our own stories, without those that are only measured."""
+    """Return the questions of our own stories, without the held-out ones."""
     suites = (*load_suites(DEVELOPMENT), *load_suites(FURTHER))
     return [question.input for suite in suites for question in suite.questions]
 
@@ -153,18 +153,18 @@ def stranger_to(turn: FollowUp, turns: Sequence[FollowUp]) -> FollowUp:
 
 
 def chosen[Item](items: Sequence[Item], turn: FollowUp) -> Item:
-    """Return one of the items, always the same one for the same turn."""
+    """Return one of the items, always the same for the same turn."""
     digest = blake2b(f"{turn.conversation}:{turn.message}".encode(), digest_size=8).digest()
     return items[int.from_bytes(digest) % len(items)]
 
 
 def opening_of(turn: FollowUp) -> str:
-    """Return the first message of the conversation: a topic may have several conversations that begin alike."""
+    """Return the first message of the conversation. Several conversations of a topic may begin alike."""
     return turn.history[0].content if turn.history else turn.message
 
 
 def learn(turns: Sequence[FollowUp], questions: Sequence[str] = ()) -> RewritingWeights:
-    """Return what is learned; each stage learns from what the one before says of conversations that it did not see."""
+    """Return what is learned. Each stage learns from held-out predictions of the stage before."""
     counts, conversation_count = conversation_counts(turns)
     counted = RewritingWeights(
         follows={}, need={}, first={}, second={}, counts=counts, conversation_count=conversation_count
@@ -186,7 +186,7 @@ def learn(turns: Sequence[FollowUp], questions: Sequence[str] = ()) -> Rewriting
 
 
 def _parts(folds: Any) -> Iterator[tuple[Any, Any]]:
-    """Return for each fold the places outside of it, to learn from, and those in it."""
+    """Return for each fold the indexes outside of it, to learn from, and those in it."""
     for fold in range(FOLDS):
         inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         if len(inside) and len(outside):
@@ -223,7 +223,7 @@ def _learn_terms(
 
 
 def conversation_counts(turns: Sequence[FollowUp]) -> tuple[dict[str, int], int]:
-    """Return in how many conversations each stem was said, and how many conversations there are."""
+    """Return the number of conversations that contain each stem, and the number of all conversations."""
     said: defaultdict[str, set[str]] = defaultdict(set)
     for turn in turns:
         for message in turn.history:

@@ -1,7 +1,7 @@
-"""What is read: conversations in which people wrote down what each follow-up means by itself.
+"""Read conversations in which people rewrote each follow-up so that it stands alone.
 
 A file has `conversations`: `id`, `dataset`, `turns` as `[role, text]` with the roles t (title), u and a, and `manual`,
-which gives the people's words for the user turn of each index.
+which gives the rewritten user turn by index.
 """
 
 import json
@@ -16,7 +16,7 @@ _ROLES = {"t": "user", "u": "user", "a": "assistant"}
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A message with what was said before it, and what it means as a person wrote it."""
+    """A message, the messages before it, and a person's rewrite of it."""
 
     dataset: str
     conversation: str

@@ -18,7 +18,7 @@ urlpatterns = [path("bare", bare)]
 
 
 def main() -> None:
-    """Serve on a free port of loopback, which is printed."""
+    """Serve on a free port of loopback, and print the port."""
     settings.configure(ROOT_URLCONF="bench.table.bare", ALLOWED_HOSTS=["127.0.0.1"], SECRET_KEY="bare", USE_I18N=False)
     application = get_asgi_application()
     bound = socket.create_server(("127.0.0.1", 0))

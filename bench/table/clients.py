@@ -1,4 +1,4 @@
-"""What a turn costs the server when many talk at once, each in a session of its own."""
+"""What a turn costs the server with many clients at once, each in its own session."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,10 +15,10 @@ _ALONE_SESSIONS = 4
 
 
 def client_rows(own: Database, rounds: int, turns: int) -> list[Row]:
-    """Measure one, eight and 32 clients by turns, each with so many turns, and return the rows."""
+    """Measure one, eight and 32 clients alternately, each with this many turns, and return the rows."""
     costs: dict[int, list[float]] = {number: [] for number in (1, *CLIENTS)}
     seeds = count()
-    # By default fewer turns may run at once than there are clients, and the others would be refused.
+    # The default limit of running turns is lower than the number of clients, and the others would be refused.
     with MeasuredServer(own, MRPVM_MAX_RUNNING_TURNS=str(2 * max(CLIENTS))) as server:
         for _ in range(rounds + 1):
             for number, found in costs.items():
@@ -37,7 +37,7 @@ def client_rows(own: Database, rounds: int, turns: int) -> list[Row]:
 
 
 def _cpu_ms_a_turn(server: ServerProcess, client_count: int, talks: Sequence[Sequence[Said]]) -> float:
-    """Hold each conversation, so many at once, and return the CPU ms of a turn."""
+    """Hold the conversations, this many at once, and return the CPU ms of a turn."""
     with server.client() as client:
         sessions = [client.new_session() for _ in talks]
 

@@ -1,4 +1,4 @@
-"""What many turns leave behind: bytes in the database and in the memory of the process."""
+"""How many turns let the database and the memory of the process grow."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _LONG_FACTS = 8
 
 
 def mixed_talk(seed: int) -> Iterator[str]:
-    """Return messages without end: of six, four tell and ask facts, one is small talk, one is longer."""
+    """Yield messages without end: of every six, four tell or ask for facts, one is small talk, one is longer."""
     said = (one.message for one in conversation(seed))
     small_talk = cycle(_SMALL_TALK)
     while True:
@@ -31,9 +31,9 @@ def mixed_talk(seed: int) -> Iterator[str]:
 
 
 def growth_rows(own: Database, turn_count: int, memory_turn_count: int) -> list[Row]:
-    """Hold so many turns in sessions of 50 and return how the database and the process grew.
+    """Hold this many turns in sessions of 50 and return how the database and the process grew.
 
-    The first 300 turns warm the process up and do not count for its memory.
+    The first 300 turns warm the process up, and its memory is measured after them.
     """
     with MeasuredServer(own) as server, server.client() as client:
         began_bytes, resident_mb, grown_mb = database_file_bytes(own), 0.0, 0.0
@@ -59,7 +59,7 @@ def growth_rows(own: Database, turn_count: int, memory_turn_count: int) -> list[
 
 
 def database_file_bytes(own: Database) -> int:
-    """Return the size of the database, with what still waits in its log."""
+    """Return the size of the database with its write-ahead log."""
     if own.product == "SQLite":
         with sqlite3.connect(own.directory / "db.sqlite3") as connection:
             sizes = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))

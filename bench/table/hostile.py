@@ -1,4 +1,4 @@
-"""What a stranger can make the server do with messages within the limits: CPU seconds, and memory that stays."""
+"""What hostile messages within the limits can cost the server: CPU seconds, and memory that stays in use."""
 
 import random
 from collections.abc import Iterator
@@ -52,13 +52,13 @@ def _burst(count: int) -> Iterator[str]:
 def _words(chance: random.Random) -> Iterator[str]:
     every = sorted({word for words in WORDS.values() for word in words})
     for _ in range(MESSAGE_CHARS):
-        # Numbers behind some words make most of them new, as in texts of different people.
+        # Numbers after some words make most words new, as in texts by different people.
         yield chance.choice(every) + (str(chance.randint(0, 9_999)) if chance.random() < 0.3 else "")
 
 
 def _cpu_seconds(server: MeasuredServer, client: Client, message: str) -> float:
     session_id = client.new_session()
     before = server.cpu_ms
-    with suppress(RuntimeError):  # a turn that runs into a time limit has cost as much
+    with suppress(RuntimeError):  # a turn that reaches a time limit has cost as much
         client.say(session_id, message)
     return (server.cpu_ms - before) / 1000

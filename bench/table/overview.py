@@ -1,4 +1,4 @@
-"""What very many turns cost: counting them, the overview of them, a file of them."""
+"""What very many turns cost: counting them, their overview page, their export."""
 
 import asyncio
 import os
@@ -26,9 +26,9 @@ _REQUESTS = 12
 
 
 def overview_rows(own: Database, turn_count: int) -> list[Row]:
-    """Store that many turns of the last 30 days in bulk, count them, and return what the page costs over them.
+    """Store this many turns of the last 30 days in bulk, count them, and return what the page costs.
 
-    The turns are of two bases, two models and three keys in turn.
+    The turns alternate between two bases, two models and three keys.
     """
     spawning = get_context("spawn")  # Django is set up for one database a process
     here, there = spawning.Pipe()
@@ -90,7 +90,7 @@ def _measure(own: Database, turn_count: int, told: Connection) -> None:
 
 
 def _file_growth() -> dict[str, float]:
-    """Return how many turns were read of the file of all turns, and how many MB more the process held meanwhile."""
+    """Return how many turns the export of all turns gave, and by how many MB the process grew meanwhile."""
     from sessions_app.actions.settings.projects import ensure_default_project
     from sessions_app.interchange.turn_files import turns_response
     from sessions_app.queries.search.filter_language import parse
@@ -112,7 +112,7 @@ def _file_growth() -> dict[str, float]:
 
 
 def _store(first: int, end: int) -> None:
-    """Store the turns with the numbers from `first` to `end`, each a copy of one that a session really had."""
+    """Store the turns with the numbers from `first` to `end`, each a copy of a real turn."""
     from django.db import connection
     from django.utils import timezone
 
@@ -131,7 +131,7 @@ def _store(first: int, end: int) -> None:
                 model_usage=[["large", 500, 80]], token_count=580,
             )  # fmt: skip
     originals = list(ExplainabilityTurn.objects.order_by("pk")[:BASES])
-    minutes = f"(n.i * 7919) % {DAYS * 24 * 60 - 120}"  # spread over the days whatever their number
+    minutes = f"(n.i * 7919) % {DAYS * 24 * 60 - 120}"  # spreads any number of turns over the days
     ago = (
         f"datetime('now', '-' || ({minutes}) || ' minutes') || '.000000'"
         if connection.vendor == "sqlite"

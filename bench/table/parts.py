@@ -1,4 +1,4 @@
-"""The parts of the table, each measured alone on a database of its own."""
+"""The parts of the table, each measured alone on a new database."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What single requests cost the server, as multiples of what a bare view costs on the same kind of server."""
+"""What single requests cost the server, as multiples of a bare view on the same kind of server."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,9 +36,9 @@ class Costs:
 
 
 def request_rows(own: Database, rounds: int) -> list[Row]:
-    """Start the servers, measure requests of all kinds by turns, and return their rows.
+    """Start the servers, measure requests of all kinds alternately, and return their rows.
 
-    One round before those that count warms the servers up.
+    One earlier round warms the servers up.
     """
     with MeasuredServer(own) as server, BareServer() as bare:
         blocks = dict(_blocks(server)) | {
@@ -75,7 +75,7 @@ def _blocks(server: MeasuredServer) -> Iterator[tuple[str, Block]]:
     }
     for kind, request in requests.items():
         yield kind, partial(_cpu_ms, server, _COUNTS[kind], request)
-    # The rounds' conversations differ, and each is held in both ways.
+    # Each round has another conversation, which is held in both ways.
     for kind in (_JSON, _STREAMED):
         seeds = iter(range(1_000))
         yield kind, lambda kind=kind, seeds=seeds: _story_cpu_ms(server, next(seeds), stream=kind == _STREAMED)  # type: ignore[misc]
@@ -94,7 +94,7 @@ def _story_cpu_ms(server: ServerProcess, seed: int, *, stream: bool) -> float:
 
 
 def _cpu_ms(server: ServerProcess, count: int, request: Request) -> float:
-    """Send so many requests on one connection and return the CPU ms of one."""
+    """Send this many requests on one connection and return the CPU ms of one."""
     with server.client() as client:
         before = server.cpu_ms
         for _ in range(count):

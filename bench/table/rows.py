@@ -11,9 +11,9 @@ NAME_CHARS = 62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One figure: what was measured, what it must be at most, and what it should be.
+    """One figure: the measured value, its limit, and its aim.
 
-    With `is_least` the figure must be at least so much. A row that could not be measured says in `reason` why.
+    With `is_least` the limit is a minimum. `reason` says why a row could not be measured.
     """
 
     name: str
@@ -25,7 +25,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Return whether the figure is met, empty where nothing is asked of it."""
+        """Return whether the limit is met, empty if there is none."""
         if self.measured is None:
             return f"not measured: {self.reason}"
         if self.must is None:
@@ -40,7 +40,7 @@ class Row:
 
 
 def table_lines(product: str, rows: Iterable[Row]) -> Iterator[str]:
-    """Return the table, line by line, each as soon as its row is measured."""
+    """Yield each line of the table as soon as its row is measured."""
     yield f"costs on {product}, commit {_commit()}"
     yield ""
     yield f"{'':{NAME_CHARS}}{'measured':>10}{'must':>9}{'aim':>9}"

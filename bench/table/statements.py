@@ -1,5 +1,6 @@
-"""How many SQL statements a plain turn sends, on all threads of the process together; what begins a transaction is no
-statement here.
+"""How many SQL statements a plain turn sends, on all threads of the process.
+
+What begins a transaction is not counted.
 """
 
 import json
@@ -22,7 +23,7 @@ _QUESTIONS = ("What", "Where", "How")
 
 
 def statement_rows(own: Database) -> list[Row]:
-    """Return the medians of a conversation's questions and of its facts, without the first turns of the process."""
+    """Return the medians for questions and for told facts of a conversation, without the process's first turns."""
     spawning = get_context("spawn")  # Django is set up for one database a process
     here, there = spawning.Pipe()
     process = spawning.Process(target=_count, args=(own, there))

@@ -1,4 +1,4 @@
-"""What sending turns as traces adds to a turn, and how many spans of others are taken in a second."""
+"""What sending turns as traces adds to their cost, and how many foreign spans are imported in a second."""
 
 import gzip
 import threading
@@ -24,7 +24,7 @@ _SEND_SECONDS = 1.0
 
 
 class Collector:
-    """An OTLP receiver in a process of the bench: it counts the turns that come, and keeps nothing."""
+    """An OTLP receiver in the bench's process. It counts the turns that it receives and discards them."""
 
     def __init__(self) -> None:
         self.turn_count = 0
@@ -57,10 +57,10 @@ class Collector:
         self._server.server_close()
 
     def wait_for(self, turn_count: int) -> None:
-        """Return once so many turns have come.
+        """Return once this many turns were received.
 
         Raises:
-            RuntimeError: they have not within `_WAIT_SECONDS`.
+            RuntimeError: they were not within `_WAIT_SECONDS`.
         """
         until = time.monotonic() + _WAIT_SECONDS
         while self.turn_count < turn_count:
@@ -72,7 +72,7 @@ class Collector:
 def trace_rows(own: Database, rounds: int, span_count: int) -> list[Row]:
     """Hold conversations with a server that sends traces, one that sends their content too, and one that does not.
 
-    They alternate, and what is sent counts with the turns: the block ends when the collector has it.
+    They alternate. The cost of sending counts: a block ends once the collector has its turns.
     """
     with (
         Collector() as plain,
@@ -111,21 +111,21 @@ def _sending(collector: Collector) -> dict[str, str]:
 
 
 def _block_ms(server: MeasuredServer, seed: int, collector: Collector | None) -> float:
-    """Hold conversations and return the CPU ms of a turn, with what sending it took."""
+    """Hold conversations and return the CPU ms of a turn, sending included."""
     before, sent = server.cpu_ms, collector.turn_count if collector else 0
     with server.client() as client:
         for number in (0, 1):
             session_id = client.new_session()
             for said in islice(conversation(2 * seed + number), STORY_TURNS):
                 client.say(session_id, said.message)
-    time.sleep(_SEND_SECONDS)  # the silent server idles as long
+    time.sleep(_SEND_SECONDS)  # the server that sends no traces idles as long
     if collector:
         collector.wait_for(sent + TURNS_A_BLOCK)
     return (server.cpu_ms - before) / TURNS_A_BLOCK
 
 
 def _spans_a_second(server: MeasuredServer, span_count: int) -> float:
-    """Send traces of ten spans, a thousand spans a request, and return how many a second of CPU were stored."""
+    """Send traces of ten spans, a thousand spans a request, and return how many were stored in a second of CPU."""
     bodies = [_traces(number, min(1_000, span_count)) for number in range(max(1, span_count // 1_000))]
     with server.client() as client:
         before = server.cpu_ms

@@ -1,4 +1,4 @@
-"""How many more turns two processes answer than one, over the same PostgreSQL and Redis."""
+"""The throughput of two processes and of one, over the same PostgreSQL and Redis."""
 
 import os
 import time
@@ -19,10 +19,10 @@ CLIENTS = 8
 
 
 def worker_rows(own: Database, rounds: int) -> list[Row]:
-    """Let eight clients talk to one process and to two by turns; not measured without PostgreSQL and Redis.
+    """Let eight clients use one process and two processes alternately. This needs PostgreSQL and Redis.
 
-    This is time that passed: where the machine has no core left for the second process, nothing can be gained. So the
-    cores that were busy are measured too, with whatever made them so: servers, database, clients, other programs.
+    This is wall time: without a free core a second process gains nothing. So the busy
+    cores are measured too, whatever used them: servers, database, clients, other programs.
     """
     if own.product == "SQLite" or not os.environ.get("REDIS_URL"):
         return [_row(None, "needs DATABASE_URL of PostgreSQL and REDIS_URL")]
@@ -46,7 +46,7 @@ def _row(ratio: float | None, reason: str = "") -> Row:
 
 @dataclass(frozen=True, slots=True)
 class _Throughput:
-    """Turns a second, and how many cores of the machine were busy meanwhile."""
+    """Turns in a second, and how many cores of the machine were busy meanwhile."""
 
     turns_a_second: float
     busy_cores: float
@@ -72,7 +72,7 @@ def _measure(servers: Sequence[ServerProcess], seeds: Sequence[int]) -> _Through
 
 
 def _idle_seconds() -> float:
-    """Return how long all cores together have been idle since the machine started, as Linux counts it."""
+    """Return the idle seconds of all cores together since the machine started, as Linux counts them."""
     _, *times = Path("/proc/stat").read_text().splitlines()[0].split()
     idle, waiting = int(times[3]), int(times[4])
     return (idle + waiting) / os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,4 @@
-"""`python -m bench.turn_page`: stores large turns, opens them in Chromium, prints when they were seen and usable."""
+"""`python -m bench.turn_page`: store large turns, open them in Chromium, print when they were visible and usable."""
 
 import argparse
 import gzip
@@ -30,7 +30,7 @@ _NOW = "() => performance.now()"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One opening of a page, in ms since it was asked for; `selected_ms` is how long a choice took then."""
+    """One opening of a page, in ms since the request. `selected_ms` is how long a selection took then."""
 
     paint_ms: float
     interactive_ms: float
@@ -38,7 +38,7 @@ class Seen:
 
 
 def main() -> None:
-    """Measure and print; each size's turns are opened by turns, so that a busy moment meets all of them."""
+    """Measure and print. The sizes alternate, so that a busy moment affects all of them."""
     parser = argparse.ArgumentParser(prog="python -m bench.turn_page", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one opening of each: shows that it runs")
     repeats = 1 if parser.parse_args().quick else REPEATS
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def _store(own: Database) -> tuple[dict[int, str], str]:
-    """Store a turn of each size beside the running server; give their addresses and a login link."""
+    """Store a turn of each size in the running server's database. Return their addresses and a login link."""
     os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
     os.environ |= {"MRPVM_DATA_DIR": str(own.directory), "DJANGO_ALLOW_ASYNC_UNSAFE": "true"}
     django.setup()
@@ -102,7 +102,7 @@ def _openings(page: Any, url: str, addresses: dict[int, str], repeats: int) -> d
 
 
 def _poll(page: Any, condition: str) -> None:
-    """Wait for a condition; the page's policy forbids what Playwright's own waiting needs."""
+    """Wait for a condition. The page's security policy forbids what Playwright's own waiting needs."""
     while not page.evaluate(condition):
         page.wait_for_timeout(5)
 

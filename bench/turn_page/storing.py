@@ -1,4 +1,4 @@
-"""A generated turn as rows of a session of its own."""
+"""A generated turn as rows of a new session."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,6 +1,6 @@
-"""Turns of any size as their stored events: nested frames, retries, child frames, marks, here and there a failure.
+"""Turns of any size as their stored events: nested frames, retries, child frames, marks, some failures.
 
-The shape is that of real turns: a frame plans, retrieves (perhaps twice), plans again, solves and validates; frames of
+They look like real turns: a frame plans, retrieves (perhaps twice), plans again, solves and validates; frames of
 frames fan out. The same size and seed always give the same turn.
 """
 
@@ -24,7 +24,7 @@ _SNIPPET = "What is the answer to a question of ordinary length, asked in a fram
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes events while its clock runs; `left` counts the executions still to be made."""
+    """Writes events and advances its clock. `left` counts the executions still to be made."""
 
     left: int
     random: random.Random
@@ -36,7 +36,7 @@ class _Writer:
 
 
 def large_turn(execution_count: int, seed: int = 0) -> list[Record]:
-    """Return the events of a finished turn with exactly so many executions."""
+    """Return the events of a finished turn with exactly this many executions."""
     writer = _Writer(execution_count, random.Random(seed))
     writer.emit(
         "turn.started", requestId="req-large", sessionId="sess-large", inputMessage="Everything at once?",
@@ -76,7 +76,7 @@ def _fan_out(writer: _Writer, path: str, opener: str) -> None:
 
 
 def _leaf(writer: _Writer, path: str) -> str:
-    """Run a frame's own executions; give the last one."""
+    """Run a frame's own executions, and return the last one."""
     cause: dict[str, str] | None = None
     last = ""
     for slot, plugin in enumerate(_LEAF, start=1):
@@ -125,6 +125,6 @@ def _run(
 
 
 def stored_batches(records: list[Record], size: int = 500) -> Iterator[tuple[int, list[Record]]]:
-    """Return the events in batches as a running turn would have flushed them, each with its first number."""
+    """Yield the events in batches as a running turn flushes them, each with the number of its first event."""
     for start in range(0, len(records), size):
         yield start, records[start : start + size]

@@ -1,4 +1,4 @@
-// The page's entry: every part finds its own elements and does nothing where there are none.
+// The entry point of every page. Each module looks for its own elements and does nothing if there are none.
 import "./shell/ui.js";
 import "./turns/outline.js";
 import "./turns/graph.js";
@@ -17,5 +17,5 @@ import "./shell/reading_place.js";
 import "./knowledge/upload.js";
 import "./shell/page.js";
 
-// Whoever acts on the page from outside (a test, an extension) can see that keys and clicks are listened to.
+// Tells tests and extensions that keys and clicks are handled from now on.
 document.documentElement.classList.add("is-ready");

@@ -1,4 +1,4 @@
-"""What the API's tests share: a project, callers of each role, and answers held against the schema."""
+"""Fixtures of the API's tests: a project, callers of each role, and answers that are checked against the schema."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -24,13 +24,13 @@ from tests.layers.units import make_unit
 
 @pytest.fixture(scope="session", autouse=True)
 def plugins() -> None:
-    """Install the plugins as the server does at its start."""
+    """Install the plugins as the server does when it starts."""
     install_plugins()
 
 
 @pytest.fixture(autouse=True)
 def unlimited_chats(settings: Settings) -> None:
-    """Let tests ask as often as they like; the limit has tests of its own."""
+    """Remove the rate limit, which has its own tests."""
     settings.MRPVM_CHATS_PER_MINUTE = 0
 
 
@@ -43,7 +43,7 @@ def files(tmp_path: Path, settings: Settings) -> Path:
 
 @pytest.fixture
 def project(transactional_db: None) -> Iterator[Project]:
-    """Return the default project; plugin calls run on threads of their own, so rows must really be there."""
+    """Return the default project. Plugin calls run on other threads, so its row must be committed."""
     made = Project.objects.create(name="Default", slug="default", is_default=True)
     ensure_default_base(made)
     yield made
@@ -60,7 +60,7 @@ def other_project(project: Project) -> Project:
 
 @dataclass
 class Caller:
-    """A client with an API key, or without one; every answer it gets is held against the schema."""
+    """A client with or without an API key. It checks every answer against the schema."""
 
     headers: dict[str, str] = field(default_factory=dict)
     client: Client = field(default_factory=Client)
@@ -74,7 +74,7 @@ class Caller:
         return self._checked("delete", path, self.client.delete(path, headers=self.headers))
 
     def post(self, path: str, body: Any = None, **headers: str) -> Any:
-        """Return the answer to a POST of JSON; a text goes as it is."""
+        """Return the answer to a POST of JSON. A string is sent unchanged."""
         return self._send("post", path, body, headers)
 
     def upload(self, path: str, file: str, data: bytes, kind: str = "application/octet-stream", **fields: str) -> Any:
@@ -144,7 +144,7 @@ def talked(editor: Caller) -> Session:
 
 
 def check_against_schema(method: str, path: str, answer: Any) -> None:
-    """Fail unless the document lists this status of the path's method, and the body has the listed shape."""
+    """Fail unless the document lists this status for the path's method, and the body has the documented schema."""
     operation = _operation(method, path)
     if operation is None:
         return
@@ -165,7 +165,7 @@ def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
 
 
 def _resolved(described: dict[str, Any]) -> dict[str, Any]:
-    """Return what a reference into the document names, and anything else as it is."""
+    """Return the target of a reference into the document, or any other value unchanged."""
     if "$ref" not in described:
         return described
     found: dict[str, Any] = openapi_document()
@@ -175,7 +175,7 @@ def _resolved(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def _operation(method: str, path: str) -> dict[str, Any] | None:
-    """Return the operation whose template fits the path, the one with the fewest variables first."""
+    """Return the operation whose template matches the path, preferring the fewest variables."""
     steps = path.strip("/").split("/")
     for template, operations in sorted(openapi_document()["paths"].items(), key=lambda item: item[0].count("{")):
         parts = template.strip("/").split("/")
@@ -189,13 +189,13 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
 
 @pytest.fixture
 def known_keys(settings: Settings) -> None:
-    """Let API keys stay known for the whole test, however slow the machine is."""
+    """Keep API keys cached for the whole test, however slow the machine is."""
     settings.MRPVM_KEY_CACHE_SECONDS = 3_600.0
 
 
 @pytest.fixture
 def manuals(project: Project) -> Project:
-    """Return a project whose base holds two manuals that speak of the same thing, and a third of something else."""
+    """Return a project whose base has two manuals on the same subject and a third on another one."""
     told = {
         "red.pdf": ["The red pump needs oil of grade five.", "The valve of a pump opens at nine bar."],
         "blue.pdf": ["The blue pump needs water.", "The valve of a pump opens at nine bar of pressure always."],

@@ -25,7 +25,7 @@ from sessions_app.turns.pipeline import run_turn
 from tests.browser.browsing import WATCH, Browser, HeldSolver, answer, new_session, ready
 from tests.live import LiveServer
 
-# What a page shows in the end counts, not how fast a busy machine gets there.
+# Long, because the tests check what a page shows and not how fast.
 expect.set_options(timeout=20_000)
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -37,7 +37,7 @@ def chromium_path() -> str | None:
 
 
 def install_command() -> str:
-    """Return the one command that installs a browser here."""
+    """Return the command that installs a browser here."""
     if shutil.which("apt-get"):
         return "sudo apt-get install -y chromium"
     return ".venv/bin/playwright install chromium"
@@ -54,20 +54,20 @@ def _playwright_has_its_own() -> bool:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark every test of this folder, and skip it where no browser is installed."""
+    """Mark every test of this folder, and skip it if no browser is installed."""
     item.add_marker(pytest.mark.browser)
     if not _is_available():
         item.add_marker(pytest.mark.skip(reason=f"Chromium is missing: {install_command()}"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of this folder last: Playwright leaves an event loop running where others start their own."""
+    """Put the tests of this folder last: Playwright leaves an event loop running, and other tests start their own."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    """Return Chromium's arguments: containers have no sandbox for root and little shared memory."""
+    """Return Chromium's arguments for containers, which have no sandbox for root and little shared memory."""
     arguments = {**browser_type_launch_args, "args": ["--no-sandbox", "--disable-dev-shm-usage"]}
     path = chromium_path()
     return {**arguments, "executable_path": path} if path else arguments
@@ -75,7 +75,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @pytest.fixture(scope="session", autouse=True)
 def _orm_beside_playwright() -> Iterator[None]:
-    """Allow the ORM in tests: Playwright keeps an event loop in the main thread, which runs no query of its own."""
+    """Allow the ORM in tests: Playwright keeps an event loop in the main thread, but runs no queries on it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         yield
@@ -83,7 +83,7 @@ def _orm_beside_playwright() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def chromium(launch_browser: Callable[[], Chromium]) -> Iterator[Chromium]:
-    """Return the running Chromium, which Playwright's own fixture calls `browser`."""
+    """Return the running Chromium, which is Playwright's fixture `browser`."""
     started = launch_browser()
     yield started
     started.close()
@@ -99,7 +99,7 @@ def page(chromium: Chromium) -> Iterator[Page]:
 
 @pytest.fixture
 def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
-    """Return a browser logged in by a printed link; the test fails if anything complained."""
+    """Return a browser logged in by a printed link. The test fails if the browser reported an error."""
     install_plugins()
     project = ensure_default_project()
     found = Browser(page, live_asgi.url, project)
@@ -115,7 +115,7 @@ def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
 
 @pytest.fixture
 def plain_browser(browser: Browser) -> Iterator[Browser]:
-    """Return the same login in a browser that runs no scripts."""
+    """Return the same login in a browser without JavaScript."""
     chromium: Chromium = browser.page.context.browser  # type: ignore[assignment]
     context = chromium.new_context(java_script_enabled=False, storage_state=browser.page.context.storage_state())
     yield Browser(context.new_page(), browser.url, browser.project)
@@ -124,7 +124,7 @@ def plain_browser(browser: Browser) -> Iterator[Browser]:
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldSolver]:
-    """Return a solver that is tried first and holds its turn until the test lets go."""
+    """Return a solver that is tried first and blocks its turn until the test releases it."""
     solver = HeldSolver()
     install_plugins()
     key = ("gs-plugin", solver.descriptor.id)
@@ -135,7 +135,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldSolver]:
 
 @pytest.fixture
 def beside(held: HeldSolver) -> Iterator[Callable[..., None]]:
-    """Return a function that runs a turn on a thread of its own; the test waits for it at its end."""
+    """Return a function that runs a turn on a new thread, which the test joins at its end."""
     threads: list[threading.Thread] = []
 
     def start(session: Session, call: TurnCall) -> None:

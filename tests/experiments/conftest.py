@@ -32,7 +32,7 @@ def project(transactional_db: None) -> Iterator[Project]:
 
 @pytest.fixture
 def talk(project: Project) -> Talk:
-    """Return a function that says messages in a new session and gives the last turn, with what replay reads of it."""
+    """Return a function that sends messages in a new session and returns the last turn, ready for a replay."""
 
     def say(*messages: str, **call: object) -> ExplainabilityTurn:
         session = create_session(project)
@@ -57,12 +57,12 @@ def ran(experiment: Experiment) -> Experiment:
 def diagnosed(
     turn: ExplainabilityTurn, expected: Expectation = NOTHING_EXPECTED, bounds: Bounds = USUAL_BOUNDS
 ) -> Experiment:
-    """Return the search for causes after its end."""
+    """Return a finished search for causes."""
     return ran(start_diagnosis(turn, expected, bounds, ANNA, wait_ms=30_000))
 
 
 def tried(turn: ExplainabilityTurn, *changes: Changes) -> list[Trial]:
-    """Return trials of the turn with these changes after their end."""
+    """Return finished trials of the turn with these changes."""
     return trials(ran(start_trials(turn.session, turn, changes, ANNA, wait_ms=30_000)))
 
 

@@ -1,4 +1,4 @@
-"""The server as its users install it: a wheel in an environment of its own, outside of the checkout."""
+"""The server as users install it: a wheel in a new environment outside of the checkout."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def output_of(*command: str | Path, cwd: Path = ROOT, **options: dict[str, str]) -> str:
-    """Return what a command prints; fails with it if the command fails."""
+    """Return the output of a command; fail with the output if the command fails."""
     done = subprocess.run(
         command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options
     )
@@ -26,14 +26,14 @@ def output_of(*command: str | Path, cwd: Path = ROOT, **options: dict[str, str])
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment with the wheel, an empty folder to work in, and a home of its own."""
+    """An environment with the wheel, an empty working directory and a new home directory."""
 
     scripts: Path
     folder: Path
     home: Path
 
     def server(self, **variables: str) -> ServerProcess:
-        """Return `mrpvm serve`, not yet started, where no setting names a data directory."""
+        """Return `mrpvm serve`, not yet started, without a setting for the data directory."""
         server = ServerProcess(self.folder, HOME=str(self.home), **variables)
         del server.environment["MRPVM_DATA_DIR"]
         server.command = [str(self.scripts / "mrpvm"), "serve"]
@@ -41,14 +41,14 @@ class Installed:
         return server
 
     def run(self, *arguments: str) -> str:
-        """Return what `mrpvm ARGUMENTS` prints."""
+        """Return the output of `mrpvm ARGUMENTS`."""
         environment = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
         return output_of(self.scripts / "mrpvm", *arguments, cwd=self.folder, env=environment)
 
 
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the sdist and of the wheel that was made from it."""
+    """Return the folder of the sdist and of the wheel built from it."""
     built = tmp_path_factory.mktemp("dist")
     output_of("make", "dist", f"DIST={built}")
     return built
@@ -62,7 +62,7 @@ def wheel(distributions: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Return the wheel's environment, with the pinned packages that it says it needs and no other."""
+    """Return the wheel's environment, with only the pinned packages that it requires."""
     place = tmp_path_factory.mktemp("installed")
     python = place / "env" / "bin" / "python"
     uv = ROOT / "scripts" / "uv"
@@ -70,7 +70,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     for command in (
         ("pip", "install", "--require-hashes", "--requirement", ROOT / "requirements" / "run.txt"),
         ("pip", "install", "--no-deps", "--no-index", wheel),
-        ("pip", "check"),  # what the wheel says it needs is there
+        ("pip", "check"),  # all requirements of the wheel are installed
     ):
         output_of(uv, *command[:2], "--python", python, *command[2:])
     for name in ("folder", "home"):

@@ -1,4 +1,4 @@
-"""Traces going out to a collector of the test's own."""
+"""Traces that are sent to a collector of the test."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,14 +24,14 @@ from tests.interchange.collector import Collector
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    """Return a collector that listens."""
+    """Return a listening collector."""
     with Collector() as listening:
         yield listening
 
 
 @pytest.fixture
 def sending(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., TraceExport]]:
-    """Return what starts the export as the server does: `sending(url)`, `sending(url, with_content=True)`."""
+    """Return a function that starts the export like the server: `sending(url)`, `sending(url, with_content=True)`."""
     started = []
 
     def start(url: str, **options: Any) -> TraceExport:

@@ -1,4 +1,4 @@
-"""The product with the small local model, as `make model` and `make run` give it."""
+"""The product with the small local model, as `make model` and `make run` install it."""
 
 from collections.abc import Iterator
 
@@ -15,14 +15,14 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """Return a server whose validators must approve of what the model says."""
+    """Return a server whose validators check the model's answers."""
     with ServerProcess(tmp_path_factory.mktemp("data"), MRPVM_LOCAL_MODEL="1") as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def streaming(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """Return a server that passes the model's words on as they come."""
+    """Return a server that streams the model's text unchecked."""
     variables = {"MRPVM_DISABLED_PLUGINS": "val-constraints,val-llm"}
     with ServerProcess(tmp_path_factory.mktemp("data"), MRPVM_LOCAL_MODEL="1", **variables) as server:
         yield server

@@ -1,4 +1,4 @@
-"""The protocol's SDK as a client of the real server."""
+"""The MCP SDK as a client of the real server."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from tests.live import LiveServer
 
-if TYPE_CHECKING:  # the SDK takes two seconds to import, which only a process that runs these tests has to spend
+if TYPE_CHECKING:  # importing the SDK takes two seconds, which only processes that run these tests should spend
     from mcp import ClientSession
     from mcp.types import CallToolResult
 
 
 @pytest.fixture(scope="session", autouse=True)
 def plugins() -> None:
-    """Install the plugins as the server does at its start."""
+    """Install the plugins as the server does when it starts."""
     install_plugins()
 
 
@@ -46,7 +46,7 @@ class Agent:
     key: str
 
     def do[Result](self, work: "Callable[[ClientSession], Awaitable[Result]]") -> Result:
-        """Return the result of some work within one session of the protocol."""
+        """Return the result of some work in one MCP session."""
 
         from mcp import ClientSession
         from mcp.client.streamable_http import streamable_http_client
@@ -81,7 +81,7 @@ class Agent:
 
 
 def text_of(result: "CallToolResult") -> str:
-    """Return a result's one text."""
+    """Return the only text of a result."""
     (content,) = result.content
     assert content.type == "text"
     return content.text

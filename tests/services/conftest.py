@@ -14,14 +14,14 @@ from tests.services.node import KEY, Node
 
 @pytest.fixture
 def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
-    """Return two processes on one database; logged in on the first, which holds for both."""
+    """Return two processes on one database. The login on the first is valid on both."""
     with two_nodes(tmp_path, own_services) as both:
         yield both
 
 
 @contextmanager
 def two_nodes(place: Path, services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
-    """Run two processes with these variables for the block; see `nodes`."""
+    """Run two processes with these variables until the block ends; see `nodes`."""
     assert "REDIS_URL" in os.environ, "these tests need PostgreSQL and Redis"
     variables = services | {"MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
     first_data, second_data = place / "first", place / "second"

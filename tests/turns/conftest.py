@@ -1,4 +1,4 @@
-"""Turns over real rows, with scripted plugins where a test needs to steer what happens."""
+"""Turns over real rows, with scripted plugins for tests that control each step."""
 
 from collections.abc import Callable, Iterator
 
@@ -22,7 +22,7 @@ def _fresh_server_state() -> Iterator[None]:
 
 @pytest.fixture
 def project(transactional_db: None) -> Iterator[Project]:
-    """Return the default project on a database that other threads can see."""
+    """Return the default project in a committed database, which other threads can read."""
     yield ensure_default_project()
     workers.close()
 
@@ -35,7 +35,7 @@ def session(project: Project) -> Session:
 
 @pytest.fixture
 def plugins(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Return a function that puts scripted plugins in place of all registered ones."""
+    """Return a function that replaces all registered plugins with scripted ones."""
 
     def install(*scripted: Scripted) -> None:
         chosen = {(item.descriptor.type, item.descriptor.id): item for item in scripted}

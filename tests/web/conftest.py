@@ -1,4 +1,4 @@
-"""Pages as a browser reads them, and plugins of the tests' own behind them."""
+"""Pages as a browser reads them, and scripted plugins behind them."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.web.page_scene import Install, talk
 
 @pytest.fixture(autouse=True)
 def collapsed_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take from every page the white space that means nothing, so that the layout of templates is no test's matter."""
+    """Remove insignificant white space from every page, so that tests do not depend on the layout of templates."""
     request = Client.request
 
     def collapsing(client: Client, **environ: Any) -> HttpResponse:
@@ -28,13 +28,13 @@ def collapsed_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def scripted_plugins(monkeypatch: pytest.MonkeyPatch) -> "Install":
-    """Return a function that puts scripted plugins, with hostile names if asked, in place of all registered ones."""
+    """Return a function that replaces all registered plugins with scripted ones, with hostile names on request."""
     return Install(monkeypatch)
 
 
 @pytest.fixture
 def turn(live_project: Project) -> ExplainabilityTurn:
-    """Return a question for which two gates were told."""
+    """Return a question to which two different answers were told."""
     session = create_session(live_project)
     talk(session, "The ferry to Nore leaves from gate A.")
     talk(session, "The ferry to Nore leaves from gate B.")

@@ -1,12 +1,12 @@
-// Files that become sources: dropped or chosen, sent one after the other, with how far each of them is.
+// Upload of dropped or chosen files as sources, one after the other, with the progress of each.
 import { csrfToken, onElements } from "../shell/dom.js";
 import { keep, kept } from "../shell/kept.js";
 import { parseFrame } from "../shell/sse.js";
 import { toast } from "../shell/ui.js";
 
-const KEPT = "mrpvm.uploaded"; // what became of the files, for the page that shows them
+const KEPT = "mrpvm.uploaded"; // the outcome of the files, for the next page
 
-const SILENT_MS = 600_000; // longer than a source may wait for others; the server shows all the time that it lives
+const SILENT_MS = 600_000; // longer than a source may wait for others; the server sends signs of life
 
 const STAGES = {
   reading: (name, { done, of }) => `${name}: reading part ${done + 1} of ${of}`,
@@ -16,14 +16,14 @@ const STAGES = {
 class Uploads {
   constructor(form) {
     this.form = form;
-    this.dialog = form.closest("dialog"); // then the page stays, and shows by itself what changed
+    this.dialog = form.closest("dialog"); // the page with the dialog is live and is not loaded again
     this.input = form.querySelector("input[type=file]");
     this.button = form.querySelector("button[type=submit]");
     this.bar = form.querySelector("progress");
     this.status = form.querySelector("[role=status]");
-    this.place = form.querySelector("select"); // none where the base has no source
+    this.place = form.querySelector("select"); // absent if the base has no source
     this.proposed = "";
-    this.input.multiple = true; // a form sent without scripts takes one file
+    this.input.multiple = true; // the form without scripts takes one file
     this.input.addEventListener("change", () => this.propose(this.input.files));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -37,24 +37,24 @@ class Uploads {
       this.drop(event.dataTransfer.files);
     });
     this.dialog?.addEventListener("close", () => {
-      if (this.button.disabled) return; // files are still on their way
+      if (this.button.disabled) return; // files are still being sent
       this.calm();
       this.say("");
     });
     this.tell();
   }
 
-  /** A file of a source's name is meant in its place, it seems: true then, and the reader sees that and decides. */
+  /** Propose that a file replaces the source of the same name; return whether there is one. The reader decides. */
   propose(files) {
     if (!this.place) return false;
     const names = [...files].map((file) => file.name);
     const known = names.length === 1 && [...this.place.options].find((option) => option.dataset.name === names[0]);
     if (known) this.place.value = this.proposed = known.value;
-    else if (this.place.value === this.proposed) this.place.value = ""; // what the reader chose stays
+    else if (this.place.value === this.proposed) this.place.value = ""; // the reader's own choice stays
     return Boolean(known);
   }
 
-  /** Send dropped files at once; one that is proposed for a place waits for the button, as if it had been chosen. */
+  /** Send dropped files at once. A file that may replace a source waits for the button, like a chosen one. */
   drop(files) {
     if (this.button.disabled) return;
     if (files.length !== 1 || !this.propose(files)) return this.send([...files]);
@@ -66,11 +66,11 @@ class Uploads {
 
   drag(event) {
     if (!event.dataTransfer.types.includes("Files")) return;
-    event.preventDefault(); // also while files are sent: the browser would open a dropped one in place of the page
+    event.preventDefault(); // also during an upload, otherwise the browser opens the dropped file
     if (!this.button.disabled) this.form.classList.add("is-target");
   }
 
-  /** Send all files; the page is loaded again once one is there, and stays where all were refused. */
+  /** Send all files. Load the page again if at least one was accepted. */
   async send(files) {
     if (this.button.disabled || !files.length) return;
     const place = this.place?.selectedOptions[0];
@@ -91,7 +91,7 @@ class Uploads {
     location.assign(location.pathname);
   }
 
-  /** Leave the dialog as it was, and close it unless something was refused. */
+  /** Reset the dialog, and close it unless a file was refused. */
   finish(added, refused) {
     this.form.reset();
     this.disable(false);
@@ -103,7 +103,7 @@ class Uploads {
     this.fail(refused.join(" "));
   }
 
-  /** Show the outcome of the files that the page before this one sent. */
+  /** Show the outcome of the files that the previous page sent. */
   tell() {
     const sent = kept(KEPT);
     sessionStorage.removeItem(KEPT);
@@ -141,10 +141,10 @@ class Uploads {
     this.status.textContent = words;
   }
 
-  /** Send one file; gives why it was refused, or how many units it gave. */
+  /** Send one file. Return why it was refused, or how many units it gave. */
   sendOne(file) {
     if (!file.size) return Promise.resolve({ refusal: "the file is empty." });
-    const request = new XMLHttpRequest(); // fetch cannot tell how much of a body is sent
+    const request = new XMLHttpRequest(); // fetch does not report the progress of an upload
     const body = new FormData();
     body.append("file", file);
     if (this.place?.value) body.append("source_id", this.place.value);
@@ -155,7 +155,7 @@ class Uploads {
       this.say(`${file.name}: ${kilobytes(loaded)} of ${kilobytes(total)} kB sent`);
     });
     request.upload.addEventListener("load", () => {
-      this.bar.removeAttribute("value"); // the server has yet to say how much there is to do
+      this.bar.removeAttribute("value"); // the total is not known yet
       this.say(`${file.name}: sent, waiting to be read`);
     });
     return new Promise((resolve) => {
@@ -197,7 +197,7 @@ class Uploads {
   }
 }
 
-/** Say what became of the files that were added; `gained` is how many units the base has more than before. */
+/** Return the message about the added files. `gained` is how many units the base gained. */
 function outcome({ added, replaced }, gained) {
   const quoted = (files) => files.map((file) => `“${file.name}”`).join(", ");
   if (added.every((file) => file.unchanged)) return `${quoted(added)} ${added.length === 1 ? "is" : "are"} already there, unchanged.`;

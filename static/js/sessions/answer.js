@@ -1,10 +1,10 @@
-// What a turn of this tab shows while it runs: one line of progress, drafts that have yet to be approved, the answer.
+// What a running turn of this tab shows: one line of progress, drafts that validators have not approved, the answer.
 import { build } from "../shell/dom.js";
 
 export class LiveAnswer {
   /**
-   * @param {HTMLElement} place where the question and its answer grow
-   * @param {HTMLElement} progress the line that overwrites itself
+   * @param {HTMLElement} place the element for the question and its answer
+   * @param {HTMLElement} progress the line of progress
    */
   constructor(place, progress) {
     this.place = place;
@@ -14,7 +14,7 @@ export class LiveAnswer {
     this.reply = null;
   }
 
-  /** Show the question and forget what stood here. */
+  /** Show the question in place of the previous content. */
   begin(question) {
     this.clear();
     delete this.place.dataset.done;
@@ -24,7 +24,7 @@ export class LiveAnswer {
     scrollToLatest();
   }
 
-  /** Name the turn, so that the conversation knows when it shows the same. */
+  /** Set the turn's id, by which the conversation recognises the turn. */
   belongTo(requestId) {
     this.place.dataset.requestId = requestId;
   }
@@ -34,7 +34,7 @@ export class LiveAnswer {
     this.line.textContent = words;
   }
 
-  /** Take one progress payload. */
+  /** Show one progress payload. */
   hear(data) {
     this.say(data.message);
     if (data.draft != null) this.addDraft(data);
@@ -53,7 +53,7 @@ export class LiveAnswer {
     scrollToLatest();
   }
 
-  /** Mark what did not hold: what one plugin of the frame wrote, or everything in it. */
+  /** Mark as rejected what one plugin of the frame wrote, or everything in the frame. */
   setAside(frameId, pluginId) {
     for (const draft of this.drafts.values()) {
       if (draft.dataset.frameId !== frameId || (pluginId && draft.dataset.pluginId !== pluginId)) continue;
@@ -74,14 +74,14 @@ export class LiveAnswer {
     scrollToLatest();
   }
 
-  /** Show the whole text, which wins over what was put together from pieces. */
+  /** Show the whole text in place of the streamed pieces. */
   complete(text) {
     this.addDelta("");
     textOf(this.reply).textContent = text;
     this.finish();
   }
 
-  /** Leave what is shown until the conversation itself shows how the turn ended. */
+  /** Keep what is shown until the conversation shows the ended turn. */
   finish() {
     this.place.dataset.done = "";
     for (const shown of this.place.querySelectorAll(".is-streaming")) shown.classList.remove("is-streaming");
@@ -114,7 +114,7 @@ const textOf = (shown) => shown.querySelector(".bubble__text");
 
 export const scrollToLatest = () => document.getElementById("latest")?.scrollIntoView({ block: "end" });
 
-// The ended turn replaces what was streamed, as soon as the list holds it; a refresh that was under way may not yet.
+// The ended turn replaces the streamed text once the list contains it. A refresh that began earlier may lack it.
 document.addEventListener("htmx:after:swap", () => {
   const place = document.querySelector("#turn-answer[data-done][data-request-id]");
   if (!place?.hasChildNodes()) return;

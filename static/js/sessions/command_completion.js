@@ -1,4 +1,4 @@
-// Completion in the composer: what begins with a slash is a command, and the session's snapshot says which there are.
+// Completion in the composer: a text that begins with a slash is a command of the session's snapshot.
 import { Combobox } from "../shell/combobox.js";
 import { onElements } from "../shell/dom.js";
 
@@ -19,7 +19,7 @@ class CommandCompletion extends Combobox {
     });
   }
 
-  /** Show what goes on from the typed text; nothing once the command is written out. */
+  /** Show the completions of the typed text, none once the command is complete. */
   show() {
     const typed = this.field.value;
     if (typed.startsWith("/") && !this.isAsked) this.root.dispatchEvent(new Event("completion:asked"));
@@ -48,7 +48,7 @@ class CommandCompletion extends Combobox {
 
   onKey(event) {
     if (this.root.hidden || event.isComposing || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
-    // A command that is written out is sent by Enter, whatever else might begin like it.
+    // Enter sends a complete command, even if it is the beginning of another one.
     const isWhole = [...this.root.children].some((item) => item.dataset.insert.trim() === this.field.value);
     const acts = {
       ArrowDown: () => this.step(1),

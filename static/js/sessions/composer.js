@@ -1,4 +1,4 @@
-// The chat form: sends a message, hands what comes back to the live answer, stops a turn.
+// The chat form: sends a message, passes the response to the live answer, stops a turn.
 import { LiveAnswer, scrollToLatest } from "./answer.js";
 import { csrfToken, onElements } from "../shell/dom.js";
 import { settleDraft } from "./draft.js";
@@ -9,8 +9,8 @@ import { toast, toastRefusal } from "../shell/ui.js";
 
 const SESSION_KEY = "mrpvm.session";
 const NEAR_PX = 80;
-const SILENT_MS = 120_000; // while a turn runs the server shows every 15 s that it lives
-// Fields of the form that go into the request as they are, when they hold something.
+const SILENT_MS = 120_000; // during a turn the server sends a sign of life every 15 s
+// Fields of the form that go into the request unchanged if they are not empty.
 const CHOICES = ["planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "kb_id", "model", "grounding"];
 
 /** The session of this tab. */
@@ -55,7 +55,7 @@ class Composer {
     return this.form.querySelector("[type=submit]");
   }
 
-  /** Return whether another tab's turn, or another client's, is running in this session. */
+  /** Return whether a turn of another tab or client is running in this session. */
   get isElsewhere() {
     const running = document.querySelector("#messages .exchange.is-running");
     return !this.isRunning && running !== null && running.dataset.requestId !== this.requestId;
@@ -80,7 +80,7 @@ class Composer {
     this.form.scrollIntoView({ block: "nearest" });
   }
 
-  /** Say beside the closed controls how many of them hold something: they go with every message. */
+  /** Show beside the closed options how many are set, because they apply to every message. */
   countChoices() {
     const values = new FormData(this.form);
     const count = [...CHOICES, "deliberation_level"].filter((name) => values.get(name)).length;
@@ -89,9 +89,9 @@ class Composer {
     shown.textContent = `${count} chosen`;
   }
 
-  /** Offer what may be chosen now that another base is mounted, or other plugins come first; choices stay. */
+  /** Update the options after another base was mounted or other plugins are preferred. Choices stay. */
   async renewControls() {
-    if (!this.form.querySelector(".composer__options select")) return; // not asked for yet
+    if (!this.form.querySelector(".composer__options select")) return; // not loaded yet
     const asked = (this.renewals += 1);
     // Not by htmx: only the options are replaced, so that a chosen one that is still offered stays chosen.
     const response = await fetch(this.form.closest("[hx-get]").getAttribute("hx-get")).catch(() => null);
@@ -102,13 +102,13 @@ class Composer {
       const chosen = select.value;
       select.replaceChildren(...(fresh.getElementById(select.id) ?? select).options);
       select.value = chosen;
-      if (select.selectedIndex < 0) select.value = ""; // the chosen base is the mounted one
+      if (select.selectedIndex < 0) select.value = ""; // the chosen base is the mounted one now
     }
     this.countChoices();
   }
 
   onKey(event) {
-    // keyCode 229 is how some browsers tell of a key that still belongs to the input method.
+    // Some browsers report keyCode 229 for a key that an input method handles.
     if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
     if (event.shiftKey) return;
     event.preventDefault();
@@ -125,7 +125,7 @@ class Composer {
   }
 
   async send() {
-    const content = this.text.value.trimEnd(); // its first character decides whether it is a command
+    const content = this.text.value.trimEnd(); // the first character decides whether it is a command
     if (!content || this.isRunning) return;
     if (this.isElsewhere) return toastRefusal({ message: "Another turn is running in this session.", code: "TURN_IN_PROGRESS" });
     this.begin(content);
@@ -166,7 +166,7 @@ class Composer {
     this.answer.begin(content);
   }
 
-  /** Take one event of the stream; true when it is the last one. */
+  /** Handle one event of the stream. Return whether it is the last one. */
   take(event, data, content) {
     this.learnRequest(data.requestId ?? data.request_id);
     if (event === "progress" && !this.isStopWanted) this.answer.hear(data);
@@ -185,7 +185,7 @@ class Composer {
 
   complete(data) {
     this.answer.complete(data.choices[0].message.content);
-    // The socket says the same; a page whose socket is away still shows the turn.
+    // The socket tells the same, but a page without its socket must show the turn too.
     dispatch({ kind: "turn.committed", sequence: null, payload: { request_id: data.request_id } });
   }
 
@@ -195,32 +195,32 @@ class Composer {
     if (error.code === "UNAUTHENTICATED") return this.awaitLogin();
     if (error.code === "WORKSPACE_DIRTY") this.settle();
     else toastRefusal({ message: "The turn failed.", ...error });
-    // What became a turn is shown by the conversation itself.
+    // The conversation shows the turn if there is one.
     if (this.requestId) this.answer.finish();
     else this.answer.clear();
     dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: this.requestId } });
   }
 
-  /** Stopping is no error: the text is in the field again, and the conversation says that the turn was stopped. */
+  /** Put the text of a stopped turn back into the field. The conversation shows that the turn was stopped. */
   tellStopped() {
     this.answer.finish();
     dispatch({ kind: "turn.cancelled", sequence: null, payload: { request_id: this.requestId } });
   }
 
-  /** Nothing is fetched again: every fragment would be answered by the login page. */
+  /** Handle an ended login. Nothing is fetched again: every fragment would get the login page. */
   awaitLogin() {
     tellLoginEnded();
     this.answer.clear();
   }
 
-  /** Let the reader decide about the draft, then send what is in the field. */
+  /** Ask the reader what to do with the draft, then send the message in the field. */
   async settle() {
     const isSettled = await settleDraft(document.getElementById("unsaved-draft"), new FormData(this.form).get("kb_id"));
     if (isSettled) this.send();
     else this.text.focus({ preventScroll: true });
   }
 
-  /** The stream ended without a last word: the turn, if it began, goes on at the server and is shown by the page. */
+  /** Handle a stream that ended early. A turn that began goes on at the server, and the page shows it. */
   lose(content) {
     if (this.requestId) {
       toast("The connection was lost. The turn goes on and will appear here.", { failed: true });
@@ -232,7 +232,7 @@ class Composer {
     dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: this.requestId } });
   }
 
-  /** What was not answered need not be typed again. */
+  /** Put the unanswered message back into the field. */
   giveBack(content) {
     if (!this.text.value) this.text.value = content;
   }
@@ -246,7 +246,7 @@ class Composer {
     this.text.focus({ preventScroll: true });
   }
 
-  /** Stop the turn, or as soon as it has begun if the server has not said so yet. */
+  /** Stop the turn, at once or as soon as its id is known. */
   stop() {
     this.isStopWanted = true;
     this.stopButton.disabled = true;
@@ -259,7 +259,7 @@ class Composer {
     const url = this.form.dataset.cancelUrl.replace(/__\w+?__/g, (name) => encodeURIComponent(names[name]));
     // Not by htmx: the turn's id comes with the stream, and a turn can be stopped before it is known.
     const response = await fetch(url, { method: "POST", headers: { "X-CSRFToken": csrfToken() } }).catch(() => null);
-    // One that has ended by itself meanwhile needs no stopping.
+    // The turn may have ended meanwhile.
     if (response?.ok || response?.status === 409) return;
     this.isStopWanted = false;
     this.stopButton.disabled = false;
@@ -267,7 +267,7 @@ class Composer {
   }
 }
 
-// A message that failed or was stopped is sent once more from the composer, with what is chosen there now.
+// The composer sends a failed or stopped message again, with its present options.
 document.addEventListener("submit", (event) => {
   const again = event.target;
   const form = document.querySelector("form.composer");
@@ -287,18 +287,18 @@ async function errorOf(response) {
 
 onElements("form.composer", (form) => new Composer(form));
 
-// A conversation opens at its end, unless the address names a place in it, and stays there while the reader does.
+// A conversation opens at its end unless the address names a place in it. It follows the end until the reader scrolls.
 onElements(".chat__scroll", (pane) => {
   if (!location.hash && !new URL(location.href).searchParams.has("before")) scrollToLatest();
   let atEnd = true;
   pane.addEventListener("scroll", () => (atEnd = pane.scrollHeight - pane.scrollTop - pane.clientHeight < NEAR_PX), { passive: true });
   const stayAtEnd = () => atEnd && pane.scrollTo({ top: pane.scrollHeight });
   document.addEventListener("htmx:after:swap", stayAtEnd);
-  // The composer below grows with its options and with what is written: the latest stays in sight.
+  // The composer grows with its options and its text. Keep the latest message in view.
   new ResizeObserver(stayAtEnd).observe(pane);
 });
 
-// "New conversation" forgets the tab's session; "continue" leads back to it.
+// "New conversation" drops the tab's session; "continue" returns to it.
 document.addEventListener("click", (event) => {
   const forgotten = event.target.closest?.("[data-forget-session]")?.dataset.forgetSession;
   if (event.target.closest?.("[data-new-conversation]") || (forgotten && forgotten === tabSession.get())) tabSession.clear();

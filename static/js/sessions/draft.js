@@ -1,7 +1,7 @@
-// What a mount over an unsaved draft asks: save it, fork it, throw it away, or leave everything as it is.
-// A link beside the draft asks the same without a message that waits for the answer.
+// The question before a mount over an unsaved draft: save it, fork it, discard it, or cancel.
+// A link beside the draft opens the same dialog without a waiting message.
 
-/** Ask what becomes of the draft; true once it no longer stops the base `kbId` from being mounted. */
+/** Ask what to do with the draft. Return whether the base `kbId` can be mounted now. */
 export function settleDraft(dialog, kbId) {
   dialog.querySelector("#waiting-base").value = kbId;
   dialog.dispatchEvent(new Event("draft:asked"));
@@ -12,7 +12,7 @@ export function settleDraft(dialog, kbId) {
 
 const draftDialog = () => document.getElementById("unsaved-draft");
 
-// The dialog opens once it holds what is asked; news that come after it was closed do not open it again.
+// The dialog opens once its content is loaded. A later refresh does not open it again.
 document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
   const isNews = ctx.sourceEvent?.type.startsWith("live:");
   if (ctx.target !== document.getElementById("saving") || isNews || draftDialog().open) return;
@@ -21,7 +21,7 @@ document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
   draftDialog().showModal();
 });
 
-// A form whose answer is a message was done: its dialog closes, and what it changed is shown without the button.
+// A response with a message means success: the dialog closes, and the page shows the change.
 document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
   if (!ctx.sourceElement.matches("form[hx-target='#toasts']") || ctx.response?.status !== 200) return;
   ctx.sourceElement.closest("dialog[open]")?.close("settled");

@@ -1,5 +1,5 @@
-// What every list of options below a field has in common: one of them is active, arrow keys go through them, and the
-// field says which one it is. A list differs in where its options come from and in what taking one does.
+// The base of every list of options below a field: one option is active, arrow keys move through them, and the
+// field names the active one. Lists differ in where their options come from and in what choosing one does.
 export class Combobox {
   /** `root` holds the options, in one listbox or several. */
   constructor(field, root) {
@@ -15,7 +15,7 @@ export class Combobox {
     return this.root.querySelector("[role=option][aria-selected=true]");
   }
 
-  /** Make an option the active one; null leaves none. */
+  /** Make an option the active one; null deactivates all. */
   activate(option) {
     this.active?.setAttribute("aria-selected", "false");
     option?.setAttribute("aria-selected", "true");
@@ -24,14 +24,14 @@ export class Combobox {
     else this.field.removeAttribute("aria-activedescendant");
   }
 
-  /** Go on by so many options, round the ends; from none, down to the first one and up to the last one. */
+  /** Move by this many options and wrap at the ends. From none, move down to the first and up to the last. */
   step(by) {
     const { options } = this;
     const from = this.active ? options.indexOf(this.active) : Math.min(0, -by);
     this.activate(options[(from + by + options.length) % options.length] ?? null);
   }
 
-  /** Take an option that is pressed. The press must not take the focus away, or the list is closed before it is told. */
+  /** Choose a pressed option. The press must not move the focus, which would close the list first. */
   takePressed(list, take) {
     list.addEventListener("pointerdown", (event) => {
       event.preventDefault();

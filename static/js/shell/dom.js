@@ -1,4 +1,4 @@
-// Small ways into the document that several modules share.
+// Document helpers that several modules share.
 
 export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -16,7 +16,7 @@ export function build(tag, attributes = {}, ...children) {
 
 const watches = [];
 
-/** Run `setUp` once for every element that matches, now and whenever one is swapped in. */
+/** Run `setUp` once for every matching element, now and after each swap. */
 export function onElements(selector, setUp) {
   const watch = { selector, setUp, done: new WeakSet() };
   watches.push(watch);
@@ -32,7 +32,7 @@ function scan(root, { selector, setUp, done }) {
   }
 }
 
-// One observer serves all; there is no document where node runs the tests.
+// One observer for all. In node's tests there is no document.
 if (globalThis.document) {
   new MutationObserver((records) => {
     for (const { addedNodes } of records) {
@@ -47,7 +47,7 @@ if (globalThis.document) {
 export const isTyping = (event) =>
   event.target.closest?.("input, textarea, select, [contenteditable]") != null;
 
-/** Return the token that Django wants with every writing request; it stands in the body's hx-headers. */
+/** Return Django's CSRF token, which every writing request needs, from the body's hx-headers. */
 export function csrfToken() {
   const headers = document.body.getAttribute("hx-headers:inherited");
   return headers ? JSON.parse(headers)["X-CSRFToken"] : "";

@@ -1,4 +1,4 @@
-// Completion in fields of the filter language: a combobox whose options the server gives for the part being written.
+// Completion in fields of the filter language: a combobox whose options the server gives for the current term.
 import { Combobox } from "./combobox.js";
 import { onElements } from "./dom.js";
 
@@ -12,19 +12,19 @@ class FilterCompletion extends Combobox {
     this.takePressed(this.root, (option) => this.accept(option));
   }
 
-  /** The part that is being written: from the last blank outside quotes up to the caret. */
+  /** Return the current term: from the last blank outside quotes to the caret. */
   get written() {
     const before = this.field.value.slice(0, this.field.selectionStart);
     return /(?:[^\s"]|"[^"]*(?:"|$))*$/.exec(before)[0];
   }
 
-  /** Ask for what goes on from the part that is being written; nothing where there is none and nobody asked for it. */
+  /** Request the completions of the current term, none if it is empty and the reader did not ask for them. */
   ask(event) {
     this.asked = this.written;
     const { sourceEvent, request } = event.detail.ctx;
     if (this.asked || sourceEvent.type === "completion:asked") return request.body.set("written", this.asked);
     event.preventDefault();
-    this.asked = null; // an answer that still comes shows nothing
+    this.asked = null; // a later answer is ignored
     this.close();
   }
 
@@ -59,7 +59,7 @@ class FilterCompletion extends Combobox {
     const end = this.field.selectionStart;
     this.field.setRangeText(option.dataset.insert, end - this.written.length, end, "end");
     this.close();
-    // Whoever listens to the field sees it as typed; a key that now waits for its value is completed further.
+    // Listeners get it as typed text. After a filter's name its values are completed.
     this.field.dispatchEvent(new Event("input", { bubbles: true }));
   }
 }
@@ -68,7 +68,7 @@ const FIELD = ".combo > input";
 
 onElements(FIELD, (input) => new FilterCompletion(input));
 
-// What was proposed takes the place of what was not understood.
+// The suggestion replaces the term that was not understood.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[data-propose]");
   const input = link?.closest("[data-filtered]")?.querySelector(FIELD) ?? document.querySelector(FIELD);

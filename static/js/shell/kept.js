@@ -1,10 +1,10 @@
-// What a tab keeps for the page that it opens next. Damaged data is taken away, and that is said.
+// Values that a tab stores for its next page. Damaged data is removed with a message.
 import { toast } from "./ui.js";
 
-/** Keep a value under a key. */
+/** Store a value under a key. */
 export const keep = (key, value) => sessionStorage.setItem(key, JSON.stringify(value));
 
-/** Return the value that is kept under a key, null for none. */
+/** Return the value stored under a key, or null. */
 export function kept(key) {
   try {
     return JSON.parse(sessionStorage.getItem(key));

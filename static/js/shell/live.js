@@ -5,7 +5,7 @@ import { eventNames } from "./parts.js";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15000;
-// The server closes with these when the reader may not see the session; asking again would not help.
+// Close codes for a reader without access. Connecting again would not help.
 const REFUSED = new Set([4401, 4403]);
 
 class LiveSocket {
@@ -32,8 +32,8 @@ class LiveSocket {
   onOpen() {
     this.failures = 0;
     this.show("open", "Live");
-    // Progress has no number and is not sent again: what shows it is fetched once after a gap, and once at the start,
-    // because the turn went on between the page and its socket.
+    // Progress has no number and is not sent again. Fragments that show it are fetched after a gap and at the start,
+    // because the turn went on between the page load and the connection.
     dispatch({ kind: "turn.progressed", sequence: null, payload: { request_id: this.element.dataset.liveTurn } });
   }
 
@@ -44,7 +44,7 @@ class LiveSocket {
       if (message.sequence <= this.since) return;
       this.since = message.sequence;
     }
-    // The page was away for so long that what it has missed is no longer told one by one.
+    // The missed events are no longer stored one by one.
     if (message.kind === "events.compacted") return location.reload();
     dispatch(message);
   }
@@ -60,7 +60,7 @@ class LiveSocket {
     this.failures += 1;
     this.show("waiting", "Reconnecting");
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
-    // Spread, so that all pages of a restarted server do not return in the same instant.
+    // Random, so that the pages of a restarted server do not reconnect at the same moment.
     this.timer = setTimeout(() => this.open(), wait * (0.5 + Math.random() / 2));
   }
 
@@ -88,11 +88,11 @@ document.addEventListener("htmx:config:request", (event) => {
   const isIdle = document.visibilityState !== "visible" || sourceElement.querySelector("dialog[open]");
   const isHidden = /^live:(draft|saving)/.test(sourceEvent?.type) && !sourceElement.checkVisibility();
   if ((isTimed && isIdle) || isHidden) return event.preventDefault();
-  // It asks for as many items as the reader has loaded: a list says by data-count-as how its length is called.
+  // A refresh asks for as many items as are loaded; data-count-as names the parameter.
   for (const list of sourceElement.querySelectorAll("[data-count-as]")) request.body.set(list.dataset.countAs, list.children.length);
 });
 
-// A filter that was typed while a fragment was on its way is not in it, and the morph has ended its waiting.
+// A response does not contain a filter that was typed after its request, and the morph cancelled the field's delay.
 document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
   if (!ctx.sourceEvent?.type?.startsWith("live:")) return;
   for (const input of document.querySelectorAll("[data-filtered] input[name]")) {

@@ -1,12 +1,12 @@
-// A login that has ended while a page is open: what was written stays, and the way to a new login leads back here.
+// A login that ends while a page is open: written text is kept, and the new login returns to the page.
 import { keep, kept } from "./kept.js";
 import { toast } from "./ui.js";
 
-const KEPT = "mrpvm.written"; // what a form held, for the page as it is opened after the login
+const KEPT = "mrpvm.written"; // the values of a form, for the page after the login
 
 let hasEnded = false;
 
-/** Say so once. */
+/** Show the message once. */
 export function tellLoginEnded() {
   if (hasEnded) return;
   hasEnded = true;
@@ -14,7 +14,7 @@ export function tellLoginEnded() {
   toast("Your login has expired. What you wrote is kept.", { failed: true, linkUrl, linkLabel: "Log in" });
 }
 
-/** Hand on what a form holds when its page is left for the login, and take it up again. */
+/** Store a form's values when the page is left for the login, and restore them afterwards. */
 export function keepOverLogin(form) {
   const written = kept(KEPT);
   if (written?.address === location.pathname) {
@@ -29,7 +29,7 @@ export function keepOverLogin(form) {
   });
 }
 
-/** Fill what the form has of the fields; give those that it has not. */
+/** Fill the fields that the form has, and return the others. */
 const fill = (form, fields) =>
   fields.filter(([name, value]) => {
     const field = form.elements.namedItem(name);
@@ -37,7 +37,7 @@ const fill = (form, fields) =>
     return !field;
   });
 
-/** Open the options, whose fields come from the server, and fill them as soon as they are there. */
+/** Open the options, which are loaded from the server, and fill them once they are loaded. */
 function fillOptions(form, fields) {
   const waiting = new AbortController();
   form.addEventListener(
@@ -54,7 +54,7 @@ function fillOptions(form, fields) {
 
 const isWritten = (field) => field.value !== field.defaultValue;
 
-// A fragment that was answered by the login page: the page asks for a new login at once, unless something would be lost.
+// A fragment got the login page: ask for a new login at once, unless written text would be lost.
 document.addEventListener("htmx:before:response", (event) => {
   const { raw } = event.detail.ctx.response;
   if (!raw.redirected || new URL(raw.url).pathname !== "/login") return;

@@ -1,4 +1,4 @@
-// Small behaviours of single pages: time to expiry, keys for links, the end of a live page.
+// Small behaviours of pages: time to expiry, keys for links, the end of a live page.
 import { isTyping, onElements } from "./dom.js";
 import { dispatch } from "./live.js";
 import { toast } from "./ui.js";
@@ -18,7 +18,7 @@ function showCountdown(element) {
 onElements("[data-countdown]", (element) => {
   const tick = () => {
     if (!element.isConnected) return clearInterval(timer);
-    // The server says the same a little later; whoever looks at the clock sees it end on time.
+    // The server tells it a little later; the countdown must end on time.
     if (showCountdown(element) === 0) {
       clearInterval(timer);
       setTimeout(() => dispatch({ kind: "session.expired", sequence: null, payload: {} }), 1000);
@@ -43,7 +43,7 @@ function showTurn() {
 onElements("#messages", showTurn);
 addEventListener("hashchange", showTurn);
 
-// The current page's or tab's link is in sight where the links do not all fit.
+// Scroll the current page's or tab's link into view if the links do not all fit.
 onElements(".tabs [aria-current]", (link) => {
   link.parentElement.scrollLeft = link.offsetLeft - link.parentElement.offsetLeft - link.offsetWidth;
 });
@@ -51,22 +51,22 @@ onElements(".tabs [aria-current]", (link) => {
 // --- keys for links and buttons -------------------------------------------------------------------------------------------------
 
 document.addEventListener("keydown", (event) => {
-  // In a tree a letter is the beginning of a name.
+  // In a tree, letters search for a name.
   if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("[role=tree]")) return;
   document.querySelector(`:is(a, button)[aria-keyshortcuts="${CSS.escape(event.key)}"]`)?.click();
 });
 
 // --- what cannot be shown any more ----------------------------------------------------------------------------------
 
-// What was shown stays; a reader who asked for something is told why it does not come.
+// The page stays as it is, and a failed request of the reader's own is explained.
 document.addEventListener("htmx:response:error", (event) => {
   const { status } = event.detail.ctx.response;
-  if (status === 422) return; // the answer says why
+  if (status === 422) return; // the response says why
   toast(status === 404 ? "This is no longer there." : `The server answered ${status}.`, { failed: true });
 });
 
 document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
-  if (!ctx || ctx.request.method === "GET") return; // what was shown stays
+  if (!ctx || ctx.request.method === "GET") return; // a failed refresh changes nothing
   const words = "No answer came. Look whether it was done, then try again.";
   const place = ctx.sourceElement.closest("dialog[open]")?.querySelector("[role=alert]");
   if (place) place.textContent = words;
@@ -77,7 +77,7 @@ document.addEventListener("live:refused", () => {
   toast("This session was deleted, or you may no longer see it.", { failed: true });
 });
 
-// A note that is opened at the lower edge would be opened out of sight.
+// Scroll to an opened note, which may lie below the visible part.
 document.addEventListener(
   "toggle",
   (event) => {

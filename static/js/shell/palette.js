@@ -1,4 +1,4 @@
-// The command palette: everything the page can do and every page, session and turn, by typing a part of its name.
+// The command palette: finds the page's actions and every page, session and turn by a part of the name.
 import { Combobox } from "./combobox.js";
 import { build, onElements } from "./dom.js";
 
@@ -27,10 +27,10 @@ class Palette extends Combobox {
     this.list();
   }
 
-  /** Return what the page offers now: its links to other pages and whatever names itself a command. */
+  /** Return the page's present commands: links to other pages, and elements marked as commands. */
   get offers() {
     const links = [...document.querySelectorAll(".nav a")].map((link) => [link.textContent.trim(), "page", link]);
-    // What can be done with what the page shows comes first, then what is everywhere.
+    // Commands of this page come first, then those of every page.
     const here = document.querySelectorAll("main :is([data-command], a[aria-keyshortcuts], .menu__list > a, .tabs a)");
     const acts = [...here, ...document.querySelectorAll("[data-command]")]
       .filter((act) => !act.disabled)
@@ -48,11 +48,11 @@ class Palette extends Combobox {
       this.targets.set(build("li", { class: "combo__option", role: "option", id: `palette-${place}` }, ...words), target);
     }
     this.commands.replaceChildren(...this.targets.keys());
-    this.activate(this.commands.firstElementChild); // at once: who types fast presses Enter before the server has answered
+    this.activate(this.commands.firstElementChild); // at once, because Enter may come before the server's answer
     if (!this.field.value.trim()) this.settle();
   }
 
-  /** Choose among all that was found, once the server has answered. */
+  /** Activate the first option once the server has answered. */
   settle() {
     if (!this.field.value.trim()) this.found.replaceChildren();
     this.none.hidden = this.options.length > 0;
@@ -64,13 +64,13 @@ class Palette extends Combobox {
     if (event.key === "ArrowDown") this.step(1);
     else if (event.key === "ArrowUp") this.step(-1);
     else if (event.key === "Enter") {
-      this.isEntered = !this.active; // the server has not answered yet: its first option is meant
+      this.isEntered = !this.active; // before the server's answer Enter means its first option
       this.active?.click();
     } else return;
     event.preventDefault();
   }
 
-  /** Close, and do what the command stands for; a link leads on by itself. */
+  /** Close and run the command. A link is followed by the browser. */
   leave(option) {
     if (!option) return;
     this.root.close();

@@ -1,4 +1,4 @@
-// What pages show of a session: for each part, the messages after which it shows something else.
+// The parts of a session's page, each with the messages after which it must be fetched again.
 
 const ENDED = ["turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted"];
 
@@ -28,7 +28,7 @@ export const PARTS = {
   ],
 };
 
-/** Return the names of the DOM events that stand for a message: its kind, and each part with and without the turn. */
+/** Return the names of a message's DOM events: its kind, and each part with and without the turn. */
 export function eventNames({ kind, payload }) {
   const parts = Object.keys(PARTS).filter((part) => PARTS[part].includes(kind));
   const ofTurn = payload?.request_id ? parts.map((part) => `${part}:${payload.request_id}`) : [];

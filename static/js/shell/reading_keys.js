@@ -1,7 +1,7 @@
 // Keys for reading: from turn to turn of a conversation, or from row to row of a list, and into one.
 import { isTyping } from "./dom.js";
 
-/** Go to the next or previous of some elements; `focusOf` gives what of one takes the focus. */
+/** Go to the next or previous element. `focusOf` returns the part of it that takes the focus. */
 function step(all, by, first, focusOf) {
   if (!all.length) return;
   const at = all.findIndex((one) => one.contains(document.activeElement));
@@ -13,7 +13,7 @@ function step(all, by, first, focusOf) {
 function goTo(by) {
   const exchanges = [...document.querySelectorAll(".exchange")];
   for (const exchange of exchanges) exchange.tabIndex = -1;
-  // Nobody is at a turn yet: the newest is nearest, and it comes last in a conversation and first in a list.
+  // Without a current turn begin at the newest: the last of a conversation, the first of a list.
   step(exchanges, by, exchanges.length - 1, (exchange) => exchange);
   step([...document.querySelectorAll("[data-row]")], by, 0, (row) => row.querySelector("[data-row-link]"));
 }

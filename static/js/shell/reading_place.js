@@ -1,4 +1,4 @@
-// Earlier messages come in above what one reads: that stays where it is on the screen, and the keys go on from there.
+// When earlier messages are inserted above, the text being read keeps its place on the screen and the focus.
 let held = null;
 
 document.addEventListener("htmx:before:swap", ({ detail }) => {
@@ -12,7 +12,7 @@ document.addEventListener("htmx:after:swap", () => {
   held = null;
   const moved = () => exchange.getBoundingClientRect().top - top;
   exchange.closest(".chat__scroll").scrollBy({ top: moved(), behavior: "instant" });
-  scrollBy({ top: moved(), behavior: "instant" }); // on a phone the page scrolls, not the pane
+  scrollBy({ top: moved(), behavior: "instant" }); // on a phone the page scrolls and not the pane
   exchange.tabIndex = -1;
   exchange.focus({ preventScroll: true }); // the link that was pressed is gone
 });

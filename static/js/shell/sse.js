@@ -1,10 +1,10 @@
-// Server-sent events out of the response to a POST, which EventSource cannot make.
+// Server-sent events in the response to a POST, which EventSource cannot send.
 
 /**
- * Yield {event, data} for every frame of the stream; `data` is parsed JSON, or text where it is not JSON.
+ * Yield {event, data} for every frame of the stream; `data` is parsed JSON, or text if it is not JSON.
  * @param {Response} response
- * @param {number} silentMs how long nothing may come, not even a comment, before the stream counts as lost
- * @throws when it does, or when it breaks
+ * @param {number} silentMs how long the stream may be silent, comments included, before it counts as lost
+ * @throws if the stream is lost or breaks
  */
 export async function* readEvents(response, silentMs) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,4 +1,4 @@
-// Loaded early and not as a module, so that the page never flashes in the other theme or with the rail of another width.
+// Loaded early and not as a module, so that the page never flashes in the wrong theme or rail width.
 (() => {
   const root = document.documentElement;
 
@@ -6,11 +6,11 @@
     try {
       return localStorage.getItem(`mrpvm.${name}`);
     } catch {
-      return null; // Storage may be forbidden; what the system or the screen says then holds.
+      return null; // Storage may be forbidden; then the defaults of system and screen apply.
     }
   };
 
-  /** Set a choice of the reader's on the root element, or take it off it where it is none of the `values`; say so. */
+  /** Set the reader's choice on the root element, or remove it if it is not among `values`, and send an event. */
   const apply = (name, values, value) => {
     if (values.includes(value)) root.dataset[name] = value;
     else delete root.dataset[name];
@@ -42,7 +42,7 @@
       try {
         localStorage.setItem(`mrpvm.${name}`, value);
       } catch {
-        // The choice then lasts for this page alone.
+        // The choice then applies to this page only.
       }
     });
   }

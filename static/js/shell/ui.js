@@ -16,21 +16,21 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(text.trim());
     label.textContent = "Copied";
   } catch {
-    // Without a secure context there is no clipboard: mark the text, so that the keyboard can copy it.
+    // Without a secure context there is no clipboard: select the text for copying by keyboard.
     if (source) getSelection().selectAllChildren(source);
     label.textContent = "Press Ctrl+C";
   }
   setTimeout(() => (label.textContent = words), 1600);
 });
 
-/** Return the text of an element; folded JSON comes back in lines. */
+/** Return the text of an element, with folded JSON as indented lines. */
 function readable(source) {
   const text = source?.textContent ?? "";
   if (!source?.matches(".json")) return text;
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    return text; // A part that was cut is no JSON any more.
+    return text; // A shortened part is not valid JSON.
   }
 }
 
@@ -42,7 +42,7 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// Of a list of keys only those are shown that something on the page answers to; a name that is changed is selected.
+// The list of keys shows only keys that work on the page. A name to be changed is selected.
 document.addEventListener(
   "beforetoggle",
   ({ target: dialog }) => {
@@ -140,7 +140,7 @@ function dismissLater(box) {
   for (const name of ["pointerleave", "focusout"]) box.addEventListener(name, release);
 }
 
-/** Say why something was refused, given the `error` of an API answer: the sentence first, the code to search for it. */
+/** Show the `error` of an API answer: the sentence first, then the code. */
 export const toastRefusal = ({ message, code }) => toast(message, { failed: true, code });
 
 // A message that was rendered into the page.
@@ -167,5 +167,5 @@ const TIMES = "time[datetime][data-relative]";
 const showTimes = () => document.querySelectorAll(TIMES).forEach(showTime);
 onElements(TIMES, showTime);
 setInterval(showTimes, 30000);
-// A refreshed fragment brings the server's words for a time.
+// A refreshed fragment contains the server's text for a time.
 document.addEventListener("htmx:after:swap", showTimes);

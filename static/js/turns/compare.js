@@ -1,4 +1,4 @@
-// Two turns side by side: what is chosen in one graph is chosen in the other by the same id, and its row is in sight.
+// Two turns side by side: choosing a node in one graph chooses it in the other, and scrolls its row into view.
 import { onElements } from "../shell/dom.js";
 
 onElements(".compare", (page) => {

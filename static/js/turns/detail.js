@@ -43,7 +43,7 @@ document.addEventListener("keydown", (event) => {
 let matches = [];
 let current = 0;
 
-/** Mark every place of a text in the open tab; `step` goes on to the next one, or back. */
+/** Mark every occurrence of a text in the open tab. `step` moves to the next or previous one. */
 function find(detail, text, step) {
   const panel = detail.querySelector("[role=tabpanel]:not([hidden])");
   if (step === 0) {
@@ -91,14 +91,14 @@ function showAs(panel, kind) {
   for (const button of panel.querySelectorAll("[name=shown-as]")) button.setAttribute("aria-pressed", String(button.value === kind));
 }
 
-/** Build a list of the longer texts in a JSON document, each under the path that leads to it. */
+/** Build a list of the longer texts in a JSON document, each under its path. */
 function textsOf(json) {
   const list = build("div", { class: "texts" });
   let value;
   try {
     value = JSON.parse(json);
   } catch {
-    value = json; // A part that was cut is no JSON any more.
+    value = json; // A shortened part is not valid JSON.
   }
   const visit = (item, path) => {
     if (typeof item === "string") {

@@ -1,5 +1,5 @@
 // The graph's canvas: fit, centre, select, open. The SVG inside may be replaced at any time while a turn runs; the view,
-// the selection and the focus outlive it.
+// the selection and the focus stay.
 import { isTyping, onElements } from "../shell/dom.js";
 import { nearest } from "./graph_keys.js";
 import { Minimap } from "./minimap.js";
@@ -10,7 +10,7 @@ import { noteAll, noteToggle, select, selectedId } from "./selection.js";
 const READABLE_ZOOM = 1;
 const FAR_ZOOM = 0.45;
 const FIT_PADDING = 16;
-// A small graph is not blown up, but a very large screen is read from farther away.
+// A small graph is enlarged only on a very large screen, which is read from farther away.
 const FIT_ZOOM = 1.25;
 const FIT_ZOOM_WIDE = 1.75;
 const WIDE_PX = 1800;
@@ -29,7 +29,7 @@ class GraphView {
 
   // --- the drawing ---------------------------------------------------------------------------------------------------
 
-  /** Take over the SVG that now lies in the canvas. */
+  /** Adopt the SVG that is in the canvas now. */
   adopt() {
     const svg = this.canvas.querySelector("svg.graph");
     if (!svg || svg === this.svg) return;
@@ -37,7 +37,7 @@ class GraphView {
     this.svg = svg;
     this.viewport = svg.querySelector(".viewport");
     this.size = { width: svg.viewBox.baseVal.width, height: svg.viewBox.baseVal.height };
-    // From here on one unit is one pixel and the group is moved instead.
+    // From now on one unit is one pixel, and the group is transformed.
     svg.removeAttribute("viewBox");
     svg.removeAttribute("width");
     svg.removeAttribute("height");
@@ -72,7 +72,7 @@ class GraphView {
     this.map.update(view);
   }
 
-  /** Show all of it, as large as the paper allows. */
+  /** Show the whole graph for printing, as large as the paper allows. */
   unroll() {
     this.svg?.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height}`);
     this.viewport?.removeAttribute("transform");
@@ -85,13 +85,13 @@ class GraphView {
 
   onResize() {
     if (!this.svg || !this.canvas.clientWidth) return;
-    // The details of a choice take room beside the picture, which stays where it is.
+    // The detail panel takes space beside the graph, which must not move.
     if (this.pan.view && (this.pan.touched || this.chosen)) this.map.update(this.pan.view);
     else this.start();
     if (this.chosen) this.reveal(this.chosen);
   }
 
-  /** Return whether the whole graph is in sight: a picture that grows then stays where it is. */
+  /** Return whether the whole graph is visible: then a growing graph does not move. */
   fits({ x, y, zoom }) {
     const { clientWidth, clientHeight } = this.canvas;
     return x >= 0 && y >= 0 && x + this.size.width * zoom <= clientWidth && y + this.size.height * zoom <= clientHeight;
@@ -115,7 +115,7 @@ class GraphView {
     this.pan.show({
       zoom,
       x: Math.max((clientWidth - this.size.width * zoom) / 2, FIT_PADDING),
-      // At the top, so that a picture that grows does not move.
+      // At the top, so that a growing graph does not move.
       y: FIT_PADDING,
     });
   }
@@ -128,7 +128,7 @@ class GraphView {
   centre(group, { zoom = Math.max(this.pan.view.zoom, 0.9) } = {}) {
     const box = this.boxOf(group);
     const { clientWidth, clientHeight } = this.canvas;
-    // A frame taller than the canvas is shown from its header on.
+    // A frame taller than the canvas is shown from its header.
     const height = Math.min(box.height, (clientHeight - 2 * FIT_PADDING) / zoom);
     const width = Math.min(box.width, (clientWidth - 2 * FIT_PADDING) / zoom);
     this.pan.glide({
@@ -138,7 +138,7 @@ class GraphView {
     });
   }
 
-  /** Move only as far as it takes to see the item. */
+  /** Move only as far as needed to show the item. */
   reveal(group) {
     if (!this.pan.view || !this.canvas.clientWidth) return;
     const box = this.boxOf(group);
@@ -157,7 +157,7 @@ class GraphView {
     if (!id || !reveal) return;
     const group = this.item(id);
     if (group) return this.reveal(group);
-    // It lies in a frame that is shut: the server opens what is around it.
+    // It is in a closed frame: the server opens the frames around it.
     this.awaited = id;
     this.canvas.dispatchEvent(new Event("turn:unseen"));
   }
@@ -169,7 +169,7 @@ class GraphView {
     this.reveal(group);
   }
 
-  /** Mark the selected item, its edges and the attempts that replaced it or that it replaced. */
+  /** Mark the selected item, its edges, and the attempts before and after it. */
   showSelection() {
     if (!this.svg) return;
     for (const element of this.svg.querySelectorAll(".is-selected, .is-related, .is-linked")) {
@@ -195,14 +195,14 @@ class GraphView {
     for (const each of reached) if (each !== id) this.item(each)?.classList.add("is-related");
   }
 
-  /** Open or shut one frame: the server lays out the graph anew. */
+  /** Open or close one frame. The server lays the graph out again. */
   toggle(button) {
     noteToggle(button.dataset.toggle, button.getAttribute("aria-expanded") === "false");
     this.pan.touched = true;
     document.dispatchEvent(new CustomEvent("turn:folded"));
   }
 
-  /** Open or shut all frames within the root's own. */
+  /** Open or close all frames inside the root frame. */
   toggleAll(isOpening) {
     noteAll(isOpening);
     this.pan.touched = false;
@@ -274,7 +274,7 @@ class GraphView {
     actions[event.key]();
   }
 
-  /** Go to the next box in a direction; with Shift, or without a box in focus, the picture itself moves. */
+  /** Go to the next box in a direction. With Shift, or without a focused box, move the view. */
   arrow(group, dx, dy, event) {
     if (!group || event.shiftKey) return this.pan.by(-dx * STEP_PX, -dy * STEP_PX);
     const groups = [...this.svg.querySelectorAll("[data-id]")];
@@ -285,7 +285,7 @@ class GraphView {
   }
 }
 
-/** Return the ids of everything that was tried in one place: retries form a chain. */
+/** Return the ids of all attempts in one place: retries form a chain. */
 function attemptsAround(id, edges) {
   const reached = new Set([id]);
   for (let before = 0; before !== reached.size; ) {

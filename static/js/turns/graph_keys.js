@@ -1,8 +1,8 @@
-// Which box lies next in a direction.
+// Find the next box in a direction.
 
 /**
  * Return the group whose box lies nearest in the direction (dx, dy), or null.
- * A box far off the line counts as farther away; the frame around a box is reached with the arrow up.
+ * A box beside the line counts as farther away. Arrow up reaches the frame around a box.
  * @param {{group: Element, box: {x: number, y: number, width: number, height: number}}[]} items
  */
 export function nearest(items, from, dx, dy) {
@@ -26,5 +26,5 @@ export function nearest(items, from, dx, dy) {
   return best;
 }
 
-// A tall frame is met at its header.
+// The place of a tall frame is its header.
 const anchor = (box) => ({ x: box.x + Math.min(box.width, 176) / 2, y: box.y + Math.min(box.height, 42) / 2 });

@@ -1,4 +1,4 @@
-// The whole graph small in the canvas's corner while it does not fit, with the part in sight outlined; a press moves it.
+// A small view of the whole graph if it does not fit, with the visible part outlined. A press moves that part.
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDEST = 180;
@@ -11,7 +11,7 @@ const draw = (name, attributes) => {
 };
 
 export class Minimap {
-  /** @param {(x: number, y: number) => void} moveTo  asks for the graph's point to be in the middle */
+  /** @param {(x: number, y: number) => void} moveTo  centres a point of the graph */
   constructor(canvas, moveTo) {
     this.canvas = canvas;
     this.moveTo = moveTo;
@@ -20,7 +20,7 @@ export class Minimap {
     this.svg.addEventListener("pointermove", (event) => event.buttons === 1 && this.onPointer(event));
   }
 
-  /** Draw the boxes of a graph anew. */
+  /** Draw the boxes of a graph again. */
   adopt(graph, size) {
     this.size = size;
     const scale = Math.min(WIDEST / size.width, TALLEST / size.height);
@@ -36,7 +36,7 @@ export class Minimap {
     this.svg.replaceChildren(...boxes, this.window);
   }
 
-  /** Show which part is in sight; the map stays away while everything is. */
+  /** Outline the visible part. Hide the map while everything is visible. */
   update({ x, y, zoom }) {
     const { clientWidth, clientHeight } = this.canvas;
     const shown = { x: -x / zoom, y: -y / zoom, width: clientWidth / zoom, height: clientHeight / zoom };

@@ -1,5 +1,5 @@
-// The ARIA tree of the outline: arrows, Home, End, Enter, type-ahead; one stop of the Tab key. Rows are flat and say
-// their level. Of a long outline only the rows in sight, and some beside, are in the document.
+// The ARIA tree of the outline: arrows, Home, End, Enter, type-ahead; one Tab stop. Rows are flat and state
+// their level. Only the visible rows of a long outline, and some around them, are in the document.
 import { onElements } from "../shell/dom.js";
 import { select, selectedId } from "./selection.js";
 import { toast } from "../shell/ui.js";
@@ -19,7 +19,7 @@ class Outline {
     document.addEventListener("turn:selected", (event) => this.showSelected(event.detail.id, { reveal: true }));
     document.addEventListener("htmx:after:swap", () => this.tree.isConnected && this.adopt());
     this.scroller.addEventListener("scroll", () => this.isWindowed && this.mount(), { passive: true });
-    // The rest of a long outline comes when the page is there.
+    // The rest of a long outline is fetched after the page is loaded.
     if (tree.dataset.restUrl) (globalThis.requestIdleCallback ?? setTimeout)(() => this.loadRest());
   }
 
@@ -34,9 +34,9 @@ class Outline {
     this.showSelected(selectedId(), { reveal: false });
   }
 
-  /** Take over rows: those that are in the document now, or others in their place. */
+  /** Adopt rows: those in the document, or others that replace them. */
   adopt(found = [...this.tree.querySelectorAll("[role=treeitem]")]) {
-    // Rows of our own window are known already.
+    // Rows that this module inserted are known already.
     if (found.length && found.every((row) => this.places?.get(row.dataset.id)?.row === row)) return;
     this.rows = found;
     this.places = new Map(found.map((row, index) => [row.dataset.id, { row, index }]));
@@ -53,7 +53,7 @@ class Outline {
     else this.rove(this.places.get(this.current).row, { focus: false });
   }
 
-  /** Compute which rows show: those without a shut row around them. */
+  /** Compute the rows that can be seen: those without a closed ancestor. */
   refold() {
     this.visible = [];
     this.visibleAt = new Map();
@@ -69,7 +69,7 @@ class Outline {
     if (this.isWindowed) this.mount({ force: true });
   }
 
-  /** Put the rows in sight into the document. */
+  /** Insert the visible rows into the document. */
   mount({ force = false } = {}) {
     const { scrollTop } = this.scroller;
     const first = Math.max(0, Math.floor((scrollTop - this.tree.offsetTop) / this.rowHeight) - BESIDE_ROWS);
@@ -81,12 +81,12 @@ class Outline {
     this.before.style.height = `${first * this.rowHeight}px`;
     this.after.style.height = `${Math.max(0, this.visible.length - first - shown.length) * this.rowHeight}px`;
     this.tree.replaceChildren(this.before, ...shown, this.after);
-    // Where the focused row is taken out and put in again, a browser may lay out the empty tree in between.
+    // While the focused row is moved, a browser may lay out the empty tree.
     this.scroller.scrollTop = scrollTop;
     if (focused && this.tree.contains(this.places.get(focused)?.row)) this.places.get(focused).row.focus({ preventScroll: true });
   }
 
-  /** Make a row the one stop of the Tab key, and bring it into sight. */
+  /** Make a row the Tab stop, and scroll it into view. */
   rove(row, { focus = true } = {}) {
     if (!row) return;
     const before = this.places.get(this.current)?.row;
@@ -123,7 +123,7 @@ class Outline {
     if (reveal) this.bringIntoSight(place.row);
   }
 
-  /** Return the rows around a row, the nearest first. */
+  /** Yield the ancestors of a row, the nearest first. */
   *around(index) {
     let level = this.levels[index];
     for (let place = index - 1; place >= 0 && level > 1; place -= 1) {
@@ -141,7 +141,7 @@ class Outline {
   onClick(event) {
     const row = event.target.closest("[role=treeitem]");
     if (!row) return;
-    // The sign before a frame's name opens and shuts it.
+    // The sign before a frame's name opens and closes it.
     if (event.target.closest(".outline__fold")) return this.fold(row, row.getAttribute("aria-expanded") === "false");
     this.rove(row);
   }
@@ -170,12 +170,12 @@ class Outline {
     event.stopPropagation();
   }
 
-  /** Go to the next row whose name begins with what is being typed. */
+  /** Go to the next row whose name begins with the typed letters. */
   typeAhead(key, at) {
     clearTimeout(this.typing);
     this.typing = setTimeout(() => (this.typed = ""), TYPING_MS);
     this.typed = (this.typed ?? "") + key.toLowerCase();
-    // The same letter again goes on to the next; a longer beginning may stay where it is.
+    // The same letter again moves on. A longer beginning may match the current row.
     const sameLetter = [...this.typed].every((letter) => letter === this.typed[0]);
     const wanted = sameLetter ? this.typed[0] : this.typed;
     const from = sameLetter ? at + 1 : at;

@@ -1,9 +1,9 @@
-// Draws the overview's charts from the series in the page; the table below them says the same to everybody.
+// Draw the overview's charts from the series in the page. The table below has the same figures as text.
 const place = document.querySelector("[data-charts]");
 
 const HEIGHT = 220;
 
-/** Return the page's colours as they are now. */
+/** Return the page's present colours. */
 function colours() {
   const style = getComputedStyle(document.documentElement);
   const probe = document.createElement("span");
@@ -20,7 +20,7 @@ function colours() {
   return found;
 }
 
-/** Return the places of values that no line joins to a neighbour; null where all points are drawn anyway. */
+/** Return the indexes of isolated values, or null if all points are drawn anyway. */
 function isolated(chart, number, areShown) {
   const values = chart.data[number];
   const alone = (place) => values[place] != null && values[place - 1] == null && values[place + 1] == null;
@@ -31,7 +31,7 @@ function line(label, stroke, { unit = "", dash } = {}) {
   return { label, stroke, dash, width: 2, points: { size: 5, filter: isolated }, spanGaps: false, value: (_, value) => (value === null ? "–" : `${value.toLocaleString()}${unit}`) };
 }
 
-/** Return by chart what it draws. */
+/** Return the series of each chart. */
 function charts(series, colour) {
   return {
     turns: {
@@ -46,7 +46,7 @@ function charts(series, colour) {
   };
 }
 
-/** Return the labels of points in time: the hour within a day, the date beyond. */
+/** Return the labels of points in time: hours within a day, otherwise dates. */
 function moments(ticks, times) {
   const isOneDay = times.at(-1) - times[0] <= 86_400;
   return ticks.map((tick) => {
@@ -55,7 +55,7 @@ function moments(ticks, times) {
   });
 }
 
-const shown = new Map(); // by the element that a chart stands in
+const shown = new Map(); // charts by their element
 
 function draw() {
   const series = JSON.parse(place.dataset.charts);
@@ -86,7 +86,7 @@ if (place) {
   draw();
   const resizes = new ResizeObserver(() => shown.forEach((chart, target) => chart.setSize({ width: target.clientWidth, height: HEIGHT })));
   for (const target of shown.keys()) resizes.observe(target);
-  // Canvases do not follow a change of theme by themselves.
+  // A canvas does not follow a change of theme.
   document.documentElement.addEventListener("themechange", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }

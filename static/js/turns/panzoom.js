@@ -1,4 +1,4 @@
-// A view that is moved and scaled by pointer, wheel and calls; whoever owns it draws it.
+// A view that pointer, wheel and calls move and scale. Its owner draws it.
 import { reducedMotion } from "../shell/dom.js";
 
 export const MIN_ZOOM = 0.08;
@@ -8,8 +8,8 @@ const DRAG_PX = 4;
 
 export class PanZoom {
   /**
-   * @param {HTMLElement} canvas  where pointers act
-   * @param {(view: {x: number, y: number, zoom: number}) => void} draw  called once a frame at most
+   * @param {HTMLElement} canvas  receives the pointer events
+   * @param {(view: {x: number, y: number, zoom: number}) => void} draw  called at most once per animation frame
    */
   constructor(canvas, draw) {
     this.canvas = canvas;
@@ -23,7 +23,7 @@ export class PanZoom {
     for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => this.onEnd(event));
   }
 
-  /** Show a view; `byHand` tells that the reader asked for it. */
+  /** Show a view. `byHand` says that the reader moved it. */
   show(view, { byHand = true } = {}) {
     this.view = view;
     if (byHand) this.touched = true;
@@ -59,7 +59,7 @@ export class PanZoom {
     this.gliding = requestAnimationFrame(step);
   }
 
-  /** Return whether the press that just ended moved the picture; asked once by the click that follows. */
+  /** Return whether the last press moved the view. The click after it asks once. */
   wasDragged() {
     const { dragged } = this;
     this.dragged = false;
@@ -73,7 +73,7 @@ export class PanZoom {
 
   onWheel(event) {
     event.preventDefault();
-    // A wheel scrolls, with Ctrl it zooms; pinching arrives as a wheel with Ctrl.
+    // The wheel scrolls, with Ctrl it zooms. A pinch is reported as wheel with Ctrl.
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
     if (event.ctrlKey || event.metaKey) return this.zoomBy(Math.exp(-event.deltaY * unit * 0.01), this.at(event));
     const [dx, dy] = event.shiftKey ? [event.deltaY, event.deltaX] : [event.deltaX, event.deltaY];

@@ -1,12 +1,12 @@
-// What a reader chose on the turn page. The address holds it: the node (sel), the view, the tab, the frames opened and
-// shut. Graph, timeline, outline and details listen to `turn:selected` and show the same node.
+// The reader's choices on the turn page. The address holds them: the node (sel), view, tab, and the frames opened and
+// closed. Graph, timeline, outline and details listen to `turn:selected` and show the same node.
 
 const read = (name) => new URL(location.href).searchParams.get(name);
 
 export const selectedId = () => read("sel");
 export const chosenView = () => read("view") ?? "graph";
 
-/** Put a parameter into the address without a step in the browser's history; an empty value takes it out. */
+/** Set a parameter of the address without a new history entry. An empty value removes it. */
 export function setParameter(name, value) {
   const url = new URL(location.href);
   if (value) url.searchParams.set(name, value);
@@ -17,14 +17,14 @@ export function setParameter(name, value) {
 /**
  * Choose a node, or none.
  * @param {string | null} id
- * @param {{reveal?: boolean}} options  reveal: whether views move so that the node is in sight
+ * @param {{reveal?: boolean}} options  reveal: whether views scroll to the node
  */
 export function select(id, { reveal = true } = {}) {
   setParameter("sel", id);
   document.dispatchEvent(new CustomEvent("turn:selected", { detail: { id, reveal } }));
 }
 
-/** Note in the address that a frame was opened or shut. */
+/** Record in the address that a frame was opened or closed. */
 export function noteToggle(id, isOpening) {
   const url = new URL(location.href);
   const lists = { open: new Set(url.searchParams.getAll("open")), shut: new Set(url.searchParams.getAll("shut")) };
@@ -33,7 +33,7 @@ export function noteToggle(id, isOpening) {
   writeLists(url, lists);
 }
 
-/** Note that every frame is open, or shut. */
+/** Record in the address that every frame is open or closed. */
 export function noteAll(isOpening) {
   writeLists(new URL(location.href), { open: isOpening ? ["all"] : [], shut: isOpening ? [] : ["all"] });
 }
@@ -46,14 +46,14 @@ function writeLists(url, lists) {
   history.replaceState(history.state, "", url);
 }
 
-// Graph, timeline and details are asked for with what the reader opened, shut and chose.
+// Requests for graph, timeline and details carry the reader's choices.
 document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
   if (!ctx.sourceElement.matches(".graph-canvas, #timeline, #detail")) return;
   const shown = new URL(location.href).searchParams;
   for (const name of ["open", "shut", "sel"]) for (const id of shown.getAll(name)) ctx.request.body.append(name, id);
 });
 
-// Rows, links and buttons anywhere on the page choose a node by its id.
+// Rows, links and buttons of the whole page choose a node by its id.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("[data-select]");
   if (!link || event.ctrlKey || event.metaKey || !document.querySelector(".turn, .compare")) return;

@@ -1,4 +1,4 @@
-// The timeline: choose, walk and fold like the graph; its bars need no script. It is fetched when it is first shown.
+// The timeline: choose, move and fold as in the graph. Its bars need no script. It is fetched when first shown.
 import { isTyping, onElements } from "../shell/dom.js";
 import { chosenView, noteToggle, select, selectedId } from "./selection.js";
 
@@ -7,7 +7,7 @@ class Timeline {
     this.place = place;
     place.addEventListener("click", (event) => this.press(event.target));
     place.addEventListener("keydown", (event) => this.onKey(event));
-    // It is fetched when it is first shown, and only then kept as the turn is.
+    // It is fetched when first shown, and refreshed with the turn only from then on.
     place.addEventListener("htmx:config:request", (event) => this.isWanted(event.detail.ctx.sourceEvent) || event.preventDefault());
     document.addEventListener("turn:selected", (event) => this.onSelected(event.detail));
     document.addEventListener("htmx:after:swap", () => this.mark());

@@ -1,9 +1,9 @@
-// The turn page's own switches: which view, which tab; and the graph as a picture to keep.
+// The turn page's switches for view and tab, and the graph as an image file.
 import { build, onElements } from "../shell/dom.js";
 import { setParameter } from "./selection.js";
 import { toast } from "../shell/ui.js";
 
-// --- views and tabs: links that work without scripts, and do not leave the page with them ----------------------------
+// --- views and tabs: links that work without scripts, and switch within the page with them ---------------------------
 
 const nameIn = (link, parameter, usual) => new URL(link.href).searchParams.get(parameter) ?? usual;
 
@@ -12,7 +12,7 @@ onElements(".turn", (turn) => {
   const tabs = [...document.querySelectorAll(".turn-tabs a[href^='?']")];
   const views = [...turn.querySelectorAll(".views a")];
 
-  /** Choose a link of a group, in the group and in the address. */
+  /** Mark a link of a group as chosen, and set it in the address. */
   const choose = (links, chosen, parameter, usual) => {
     for (const link of links) {
       if (link === chosen) link.setAttribute("aria-current", "true");
@@ -43,7 +43,7 @@ onElements(".turn", (turn) => {
       if (event.ctrlKey || event.metaKey) return;
       event.preventDefault();
       choose(tabs, tab, "tab", "run");
-      if (!tab.hasAttribute("hx-get")) show(tab); // the others are shown once their panel is there
+      if (!tab.hasAttribute("hx-get")) show(tab); // the others are shown once their panel is loaded
     });
     tab.addEventListener("htmx:after:swap", () => tab.hasAttribute("aria-current") && show(tab));
   }

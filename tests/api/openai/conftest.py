@@ -1,4 +1,4 @@
-"""What the dialect's tests share: the official SDK as the client of a live server."""
+"""Fixtures of the OpenAI tests: the official SDK as the client of a live server."""
 
 from collections.abc import Callable, Iterator
 
@@ -19,7 +19,7 @@ def key_of(caller: Caller) -> str:
 
 @pytest.fixture
 def sdk(project: Project, live_asgi: LiveServer, editor: Caller) -> Iterator[OpenAI]:
-    """Return the SDK with an editor's key; it does not try again by itself."""
+    """Return the SDK with an editor's key and without retries."""
     with OpenAI(
         base_url=f"{live_asgi.url}/v1", api_key=key_of(editor), max_retries=0, timeout=PATIENCE_SECONDS
     ) as client:
@@ -28,7 +28,7 @@ def sdk(project: Project, live_asgi: LiveServer, editor: Caller) -> Iterator[Ope
 
 @pytest.fixture
 def say(sdk: OpenAI) -> Callable[..., str]:
-    """Return what one more message to a conversation is answered; the conversation, a list, grows by both."""
+    """Return the answer to one more message, and append both to the conversation, a list."""
 
     def ask(conversation: list[dict[str, str]], text: str, **more: object) -> str:
         conversation.append({"role": "user", "content": text})
