@@ -67,7 +67,7 @@ class Descriptor:
     A plugin that `is_quick` is called on the thread of the turn, which cannot abandon it: its work is bounded, it asks
     no model, and it waits for nothing but `context.knowledge`. One that is not `is_deterministic` may return something
     else for the same input: a replay takes its recorded result. A KB plugin
-    that would skip every event says so by `heeds_events`, and hears of none.
+    that would skip every event sets `heeds_events` to False and is sent none.
     """
 
     id: str
@@ -275,7 +275,7 @@ class RetrieveInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """Evidence per intent, in intent order, with the fate of every unit that was looked at; `notes` say how."""
+    """Evidence per intent, in intent order, with what became of every unit that was considered; `notes` say how."""
 
     status: Literal["success", "insufficient", "error"]
     evidence: tuple[Evidence, ...] = ()
@@ -319,7 +319,7 @@ class KBRetriever(Protocol):
         """Return evidence per intent; `insufficient` when another plugin should look too."""
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped", "error"] | PluginError:
-        """Take notice of a change; whatever is derived from it is the plugin's own affair.
+        """Take notice of a change; what the plugin derives from it is up to the plugin.
 
         A `PluginError` is status `error` with its reason; either is recorded, and stops nothing.
         """

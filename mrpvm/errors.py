@@ -22,7 +22,7 @@
         ├── BudgetExceeded      calls ran out
         ├── EngineTimeout       time ran out
         ├── TurnCancelled       somebody stopped it
-        └── TurnInterrupted     the process went away under it
+        └── TurnInterrupted     its process ended before it did
 
 Codes are stable strings; which HTTP status belongs to a code is the API's table, not known here.
 """

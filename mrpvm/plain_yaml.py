@@ -1,4 +1,4 @@
-"""YAML that strangers write: texts, truths, decimal numbers, null, lists and mappings, and nothing else of it."""
+"""A YAML loader for untrusted files: texts, booleans, decimal numbers, null, lists and mappings alone."""
 
 import yaml
 
@@ -6,7 +6,7 @@ _KNOWN = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float
 
 
 class PlainLoader(yaml.SafeLoader):
-    """Without aliases, by which a small file represents a huge one, and without tags.
+    """Refuses tags, and aliases, by which a small file can represent a huge one.
 
     Dates stay texts. Numbers are decimal: those of base 60, which YAML 1.1 has, take quadratic time to read.
     """

@@ -383,7 +383,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    # A turn asks the same again and again: what a connection has asked five times is planned once.
+    # A turn repeats its statements: one that a connection has run five times is prepared.
     # Nobody waits for a lock without end, nor longer than SQLite's writers wait, unless the address says otherwise.
     DATABASES["default"]["OPTIONS"] = {
         "connect_timeout": 10,
@@ -514,7 +514,7 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "WARNING", "propagate": True},
         "django.request": {"level": "ERROR"},  # a client's 4xx is its own to read
-        # Answered with 400, and with a traceback each: a stranger filled the log. Refused forms are a line each.
+        # Each is answered with 400 and has a traceback, so strangers could fill the log. Refused forms log one line.
         "django.security": {"level": "CRITICAL"},
         "django.security.csrf": {"level": "WARNING"},
         "mrpvm": {"level": "INFO"},

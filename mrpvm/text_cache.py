@@ -40,7 +40,7 @@ class TextCache[**Given, Result]:
         group.caches.append(self)
 
     def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
-        """Return the function's result, worked out again unless it is still held."""
+        """Return the function's result, computed again unless it is still held."""
         key: Hashable = (args, *kwargs.items()) if kwargs else args[0] if len(args) == 1 else args
         try:
             held = self._results[key]
@@ -84,7 +84,7 @@ def clear_all() -> None:
 
 
 def deep_size(value: object) -> int:
-    """Return the bytes of a value and of what it holds, which is no part of itself.
+    """Return the bytes of a value and of all that it holds; a value must not contain itself.
 
     What all share (enum members, say) is left out; what the value holds in two places counts twice.
     """

@@ -54,7 +54,7 @@ DEFAULT_ACTS_BY_ROLE: Mapping[str, tuple[str, ...]] = {
 """Acts a unit is useful for when it does not say."""
 
 CHARS_PER_TOKEN = 4
-"""Of an estimate, where nobody counted."""
+"""Characters of a token, for estimates."""
 
 Store = Literal["current-turn", "session", "draft", "kb"]
 AnswerStatus = Literal["answered", "no-context", "failed"]
@@ -414,7 +414,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """Everything a turn may look at, frozen by preparation; `is_streamed`: somebody reads along.
+    """Everything a turn may look at, frozen by preparation; `is_streamed`: the answer is read while it is written.
 
     `earlier` are messages of the user that `history` leaves out. `resolves_references` is false for a message that is
     read as it stands: detectors then see neither.

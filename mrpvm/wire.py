@@ -16,7 +16,7 @@ _PLAIN = frozenset({type(None), str, int, float, bool})
 type JSONObject = dict[str, Any]
 """A JSON object whose names are not listed here."""
 _EMPTY: tuple[()] = ()
-"""There is one empty tuple, and most fields that hold several values hold none."""
+"""CPython has one empty tuple, so it is recognised by identity; most fields of several values are empty."""
 
 
 OPTIONAL: Mapping[str, Any] = {"is_optional": True}
@@ -127,8 +127,8 @@ def first_text(value: Any) -> str:
 class WireWriter:
     """Writes values as JSON, with the same names as `to_wire` and without its copy of everything.
 
-    One kind of objects is told briefly: without what is None or empty in them. A frozen object that many values hold is
-    read once.
+    Objects of one class are written without their None and empty fields. A frozen object that many values hold is read
+    once.
     """
 
     def __init__(self, brief: type | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Who acts in a request: its user, or the holder of the key that it turns out to have."""
+"""Who acts in a request: its user, or the holder of its API key."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ def user_at(user: Any, address: str) -> Actor:
 
 
 class ActingUser:
-    """Middleware: the request's user acts in everything below it, or the holder of the key that it turns out to have.
+    """Middleware: names who acts in a request, its user or the holder of its API key.
 
     The user is read when a change is recorded: a request that changes nothing costs no query.
     """

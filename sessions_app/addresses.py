@@ -1,4 +1,4 @@
-"""What the addresses of pages and of the API have in common: `<id:...>`, registered when this is imported."""
+"""The path converter `<id:...>` of pages and of the API; importing this module registers it."""
 
 from django.urls import register_converter
 from django.urls.converters import StringConverter

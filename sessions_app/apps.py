@@ -11,7 +11,7 @@ class SessionsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the system checks, name what nobody may read, watch users, and fill the machine's registry."""
+        """Register the system checks, the secrets to redact, the receivers for changes of users, and the plugins."""
         from mrpvm.llm.redaction import name_secrets
         from sessions_app import checks  # noqa: F401 (checks register when imported, after the settings)
         from sessions_app.actions.settings.users import watch_users

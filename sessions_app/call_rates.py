@@ -31,7 +31,7 @@ def is_allowed(name: str, per_minute: int) -> bool:
 
 
 def network_of(address: str) -> str:
-    """Return what an address counts as: itself, or the /64 of an IPv6 address, all of which one subscriber has."""
+    """Return the address that is counted: itself, or its /64 network for IPv6, which belongs to one subscriber."""
     try:
         known = ip_address(address)
     except ValueError:

@@ -1,7 +1,7 @@
 """Failures of the database: dead connections are closed, and callers get an error that says what it cannot do.
 
-What the database cannot do now is no defect and no failure of a plugin. One function says what an error of it means,
-for SQLite, PostgreSQL and Redis alike.
+An outage is neither a defect nor a failure of a plugin. `outage_of` says what an error means, for SQLite, PostgreSQL
+and Redis alike.
 """
 
 import errno
@@ -63,7 +63,7 @@ def as_unavailable(error: Exception) -> Exception:
 
 
 def as_own_error(error: Exception, what: str) -> MRPError:
-    """Return the error that work ended with, as callers may read it; a defect is logged and only its class is named.
+    """Return an error as callers may read it; a defect is logged, and the result names only its class.
 
     Args:
         what: the work, for the log: "turn req-1".
@@ -110,7 +110,7 @@ def _postgresql_meaning(state: str | None) -> str | None:
 
 
 class outages_told:
-    """Raise what the block, or the function, raises as `as_unavailable` returns it."""
+    """Pass errors of the block, or of the decorated function, through `as_unavailable`."""
 
     # A class and no generator: a turn enters some forty such blocks, most of them as functions.
 
@@ -148,7 +148,7 @@ def give_up_dead_connections() -> None:
 def living_connection() -> Iterator[None]:
     """Run one unit of work of a thread that serves no request, as Django runs a request.
 
-    Raises what the block raises as `as_unavailable` returns it. Effects: those of `give_up_dead_connections`, before
+    Errors of the block pass through `as_unavailable`. Effects: those of `give_up_dead_connections`, before
     and after.
     """
     give_up_dead_connections()

@@ -21,9 +21,9 @@ import dj_database_url
 
 NOT_SHOWN = "(value not shown)"
 MOST_DIGITS = 18
-"""Of a number: it fits into a column, and nobody means more."""
+"""Digits of a number at most, so that it fits into a database column."""
 SECRET_CHARS = 50
-"""The least that signs safely; Django's deployment check asks for as many."""
+"""Fewest characters of a signing key; Django's deployment check asks for as many."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 An event is a row written in the same transaction as the state it describes, numbered without gaps within its
 session, and is sent to the channel group `session.<pk>` after the commit. Payloads hold ids and small
-facts only; whoever needs more reads it. A message that gets lost is made up for by the reader, who asks for
-everything after the last number it saw, or is told that this was compacted.
+facts only; a reader that needs more reads the rows. A reader that missed a message asks for every event after the
+last number it saw, or is told that those were compacted.
 """
 
 import asyncio
@@ -175,7 +175,7 @@ type News = (
     | tuple[Literal["kb.saved", "kb.forked"], BaseStored]
 )
 """An event with a number and its payload. `turn.progressed`, `turn.drafted`, `units.pending` and
-`context.progressed` have none: they say how far something has come that is not there yet. Nor has `kb.revised`, which
+`context.progressed` have no number: they tell the progress of something not stored yet. Nor has `kb.revised`, which
 is about a base and not about one session. `events.compacted` has the number of the last event: the page that asked
 for older ones than there are reads everything afresh."""
 
@@ -189,7 +189,7 @@ EVENT_KINDS = _kinds_of_news()
 
 
 class EventMessage(TypedDict):
-    """What a browser gets; `sequence` is None for events that only tell of progress."""
+    """What a browser gets; `sequence` is None for events that only report progress."""
 
     sequence: int | None
     kind: str
@@ -222,7 +222,7 @@ def append(session: Session, news: News) -> None:
 
 
 def append_all(session: Session, news: Sequence[News]) -> None:
-    """Add events to the session; must run inside the transaction of the change they tell of.
+    """Add events to the session; must run inside the transaction of the change they announce.
 
     Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
     """
@@ -335,14 +335,14 @@ def announce_revision(base: KnowledgeBase) -> None:
 
 
 def send(session_pk: int, messages: Sequence[EventMessage]) -> None:
-    """Send to the session's group, in order; a layer that is away costs live updates, never the change itself."""
+    """Send to the session's group, in order; if the layer is away, only live updates are lost."""
     _send(group_of(session_pk), messages)
 
 
 def _send(group: str, messages: Sequence[EventMessage]) -> None:
     layer = get_channel_layer()
     if layer is None or (isinstance(layer, InMemoryChannelLayer) and group not in layer.groups):
-        return  # nobody listens; a page that joins just now reads the rows afterwards
+        return  # no page listens; one that joins now reads the rows afterwards
     if _server_loop is not None and _server_loop.is_running():
         _server_loop.call_soon_threadsafe(_start_delivery, layer, group, messages, time.monotonic())
     else:
@@ -378,10 +378,10 @@ def _kinds(messages: Sequence[EventMessage]) -> str:
 
 
 def layer_answers() -> bool:
-    """Return whether a message that goes into the layer comes out again; for readiness checks.
+    """Return whether the layer delivers a message; for readiness checks.
 
     Raises:
-        Exception: whatever keeps the layer from answering.
+        Exception: why the layer does not answer.
     """
     layer = get_channel_layer()
     return layer is not None and async_to_sync(_echo)(layer)

@@ -1,7 +1,7 @@
 """Work that one process at a time may do on a database; the lock is freed when that process ends, however it ends.
 
-What holds it belongs to the database, not to this host or a directory: an advisory lock in PostgreSQL, by a connection
-of its own that ends with the process, or a locked file beside SQLite's.
+The lock belongs to the database, not to this host: in PostgreSQL an advisory lock, held by a connection of its own that
+ends with the process; with SQLite a locked file beside the database.
 """
 
 import fcntl
@@ -30,12 +30,12 @@ _UNKNOWN = "another process"
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """That this process does a work; `_connection` is what holds it, None for a file."""
+    """A lock on a named work, held by this process; `_connection` holds an advisory lock and is None for a file."""
 
     _connection: BaseDatabaseWrapper | None = None
 
     def lasts(self) -> bool:
-        """Return whether it is held still: PostgreSQL forgets it with the connection."""
+        """Return whether the lock is still held: PostgreSQL drops it with the connection."""
         return self._connection is None or self._connection.is_usable()
 
 
@@ -43,7 +43,7 @@ def alone_at(work: str) -> AbstractContextManager[Hold | None]:
     """Hold an exclusive lock on the named work until the block or the process ends; None if it is taken.
 
     Raises:
-        OSError, DatabaseError: that cannot be told.
+        OSError, DatabaseError: the lock cannot be tried.
     """
     return _held(work, shared=False)
 
@@ -59,7 +59,7 @@ def among_others_at(work: str) -> AbstractContextManager[Hold | None]:
 def wait_for_turn(work: str) -> None:
     """Take the advisory lock of the named work until the transaction ends.
 
-    SQLite has one transaction that writes at a time, whatever it does.
+    SQLite needs no lock: only one transaction writes at a time.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:

@@ -1,9 +1,9 @@
-"""Working time shared among turns: no more than a few work in a process at once.
+"""Shares working time among turns: only a few work in a process at once.
 
-Turns of one process share its interpreter: with each further thread that works, more of the time goes into changing
-from one to another. So a turn works in steps, and before each it has one of a few places or waits for one. It keeps its
-place from step to step unless a turn of a project that has worked less lately waits. While it waits for plugins on
-other threads, and so for a model, it has none, and that time is nobody's.
+Turns of one process share its interpreter, and each further thread that works costs more time for switching. So a turn
+works in steps, and before each it needs one of a few places. It keeps its place from step to step unless a turn waits
+whose project has worked less lately. While a turn waits for plugins on other threads, and so for a model, it has no
+place, and that time is not counted.
 """
 
 import time
@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from threading import Event, Lock
 
 CONTEST_SECONDS = 10.0
-"""How long after its last turn a project still counts: its next one meets no crowd that began meanwhile."""
+"""How long a project counts after its last turn, so that other turns do not take all places before its next one."""
 _HALF_LIFE_SECONDS = 10.0
 
 
 @dataclass(slots=True, eq=False)
 class _Share:
-    """What a project has worked lately, in seconds that fade; its turns that wait to work, the oldest first."""
+    """A project's recent working time in seconds, older time counting less; its waiting turns, the oldest first."""
 
     worked: float = 0.0
     seen_at: float = 0.0
@@ -43,7 +43,7 @@ class FairShare:
 
     Args:
         at_once: turns of one project that work at once: one computes while another waits for the database.
-        stuck_seconds: a turn that has taken no step for so long keeps its place from nobody.
+        stuck_seconds: a turn that has taken no step for so long loses its place.
     """
 
     def __init__(self, at_once: int = 2, stuck_seconds: float = 0.2) -> None:
@@ -67,7 +67,7 @@ class FairShare:
             self._leave(worker)
 
     def step(self) -> None:
-        """Go on, or wait until it is the turn's time to; do nothing outside of `turn`."""
+        """Wait until the turn may work; do nothing outside of `turn`."""
         worker = _current.get()
         if worker is None:
             return
@@ -99,7 +99,7 @@ class FairShare:
             others = [other for other in self._shares.values() if other is not share]
             if others:
                 self._contest_until = now + CONTEST_SECONDS
-                if not share.turn_count:  # time that passed without it is not made up for
+                if not share.turn_count:  # a project gets no credit for time without turns
                     share.worked = max(share.worked, min(other.worked for other in others) - 1.0)
             share.turn_count += 1
             share.seen_at = now
@@ -112,12 +112,12 @@ class FairShare:
             worker.share.seen_at = time.monotonic()
 
     def _fill_places(self) -> None:
-        """Take the places of turns that take no steps, and let those that come next work in all that are free."""
+        """Free the places of turns that take no steps, and give all free places to the next turns."""
         now = time.monotonic()
         for stuck in [worker for worker in self._working if now - worker.stepped_at >= self._stuck_seconds]:
             self._charge(stuck)
             self._working.remove(stuck)
-        # Beside another project's turn, one of a project that has worked less would have half of the interpreter.
+        # Two turns at once would share the interpreter equally, however much their projects have worked.
         at_once = 1 if now < self._contest_until else self._at_once
         while len(self._working) < at_once and (shares := [share for share in self._shares.values() if share.waiting]):
             worker = min(shares, key=lambda share: share.worked).waiting.popleft()
@@ -156,4 +156,4 @@ class FairShare:
 _current: ContextVar[_Worker | None] = ContextVar("worker", default=None)
 
 fair_share = FairShare()
-"""This process's."""
+"""The shares of this process."""

@@ -1,4 +1,4 @@
-"""What `Annotated` says of a field; the API's schema reads it, and pydantic, which makes the schema of the tools."""
+"""Annotations of fields, read by the API's schema, and by pydantic for the schema of the tools."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

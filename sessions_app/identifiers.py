@@ -9,7 +9,7 @@ def new_id(prefix: str) -> str:
 
 
 OWN_SESSIONS = "sess-"
-"""How the ids of sessions begin that no client has named."""
+"""Prefix of the ids of sessions that no client has named."""
 
 
 def new_session_id() -> str:

@@ -56,7 +56,7 @@ def use_local_model(model: LocalModel | None) -> None:
 
 
 def local_model() -> LocalModel | None:
-    """Return the local model while it is what is asked."""
+    """Return the local model, None if the environment names another or there is none."""
     return None if is_named() else _local
 
 

@@ -88,7 +88,7 @@ class JSONFormatter(logging.Formatter):
 
 
 class Outages(logging.Filter):
-    """Lowers what an outage led to, and a request that was answered with 503, to a warning of one line.
+    """Lowers errors that an outage caused, and requests answered with 503, to a warning of one line.
 
     The server has no defect then, whichever of its parts met the outage.
     """

@@ -1,6 +1,6 @@
 """What /metrics tells Prometheus of this process: counted where it happens, nothing at all unless it is allowed.
 
-Every process counts for itself; one that scrapes several gets the sum.
+Every process counts only its own work; a query has to sum over the processes.
 """
 
 from collections.abc import Callable

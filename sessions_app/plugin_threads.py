@@ -18,11 +18,11 @@ from sessions_app.database import living_connection
 from sessions_app.fair_share import fair_share
 
 type Patience = Callable[[], float]
-"""Returns how many milliseconds are left for all plugins together; asked while they work, and ends that by raising."""
+"""Returns the milliseconds left for all plugins together; called while they work, and raises to end the wait."""
 
 
 class TurnWorkers(Workers):
-    """Threads whose calls a turn waits for without its place among those that work."""
+    """Worker threads; a turn that waits for one gives up its place in `fair_share`."""
 
     def submit(self, work: Callable[[], Any], done: Callable[[Future[Any]], None]) -> Callable[[], None]:
         fair_share.pause()

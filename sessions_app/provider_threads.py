@@ -38,7 +38,7 @@ _NO_PLACE = ThreadPlace()
 def chain_of(session: Session) -> Chain | None:
     """Return the session's place in the provider's thread; None where there is none.
 
-    Answers that are kept are found again by the request, which would never be the same twice.
+    There is none while answers are cached: a request that names a response never equals an earlier one.
     """
     return Chain(previous_id=_place(session.pk).next_id) if _chains() else None
 
@@ -89,7 +89,7 @@ def _place(session_pk: int) -> ThreadPlace:
 
 
 def forget_chains() -> None:
-    """Begin every thread anew, as a new process does."""
+    """Start every session's thread anew, as a new process does."""
     cache.set(_GENERATION, secrets.token_hex(8), None)
 
 

@@ -13,8 +13,8 @@ from mrpvm.errors import Unavailable
 class RunningTurns:
     """The turns of this process: `MRPVM_MAX_RUNNING_TURNS` at once; one more is refused, never queued.
 
-    A project that has less than its share of them, an equal one for each project with turns, has a place even then: so
-    there are less than twice as many. A turn that waits for its session runs not yet and has no place.
+    Every project with turns has an equal share. A project below its share gets a place even when all are taken, so
+    fewer than twice as many turns run. A turn that waits for its session has no place yet.
     """
 
     def __init__(self) -> None:
@@ -66,4 +66,4 @@ class RunningTurns:
 
 
 running_turns = RunningTurns()
-"""This process's."""
+"""The turns of this process."""

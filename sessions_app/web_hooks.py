@@ -21,7 +21,7 @@ from django.utils.crypto import salted_hmac
 from mrpvm.errors import InvalidInput
 
 POST_SECONDS = 10.0
-"""The whole of a post: looking the name up, connecting, sending, and the first line of the answer."""
+"""Time limit of a post: name lookup, connection, sending, and the first line of the answer."""
 _STEP_SECONDS = 5.0
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
@@ -59,7 +59,7 @@ def checked_address(url: str) -> SplitResult:
 
 
 def signing_key(owner_id: str) -> str:
-    """Return the secret by which the receiver of an owner's messages checks them; made of the server's own secret."""
+    """Return the secret with which receivers check an owner's messages; it is derived from the server's own secret."""
     secret = salted_hmac("mrpvm.web_hooks", owner_id, algorithm="sha256").digest()
     return f"whsec_{base64.b64encode(secret).decode()}"
 
@@ -131,7 +131,7 @@ def _post(url: str, message: WebhookMessage, sent_at: int) -> None:
 
 
 class _Connection(http.client.HTTPConnection):
-    """Looks the name up itself and connects to an address that it has checked: a second look-up could tell another."""
+    """Looks the name up itself and connects to an address that it has checked: a second lookup could give another."""
 
     def __init__(self, host: str, port: int, *, is_secure: bool) -> None:
         super().__init__(host, port, timeout=_STEP_SECONDS)

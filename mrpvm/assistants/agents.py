@@ -41,7 +41,7 @@ class AgentCatalogue:
 
     @cached_property
     def content_hash(self) -> str:
-        """Return the hash by which the content is known."""
+        """Return the hash that identifies the content."""
         return content_hash(asdict(self))
 
     @classmethod
@@ -56,7 +56,7 @@ class AgentCatalogue:
 
 
 def load_agents(roots: Sequence[FileRoot]) -> AgentCatalogue:
-    """Return the catalogue of the roots, the lowest precedence first; a bad file costs itself alone."""
+    """Return the catalogue of the roots, the lowest precedence first; a bad file excludes only itself."""
     by_id, diagnostics = read_files(roots, _FORM)
     return AgentCatalogue(tuple(by_id.values()), tuple(diagnostics))
 

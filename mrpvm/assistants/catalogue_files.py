@@ -1,6 +1,6 @@
-"""Folders of small files, one thing each: the nearest root wins by id, a bad file costs itself alone.
+"""Folders of small files, one thing each: the nearest root wins by id, a bad file excludes only itself.
 
-Personas and agents are read by this; each says how a file becomes a thing.
+Personas and agents are read by this module; each gives a `FileForm`.
 """
 
 import os

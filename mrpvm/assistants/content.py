@@ -1,4 +1,4 @@
-"""How frozen content is known: by the hash of its canonical JSON, equal wherever and whenever it was read."""
+"""The hash that identifies frozen content: that of its canonical JSON, so equal content has equal hashes."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Reading the files that people put beside the server: inside their root, of a sane size, in UTF-8, or not at all."""
+"""Reads files that operators add: only inside their root, up to a size limit, and in UTF-8."""
 
 import os
 import stat

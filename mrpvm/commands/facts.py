@@ -94,7 +94,7 @@ class Ports(Protocol):
         """Return the text of a file of the project's own evidence folder.
 
         Raises:
-            MRPError: there is none of this path inside, or it is no text of a sane size.
+            MRPError: the folder has no such file, or the file is not text or too large.
         """
 
     def load_skills(self) -> SkillSnapshot:

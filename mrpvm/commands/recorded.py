@@ -86,7 +86,7 @@ class CallNotRecorded(Exception):  # no MRPError: commands answer those
 
 
 class _FollowedPorts:
-    """Ports of which each call goes through `_follow`; they are their own memory store."""
+    """Ports that pass each call through `_follow`; they are their own memory store."""
 
     @property
     def memory(self) -> Self:
@@ -95,7 +95,7 @@ class _FollowedPorts:
     def _follow[Value](
         self, port: str, arguments: Sequence[Any], call: Callable[[Ports], Value], read: Callable[[Any], Value]
     ) -> Value:
-        """Return what `call` gives of the ports; `read` makes it of its JSON form."""
+        """Return the result of `call`; `read` converts it from its JSON form."""
         raise NotImplementedError
 
     def remember(self, content: str) -> MemoryRecord:

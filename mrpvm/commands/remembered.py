@@ -8,7 +8,7 @@ from mrpvm.english.text import unique_terms
 
 USER_PROFILE, PERSONA_CORE, WORKING_RULES, TASK = "user_profile", "persona_core", "working_rules", "task_memory"
 EVIDENCE = "evidence"
-"""Where chunks of files go: no memory, and never told before it."""
+"""Where chunks of files go; in a prompt they come after remembered texts."""
 DOMAINS = (WORKING_RULES, PERSONA_CORE, USER_PROFILE, TASK)
 """Where a record belongs, in the order of the prompt; only task memory has namespaces."""
 RECALLED_OF_DOMAIN, RECALLED_CHARS = 2, 900
@@ -23,7 +23,7 @@ _SECRET = re.compile(r"\b(?:api[ _-]?keys?|tokens?|passwords?|secrets?|ssn)\b", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """A record as far as recall looks at it; `citation` names the chunk that evidence is."""
+    """The parts of a record that recall uses; `citation` names the chunk that evidence is."""
 
     content: str
     domain: str = USER_PROFILE

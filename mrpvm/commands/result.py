@@ -1,4 +1,4 @@
-"""What a command gives."""
+"""The result of a command."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

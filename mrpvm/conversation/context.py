@@ -218,7 +218,7 @@ def follows_reply(history: Iterable[HistoryMessage]) -> bool:
 
 
 def message_to_read(message: str, history: Iterable[HistoryMessage]) -> dict[str, str]:
-    """Return a message as a model reads it in JSON: with what it is called where it follows a conversation."""
+    """Return a message as JSON data for a model, marked as `LATEST_REPLY` where it follows a conversation."""
     return {"message": message} | ({"message_is": LATEST_REPLY} if follows_reply(history) else {})
 
 

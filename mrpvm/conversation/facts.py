@@ -1,4 +1,4 @@
-"""What must not be lost when words are saved: amounts, dates, numbers and names, exactly as they were said."""
+"""What a shortened text must keep: amounts, dates, numbers and names, exactly as they were said."""
 
 import re
 

@@ -173,7 +173,7 @@ def _named_by(term: str) -> frozenset[str]:
 
 
 def is_of_a_document(entry: EvidenceEntry) -> bool:
-    """Return whether evidence is of a source; what was told in the conversation is all of one piece."""
+    """Return whether evidence is from a source document, not from the conversation."""
     return entry.store in ("draft", "kb") or entry.unit.source_name is not None
 
 

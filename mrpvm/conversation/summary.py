@@ -1,6 +1,6 @@
 """The rolling summary: what the model still knows of the messages that it no longer sees.
 
-It grows by whole exchanges, so it never begins anew, and it stays within its length: what is told least, goes first.
+It grows by whole exchanges and stays within its length: the sentences that tell least are removed first.
 Each sentence keeps the place of the message it was taken from.
 """
 
@@ -39,7 +39,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’.,][^\W_]+)*")
 _FACT_WEIGHT, _QUESTION_WEIGHT, _NEWS_WEIGHT, _MAX_SENTENCE = 2.0, 0.25, 1.05, 240
 _SAME_SHARE = 0.75
 _SENTENCE_CHARS = 10
-"""What a sentence costs beside its length: without it the shortest shreds would be chosen first."""
+"""Added to the length of a sentence as its cost, so that very short sentences are not preferred."""
 _COMMON = STOP_WORDS | {"after", "like", "more", "one", "out", "up"}
 
 
@@ -153,7 +153,7 @@ def extend_by_model(summary: Summary, messages: Sequence[PlacedMessage], reply: 
     They take half of the room at most; the note says how many did not fit.
 
     Args:
-        reply: what the model wrote; an empty one leaves the rules to it.
+        reply: what the model wrote; the rules summarise if it is empty.
     """
     text = " ".join(reply.split())
     by_rules = extend_by_rules(summary, messages, max_chars)
@@ -201,7 +201,7 @@ def _beginnings(messages: Sequence[PlacedMessage], max_chars: int) -> list[tuple
 
 
 def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: int) -> list[tuple[int, str]]:
-    """Choose greedily by what a sentence adds for its length; what is new counts a little more, of equals the later."""
+    """Choose greedily by what a sentence adds for its length; new ones count a little more, of equals the later."""
     terms = [_weights(sentence) for _, sentence in candidates]
     counts = Counter(term for terms_of_one in terms for term in terms_of_one)
     weights = [{term: weight / counts[term] ** 0.5 for term, weight in terms_of_one.items()} for terms_of_one in terms]

@@ -1,7 +1,7 @@
-"""The window: a contiguous tail of the conversation under two caps, and the note that names the one that bit.
+"""The window: the newest messages of a conversation within two caps, and a note that names the cap that was reached.
 
-A message costs its characters, those of its role and 12 more. The walk goes from the newest message back and
-stops before it would exceed a cap; the newest message is kept over any cap.
+A message costs its characters, those of its role and 12 more. Messages are taken from the newest
+backwards until the next would exceed a cap; the newest message is always kept.
 """
 
 from collections.abc import Iterable, Sequence

@@ -152,7 +152,7 @@ def _order(link: Triple) -> tuple[float, LinkKey, tuple[str, ...], str, str]:
 
 
 def neighbourhood(seeds: Sequence[Triple], links: Iterable[Triple], depth: int = LIMITS.depth) -> list[Triple]:
-    """Return the links that hang together with the seeds over at most `depth` shared arguments, seeds included."""
+    """Return the links that are connected to the seeds by at most `depth` shared arguments, seeds included."""
     touching: defaultdict[str, list[Triple]] = defaultdict(list)
     for link in links:
         for argument in {link.key[0], link.key[2]}:

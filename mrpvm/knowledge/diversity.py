@@ -1,4 +1,4 @@
-"""A ranking that is not all of a kind: greedy maximal marginal relevance."""
+"""A diverse ranking: greedy maximal marginal relevance."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass

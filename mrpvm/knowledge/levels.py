@@ -22,13 +22,13 @@ BREADTH_BY_ACT: Mapping[str, int] = {
 }
 """Broadest level that an act is served by: orientation, moderate detail, specific evidence."""
 _PARTS_OF_A_WHOLE = 2
-"""Parts found from which their section joins them."""
+"""How many parts must be found for their section to stay beside them."""
 
 
 def wanted_breadth(act: str, query_terms: Iterable[str], whole_terms: Set[str]) -> int:
     """Return the broadest level that serves a question beside the parts of one whole.
 
-    A question for orientation that names more than the whole itself tells is one for detail.
+    A question with a term that the whole does not hold asks for detail.
     """
     breadth = BREADTH_BY_ACT.get(act, 0)
     names_more = any(term not in whole_terms for term in query_terms)

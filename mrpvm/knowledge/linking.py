@@ -115,7 +115,7 @@ def _focus(link: Triple, wanted: Set[str], seeds: Collection[Triple]) -> float:
 
 
 def _by_unit(kept: Sequence[tuple[Triple, float]]) -> dict[str, Linked]:
-    """Return each unit its best score; the proof shown is the best derived one that rests on it."""
+    """Return the best score of each unit; the proof shown is the best derived one that rests on it."""
     scores: dict[str, float] = {}
     shown: dict[str, Triple] = {}
     for link, score in kept:

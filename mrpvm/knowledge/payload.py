@@ -20,7 +20,7 @@ def intent_prompt(evidence: Evidence) -> str:
 
 
 def offered_entries(evidence: Evidence) -> tuple[EvidenceEntry, ...]:
-    """Return the evidence that the payload shows, in its order: what says the same of the same source once."""
+    """Return the evidence that the payload shows, in its order; what one source says twice is shown once."""
     entries: dict[tuple[str, str, str], EvidenceEntry] = {}
     for entry in evidence.entries:
         entries.setdefault((entry.unit.source_id, entry.unit.title or entry.unit.topic, entry.unit.text), entry)

@@ -22,7 +22,7 @@ IN_USE_BOOST = 1.15
 """What the lexical score of a unit gains whose document earlier turns used."""
 _ORIENTATION_ACTS = ("describe", "explain")
 FEW_RESULTS = 3
-"""Results up to which a likely answer brings along other units that are somewhat like the question."""
+"""Up to so many results, units below the least score are taken beside a likely answer."""
 _RERANKED_PER_RESULT = 3
 """Candidates for each result among which a diverse order is sought."""
 
@@ -66,7 +66,7 @@ class UnitCandidate:
 
 @dataclass(frozen=True, slots=True)
 class ChosenEntries:
-    """The chosen entries, best first, and the fate of every candidate."""
+    """The chosen entries, best first, and what became of every candidate."""
 
     entries: tuple[EvidenceEntry, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
@@ -86,7 +86,7 @@ class FusedScore:
 
 @dataclass(slots=True)
 class _Ranking:
-    """Candidates of one intent on their way through the gates; `notes_of` holds what else decided about each."""
+    """The candidates of one intent during selection; `notes_of` holds what else decided about each."""
 
     kept: list[tuple[FusedScore, UnitCandidate]]
     ledger: list[LedgerEntry] = field(default_factory=list)
@@ -228,7 +228,7 @@ def _with_documents_in_use(
     in_use: Mapping[str, UnitCandidate],
     needed_roles: Sequence[str],
 ) -> list[tuple[FusedScore, UnitCandidate]]:
-    """Return what was chosen with units of documents in use lifted among it; nothing is pushed out by them."""
+    """Return the chosen entries with units of documents in use ranked higher; no entry is removed for them."""
     lifted = [
         (fused_score(in_use[item.unit.id], needed_roles) if item.unit.id in in_use else score, item)
         for score, item in chosen
@@ -297,7 +297,7 @@ def _diverse(ranking: _Ranking, limit: int) -> list[tuple[FusedScore, UnitCandid
 def is_sufficient(entries: Sequence[EvidenceEntry], profile: ContextProfile) -> bool:
     """Return whether the evidence of one intent is enough to try an answer.
 
-    Beyond one unit suffices, whatever its role, if it holds every term of the intent: nobody else finds better.
+    Two units suffice, or one of a needed role, or one with every term of the intent: no plugin finds a better one.
     """
     if not entries:
         return False

@@ -35,7 +35,7 @@ class SourceReply:
 
 @runtime_checkable
 class SourceReader(Protocol):
-    """A KB plugin that has this hook; it need not."""
+    """A KB plugin with this optional hook."""
 
     def on_source_text(self, source: SourceText) -> SourceReply:
         """Return what is to be kept with the source; `skipped` where nothing can be kept."""

@@ -1,4 +1,4 @@
-"""What a KB plugin derives from units, asked for before anybody searches: its other optional hook."""
+"""The other optional hook of KB plugins: what they derive from units, computed before a search needs it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
@@ -8,7 +8,7 @@ from mrpvm.values import KnowledgeUnit
 
 @runtime_checkable
 class UnitReader(Protocol):
-    """A KB plugin that has this hook; it need not.
+    """A KB plugin with this optional hook.
 
     It is asked in the background, for units of knowledge bases that it has no artifacts of, and still has to derive by
     itself what it misses in a call: a question may come first.

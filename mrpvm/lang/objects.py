@@ -254,8 +254,8 @@ class AdmittedResult(AdmittedObject):
 
 @dataclass(frozen=True, slots=True)
 class RelationEdge:
-    """A link between two objects, by statement id or injected name; implied edges share their constructor's
-    place."""
+    """A link between two objects, by statement id or injected name; an implied edge has its
+    constructor's place."""
 
     type: str
     from_id: str

@@ -117,9 +117,7 @@ class _BoundModel:
         )
 
     def _body(self, model: str, prompt: Prompt, *, streams: bool) -> dict[str, Any]:
-        """Return the request; what the client asked for reaches the answer's writer alone, not who reads its
-        message.
-        """
+        """Return the request; the client's sampling applies only to roles that write the answer."""
         sampling = self._sampling if prompt.role in ANSWERING_ROLES else AS_CONFIGURED
         config = (
             self._config if sampling.temperature is None else replace(self._config, temperature=sampling.temperature)
@@ -168,7 +166,7 @@ class _BoundModel:
                 if failed.refused in sent:
                     self._endpoint.refused |= {(resolved.model, str(failed.refused))}
                     continue
-                if failed.is_loading:  # is no attempt: nobody has looked at the request
+                if failed.is_loading:  # not an attempt: the request was not read
                     self._wait(FIRST_WAIT_MS, failed.error)
                     continue
                 if not failed.is_transient or transient_count == self._endpoint.config.max_retries:

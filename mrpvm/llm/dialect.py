@@ -1,4 +1,4 @@
-"""The two APIs of an OpenAI-compatible endpoint: how a request is put, and how its answer is read."""
+"""The two APIs of an OpenAI-compatible endpoint: how a request is built, and how its answer is read."""
 
 import json
 import re
@@ -57,14 +57,14 @@ class Dialect(Protocol):
         """Read a whole answer.
 
         Raises:
-            Unreadable: it is not one.
+            UnreadableAnswer: it is not one.
         """
 
     def pieces(self, stream: Any) -> Iterator[Piece]:
         """Read a stream.
 
         Raises:
-            Unreadable: it says that it failed. One that was cut off ends without a completion.
+            UnreadableAnswer: it says that it failed. One that was cut off ends without a completion.
         """
 
 

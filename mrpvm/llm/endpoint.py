@@ -123,7 +123,7 @@ class Endpoint:
                 completion = self._followed(answer, on_text, is_over)
         except AttemptFailed:
             raise
-        except ModelFailed as error:  # whoever reads along refuses the answer
+        except ModelFailed as error:  # the reader of the stream refuses the answer
             raise AttemptFailed(error, status=200) from error
         except Exception as error:  # the SDK lets errors of its transport and of malformed answers through as they are
             raise self._failed(error, body) from error
@@ -153,7 +153,7 @@ class Endpoint:
         raise AttemptFailed(ModelFailed("The model's answer was cut off."), status=200, is_transient=True)
 
     def _failed(self, error: Exception, body: Mapping[str, Any]) -> AttemptFailed:
-        """Return any exception of an attempt as what it means."""
+        """Return the failure that any exception of an attempt stands for."""
         import openai
 
         if isinstance(error, openai.APITimeoutError):

@@ -13,7 +13,7 @@ CONTEXT_TOKENS = 8_192
 """What SmolLM2 was trained for; requests that run at once share it."""
 MOST_REQUESTS = 4
 ANSWER_TOKENS = 128
-"""The end of an answer of which the request does not say where it ends: small models repeat themselves for ever."""
+"""Most tokens of an answer whose request sets no limit: small models may repeat themselves without end."""
 NICENESS = 5
 """The turns of the server come first."""
 

@@ -1,8 +1,8 @@
 """Removes secrets from what is kept: requests to models, log lines, traces.
 
-Keys are known by what they end with, so `openai_api_key`, `access_token` and `secretKey` are found; whatever text lies
-below such a key goes, lists included; a key in a text begins a word, so `task-...` stays; a host ends where it ends, so
-`supabase.com` stays. The server's own secrets may have any form: it names them, once.
+Keys are recognised by their endings, so `openai_api_key`, `access_token` and `secretKey` are found. Every text below
+such a key is redacted, lists included. A secret in a text begins at the start of a word, so `task-...` stays. Host
+names are matched whole, so `supabase.com` stays. The server's own secrets may have any form: `name_secrets` takes them.
 
 Every text of every turn goes through here, and nearly none holds a secret. So each form has anchors, literals without
 which it cannot occur: they are looked for first, which costs a small part of what the expressions would.
@@ -209,7 +209,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """Yield what of a secret a list of words would hold; not what may be a word."""
+    """Yield the parts of a secret that a list of words would hold, without those that may be ordinary words."""
     for part in _WORD.findall(secret):
         if len(part) >= SECRET_CHARS and any(char.isdigit() for char in part):
             yield part.lower()

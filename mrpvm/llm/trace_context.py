@@ -12,7 +12,7 @@ _FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceContext:
-    """A span that others hang below; ids are 32 and 16 hex digits. `parent_span_id` is the span above it, if any."""
+    """A span and its trace; ids are 32 and 16 hex digits. `parent_span_id` is the span above it, if any."""
 
     trace_id: str
     span_id: str

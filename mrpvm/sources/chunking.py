@@ -122,9 +122,7 @@ def _section_chunks(
 def _split_span(
     text: str, span: _Span, limits: ChunkingLimits, paragraph_type: str, sentence_type: str
 ) -> Iterator[Chunk]:
-    """Return the parts of a span: blocks of paragraphs, sentence windows, and fixed windows where nothing else
-    bounds.
-    """
+    """Return the parts of a span: blocks of paragraphs, sentence windows, or fixed windows where nothing divides it."""
     block: _Span | None = None
     for paragraph in _paragraphs(text, span):
         if paragraph[1] - paragraph[0] > limits.target_max_chars:

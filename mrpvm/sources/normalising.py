@@ -1,4 +1,4 @@
-"""What a normaliser's reply for one chunk is worth: units, a rejection, or the end of the whole ingest."""
+"""Reads a normaliser's reply for one chunk: units, a rejection, or the failure of the whole ingest."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -136,7 +136,7 @@ def failure(read: ReadSource, place: int, plugin_id: str, code: str, message: st
 
 
 def check_results(read: ReadSource, plugin_id: str, results: Sequence[ChunkUnits]) -> None:
-    """Refuse a source of which nothing but rejections came: it would be stored with no unit and called a success.
+    """Refuse a source whose chunks were all rejected: it would be stored without a unit and reported as a success.
 
     Raises:
         TurnFailed: NORMALIZER_VALIDATION_FAILED with the diagnostics of the first rejection.

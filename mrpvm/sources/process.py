@@ -20,7 +20,7 @@ type OnProgress = Callable[[int, int], None]
 
 
 class ReadingProcess:
-    """One file, read in a process of its own that neither hangs, nor grows, nor crashes the server.
+    """One file, read in a process of its own with limits, so that it cannot block or crash the server.
 
     Args:
         stopped: looked at while it runs; true, or anything it raises, ends the process.

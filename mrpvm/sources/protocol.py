@@ -1,4 +1,4 @@
-"""What the reading process and the server say to each other: lines of JSON; the file's bytes follow the first line.
+"""The protocol between the reading process and the server: lines of JSON; the file's bytes follow the first line.
 
 Nothing that the process writes is trusted further than its shape: it has read a file of unknown origin.
 """
@@ -23,7 +23,7 @@ _REFUSALS: dict[str, type[MRPError]] = {
 _DEFAULTS = {item.name: None if item.default is MISSING else item.default for item in fields(KnowledgeUnit)}
 _TUPLES = frozenset(name for name, value in _DEFAULTS.items() if isinstance(value, tuple))
 _UNITS_A_LINE = 50
-"""So few that the server is not held up by reading one."""
+"""So few that reading a line does not block the server for long."""
 
 
 def line(kind: str, **content: Any) -> bytes:
@@ -53,7 +53,7 @@ def refusal(error: MRPError) -> bytes:
 
 
 def refused(message: dict[str, Any]) -> MRPError:
-    """Return the error of such a line."""
+    """Return the error that a line of `refusal` states."""
     return _REFUSALS[message["error"]](message["message"], code=message["code"], details=message["details"])
 
 
@@ -63,7 +63,7 @@ def read_lines(read: ReadSource) -> list[bytes]:
 
 
 def parse_read(message: dict[str, Any]) -> ReadSource:
-    """Return the text and chunks of such a line."""
+    """Return the text and chunks that lines of `read_lines` state."""
     chunks = tuple(Chunk(**chunk) for chunk in message["chunks"])
     return ReadSource(info=SourceInfo(**message["info"]), text=message["text"], chunks=chunks)
 

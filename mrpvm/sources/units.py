@@ -131,9 +131,7 @@ def build_unit_tree(
 def _leaves(
     source: SourceInfo, chunks: Sequence[Chunk], units_by_chunk: Sequence[Sequence[KnowledgeUnit]]
 ) -> tuple[list[KnowledgeUnit], list[tuple[str | None, list[str]]]]:
-    """Return the leaves, and per section its title and the ids of its leaves; neighbours of one title are one
-    section.
-    """
+    """Return the leaves, and by section its title and leaf ids; neighbours of one title are one section."""
     leaves: list[KnowledgeUnit] = []
     sections: list[tuple[str | None, list[str]]] = []
     for chunk_index, (chunk, units) in enumerate(zip(chunks, units_by_chunk, strict=True)):

@@ -72,7 +72,7 @@ ODD_MESSAGES: tuple[str, ...] = (
 
 
 QUICK_SECONDS = 1.0
-"""What a quick plugin may take for one call on a small view: on any machine far more than it takes."""
+"""Time limit of a quick plugin for one call on a small view; far more than it needs on any machine."""
 
 
 class NotConforming(AssertionError):

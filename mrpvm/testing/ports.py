@@ -89,7 +89,7 @@ class ScriptedModel:
 
     Args:
         replies: texts, exceptions to raise, or functions of the prompt that give one; the last one stays in force.
-        piece_chars: how many characters come at a time to who reads along.
+        piece_chars: characters in each piece of a streamed reply.
     """
 
     available = True

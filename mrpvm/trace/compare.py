@@ -1,6 +1,6 @@
 """Two graphs side by side: which frames and executions correspond.
 
-Ids are places and say nothing across turns: what has the same part to play is aligned, inside frames that are aligned.
+Ids are places within one turn, so nodes are aligned by stage and plugin, or by purpose, inside frames that are aligned.
 """
 
 from collections import defaultdict, deque
@@ -85,7 +85,7 @@ def _merged(left: Sequence[_Node], right: Sequence[_Node], depth: int) -> list[A
 
 
 def _partners(left: Sequence[_Node], right: Sequence[_Node]) -> dict[str, _Node]:
-    """Return to each left node's id the right one that plays its part."""
+    """Return the right node that each left node is aligned with, by the left node's id."""
     partners: dict[str, _Node] = {}
     free = list(right)
     for key_of in (_exact, _loose):

@@ -10,7 +10,7 @@ from mrpvm.wire import OPTIONAL, on_wire
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameState:
-    """A frame's comparison state as it stands when the frame closes; None where there was none to tell of.
+    """A frame's comparison state as it stands when the frame closes; None where there was none.
 
     `rejected_by` is the validator that did not let a challenged answer stand.
     """

@@ -51,7 +51,7 @@ class FrameOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameClosed:
-    """Its status and one closure reason."""
+    """A frame's status when it closed, and one closure reason."""
 
     frame_id: str
     status: str
@@ -158,7 +158,7 @@ class PluginStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginFinished:
-    """How it ended; `sufficient` is a retriever's, `finish_reason` is `length` when a model's answer was cut."""
+    """The end of a call; `sufficient` is a retriever's, `finish_reason` is `length` when a model's answer was cut."""
 
     execution_id: str
     frame_id: str
@@ -211,7 +211,7 @@ class BranchStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchFinished:
-    """It held; `validation_id` is the execution that accepted it."""
+    """A branch that succeeded; `validation_id` is the execution that accepted it."""
 
     branch_id: str
     frame_id: str
@@ -223,7 +223,7 @@ class BranchFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchFailed:
-    """It did not, and why."""
+    """A branch that failed, and why."""
 
     branch_id: str
     frame_id: str
@@ -311,7 +311,7 @@ class BacktrackTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerDelta:
-    """A piece of an answer that a model is writing; goes to who reads along, is not stored."""
+    """A piece of an answer that a model is writing; sent to readers of the stream and not stored."""
 
     frame_id: str
     execution_id: str

@@ -1,4 +1,4 @@
-"""How the trace of a turn begins that the machine did not begin: a command's, or one that failed before it ran."""
+"""The first events of a turn that the machine did not begin: a command, or a turn that failed before it ran."""
 
 from mrpvm.trace.events import ROOT_FRAME_ID, Event, FrameOpened, TurnStarted
 

@@ -266,8 +266,7 @@ def _cited_clause(cited: Sequence[tuple[Mapping[str, Any], str]]) -> VerdictReas
 
 
 def contradictions(groups: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
-    """Return what units of an answer's groups say against those that were cited, or against each other where nothing
-    was answered, by their ids."""
+    """Return by id what units say against cited ones, or against each other where nothing was answered."""
     solved = [group for group in groups if group["status"] != "no-context"]
     clauses = _contradicted(solved) if solved else _disagreeing(groups)
     return {clause.unit_id: clause.text for clause in clauses}

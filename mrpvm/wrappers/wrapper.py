@@ -13,7 +13,7 @@ from mrpvm.wrappers.manifest import WrapperManifest
 from mrpvm.wrappers.protocol import WrapperFailed, given, read_result
 
 ENDING_MS = 1_000
-"""What the call around a program may take longer than the program: to end it, and to read what it said."""
+"""How much longer than its program a call may take: to end the program, and to read its output."""
 ENVIRONMENT = {"PATH": os.pathsep.join(os.get_exec_path()), "LANG": "C.UTF-8"}
 """The environment of a program: none of the server's variables, so no key of a model."""
 OUTPUT_BYTES = 262_144

@@ -1,1 +1,1 @@
-"""What runs beside turns: the sweeper, precomputed vectors, readiness checks."""
+"""What runs beside turns: the sweeper, precomputed artifacts, alerts, metrics, checks of readiness and stored data."""

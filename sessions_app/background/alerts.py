@@ -1,4 +1,4 @@
-"""Alerts: rates are compared with their limits, and what has crossed one is told."""
+"""Alerts: compares rates with their limits and sends a message when one is crossed."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ from sessions_app.queries.turns.alerts import all_alerts
 from sessions_app.web_hooks import PostFailedError, WebhookMessage, post, signing_key
 
 TELLING_SECONDS = 20.0
-"""Time limit of a sweep, which leaves the rest for the next one."""
+"""Time limit for sending in one sweep; the next sweep sends the rest."""
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def watch_rates(pause: Callable[[], None]) -> int:
 
 
 def _tell(crossing: AlertCrossing) -> bool:
-    """Send a crossing by its alert's channel; return whether it was taken."""
+    """Send a crossing by its alert's channel; return whether it was accepted."""
     alert = crossing.alert
     try:
         if alert.channel == Alert.Channel.HOOK:
@@ -48,7 +48,7 @@ def _tell(crossing: AlertCrossing) -> bool:
             send_mail(alert.target, *_letter(crossing), crossing.crossing_id)
     except (PostFailedError, OSError) as error:
         # The address may hold a secret, so the log names the alert alone.
-        logger.warning("the alert %s could not be told: %s", alert.alert_id, error)
+        logger.warning("the alert %s could not be sent: %s", alert.alert_id, error)
         note_untold(crossing, str(error) or type(error).__name__)
         return False
     note_told(crossing)

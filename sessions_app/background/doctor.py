@@ -1,4 +1,4 @@
-"""Whether what is stored holds together: each check says what it found, and may know how to mend it."""
+"""Integrity checks of stored data: each yields its findings, some of which can be repaired."""
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence, Sized
@@ -42,14 +42,14 @@ from sessions_app.queries.versions import missing_migrations, unknown_migrations
 from sessions_app.turns.recovery import recover_abandoned
 
 _SHOWN = 5
-"""Keys of rows that a finding names at most."""
+"""How many row keys a finding names at most."""
 _LEAST_FREE_BYTES = 1_073_741_824
 _CLOCK_SLACK = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
-    """Something that does not hold; `mend` makes it hold and returns how many rows it changed, None if nothing can."""
+    """A finding; `mend` repairs it and returns how many rows it changed, and is None where no repair is possible."""
 
     check: str
     text: str
@@ -57,7 +57,7 @@ class Defect:
 
 
 def findings() -> Iterator[Defect]:
-    """Yield what is wrong, check by check; reads every table once, writes nothing."""
+    """Yield the findings, check by check; every table is read once and nothing is written."""
     for check in (
         _versions, _configuration, _storage, _clock, _foreign_keys, _damaged_values, _sequences, _events, _messages,
         _stuck_turns,

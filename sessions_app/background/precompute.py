@@ -1,7 +1,7 @@
 """Precomputes in the background, layer by layer, what KB plugins derive from units.
 
-What a base shows never changes, so each of its layers is gone through once. A question that comes earlier makes the
-plugin derive what the question meets.
+A layer of a base never changes, so each is processed once. If a question comes first, the plugin derives what that
+question needs.
 """
 
 import logging
@@ -33,14 +33,14 @@ _CLAIM = "ahead"
 
 @dataclass(slots=True)
 class _Progress:
-    """Which layers a plugin has gone through since the start, and at which it failed: those come last the next time."""
+    """Which layers a plugin has processed since the start, and which failed: those are tried last the next time."""
 
     gone_through: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
 
 
 _progress: dict[tuple[str, str], _Progress] = {}
-"""By plugin and version; after a start each layer is looked at once more."""
+"""By plugin and version; after a restart each layer is checked again."""
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +48,8 @@ logger = logging.getLogger(__name__)
 def derive_ahead(watch: Callable[[], object] = lambda: None) -> int:
     """Derive what plugins that read units lack for the bases' layers; return the count of units.
 
-    Of several processes with one cache one does it at a time. Effects: artifacts, a transaction for some units. A
-    plugin that fails or is late is noted in the log; the next time it is asked again, after all that is new to it.
+    Only one of the processes that share a cache does this at a time. Effects: artifacts, one transaction for each
+    batch. A plugin that fails or is late is logged and asked again in the next sweep, after the layers new to it.
     """
     token = secrets.token_hex(8)
     if not cache.add(_CLAIM, token, timeout=2 * SECONDS_AT_ONCE):

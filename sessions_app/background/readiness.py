@@ -1,4 +1,4 @@
-"""What a turn needs, tried out: nothing here reports what it has not done."""
+"""Readiness checks: each tries out something that a turn needs."""
 
 import logging
 from collections.abc import Callable
@@ -65,12 +65,12 @@ def _disk() -> bool:
 
 
 def _plugin_threads() -> bool:
-    """The thread of a plugin call can read."""
+    """Check that the thread of a plugin call can read from the database."""
     return on_plugin_thread(_THREAD_MS, read_newest_session)
 
 
 def _plugins() -> bool:
-    """Every family has a plugin."""
+    """Check that every family has a plugin."""
     return all(registry.installed.descriptors(plugin_type) for plugin_type in PLUGIN_TYPES)
 
 

@@ -1,4 +1,4 @@
-"""What has to happen now and then, whether anybody calls or not: recovery, expiry, removal."""
+"""Periodic work of the server: recovery, expiry, removal."""
 
 import logging
 import math
@@ -43,13 +43,13 @@ logger = logging.getLogger(__name__)
 
 
 class DatabaseAway(Exception):
-    """The database answers nothing, so that nothing can be swept."""
+    """The database does not answer, so nothing can be swept."""
 
 
 def sweep() -> dict[str, int]:
-    """Do all of it once; return how many rows each part touched. Safe to run in several processes at once.
+    """Run every part once; return how many rows each changed. Safe to run in several processes at once.
 
-    A part that fails is noted in the log and tried again the next time; the others have their turn anyway.
+    A part that fails is logged and tried again in the next sweep; the others run anyway.
 
     Raises:
         DatabaseAway: the parts that are left were not tried.
@@ -106,7 +106,7 @@ def _check_database() -> None:
 
 
 class Sweeper(threading.Thread):
-    """Sweeps every `MRPVM_SWEEP_INTERVAL_MS` until told to stop; soon again while there is something to derive.
+    """Sweeps every `MRPVM_SWEEP_INTERVAL_MS` until stopped, and sooner while there is something left to derive.
 
     In between it closes turns of this process whose end could not be stored, and replaces damaged values that it met.
     """

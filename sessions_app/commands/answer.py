@@ -59,7 +59,7 @@ def answer_command(
     """Answer a command, or give the turn that it asks a model for.
 
     Args:
-        chain: the chain hash of the conversation before it, where that shall be recognised by it too.
+        chain: the chain hash of the conversation before the command, if the conversation is to be recognised by it.
         sent: the text as the client sent it, where it is not stored like that.
         client_request: kept with the entry as it is.
 

@@ -1,4 +1,4 @@
-"""Since when an answer is what it is: a binary search over the turns of a session, or the revisions of a base."""
+"""Since when a turn is answered as it is: a binary search over the turns of a session, or the revisions of a base."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +16,13 @@ from sessions_app.queries.experiments.rerun import turns_through
 from sessions_app.queries.turns.registry import own_unit_events
 
 SAMPLED = 8
-"""So many moments are looked at where the first and the last answer are alike."""
+"""How many moments are tried where the first and the last answer are alike."""
 MOST_MOMENTS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """A state in which the message is asked: `number` is of the turn, or of the base's revision, that led to it.
+    """A state in which the message is asked; `number` is that of the turn, or of the base's revision, that led to it.
 
     0 is the state before the first turn. `after` is the turn that led to it, None for a revision.
     """
@@ -125,7 +125,7 @@ def bisect(
 
     Args:
         changes: made at every moment.
-        looked_at: takes each moment when it has been looked at.
+        looked_at: called with each moment after it was tried.
 
     Raises:
         NotReplayable: a moment's turn cannot be run again any more.
@@ -162,7 +162,7 @@ class _Bisect:
         return Bisection(result="always", steps=self._in_order())
 
     def _narrowed(self, low: int, high: int) -> tuple[int, int]:
-        """Return two neighbours of which the second alone is as the last."""
+        """Return two neighbouring moments, of which only the second is answered like the last."""
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self._look(middle).is_as_last else (middle, high)
@@ -212,6 +212,6 @@ class _Bisect:
 
 
 def told_by(turn: ExplainabilityTurn) -> list[str]:
-    """Return what the units say that a turn brought, in their order."""
+    """Return the texts of the units that a turn added, in their order."""
     staged = own_unit_events(turn).filter(step=UnitEvent.Step.STAGED)
     return list(staged.values_list("text", flat=True)[:20])

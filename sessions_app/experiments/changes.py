@@ -28,11 +28,11 @@ from sessions_app.queries.experiments.rerun import (
 from sessions_app.queries.sessions.frozen_content import agents_of, personas_of
 
 MOST_LEFT_OUT = 200
-"""So many units or sources a trial leaves out at most, or names as the only ones."""
+"""How many units or sources a trial may leave out, or name as the only ones."""
 MOST_SUPPOSED, SUPPOSED_CHARS = 20, 2_000
-"""So many texts a trial supposes at most, and how long each may be."""
+"""How many texts a trial may suppose, and how long each may be."""
 MOST_HIDDEN = 50_000
-"""Units of a view of which a trial may choose the only ones."""
+"""How many units a view may have for a trial to choose the only ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +42,8 @@ class Changes:
     `history_through` is the place of the last message that is seen, 0 for none. `base` is the id of another base that
     is mounted at `revision`, its present one when None; `draft` the id of a session whose base is mounted as a save
     would make it, with what the conversation told or, by `without_told`, without. `without_preferences` lets the
-    planner choose as in a new session. Of `only_units` alone there is evidence, if there are any; `with_units` are
-    texts that are supposed beside it. `persona`, `agent`, `style` and `sampling` reach models alone: where none is
+    planner choose as in a new session. Where `only_units` are named, no others are evidence; `with_units` are
+    texts that are supposed beside them. `persona`, `agent`, `style` and `sampling` reach models alone: where none is
     configured they have no effect.
     """
 
@@ -231,7 +231,7 @@ def _mounted(recorded: RecordedTurn, changes: Changes) -> tuple[KnowledgeBase, K
 def _over_layer(recorded: RecordedTurn, layer: KnowledgeLayer) -> EffectiveView:
     """Return what the session's own layers show over another one.
 
-    Those that have been saved into it since are part of it already.
+    Layers that were saved into it since are already part of it.
     """
     view = recorded.view
     *own, mounted_pk = view.layers
@@ -254,7 +254,7 @@ def _over_layer(recorded: RecordedTurn, layer: KnowledgeLayer) -> EffectiveView:
 
 
 def _others(view: EffectiveView, unit_ids: Collection[str]) -> list[LayerUnit]:
-    """Return the evidence that is none of these units.
+    """Return the evidence units other than these.
 
     Raises:
         InvalidInput: it is too much to be hidden one by one.

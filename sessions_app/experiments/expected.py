@@ -57,7 +57,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """An answer as far as expectations look at it; `cited_sources` are names, `plugins` ids."""
+    """The parts of an answer that expectations check; `cited_sources` are names, `plugins` ids."""
 
     text: str
     status: str

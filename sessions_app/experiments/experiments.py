@@ -32,7 +32,7 @@ def start_trials(
         wait_ms: how long to wait for its end.
 
     Raises:
-        InvalidInput: as for `check_changes`, or the message is none that a turn takes.
+        InvalidInput: as for `check_changes`, or a turn would refuse the message.
         Conflict: TURN_IN_PROGRESS, NOT_REPLAYABLE; as for `check_allowed`.
         Unavailable: SERVER_BUSY, SERVER_SHUTTING_DOWN.
     """

@@ -1,4 +1,4 @@
-"""Language models that trials ask live: what that is likely to take, and how much of it is allowed."""
+"""Language models that trials ask live: how many tokens that is likely to take, and how many are allowed."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -20,13 +20,13 @@ from sessions_app.models import Project
 
 CHARS_A_TOKEN = 4
 ANSWER_TOKENS = 500
-"""What an answer is taken to need where the turn asked no model."""
+"""Estimated tokens of an answer where the turn asked no model."""
 _PRICED_TOKENS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What trials are likely to take from a model: `cost` is None where no price is set."""
+    """The tokens and cost that trials are likely to take; `cost` is None where no price is set."""
 
     call_count: int
     token_count: int
@@ -123,7 +123,7 @@ class Allowance:
 
 
 class LiveModel:
-    """The configured provider as one trial asks it; `usage` is what that took."""
+    """The configured provider as one trial asks it; `usage` counts its tokens."""
 
     def __init__(self, provider: Endpoint, allowance: Allowance, project_pk: int) -> None:
         self.config = provider.config

@@ -22,11 +22,11 @@ from sessions_app.experiments.recorded import RecordedTurn, recorded_requests
 from sessions_app.turns.preparation_model import KEPT_CALLS
 
 _OF_THE_CONNECTION = ("previous_response_id", "store")
-"""What of a request says where in a provider's thread it stands, and nothing of what is asked."""
+"""Fields that place a request in the provider's thread, and say nothing of what is asked."""
 
 
 class NeedsModel(MRPError):
-    """A request that was not made then, while no call is allowed; the details hold it."""
+    """A request that the recorded turn did not make, while no call is allowed; the details hold it."""
 
     default_code = "MODEL_NOT_RECORDED"
 
@@ -175,4 +175,4 @@ class RecordedPreparation:
         return self._models.bind(scope).call(prompt).text
 
     def raise_if_ended(self) -> None:
-        """Continue: nobody stops what is recorded."""
+        """Do nothing: a recorded turn is not stopped."""

@@ -1,4 +1,4 @@
-"""The threads that run experiments: so many at a time, further ones wait, too many are refused."""
+"""The threads that run experiments: a limited number at a time; some more wait, and others are refused."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,7 +14,7 @@ from sessions_app import shutdown
 from sessions_app.database import living_connection
 
 WAITING_A_PLACE = 10
-"""So many experiments wait for each that may run."""
+"""How many experiments may wait for each that may run."""
 
 
 class ExperimentPool:
@@ -38,7 +38,7 @@ class ExperimentPool:
             )
 
     def start[**Given](self, run: Callable[Given, None], *args: Given.args, **kwargs: Given.kwargs) -> Future[None]:
-        """Run an experiment, or what takes as long, when there is a place for it; the future ends with it."""
+        """Run an experiment, or other long work, once a place is free; the future completes with it."""
         with self._lock:
             self._count += 1
             if self._threads is None:
@@ -57,4 +57,4 @@ class ExperimentPool:
 
 
 pool = ExperimentPool()
-"""This process's."""
+"""The pool of this process."""

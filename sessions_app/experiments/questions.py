@@ -22,9 +22,8 @@ class Target:
 
     `base` is put below all tests, at `revision` or as it is now. `draft` is the id of a session: its base is put below,
     as a save would make it (`without_told`: one without what the conversation told), and only tests of that base run.
-    With `heads` each test asks the present state of its own
-    base. With `only_of`, the id of a base, no tests of
-    others run. With `allow_model` a model is asked what is not recorded. `choices` count before those of the tests.
+    With `heads` each test asks the present state of its own base. With `only_of`, the id of a base, only tests of that
+    base run. With `allow_model` a model is asked what is not recorded. `choices` override those of the tests.
     """
 
     base: str | None = None
@@ -99,7 +98,7 @@ def _chosen(own: Changes, wanted: Changes) -> Changes:
 
 
 def answered_by(outcome: TrialOutcome) -> Answered:
-    """Return a trial's answer as far as expectations look at it."""
+    """Return a trial's answer in the parts that expectations check."""
     used = outcome.used
     return Answered(
         text=outcome.answer,

@@ -65,7 +65,7 @@ class RecordedTurn:
 
     @property
     def message(self) -> str:
-        """Return what the turn was about: what a command for a skill handed on, else what the user wrote."""
+        """Return the message of the turn: the payload of a command for a skill, else what the user wrote."""
         return message_of(self.turn, self.view)
 
     @property
@@ -77,7 +77,7 @@ class RecordedTurn:
 
 @dataclass(frozen=True)
 class SupposedTurn(RecordedTurn):
-    """A turn that never ran like this: over a state and knowledge that are given, without records."""
+    """A turn that never ran: its state and knowledge are given, and it has no records."""
 
     given_state: ConversationState
     given_knowledge: EffectiveView
@@ -294,7 +294,7 @@ def _remembered_turns(turn: ExplainabilityTurn, turn_count: int) -> list[Explain
 
 
 def _answer_of(turn: ExplainabilityTurn) -> Answer:
-    """Return the answer of a succeeded turn as far as memory looks at it."""
+    """Return the parts of a succeeded turn's answer that memory uses."""
     return Answer(groups=tuple(_group_of(group) for group in (turn.response_document or {}).get("groups", ())))
 
 

@@ -104,7 +104,7 @@ def _of_command(turn: ExplainabilityTurn) -> Divergence | None:
 
 
 def _check_whole(turn: ExplainabilityTurn, texts: Iterable[str]) -> None:
-    """Refuse a turn that came out differently because something of what it was told is not there any more.
+    """Refuse a turn whose replay differs because something that it was told was removed since.
 
     Args:
         texts: what the turn read and wrote.
@@ -148,7 +148,7 @@ def rerun_unchanged(recorded: RecordedTurn, *, live_plugins: bool = False) -> Re
 
 
 class _Course:
-    """The recorded course of a turn while it is followed again: its times, its stop, calls that are not made again."""
+    """A recorded turn as its replay follows it: its times, where it was stopped, and calls that are not repeated."""
 
     def __init__(self, recorded: RecordedTurn, *, live_plugins: bool) -> None:
         self._recorded = recorded
@@ -180,7 +180,7 @@ class _Course:
         """Stop the turn where it was stopped.
 
         Raises:
-            TurnCancelled, TurnInterrupted: here somebody stopped it, or its process went away.
+            TurnCancelled, TurnInterrupted: the recorded turn was stopped or interrupted here.
         """
         if self._recorded.stopped_by and self._count >= len(self._times):
             error = self._recorded.turn.error or {}
@@ -281,7 +281,7 @@ def _steps(judged: Sequence[list[Any]]) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _explained(recorded: RecordedTurn, difference: Difference, *, live_plugins: bool) -> Divergence:
-    """Return the difference with the kind of reason that what is known of both runs leaves."""
+    """Return the difference with the reason that is left by what is known of both runs."""
     then, now = recorded.conditions["plugins"], plugin_versions()
     error = (difference.replayed or {}).get("error") if isinstance(difference.replayed, Mapping) else None
     if error and error.get("code") == "MODEL_NOT_RECORDED":

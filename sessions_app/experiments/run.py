@@ -40,7 +40,7 @@ class StartedClock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerun:
-    """What running a turn again gave: the request that the machine got, its events without pieces of answers."""
+    """The result of running a turn again: the machine's request, and its events without pieces of answers."""
 
     request: TurnRequest
     report: ContextReport

@@ -24,13 +24,13 @@ type FindingKind = Literal[
     "unit", "outranked", "missing-base", "cut", "rewrite", "plugin", "validator", "limit", "setting"
 ]
 MOST_BASES, MOST_UNITS = 12, 12
-"""So many other bases are tried, and so many units left out one by one."""
+"""How many other bases are tried, and how many units are left out one by one."""
 QUOTED: Basis = "quoted"
 """The basis of the closest passage, which answers nothing: what it happens to hold is not yet the expected answer."""
 ENOUGH_FINDINGS = 3
-"""The search ends when so many findings meet the expectation, unless it is to be exhaustive."""
+"""How many findings that meet the expectation end a search that is not exhaustive."""
 _TURNS_BACK = 5
-"""So many turns before are looked at for other settings of the session."""
+"""How many earlier turns are searched for other settings of the session."""
 _QUOTED_CHARS = 120
 _WIDE_TURNS, _WIDE_CHARS = 500, 200_000
 _TOO_LONG = ("PLUGIN_TIMEOUT", "ENGINE_TIMEOUT", "ENGINE_BUDGET_EXCEEDED")
@@ -111,7 +111,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchStep:
-    """A group of trials of one kind, and what it is called where it was not tried."""
+    """A group of trials of one kind, and its name where it was not tried."""
 
     name: str
     weight: int
@@ -120,7 +120,7 @@ class SearchStep:
 
 @dataclass
 class CauseSearch:
-    """A running search: `findings` come one by one while `run` is followed.
+    """A running search: `findings` grows while `run` is iterated.
 
     `tick` is called in and between trials; what it raises ends the search. `place` is held by each trial. `live` gives
     the model that a trial may ask what the turn did not ask, None for none; it is asked only where a trial needs it.
@@ -158,7 +158,7 @@ class CauseSearch:
 
     @property
     def needing_model_count(self) -> int:
-        """Return how many trials came to nothing because a model would have had to be asked."""
+        """Return how many trials had no result because they needed a model."""
         return sum(outcome.status == NEEDS_MODEL for outcome in self.tried)
 
     def _is_over(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a trial came to, stored: its row, and its trace in the form of a turn's."""
+"""Stores the outcome of a trial: its row, and its trace in the form of a turn's."""
 
 from datetime import timedelta
 
@@ -47,7 +47,7 @@ def _stored_trace(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -
         turn_index=origin.turn_index,
         trial_number=trial.pk,
         user_message=outcome.message,
-        # What its pages tell of the session is told as of the turn that was tried.
+        # Its pages show the session as it was at the turn that was tried.
         created_at=origin.created_at,
         deliberation_level=outcome.deliberation_level,
         model=recorded.state.asked.model,

@@ -175,7 +175,7 @@ _Dumper.add_representer(str, _Dumper.represent_text)
 
 
 class _Loader(PlainLoader):
-    """Reads so many values and no more."""
+    """Refuses a file of more than `FILE_VALUES` keys and values."""
 
     value_count = 0
 

@@ -1,4 +1,4 @@
-"""Suites of tests: what a test may be, how a turn is kept as one, and runs started."""
+"""Suites of tests: checks a test, keeps a turn as one, and starts runs."""
 
 from collections.abc import Collection, Sequence
 from concurrent.futures import wait
@@ -178,7 +178,7 @@ def _begun(suite: Suite, target: Target, author: Author) -> SuiteRun:
 
 
 def estimate_tests(tests: Sequence[TestCase]) -> Estimate:
-    """Return what the tests are likely to take from a model if they may ask one; of those of bases the message counts.
+    """Return what the tests are likely to take from a model if they may ask one; for tests of bases the message counts.
 
     Raises:
         Conflict: NOT_REPLAYABLE.

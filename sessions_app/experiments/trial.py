@@ -35,7 +35,7 @@ def unstopped() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialOutcome:
-    """What a trial answered; `status` is `needs-model` where it would have had to ask a model and may not.
+    """What a trial answered; `status` is `needs-model` where it needed a model and may not ask one.
 
     `missing_request` is then the request that was not made. `has_effect` says whether the machine was given anything
     else than in the recorded turn.

@@ -1,7 +1,7 @@
-"""What would be chosen if: detector, planner and retriever run as a turn runs them, and nothing is written.
+"""Predicts what a turn would choose: detector, planner and retriever run as in a turn, and nothing is written.
 
-No turn takes the session's slot. It takes a place among the turns that run at once, for it asks as much of the machine
-as their beginning does.
+The session's slot stays free. A prediction takes a place among the running turns, because it costs as much as the
+beginning of a turn.
 """
 
 from dataclasses import replace

@@ -36,7 +36,7 @@ from sessions_app.running_turns import running_turns
 _FULL_SECONDS = 0.05
 Status = Experiment.Status
 type WorkResult = DiagnosisResult | BisectResult | Mapping[str, int]
-"""What a search came to, or how many tests of a run came out how."""
+"""The result of a search, or the number of tests of a run by outcome."""
 
 
 class ExperimentWatch(Watch):
@@ -127,7 +127,7 @@ def _run(recorded: RecordedTurn, changes: Changes, watch: ExperimentWatch) -> Tr
 
 @contextmanager
 def _refusing(trial: Trial) -> Iterator[None]:
-    """Store why a trial cannot be run, in its place."""
+    """Store as the trial's outcome why it cannot be run."""
     try:
         yield
     except (TurnCancelled, TurnInterrupted):

@@ -51,7 +51,7 @@ def derive_summaries(ingested: IngestedSource, models: ModelSource, watch: Calla
             children = [[units[child] for child in unit.child_unit_ids] for unit in some]
             claims = _claims(some, children, models, watch)
             if not any(claims.values()):
-                return _changed(ingested, units)  # nobody is there who could write more
+                return _changed(ingested, units)  # the model does not answer
             units |= {unit.id: _with_claim(unit, claims[unit.id]) for unit in some if claims.get(unit.id)}
     return _changed(ingested, units)
 

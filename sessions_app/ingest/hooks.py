@@ -1,4 +1,4 @@
-"""KB plugins hear of every source that was stored, the last step of reading it in.
+"""Passes every stored source to the KB plugins: the last step of an ingest.
 
 The source stays whatever they do: one that fails or is late is recorded and skipped, and nothing of what it
 made is kept.

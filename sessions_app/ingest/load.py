@@ -1,7 +1,7 @@
 """From a file to units: into a session's memory, its draft or a knowledge base.
 
-What costs time happens outside of every transaction, and as far as it can in a process of its own, so that chat goes
-on meanwhile.
+Slow work is done outside of transactions, and as far as possible in a process of its own, so that turns continue
+meanwhile.
 """
 
 import time
@@ -132,7 +132,7 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
 
 
 def correct_unit(session: Session, unit_id: str, text: str, actor: User | None = None) -> Session:
-    """Replace a unit that the session sees by what a text states; return the session as it now is.
+    """Replace a unit that the session sees by what a text states; return the changed session.
 
     Raises:
         InvalidInput: no text, nothing in it says anything, or the session knows all of it already.
@@ -173,7 +173,7 @@ def _untold(stage: str, done: int, of: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSource:
-    """The source that a file became, or was already: then nothing was stored."""
+    """The source that a file became; nothing was stored if it was that source already."""
 
     source: KnowledgeSource
     is_unchanged: bool = False
@@ -190,7 +190,7 @@ def load_source(base: KnowledgeBase, upload: Upload, on_stage: OnStage = lambda 
     source_id = upload.source_id or free_source_id(base.head, upload.name)
     work = _Work(upload, source_id, shared_config(base.project)[0], on_stage, base.project)
     ingested = work.ingested()
-    head = head_of(base)  # the base may have gone on while the file was read
+    head = head_of(base)  # the base may have changed while the file was read
     present = shown_unchanged(head, _new_source(upload, source_id, ingested)) if head else None
     if present is not None:
         return LoadedSource(source=present, is_unchanged=True)
@@ -224,7 +224,7 @@ def _new_source(upload: Upload, source_id: str, ingested: IngestedSource) -> New
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedSource:
-    """What staging a file in a draft came to, and by whose rules it was read; unchanged as for `LoadedSource`."""
+    """The result of staging a file in a draft, and the detector that read it; unchanged as for `LoadedSource`."""
 
     session: Session
     source: KnowledgeSource
@@ -266,7 +266,7 @@ def stage_file(
 
 @transaction.atomic
 def _idle(session_pk: int) -> Session:
-    """Return the session as it is before the work; one that is busy or over is refused then, and once more after it."""
+    """Return the session before the work; one that is busy or over is refused now, and again after the work."""
     return lock_idle_session(session_pk)
 
 
@@ -298,7 +298,7 @@ class _Work:
         session: Session | None = None,
         id_root: str = "",
     ) -> None:
-        """Refuse what needs no work to be refused; a session's own choices hold where the request makes none."""
+        """Refuse what can be refused before the work; a session's choices hold where the request makes none."""
         shutdown.refuse_new_turns()
         _check(upload)
         self._deadline = time.monotonic() + settings.MRPVM_INGEST_TIMEOUT_MS / 1000
@@ -422,7 +422,7 @@ def _detector(pin: str | None, preference: str | None) -> str:
 
 
 def _told(session: Session, upload: Upload) -> OnStage:
-    """Return what tells the session's open pages about the progress of a long source, a few times a second at most."""
+    """Return a callback that reports a long source's progress to the session's open pages, a few times a second."""
     last = time.monotonic()
 
     def tell(stage: str, done: int, of: int) -> None:

@@ -1,1 +1,1 @@
-"""What other systems send and take: traces by OpenTelemetry's protocol."""
+"""Import and export: traces by OpenTelemetry's protocol, bundles of sessions, files of turns and of the audit log."""

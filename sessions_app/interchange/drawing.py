@@ -118,7 +118,7 @@ def _trees(spans: Sequence[ReceivedSpan]) -> list[_Node]:
 
 
 def _is_above(node: _Node, below: _Node, nodes: Mapping[str, _Node]) -> bool:
-    """Return whether a span is in a loop of parents, of which the one with the lowest id is the root."""
+    """Return whether a span is in a loop of parents; the span with the lowest id is then the root."""
     seen: set[str] = set()
     place: _Node | None = below
     while place is not None and place.span.span_id not in seen:
@@ -190,7 +190,7 @@ def _name_below(nodes: Sequence[_Node], path: str) -> None:
 
 
 def _all(top: _Node) -> Iterator[_Node]:
-    """Return a node and what is drawn below it: requests to models of an execution of mrpvm are no nodes of theirs."""
+    """Return a node and the nodes below it, without the model requests of an execution of mrpvm."""
     waiting = [top]
     while waiting:
         node = waiting.pop()

@@ -29,7 +29,7 @@ TURNS_A_BATCH = 64
 
 
 def export_traces() -> "TraceExport | None":
-    """Send every turn that ends from now on; return what does it, None where no collector is named."""
+    """Send every turn that ends from now on; return the export, None where no collector is named."""
     return TraceExport() if settings.MRPVM_TRACES_OUT else None
 
 

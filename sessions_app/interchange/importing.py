@@ -1,4 +1,4 @@
-"""Stores what other applications send of their turns, and draws each trace as a turn as often as more of it comes."""
+"""Stores traces of other applications, and draws a trace as a turn again whenever more of it comes."""
 
 import re
 from collections.abc import Sequence
@@ -94,7 +94,7 @@ def _store(project: Project, trace_id: str, drawing: DrawnTrace, turn: Explainab
 
 
 def _session_name(drawing: DrawnTrace, trace_id: str) -> str:
-    """Return the id of the session: the sender's conversation under a beginning that no session of ours has."""
+    """Return the id of the session: the sender's conversation with a prefix that no session of this server has."""
     name = re.sub(r"[^\w.:@+-]", "-", drawing.conversation, flags=re.ASCII)[:_NAME_CHARS]
     return SESSION_START + name if name else _own_session(trace_id)
 

@@ -26,7 +26,7 @@ NAME_CHARS = 200
 FUTURE_NS = 24 * 3_600 * 1_000_000_000
 """How far a sender's clock may be ahead."""
 UNPACKED = 2
-"""A body may unpack to so many times `MRPVM_MAX_BODY_BYTES`."""
+"""How many times `MRPVM_MAX_BODY_BYTES` a body may unpack to."""
 _DEPTH = 20
 # An empty span takes 2 bytes of a body and 170 of memory, so that requests are read one at a time.
 _reading = threading.Lock()

@@ -38,7 +38,7 @@ type Attributes = dict[str, str | int | float | bool | Sequence[str]]
 OPERATIONS = {"kb": "retrieval"}
 """Operation by stage; every other stage is a tool."""
 CONTENT_CHARS = 64_000
-"""Of one text; what is missing is said in it."""
+"""Most characters of one text; a text that is cut says how many are missing."""
 MILLISECOND = 1_000_000
 _LOCAL_PARENT = SpanFlags.SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
 _REMOTE_PARENT = _LOCAL_PARENT | SpanFlags.SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK

@@ -1,1 +1,1 @@
-"""The command line: starting, stopping and tending the server."""
+"""The command line: starting, stopping and maintaining the server."""

@@ -28,7 +28,7 @@ from sessions_app.queries.versions import is_known_migration, latest_migration
 _MANIFEST = "manifest.json"
 _KEY_FILE = "secret_key"
 _FOLDERS = ("skills", "personas", "agents", "workspace", "wrappers")
-"""What of the data directory is the operator's own."""
+"""Folders of the data directory that hold the operator's own files."""
 _CHUNK_BYTES = 1_048_576
 _DATABASES = {"sqlite": "database.sqlite3", "postgresql": "database.pgdump"}
 
@@ -73,7 +73,7 @@ def verified(file: Path) -> BackupManifest:
     """Return what a backup holds, after reading it whole.
 
     Raises:
-        BackupError: it is none, is damaged, or lacks a part.
+        BackupError: the file is not a backup, is damaged, or lacks a part.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -206,7 +206,7 @@ def _run_postgresql(program: str, *arguments: str) -> None:
 
 
 def _quoted(value: str) -> str:
-    """Return a value as a connection string has it."""
+    """Return a value quoted for a connection string."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 

@@ -1,4 +1,4 @@
-"""What every start makes sure of: the first project, an admin with a way in, an API key, and once the demo."""
+"""What every start ensures: the first project, an admin with a way in, an API key, and once the demo."""
 
 from dataclasses import dataclass
 

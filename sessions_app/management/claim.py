@@ -32,7 +32,7 @@ class DatabaseClaim:
 
     Raises:
         DatabaseIsServed: another process holds it in another way.
-        CannotStart: it cannot be told who does.
+        CannotStart: it cannot be found out which process holds it.
         DatabaseError: PostgreSQL cannot be asked.
     """
 

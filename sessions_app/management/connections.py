@@ -14,7 +14,7 @@ _ACKNOWLEDGED_AT = 120
 
 
 class LimitedConnection(HttpToolsProtocol):
-    """Ends a connection of which the head of a request does not come in time, or grows past `HEAD_BYTES`.
+    """Ends a connection whose request head does not come in time, or is larger than `HEAD_BYTES`.
 
     The body has limits of its own, see `BodyLimit`; between two requests uvicorn waits a few seconds. Ends also one
     whose client reads an answer too slowly: it is waited for `MRPVM_CLIENT_TIMEOUT_MS` in all, and a second more for

@@ -1,4 +1,4 @@
-"""A small world to look at on the first start: real turns through the real pipeline, a failed one among them."""
+"""The demo of the first start: real turns through the real pipeline, one of which fails."""
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.knowledge.bases import create_base

@@ -1,8 +1,8 @@
 """A pytest plugin that runs suites of tests: `pytest -p sessions_app.management.pytest_suites dogs.suite.yaml`.
 
 Each `*.suite.yaml` gives a test for each of its own. They run on the server at `--mrpvm-url`, with the key in
-MRPVM_API_KEY; without an address they run in this process, on the database that the settings name. Either way the suite
-of the file's name becomes there what the file says.
+MRPVM_API_KEY; without an address they run in this process, on the database that the settings name. Either way the
+tests of a file replace those of the suite with its name.
 """
 
 import json

@@ -20,14 +20,14 @@ from sessions_app import shutdown
 from sessions_app.environment import NOT_SHOWN
 from sessions_app.management.connections import LimitedConnection, limit_reading
 
-# After the running turns' grace: what their streams get to say goodbye, and then the process its end.
+# After the grace period: the time in which streams may send their last event before the process ends.
 LAST_WORDS_SECONDS = 0.1
 END_SECONDS = 0.3
 HIGHEST_PORT = 65_535
 
 
 COLLECTED_AFTER_OBJECTS = 10_000
-"""A turn of a long session holds some thousands until it ends; by default they would be walked through meanwhile."""
+"""A turn of a long session holds thousands of objects until it ends; by default the collector would traverse them."""
 
 
 class CannotStart(Exception):
@@ -43,7 +43,7 @@ class Server(uvicorn.Server):
         self._on_started = on_started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then tell."""
+        """Listen, then report that the server is ready."""
         # The models behind it can be imported only once Django is set up.
         from sessions_app.events import use_server_loop
 
@@ -123,7 +123,7 @@ def unusable_database(error: DatabaseError | OSError) -> str:
 
 
 def check_layer() -> None:
-    """Try out Redis, if it is to carry the live events.
+    """Check that Redis answers, if live events go through it.
 
     Raises: CannotStart when nothing comes back.
     """

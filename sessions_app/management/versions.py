@@ -10,7 +10,7 @@ def check_version(*, must_be_prepared: bool) -> None:
     """Refuse a database that a newer version has changed: what it stores there would be read wrongly or lost.
 
     Args:
-        must_be_prepared: nobody is going to migrate it, so an older one is refused too.
+        must_be_prepared: this start does not migrate, so an older database is refused too.
 
     Raises:
         CannotStart: with both versions.

@@ -101,7 +101,7 @@ def run_suite(
     allow_model: AllowModel = False,
     wait_ms: WaitMs = 30_000,
 ) -> str:
-    """Run the tests of a suite, each where it was kept unless `target` says otherwise, and return the results."""
+    """Run the tests of a suite, each where it was kept unless `heads` or `base` is given, and return the results."""
     _check_may_ask(caller, allow_model)
     target = target_of(
         {"kb_id": base or None, "revision": revision, "heads": heads, "tags": tags, "allow_model": allow_model}

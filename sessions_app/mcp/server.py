@@ -74,7 +74,7 @@ def protocol_server(threads: Threads) -> Server[Any, Any]:
 
 
 def _add_resources(server: FastMCP[Any], threads: Threads) -> None:
-    """Offer under addresses what the tools of the same names read, the first page of it."""
+    """Register resources, each of which reads the first page of what a tool reads."""
     text = partial(server.resource, mime_type="text/plain")
 
     @text("mrpvm://sessions", description="The sessions with the latest activity.")
@@ -99,8 +99,7 @@ def _add_resources(server: FastMCP[Any], threads: Threads) -> None:
 def _called(threads: Threads, tool: Callable[..., str], role: str) -> Callable[..., Awaitable[str]]:
     """Return the tool as the SDK calls it: without its first parameter, the caller, and off the event loop.
 
-    The result's errors are told to the client as a tool's error; one that nobody raised on purpose is logged and
-    shows nothing.
+    A deliberate error is returned to the client as a tool error; a defect is logged, and the client gets no details.
     """
 
     @wraps(tool)

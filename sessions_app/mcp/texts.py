@@ -32,7 +32,7 @@ def page(text: str, offset: int, again: str = "call again") -> str:
         again: what to call for it, where the same call would do the work once more.
 
     Raises:
-        InvalidInput: the offset is behind the text's end.
+        InvalidInput: the offset is after the end of the text.
     """
     if not 0 <= offset <= len(text):
         raise InvalidInput(f"offset is {offset}: the text has {len(text)} characters.")

@@ -11,7 +11,7 @@ from sessions_app.queries.turns.outcomes import outcome
 
 TEXT_CHARS = 2_000
 STEPS_A_KIND = 30
-"""Of each kind of step in the ledger; how many more there are is said."""
+"""Most steps of each kind in the ledger; a line says how many more there are."""
 
 
 def outcome_words(turn: ExplainabilityTurn) -> str:

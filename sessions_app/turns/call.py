@@ -26,7 +26,7 @@ class TurnCall:
     model, whatever solver the session prefers.
     `sent` is the message as the client sent it, where that is not `message`: it is never stored, and the
     conversation is recognised by it.
-    `takes_commands`: a message may be one at all. `history` is what was said before as the request tells
+    `takes_commands`: the message may be a command. `history` is what was said before as the request tells
     it; without it the session's own messages are taken. `added` was said since and is stored with the
     answer. `chain` is the chain hash of all that, where the conversation shall be recognised again;
     `client_request` is kept with the turn as it is.
@@ -79,7 +79,7 @@ def admitted(call: TurnCall, project: Project) -> TurnCall:
 
 
 def limited(call: TurnCall, limits: Mapping[str, int]) -> TurnCall:
-    """Return the call within its session's `turn_limits`, as far as its own are not lower."""
+    """Return the call with its session's `turn_limits` where its own are not lower."""
     if not limits:
         return call
     both = {name: min(value, call.limits.get(name, value)) for name, value in limits.items() if name != "max_tokens"}

@@ -74,7 +74,7 @@ class TurnError(MRPError):
         self.phase, self.outbound = phase or _phase_of(error["code"]), outbound
 
     def as_fields(self) -> dict[str, Any]:
-        """Return what an answer would have said beside its text."""
+        """Return the fields that an answer would have beside its text."""
         return {"error_phase": self.phase, "outbound_request": self.outbound, "tool_calls": []}
 
 
@@ -116,8 +116,8 @@ class TurnEnd:
 class Unclosed:
     """Ends of turns while the database could not be written to, by request id; they are closed once it can be.
 
-    `noted` is set when one comes in, for the thread that closes them. A key of the database does not name a turn here:
-    whether its row was ever committed is not known.
+    `noted` is set when one comes in, for the thread that closes them. Turns are not named by key, because their rows
+    may never have been committed.
     """
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class Unclosed:
             return dict(self._ends)
 
     def forget(self, request_ids: Collection[str]) -> None:
-        """Remove turns that are closed, or that the database has never heard of."""
+        """Remove turns that are closed, or that are not in the database."""
         with self._lock:
             for request_id in request_ids:
                 self._ends.pop(request_id, None)
@@ -165,7 +165,7 @@ def close_turn(turn_pk: int, error: ErrorRecord, command: CommandEnvelope | None
     """End a running turn with what its stored trace holds; False if it is not running any more.
 
     Args:
-        command: the envelope of the skill that was asked for, where whoever ends the turn knows of one.
+        command: the envelope of the skill that was asked for, where the caller knows one.
 
     Effects: a whole trace, and those of `end_failed`.
     """
@@ -198,7 +198,7 @@ def end_failed(
     news: list[events.News] = [(EVENT_OF_ENDING[turn.status], ended)]
     if discarded:
         news.append(("units.discarded", events.UnitCount(request_id=turn.request_id, count=len(discarded))))
-    if turn.status != Status.CANCELLED:  # whoever stopped it had a reason of their own
+    if turn.status != Status.CANCELLED:  # a person stopped it for a reason of their own
         session.failed_turn_count += 1
     session.touch()
     events.append_to_locked(session, news)

@@ -104,7 +104,7 @@ def _store_success(
         session.summary = prepared.new_summary.as_record()
     session.touch()
     news = _news_of_success(turn, outcome, promotion, changed)
-    # The session first, as whoever else changes its rows does: else two could wait for each other.
+    # The session is locked first, as by all code that changes its rows, so that no two transactions deadlock.
     if not store_committed(turn, (*_SESSION_FIELDS, *changed), len(news)):
         raise _refusal(turn)
     promoted = promote_units(turn, session, promotion, len(staged), trace.stagings)
@@ -254,8 +254,8 @@ def _said(session: Session, call: TurnCall, outcome: TurnOutcome) -> list[tuple[
 def _chosen(call: TurnCall, outcome: TurnOutcome, level: int) -> list[tuple[str, Any]]:
     """Return the preferences a success leaves: the plugins that answered, the level, a named model.
 
-    Where nothing was answered, of the plugins only those that the request named. A command for a skill leaves none, a
-    skill that a model chose none of the solver that it asked for.
+    Where nothing was answered, only the plugins that the request named. A command for a skill leaves none; a skill that
+    a model chose leaves none for the solver.
     """
     if call.commanded_skill is not None or not call.remembers_choices:
         return []

@@ -15,7 +15,7 @@ from sessions_app.events import announce_draft
 from sessions_app.models import ExplainabilityTurn
 
 SHOW_SECONDS = 0.3
-"""How long what was added waits at least until others see it."""
+"""Least time between two updates that others see."""
 KEPT_SECONDS = 600
 SHOWN_CHARS = 20_000
 

@@ -1,4 +1,4 @@
-"""The spine: one turn from call to commit."""
+"""One turn, from call to commit."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -78,7 +78,7 @@ def run_turn(
 ) -> TurnResult:
     """Answer one message in a session.
 
-    1. refuse what needs no turn to be refused
+    1. refuse what can be refused without a turn
     2. take the session's slot
     3. read the session once and freeze what the turn may look at
     4. run the machine; KB plugins learn of the units it finds before retrieval, and where the turn takes longer than
@@ -92,7 +92,7 @@ def run_turn(
     """
     call = admitted(call, session.project)
     with running_turns.place(session.project_id) as take_place, fair_share.turn(session.project_id):
-        if not wait_ms:  # whoever may wait for the session has no place before it is free
+        if not wait_ms:  # a caller that may wait takes its place when the session is free
             take_place()
             fair_share.step()
         turn = start_turn(session, call, take_place, wait_ms)
@@ -171,7 +171,7 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
 def _bounded(outcome: TurnOutcome, sampling: Sampling, trace: TraceWriter) -> tuple[TurnOutcome, str]:
     """Return the outcome with its answer within the client's limits, and why the answer ends.
 
-    A model was told the limits itself; whatever answers without one is cut here.
+    A model was sent the limits; an answer that no model wrote is cut here.
     """
     if outcome.answer is None or not (sampling.max_tokens or sampling.stop):
         return outcome, "stop"

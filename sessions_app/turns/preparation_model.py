@@ -17,7 +17,7 @@ from sessions_app.turns.cancel import CancelWatch
 from sessions_app.turns.machine import machine, turn_limits
 
 KEPT_CALLS = 3
-"""Model calls that preparation leaves to the turn itself, to detect, solve and validate: it can do without a model."""
+"""Model calls kept for the turn itself, to detect, solve and validate; preparation works without a model."""
 _LOOK_SECONDS = 0.1
 
 

@@ -100,7 +100,7 @@ def _take_slot(
             if recover_abandoned(session):
                 continue
             running = ExplainabilityTurn.running_in(session)
-            if running is not None:  # else whoever held the slot has left it meanwhile
+            if running is not None:  # else the slot has become free meanwhile
                 raise turn_in_progress(running) from error
 
 
@@ -139,7 +139,7 @@ def _insert_turn(
     session, has_leftovers = advanced
     read_related(session, "mounted_kb", "draft", "journal")
     if "project" in named._state.fields_cache:
-        session.project = named.project  # whoever called has read it
+        session.project = named.project  # the caller has read it
     if call.continues_at is not None and session.message_sequence != call.continues_at:
         raise SessionMovedOn("The conversation has gone on since.")
     level = call.choices.deliberation_level

@@ -38,7 +38,7 @@ class TraceWriter:
         """What was staged and is not among the pending units yet."""
 
     def add(self, event: Event) -> None:
-        if isinstance(event.data, AnswerDelta):  # read along with, never read again: the answer itself is stored
+        if isinstance(event.data, AnswerDelta):  # for readers of the stream alone: the answer itself is stored
             return
         if isinstance(event.data, UnitsJudged):
             execution_id = event.data.execution_id

@@ -65,7 +65,7 @@ class PersonaCatalogue:
 
     @cached_property
     def content_hash(self) -> str:
-        """Return the hash by which the content is known."""
+        """Return the hash that identifies the content."""
         return content_hash(asdict(self))
 
     @classmethod
@@ -78,7 +78,7 @@ class PersonaCatalogue:
 
 
 def load_personas(roots: Sequence[PersonaRoot]) -> PersonaCatalogue:
-    """Return the catalogue of the roots, the lowest precedence first; a bad file costs itself alone."""
+    """Return the catalogue of the roots, the lowest precedence first; a bad file excludes only itself."""
     folders = [FileRoot(source=root.source, path=root.catalogue) for root in roots]
     by_id, diagnostics = read_files(folders, _FORM)
     default, of_default = _default(roots)

@@ -43,7 +43,7 @@ def read_document(text: str) -> SkillDocument:
     """Return what the text of a SKILL.md states. Remembered by the text itself, so it can never be out of date.
 
     Raises:
-        MalformedText: the front matter does not hold.
+        MalformedText: the front matter is invalid.
     """
     fields, body = split_front_matter(text)
     eligibility, capabilities = mapping_of(fields, "eligibility"), mapping_of(fields, "capabilities")

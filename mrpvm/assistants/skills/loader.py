@@ -78,7 +78,7 @@ class _Loaded:
 
 
 class _Refused(Exception):
-    """A check does not hold; carries code and message of the diagnostic."""
+    """A check failed; carries code and message of the diagnostic."""
 
 
 def load_snapshot(roots: Sequence[SkillRoot], environment: LoaderEnvironment) -> SkillSnapshot:
@@ -148,7 +148,7 @@ def _printable(name: str) -> str:
 
 
 def _load(folder: _Folder, environment: LoaderEnvironment, loaded: _Loaded) -> None:
-    """Load a winner: the first check that does not hold excludes it, with one diagnostic."""
+    """Load a winner: the first check that fails excludes it, with one diagnostic."""
     try:
         document = read_document(read_text(folder.root.path / folder.name / FILE_NAME, folder.root.path))
         _check_alias(document, environment)

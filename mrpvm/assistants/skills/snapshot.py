@@ -1,4 +1,4 @@
-"""What a session holds of skills: an index that never changes, known by its content."""
+"""The skills of a session: an index that never changes, identified by the hash of its content."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

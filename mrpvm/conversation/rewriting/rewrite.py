@@ -24,12 +24,12 @@ STANDS_ALONE = "The message stands alone"
 NO_MODEL = "No LLM function provided"
 FAILED = "LLM error"
 LEAST_PROBABILITY = 0.1
-"""Terms that are less likely meant would cost a search more than they find."""
+"""Terms below this probability are left out: they would cost a search more than they find."""
 MOST_TERMS = 8
 FOLLOWS_UP = 0.5
 """Above this need a message counts as a follow-up, and documents in use are preferred."""
 LEAST_NEED = 0.2
-"""Below this need no terms are looked for; above it their probability, which knows of the need, does the weighing."""
+"""Below this need no terms are looked for; above it they are weighted by their probability, which depends on it."""
 LEAST_FOLLOWING = 0.35
 """A message that is less likely than this to continue the conversation is searched for by its own words alone."""
 

@@ -67,9 +67,7 @@ class TermCandidate:
 
 
 def _leanings(exchanges: Sequence[Exchange], weights: RewritingWeights) -> list[float]:
-    """Return how likely each question of the conversation could not be understood alone; the first is taken to
-    stand.
-    """
+    """Return for each question the probability that it cannot be understood alone; 0 for the first."""
     later = range(1, len(exchanges))
     return [0.0, *(need_probability(exchanges[place].text, exchanges[:place], weights) for place in later)]
 

@@ -70,7 +70,7 @@ def _mark(tag: str, is_end: bool) -> str:
 
 
 def _walk(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Return every node when it begins and, except for text, when it ends; the depth of a page is no recursion here."""
+    """Return every node when it begins and, except for text, when it ends; without recursion, however deep the page."""
     open_nodes: list[tuple[LexborNode, Iterator[LexborNode]]] = [(body, body.iter(include_text=True))]
     while open_nodes:
         node, children = open_nodes[-1]

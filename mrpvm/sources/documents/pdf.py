@@ -1,4 +1,4 @@
-"""The text of a PDF. Slow or greedy files are the reading process's affair, which has limits (mrpvm.sources)."""
+"""The text of a PDF. The limits of the reading process (mrpvm.sources) end slow or large files."""
 
 import io
 import re

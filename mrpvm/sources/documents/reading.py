@@ -1,4 +1,4 @@
-"""One way from a file to its text, whatever the format."""
+"""Reads the text of a file in any supported format."""
 
 from dataclasses import replace
 

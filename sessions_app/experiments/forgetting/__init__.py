@@ -1,1 +1,1 @@
-"""Forgetting with proof: what came from a message, a source or a person is found, removed, and looked for again."""
+"""Forgetting with proof: what came from a message, a source or a person is found, removed, and searched for again."""

@@ -1,7 +1,7 @@
-"""One act from its plan to its proof: planned by a search that changes nothing, carried out, looked for again.
+"""One act of forgetting: planned by a search that changes nothing, carried out, and checked by a second search.
 
-A process that ends leaves an act running; another takes it up from its beginning once its lease is over, which does no
-harm: what is gone already is not found again.
+If a process ends during an act, another one starts the act again once its lease is over. That is safe: what was removed
+already is not found again.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,13 +34,13 @@ from sessions_app.queries.experiments.forgetting.phrases import FEWEST_WORDS
 from sessions_app.queries.experiments.forgetting.tables import text_tables
 
 _PASSES = 3
-"""So often rows are removed: turns that ran meanwhile may have written something again."""
+"""How often rows are removed: turns that ran meanwhile may have written some again."""
 FILES, INDEX_ROWS = "files of the data directory", "full-text index rows without a unit"
 Status = Forgetting.Status
 
 
 class ActWatch(Watch):
-    """The watch of an act: at which stage it is, and how many rows it has looked at; it holds the act's lease."""
+    """The watch of an act: notes its stage and how many rows it has read, and holds its lease."""
 
     def __init__(self, act: Forgetting) -> None:
         super().__init__(self._note, apart=True)
@@ -146,7 +146,7 @@ def with_errors(act: Forgetting, run: Callable[[ActWatch], None]) -> None:
 
 
 def take_up_abandoned() -> int:
-    """Carry on with acts whose process went away, and drop plans that nobody carried out; return how many.
+    """Continue acts whose process ended, and remove plans that were not carried out; return how many.
 
     A plan that was broken off is not taken up: its text was never stored.
     """

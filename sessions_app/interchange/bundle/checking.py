@@ -1,4 +1,4 @@
-"""Reads a bundle and holds it against its manifest; no row is read or written."""
+"""Reads a bundle and checks it against its manifest; no row is read or written."""
 
 import hashlib
 import json
@@ -48,11 +48,11 @@ from sessions_app.turns.view import TurnView
 
 _MOST_MANIFEST_BYTES = 64 * 1024
 _MOST_RATIO = 200
-"""JSON of traces shrinks to a tenth or a twentieth; a bomb shrinks to a thousandth."""
+"""Highest compression ratio: traces reach 10 to 20, a zip bomb about 1,000."""
 _CHUNK_BYTES = 64 * 1024
 _ENTRY = b"PK\x01\x02"
 _MOST_ENTRIES = 1_000
-"""Beginnings of entries in a zip's directory; the packed bytes of a large bundle hold a few by chance."""
+"""Signatures of directory entries in the file; the compressed bytes of a large bundle hold a few by chance."""
 _LONG_LINE_BYTES, _MOST_PARTS = 1_000_000, 1_000_000
 """An empty list takes 3 bytes of a line and 64 of memory."""
 _PART = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[,\[{]', re.DOTALL)
@@ -62,7 +62,7 @@ _MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError)
 
 @dataclass(frozen=True, slots=True)
 class CheckedBundle:
-    """A bundle of which every file is what the manifest says, and every line a row."""
+    """A bundle whose files match its manifest, and whose lines are all rows."""
 
     manifest: BundleManifest
     archive: zipfile.ZipFile
@@ -174,7 +174,7 @@ def _check_content(archive: zipfile.ZipFile, item: BundledFile) -> None:
         raise BundleRefused(f"{item.name} is packed tighter than a bundle is.")
     digest, size = hashlib.sha256(), 0
     with archive.open(entry) as part:
-        # No more is unpacked than the manifest says, whatever the zip does.
+        # No more is unpacked than the manifest says, even if the zip holds more.
         while chunk := part.read(min(_CHUNK_BYTES, item.size + 1 - size)):
             size += len(chunk)
             digest.update(chunk)

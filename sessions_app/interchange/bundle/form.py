@@ -1,6 +1,6 @@
-"""The form of a bundle: a zip of JSON lines, a file a table, and a manifest that says what they must hold.
+"""The form of a bundle: a zip of JSON lines, one file for each table, and a manifest with their checksums.
 
-A row is an array of the values of its columns. A row that another points at is meant by its place in its file,
+A row is an array of the values of its columns. A reference to another row is the row's place in its file,
 counted from 0, so the bytes of a bundle do not depend on keys of the database that it comes from.
 """
 

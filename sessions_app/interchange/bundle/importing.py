@@ -50,9 +50,9 @@ _IDS: Mapping[type[Model], str] = {
     Session: "session_id", ExplainabilityTurn: "request_id", KnowledgeBase: "kb_id", RememberedText: "record_id",
 }  # fmt: skip
 _BEGINNING = r"(?:i[0-9a-f]{6}-)?"
-"""What an import puts before an id that is taken."""
+"""Prefix that an import gives to an id that is taken."""
 _OWN_IDS = re.compile(rf"{_BEGINNING}(?:req|sess|kb)-[0-9a-f]{{32}}|src-journal-[0-9a-f]{{16}}".encode())
-"""Ids that the server made: random, so that each of them means the same wherever it stands."""
+"""Ids that a server made: they are random, so equal ids mean the same thing everywhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class ImportedBundle:
 
 
 def import_bundle(project: Project, file: IO[bytes]) -> ImportedBundle:
-    """Store the sessions of a bundle in the project, read-only; ids that are taken get another beginning.
+    """Store the sessions of a bundle in the project, read-only; ids that are taken get a prefix.
 
     Raises:
         BundleRefused, TooLarge: as for `checked_bundle`; nothing is stored.

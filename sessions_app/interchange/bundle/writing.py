@@ -41,7 +41,7 @@ from sessions_app.queries.sessions.bundle import line_of as line_of_sessions
 from sessions_app.turns.view import TurnView
 
 _MOMENT = (1980, 1, 1, 0, 0, 0)
-"""When every file of a bundle was made, as far as the zip tells: equal content makes equal bytes."""
+"""The timestamp of every file in the zip, so that equal content gives equal bytes."""
 _ROWS_AT_ONCE = 500
 
 

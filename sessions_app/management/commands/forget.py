@@ -80,7 +80,7 @@ class Command(BaseCommand):
             raise CommandError(f"Forgetting ended as {act.status}.", returncode=1)
 
     def _ended(self, act: Forgetting) -> Forgetting:
-        """Return the act once nobody works on it, with a line now and then; an interruption stops it."""
+        """Return the act when its work has ended; print progress meanwhile, and stop the act on an interruption."""
         told_at = time.monotonic()
         try:
             while act.is_running:
