@@ -1,4 +1,4 @@
-"""The statements that answer a question by the roles of its clause, and why none does."""
+"""The statements that answer a question by the roles of its clause, or the reason why none does."""
 
 from dataclasses import dataclass, replace
 
@@ -15,12 +15,12 @@ from mrpvm.english.values import asked_with_how
 
 NAMED = "the cited sentence names all that is asked"
 _READINGS = 3
-"""How many words of a question are tried for its verb."""
+"""How many words of a question are tried as its verb."""
 
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """Statements that answer, with the bare values; `is_undecided` where they give more than one answer."""
+    """Statements that answer, with their values; `is_undecided` if they give more than one answer."""
 
     statements: tuple[Statement, ...]
     values: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Framed:
 
 
 def framed_answer(text: str, discourse: Discourse) -> Framed | Refusal:
-    """Return the answer that the roles of clauses tell, or why they tell none."""
+    """Return the answer by the roles of clauses, or the reason why there is none."""
     readings: list[Asked] = []
     for wording in dict.fromkeys((text, asked_with_how(text))):
         found = (asked_by(wording, skipped_verbs=count) for count in range(_READINGS))
@@ -60,7 +60,7 @@ def _answer(asked: Asked, discourse: Discourse) -> Framed | Refusal:
 
 
 def _named(asked: Asked, discourse: Discourse) -> Framed | None:
-    """Return the one sentence of a message that names all that is asked beside a value of the kind, if one does."""
+    """Return the sentence of a message that has all words of the question and a value of the kind asked for, if any."""
     messages = [told for told in discourse.told if not (told.statement.is_of_document or told.statement.speaker)]
     unnamed = as_unnamed(asked)
     judged = (entails(unnamed, told, discourse) for told in messages) if unnamed else ()
@@ -77,7 +77,7 @@ def _named(asked: Asked, discourse: Discourse) -> Framed | None:
 
 
 def replied(text: str, discourse: Discourse) -> Framed | Refusal:
-    """Return what was replied where somebody asked the same: all there is for a question that only points."""
+    """Return the replies to the same question asked earlier; a question with only pronouns has no other answer."""
     asked = asked_by(text)
     told = _reply(asked, discourse) if asked else None
     return told or Refusal("refused: nothing said before tells who or what the question means")
@@ -110,7 +110,7 @@ _EVASIONS = frozenset(("know", "idea", "sure", "maybe", "perhaps", "not", "n't")
 
 
 def replies(asked: Asked, discourse: Discourse) -> list[Told]:
-    """Return the reply to the question asked, where somebody else asked the same: or what sets it right."""
+    """Return the reply to the same question asked by somebody else, or the correction of that reply."""
     found = (told for told in discourse.told if told.statement.asked and _asks_same(asked, told, discourse))
     first = next(found, None)
     if first is None or (_EVASIONS & set(first.parsed.tokens[:6]) and asked.wants != "verdict"):
@@ -130,7 +130,7 @@ def _asks_same(asked: Asked, told: Told, discourse: Discourse) -> bool:
         return False
     if not _same_subject(left.subject, right.subject):
         return False
-    # A reply says nothing of what its question is not about.
+    # A reply says nothing about what its question does not mention.
     objects = frozenset().union(*(phrase.senses for phrase in right.objects))
     known = _senses(right) | {stem(token) for token in told.parsed.tokens}
     return _senses(left) <= known and objects <= _senses(left) | told.around

@@ -1,4 +1,4 @@
-"""A question as a clause with a gap: what is known of the answer's clause, and what kind of phrase is missing."""
+"""Parses a question into a clause with a gap: the known roles of the answer, and the kind of phrase asked for."""
 
 import re
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ _QUANTITIES = frozenset(("torque", "pressure", "voltage", "power", "angle", "spe
 _EMPTY_ADVERBS = listed("empty_adverbs")
 _LEAD = pattern("asking.lead")
 _FOR_A_LIVING = re.compile(r"\bdo for (?:a living|work)\b", re.IGNORECASE)
-"""Who asks so asks what somebody is, not whether he does it somewhere."""
+"""A question of this form asks for somebody's occupation, not for a deed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,10 @@ class Asked:
     """What a question asks.
 
     `wants` is the kind of value: person, thing, place, time, duration, count, amount, reason, manner, owner, verdict,
-    another measure or an attribute. `gap` is where it stands: "subject", "object" or "modifier". `noun` is what is
-    counted or chosen among, `preposition` what governs the gap. `conditions` are the clauses beside the main one,
-    `manners` adverbs of manner and degree that the answer must have too, `bare` those of place and company.
-    `is_time_limit` marks "by when" and its kind. `words` are the question's, by their senses.
+    another measure or an attribute. `gap` is its role: "subject", "object" or "modifier". `noun` is the noun that is
+    counted or chosen from, `preposition` governs the gap. `conditions` are the clauses beside the main clause,
+    `manners` the adverbs of manner and degree that the answer must have too, `bare` the adverbs of place and company.
+    `is_time_limit` marks questions such as "by when". `words` are the words of the question by their senses.
     """
 
     wants: str
@@ -71,11 +71,11 @@ class Asked:
 
 @TextCache
 def asked_by(text: str, *, skipped_verbs: int = 0) -> Asked | None:
-    """Return what a question asks, or None if it is not of a form that has a gap.
+    """Return what a question asks, or None if its form has no gap.
 
     Args:
-        skipped_verbs: of the words behind the subject's first that may be the verb, so many are taken for nouns: in
-            "does a red light mean" one is, in "does the fee cover damage" none.
+        skipped_verbs: how many words after the first word of the subject are read as nouns although they may be
+            verbs: one in "does a red light mean", none in "does the fee cover damage".
     """
     tokens, surfaces = tokens_of(bare_question(text))
     asked = _Asker(tokens, surfaces, skipped_verbs).run() if tokens else None
@@ -83,9 +83,9 @@ def asked_by(text: str, *, skipped_verbs: int = 0) -> Asked | None:
 
 
 def words_asked(text: str) -> dict[str, str]:
-    """Return the words that an answer to a question has to name, by their senses.
+    """Return the words that an answer to a question must contain, by their senses.
 
-    With "how" a word only says what is measured: "how many", "how long".
+    A word after "how" is not among them, because it only names the measure: "how many", "how long".
     """
     tokens, surfaces = tokens_of(text)
     return {
@@ -96,13 +96,13 @@ def words_asked(text: str) -> dict[str, str]:
 
 
 def bare_question(text: str) -> str:
-    """Return a question without what leads to it, its short forms written out."""
+    """Return a question without its introduction and with short forms written out."""
     bare = _LEAD.sub("", spelled_out(expand_is(" ".join(text.split()))).strip().rstrip("?.! "))
     return _FOR_A_LIVING.sub("do", bare)
 
 
 class _Asker:
-    """Reads a question from its first word on."""
+    """Parses a question from its first word on."""
 
     def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...], skipped_verbs: int) -> None:
         self.skipped_verbs = skipped_verbs
@@ -161,7 +161,7 @@ class _Asker:
         return self.parser.phrases.at(self.place + offset)
 
     def _open(self, first: str) -> bool:
-        """Take the question word and its noun."""
+        """Read the question word and its noun."""
         self.place += 1
         if first in ("who", "whom"):
             self.wants = "person"
@@ -251,7 +251,7 @@ class _Asker:
         return self._in_plain_order()
 
     def _in_plain_order(self) -> str | None:
-        """Take a clause that stands as in a statement: "where Ida works", "whether the shop is open"."""
+        """Read a clause in the word order of a statement: "where Ida works", "whether the shop is open"."""
         if not self.parser.phrases.opens(self.place):
             return None
         self._rest(self.place)
@@ -283,7 +283,7 @@ class _Asker:
         return any("base" in verb_forms(token) or token in ("be", "do", "have") for token in self.tokens[self.place :])
 
     def _verb_here(self, auxiliary: str) -> bool:
-        """Take the verb if it stands right behind the auxiliary: the question word is its subject."""
+        """Read the verb if it directly follows the auxiliary: the question word is then its subject."""
         if is_auxiliary(self._at()) and self._at() not in DO_FORMS:  # "who has been", "what must be"
             self.clause.auxiliaries |= {self._at()}
             auxiliary = self._at()
@@ -303,7 +303,7 @@ class _Asker:
         self.clause.verb, self.clause.verb_text, self.clause.verb_place = sense(base), text, self.place
 
     def _subject(self, wanted: frozenset[str]) -> None:
-        """Take the phrase behind the auxiliary, with what belongs to it."""
+        """Read the phrase after the auxiliary with its complements."""
         candidates: set[int] = set()
 
         def is_verb(place: int, start: int, kept: list[int]) -> bool:
@@ -339,7 +339,7 @@ class _Asker:
             self.place = phrase.end + 1
 
     def _is_predicate(self, place: int, wanted: frozenset[str], before: int) -> bool:
-        """Return whether a word closes the phrase behind "is": "is the card valid", "is Loki ginger"."""
+        """Return whether a word ends the phrase after "is": "is the card valid", "is Loki ginger"."""
         following = self.parser.phrases.at(place + 1)
         ends = not following or following in PREPOSITIONS | {"to", "if", "when", "and", "until"}
         compared = following == "than" and self.tokens[place].endswith("er")
@@ -395,7 +395,7 @@ class _Asker:
         return "object" if self.wants in ("thing", "person", "chosen", "kind", "count", "owner") else "modifier"
 
     def _last_is_verb(self, start: int) -> bool:
-        """Take the last word of the subject, or the one behind a pronoun, for the verb where no list has it."""
+        """Read the last word of the subject, or the word after a pronoun, as the verb, although no list has it."""
         subject = self.clause.subject
         if subject is not None and subject.pronoun and self._at() and is_nominal(self._at()):
             self._set_verb(self._at(), self._at())

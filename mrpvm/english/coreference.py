@@ -1,4 +1,4 @@
-"""What pronouns stand for: one way for the sentences of a unit, of all evidence, and of a conversation."""
+"""What pronouns refer to, by the same rules for the sentences of a unit, of all evidence and of a conversation."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -28,18 +28,18 @@ _AGENT_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ent", "ee", "eon", "e
 _UNNAMED = lexicon.listed("unnamed_persons")
 _PLACING = lexicon.listed("placing_prepositions")
 _REACH = 3
-"""How many sentences back a pronoun may point."""
+"""The number of earlier sentences that a pronoun may refer to."""
 _MESSAGES = 3
-"""So many messages of the sender may lie between a pronoun and what it means."""
+"""The number of the sender's last messages that a pronoun may refer to."""
 _ARTICLE = re.compile(r"^an? ", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A phrase with the role it was told in: subject, object or the preposition before it.
+    """A phrase with its role: subject, object or the preposition before it.
 
-    `text` names it anew ("the boat" of "a boat"), `sentence` is what it was named in. `is_somebody` says that "who"
-    asked for it.
+    `text` refers to it again ("the boat" for "a boat"), `sentence` contains it. `is_somebody` is true if a question
+    with "who" asked for it.
     """
 
     role: str
@@ -51,7 +51,7 @@ class Mention:
 
 
 class Antecedents:
-    """What was named in the sentences so far, the newest last."""
+    """The mentions of the sentences so far, the newest last."""
 
     def __init__(self, *named: Mention) -> None:
         self._recent: list[list[Mention]] = [list(named)]
@@ -59,11 +59,11 @@ class Antecedents:
 
     @property
     def recent(self) -> list[list[Mention]]:
-        """Return what the last two sentences named; empty lists where they named nothing."""
+        """Return the mentions of the last two sentences; a list is empty if a sentence has none."""
         return self._recent[-2:]
 
     def definite(self) -> "Antecedents":
-        """Return the same without what was named in passing: "tea" in "I like tea", not "the tea" or what it does."""
+        """Return the antecedents without bare nouns such as "tea" in "I like tea"; "the tea" and subjects are kept."""
         found = Antecedents()
         for level in self._recent:
             found.add(
@@ -73,19 +73,19 @@ class Antecedents:
 
     @property
     def has_several(self) -> bool:
-        """Return whether a sentence went before in the same text."""
+        """Return whether there was an earlier sentence in the same text."""
         return len(self._recent) > 1
 
     def begin(self, named: Sequence[Mention]) -> None:
-        """Forget what was named: another text begins, about what is given. What somebody is called stays known."""
+        """Start another text about the given mentions: forget earlier mentions, but keep the names of people."""
         self._recent = [list(named)]
 
     def add(self, named: Sequence[Mention]) -> None:
-        """Take what a sentence named that is not resolved itself."""
+        """Add the mentions of a sentence whose own pronouns are not resolved."""
         self._recent.append(list(named))
 
     def resolve(self, parsed: Sentence, sentence: str = "") -> dict[int, Mention]:
-        """Return what the pronouns of the next sentence mean, by their places, and remember what it names."""
+        """Return what the pronouns of the next sentence refer to, by their places, and add its mentions."""
         here: list[Mention] = []
         meant: dict[int, Mention] = {}
         for clause in sorted(parsed.clauses, key=lambda item: item.verb_place):
@@ -106,12 +106,12 @@ class Antecedents:
         return meant
 
     def meant(self, word: str, here: Sequence[Mention] = (), own_subject: Phrase | None = None) -> Mention | None:
-        """Return what a pronoun means: the nearest mention that agrees with it."""
+        """Return what a pronoun refers to: the nearest mention that agrees with it."""
         levels = [here, *reversed(self._recent)]
         barred = own_subject.senses if own_subject else frozenset()
         if word in _SHE | _HE:
             return self._person(word, levels, barred)
-        for level in levels:  # within a sentence its subjects are meant rather than its objects
+        for level in levels:  # within a sentence subjects come before objects
             mentions = sorted(level, key=lambda item: item.role != "subject")
             fitting = [item for item in mentions if item.phrase.senses and item.phrase.senses != barred]
             for is_likely in (True, False):
@@ -121,7 +121,7 @@ class Antecedents:
         return None
 
     def _person(self, word: str, levels: Sequence[Sequence[Mention]], barred: frozenset[str]) -> Mention | None:
-        """Return whom "he" or "she" means: a named subject, the person its sentence is about, or its only person."""
+        """Return whom "he" or "she" refers to: a named subject, the person a sentence is about, or its only person."""
         for level in levels:
             subjects = [item for item in level if item.role == "subject" and item.phrase.senses != barred]
             for place, item in enumerate(subjects):
@@ -137,7 +137,7 @@ class Antecedents:
         return None
 
     def has_rival(self, meant: Mention) -> bool:
-        """Return whether another name was told of as near as one that nothing tells the sex of."""
+        """Return whether `meant` is a name of unknown gender and another such name is a recent subject."""
         named = meant.phrase
         if _is_asked(meant) or not named.is_name or named.head in self._genders:
             return False
@@ -150,7 +150,7 @@ class Antecedents:
         )
 
     def _can_be(self, word: str, named: Mention, *, is_likely: bool) -> bool:
-        """Return whether "he" or "she" can stand for what was named, and that was not said to be the other."""
+        """Return whether "he" or "she" can refer to a mention that is not known to be of the other gender."""
         known = self._genders.get(named.phrase.head, _gender(word))
         return known == _gender(word) and _agrees(word, named, is_likely=is_likely)
 
@@ -166,7 +166,7 @@ def roles_of(clause: Clause) -> list[tuple[str, Phrase]]:
 
 
 def asked_mentions(question: str) -> list[Mention]:
-    """Return what a question names."""
+    """Return the mentions of a question."""
     asked, parsed = asked_by(question), as_asked(question)
     named = roles_of(asked.clause) if asked else []
     is_who = asked is not None and asked.wants == "person" and asked.gap == "predicate"
@@ -178,20 +178,20 @@ def asked_mentions(question: str) -> list[Mention]:
 
 
 def as_asked(question: str) -> Sentence:
-    """Return the words of a question as `asked_by` counts their places, without clauses."""
+    """Return the words of a question at the places that `asked_by` gives them, without clauses."""
     tokens, surfaces = tokens_of(bare_question(question))
     return Sentence(text=question, tokens=tokens, surfaces=surfaces)
 
 
 def topic_mentions(topic: str) -> list[Mention]:
-    """Return what the topic of a unit names, as the subject of what is told first."""
+    """Return the mentions of a unit's topic, as subjects before its first sentence."""
     parsed = read(f"{topic} is")
     subject = parsed.clauses[0].subject if parsed.clauses else None
     return [_mention("subject", subject, parsed)] if subject and not subject.pronoun else []
 
 
 def in_full(said: str, parsed: Sentence, meant: dict[int, Mention]) -> str:
-    """Return a sentence with what was named in others in the place of its pronouns."""
+    """Return a sentence with its pronouns replaced by what they refer to in other sentences."""
     start = 0
     for place, mention in sorted(meant.items()):
         word = parsed.tokens[place]
@@ -207,7 +207,7 @@ def in_full(said: str, parsed: Sentence, meant: dict[int, Mention]) -> str:
 
 
 def with_meant(question: str, named_in: str) -> str:
-    """Return a question with its first pronoun replaced by the subject of the words that name what it means."""
+    """Return a question with its first pronoun replaced by the subject of the text that it refers to."""
     text = _subject_in(sentences(named_in)[-1])
     found = words(question)
     for place, word in enumerate(found):
@@ -220,7 +220,7 @@ def with_meant(question: str, named_in: str) -> str:
 
 
 def _subject_in(text: str) -> str:
-    """Return the subject of a question, of a sentence, or the phrase itself; empty where that is a pronoun."""
+    """Return the subject of a question or sentence, or the phrase itself; empty if that is a pronoun."""
     asked = asked_by(text)
     parsed = as_asked(text) if asked else read(text) if read(text).clauses else read(f"{text} is")
     clauses = [asked.clause] if asked else parsed.clauses
@@ -231,26 +231,26 @@ def _subject_in(text: str) -> str:
 
 
 def topic_before(sentence: str, history: Sequence[HistoryMessage]) -> str | None:
-    """Return what a statement is about that names it with a pronoun or not at all."""
+    """Return the topic of a statement that only has a pronoun for it or does not name it."""
     if own := dict.fromkeys(found.topic for found in rewordings(sentence) if found.topic):
         return " and ".join(own)
     corrected = correction_in(sentence)
     said = corrected.said if corrected else sentence
     subject = next((clause.subject for clause in read(said).clauses), None)
     pronoun = open_pronoun(said)
-    if pronoun is None and corrected and subject is None:  # "no, four" sets right what was told of a thing
+    if pronoun is None and corrected and subject is None:  # "no, four" corrects what was said of a thing
         return _meant_before("it", history) or _meant_before("they", history)
     return _meant_before(pronoun, history) if pronoun else None
 
 
 def context_before(question: str, history: Sequence[HistoryMessage]) -> str | None:
-    """Return what a pronoun of a question means, as it was named before."""
+    """Return what a pronoun of a question refers to, in the words of an earlier message."""
     pronoun = open_pronoun(question)
     return _meant_before(pronoun, history) if pronoun else None
 
 
 def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None:
-    """Return what a pronoun means, as the sender's last messages name it."""
+    """Return what a pronoun refers to, in the words of the sender's last messages."""
     antecedents = Antecedents()
     told = [message for message in history if message.role in ("user", "")]
     whole = [asked_again(item.content, told[:place]) or item.content for place, item in enumerate(told)]
@@ -267,7 +267,7 @@ def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None
 
 
 def _naming(messages: Sequence[str]) -> Sequence[str]:
-    """Return the last messages as far as a pronoun may point; one that only points back itself lies on the way."""
+    """Return the last messages that a pronoun may refer to; messages with only pronouns are passed over."""
     count = 0
     for place in range(len(messages) - 1, -1, -1):
         count += open_pronoun(messages[place]) is None
@@ -277,11 +277,11 @@ def _naming(messages: Sequence[str]) -> Sequence[str]:
 
 
 _EMPTY_IT = re.compile(r"it (?:mean\b|(?:(?:cost|take|possible|allowed|permitted|necessary|required|forbidden) )?to\b)")
-"""What "it" begins that stands for the deed behind it."""
+"""Phrases in which "it" refers to the infinitive that follows."""
 
 
 def open_pronoun(sentence: str) -> str | None:
-    """Return the first pronoun that means nothing named before it in its sentence."""
+    """Return the first pronoun that refers to nothing before it in its sentence."""
     found = words(sentence)
     for place, word in enumerate(found):
         is_empty = _EMPTY_IT.match(" ".join(found[place : place + 3]))
@@ -297,7 +297,7 @@ def open_pronoun(sentence: str) -> str | None:
 
 
 def _owns(found: Sequence[str], place: int) -> bool:
-    """Return whether a possessive is followed by what is owned: "her boat", not "saw her at noon"."""
+    """Return whether a noun follows a possessive: "her boat", not "saw her at noon"."""
     return place + 1 < len(found) and found[place + 1] not in lexicon.PREPOSITIONS | lexicon.AUXILIARIES
 
 
@@ -308,9 +308,7 @@ def _named_anew(parsed: Sentence, phrase: Phrase) -> str:
 
 
 def _agrees(word: str, named: Mention, *, is_likely: bool) -> bool:
-    """Return whether a pronoun can stand for what was named; `is_likely` asks for more than that nothing speaks
-    against it.
-    """
+    """Return whether a pronoun agrees with a mention; `is_likely` asks for positive evidence."""
     phrase = named.phrase
     if phrase.head_text in lexicon.TIME_WORDS or is_number(phrase.head_text):
         return False
@@ -341,7 +339,7 @@ def _gender(word: str) -> str:
 
 
 def _mention(role: str, phrase: Phrase, parsed: Sentence, sentence: str = "", clause: Clause | None = None) -> Mention:
-    """Return a mention; a name in "s" that opens a sentence is a plural unless its verb tells: "Jonas is"."""
+    """Return a mention; a name in "s" that begins a sentence is a plural unless its verb is singular: "Jonas is"."""
     is_one = clause is not None and (
         bool(clause.auxiliaries & _OF_ONE) or clause.verb_text in _OF_ONE or "s" in verb_forms(clause.verb_text)
     )
@@ -353,5 +351,5 @@ _OF_ONE = frozenset(("is", "was", "has", "does"))
 
 
 def senses_of(named: Iterable[Sequence[Mention]]) -> frozenset[str]:
-    """Return the senses of what was named."""
+    """Return the senses of the mentions."""
     return frozenset().union(*(mention.phrase.senses for level in named for mention in level))

@@ -1,4 +1,4 @@
-"""Statements that a later one of the same voice sets right, and what such a one says in full."""
+"""Statements that a later statement of the same voice corrects, and the full text of corrections."""
 
 import re
 from collections.abc import Sequence
@@ -22,36 +22,36 @@ _INSTEAD = re.compile(r"\binstead[.!]?$", re.IGNORECASE)
 _FORMER = re.compile(r"\b(?:previously|formerly|originally|used to)\b|\b(?:before|earlier)\W*$", re.IGNORECASE)
 _SINCE = re.compile(r"^since \w+,? ", re.IGNORECASE)
 FORGET = "forget"
-"""The word that stands in every request to forget."""
+"""The word that every request to forget contains."""
 _FORGET, _FORGET_OWN = pattern("corrections.forget"), pattern("corrections.forget_own")
 _THING = "thing"
 _PLACE = dict.fromkeys(PLACE_PREPOSITIONS, "place")
 _SINCE_WHEN = frozenset(("since", "from", "as"))
 CORRECTED_REACH = 200
-"""So many statements back a correction looks for what it sets right: the cost stays linear."""
+"""How many earlier statements are compared with a correction, so that the cost stays linear."""
 _NEW_WORDS_MAX = 2
-"""How much a correction may say that what it corrects does not: more makes it a statement of its own."""
+"""The most new words in a correction: with more of them it is a separate statement."""
 
 
 def asks_of_before(question: str) -> bool:
-    """Return whether a question is about how something was before it changed."""
+    """Return whether a question is about the state before a change."""
     return _FORMER.search(question) is not None
 
 
 def taken_back(text: str) -> str:
-    """Return what a sentence asks to forget, empty for other sentences."""
+    """Return the words that a sentence asks to forget, empty for other sentences."""
     found = _FORGET.match(text)
     return found["what"] if found and read(found["what"]).senses else ""
 
 
 def takes_back(request: str, text: str) -> bool:
-    """Return whether a sentence asks to forget another one: all that it names stands in it."""
+    """Return whether a sentence asks to forget another sentence, which has all words that it names."""
     gone = taken_back(request)
     return bool(gone) and read(gone).senses <= read(text).senses
 
 
 def forget_told(message: str, history: Sequence[HistoryMessage]) -> str | None:
-    """Return "forget my address" as "forget about my address" where the sender told of it; None for other messages."""
+    """Return "forget my address" as "forget about my address" if the sender told it; None for other messages."""
     found = _FORGET_OWN.match(message.strip())
     request = f"Forget about {found['what']}." if found else ""
     told = (sentence for item in history if item.role == "user" for sentence in sentences(item.content))
@@ -59,11 +59,11 @@ def forget_told(message: str, history: Sequence[HistoryMessage]) -> str | None:
 
 
 def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = False) -> list[Statement]:
-    """Return the statements that nothing later takes back; two sources that differ correct nothing.
+    """Return the statements that no later statement corrects; different sources do not correct each other.
 
     Args:
-        keeps_former: what held before is asked for, so that of what has changed the former is kept instead; what was
-            said in error never held.
+        keeps_former: the question is about the state before a change, so of a changed statement the earlier one is
+            kept; a statement that was an error is never kept.
     """
     changes = [item for item in statements if not item.voiced.is_correction and is_change(item)]
     corrections = [item for item in statements if item.voiced.is_correction]
@@ -80,7 +80,7 @@ def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = F
 
 
 def is_change(item: Statement) -> bool:
-    """Return whether a statement may say that something is otherwise than it was told before."""
+    """Return whether a statement may say that something differs from what was said before."""
     is_other = item.replaces or taken_back(item.reading.text) or _ENDED.search(item.text) or _is_now(item)
     return bool(is_other or (item.speaker and _INSTEAD.search(item.text)))
 
@@ -109,7 +109,7 @@ def of_same_voice(later: Statement, earlier: Statement) -> bool:
 
 
 def _is_replaced(later: Statement, earlier: Statement) -> bool:
-    """Return whether somebody in the dialogue asks for something else "instead" of what has just been offered."""
+    """Return whether a speaker asks for something else "instead" of what has just been offered."""
     if not (_INSTEAD.search(later.text) and later.speaker and earlier.speaker):
         return False
     left, right = later.entry.unit, earlier.entry.unit
@@ -118,7 +118,7 @@ def _is_replaced(later: Statement, earlier: Statement) -> bool:
 
 
 def _is_over(later: Statement, earlier: Statement) -> bool:
-    """Return whether the later statement says that what the earlier one says holds no longer."""
+    """Return whether the later statement says that the earlier one no longer holds."""
     return _ENDED.search(later.text) is not None and earlier.reading.senses <= later.reading.senses
 
 
@@ -127,7 +127,7 @@ def _is_now(statement: Statement) -> bool:
 
 
 def _is_outdated(later: Statement, earlier: Statement) -> bool:
-    """Return whether a later statement of a conversation says how what an earlier one says is now, or really was."""
+    """Return whether a later statement of a conversation replaces an earlier one, as a change or as a correction."""
     if later.is_of_document or earlier.is_of_document or later.speaker:
         return False
     if later.replaces == earlier.text:
@@ -142,10 +142,10 @@ def _is_outdated(later: Statement, earlier: Statement) -> bool:
 
 
 def _has_other_value(later: Clause, earlier: Clause, *, is_marked: bool) -> bool:
-    """Return whether two clauses say the same of one thing but for one value: another town, not another circumstance.
+    """Return whether two clauses about one thing differ in one value only: another town, not another circumstance.
 
     Args:
-        is_marked: whether the later one calls itself a correction, which may say anything else of the thing.
+        is_marked: whether the later one calls itself a correction, which may differ in any way.
     """
     one, other = _subject(later), _subject(earlier)
     is_same = bool(one and other) and (one <= other or other <= one) and later.verb == earlier.verb
@@ -163,7 +163,7 @@ def _subject(clause: Clause) -> frozenset[str]:
 
 
 def _values(clause: Clause) -> dict[str, frozenset[str]]:
-    """Return what a clause says of its subject, by what it may be exchanged with."""
+    """Return the values that a clause gives its subject, by the kind of value that may replace them."""
     objects = {_kind(phrase): phrase.senses for phrase in clause.objects}
     return objects | {
         f"time {word}" if names_time(phrase.head_text) or numbers_in(phrase) else _PLACE.get(word, word): phrase.senses
@@ -179,7 +179,7 @@ def _kind(phrase: Phrase) -> str:
 
 
 VALUE_SHAPES = tuple(pattern(f"restating.{shape}") for shape in ("date", "day", "month", "number"))
-"""What stands for what where only a value is set right: a date for a date, a day for a day, a number for a number."""
+"""Patterns of values that replace each other: a date replaces a date, a day a day, a number a number."""
 _TIME = pattern("restating.time")
 _LEAD = re.compile(rf"^(?:{'|'.join(sorted(PREPOSITIONS))})\s+", re.IGNORECASE)
 _SHIFTED = pattern("restating.shifted")
@@ -187,7 +187,7 @@ _VALUE_WORDS = 5
 
 
 def restated(statements: Sequence[Statement]) -> list[Statement]:
-    """Return the statements, those in full that only name a new value; each is told with what it sets right."""
+    """Return the statements; those that only name a new value are completed from the statement that they correct."""
     told: list[Statement] = []
     full: dict[int, Statement] = {}
     for item in sorted(statements, key=lambda item: item.order):
@@ -218,7 +218,7 @@ def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
 
 
 def _is_timed(earlier: Statement, subject: str) -> bool:
-    """Return whether an earlier statement of a conversation says when something is."""
+    """Return whether an earlier statement of a conversation gives a time."""
     named = read(subject).senses
     is_told = not earlier.is_of_document and bool(named) and named <= earlier.reading.senses
     return is_told and _TIME.search(earlier.plain) is not None
@@ -232,7 +232,7 @@ def _at_time(earlier: Statement, value: str) -> str:
 
 
 def _is_of(earlier: Statement, later: Statement) -> bool:
-    """Return whether an earlier statement of the same conversation names what a later one is about."""
+    """Return whether an earlier statement of the same conversation names the topic of a later one."""
     if earlier.is_of_document or earlier.entry.unit.source_id != later.entry.unit.source_id:
         return False
     topic = read(later.entry.unit.topic).senses
@@ -245,14 +245,14 @@ def _opens_with_pronoun(statement: Statement) -> bool:
 
 
 def is_value(said: str) -> bool:
-    """Return whether what is said is no sentence but a value alone: "13 June", "at four"."""
+    """Return whether a text is only a value: "13 June", "at four"."""
     found = words(said)
     has_verb = any(word in AUXILIARIES or verb_forms(word) for word in found if word not in MONTHS)
     return len(found) <= _VALUE_WORDS and not has_verb
 
 
 def _with_value(earlier: Statement, later: Statement) -> str | None:
-    """Return an earlier sentence with the value in it that a later one sets right."""
+    """Return an earlier sentence with the corrected value of a later one."""
     value = later.plain.strip(" .!")
     said = earlier.plain
     for word in words(said):
@@ -266,6 +266,6 @@ def _with_value(earlier: Statement, later: Statement) -> str | None:
 
 
 def _with_rewordings(said: str) -> str | None:
-    """Return a sentence with what it says besides, None where that is nothing."""
+    """Return a sentence with its rewordings, None if it has none."""
     besides = "; ".join(found.said for found in rewordings(said))
     return f"{said.rstrip('.!')}; {besides}." if besides else None

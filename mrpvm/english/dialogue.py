@@ -1,4 +1,4 @@
-"""Dialogues: lines that begin with who speaks, and what a speaker says of himself told in the third person."""
+"""Dialogues: lines that begin with a speaker's name, and utterances converted to the third person."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from mrpvm.english.lexicon import PAST_FORMS, pattern, section
 from mrpvm.english.tagging import S_FORM_OF
 
 UTTERANCE = "utterance"
-"""Unit type of what one speaker says, together with the question it answers."""
+"""The unit type of an utterance together with the question that it answers."""
 
 _LINE = pattern("dialogue.line")
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|we|our)\b", re.IGNORECASE)
@@ -22,17 +22,17 @@ _I_DO = re.compile(r"\bI (?P<verb>[a-z]+)\b")
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Who says what."""
+    """A speaker and what was said."""
 
     speaker: str
     said: str
 
 
 def speakers_of(lines: Iterable[str]) -> frozenset[str]:
-    """Return the speakers of a dialogue, none if the lines are none.
+    """Return the speakers of a dialogue, none if the lines are not a dialogue.
 
-    Two different labels are needed, and one that comes back or a line that says "I": "Warning: hot" alone is no speech.
-    Labels of data come back as well, but most of what stands beside them are no sentences ("Phone: 555 12").
+    A dialogue has two different labels, and a repeated label or a line with "I": "Warning: hot" alone is not one.
+    Labels of data are repeated too, but most of their texts are not sentences ("Phone: 555 12").
     """
     found = [match for line in lines if (match := _LINE.match(line))]
     counts = Counter(match["speaker"] for match in found)
@@ -44,16 +44,16 @@ def speakers_of(lines: Iterable[str]) -> frozenset[str]:
 
 
 def utterance_of(line: str, speakers: frozenset[str] | None = None) -> Utterance | None:
-    """Return the utterance of a line, if speakers are given only where one of them opens it."""
+    """Return the utterance of a line; if speakers are given, the line must begin with one of them."""
     match = _LINE.match(line)
     is_one = match is not None and (speakers is None or match["speaker"] in speakers)
     return Utterance(match["speaker"], match["said"]) if match and is_one else None
 
 
 def in_third_person(text: str, speaker: str) -> str:
-    """Return what `speaker` says as a report: "I have my key" becomes "Anna has Anna's key".
+    """Return the words of `speaker` in the third person: "I have my key" becomes "Anna has Anna's key".
 
-    Whom "you" and "we" mean is left open: they become "they".
+    "You" and "we" become "they", because it is unknown who is meant.
     """
 
     def reported(match: re.Match[str]) -> str:

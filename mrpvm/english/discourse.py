@@ -1,4 +1,4 @@
-"""Statements in the order of their source: what a pronoun can stand for, and which phrases name the same thing."""
+"""Statements in the order of their source: what pronouns refer to, and which phrases name the same thing."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -17,9 +17,9 @@ _ALTERING = frozenset(sense(word) for word in ALTERING)
 
 @dataclass(slots=True, kw_only=True)
 class Told:
-    """A statement with its clauses, what its pronouns mean (by place), and the senses of what stands around it.
+    """A statement with its clauses, the meanings of its pronouns (by place), and the senses of the text around it.
 
-    `before` has them apart for each of the sentences that stand before it.
+    `before` has the senses of each of the sentences before it.
     """
 
     statement: Statement
@@ -29,7 +29,7 @@ class Told:
     before: tuple[frozenset[str], ...] = ()
 
     def resolved(self, phrase: Phrase) -> Phrase:
-        """Return what a phrase names: a pronoun's antecedent where it is known, else the phrase."""
+        """Return the antecedent of a pronoun if it is known, else the phrase."""
         return self.meant.get(phrase.start, phrase) if phrase.pronoun else phrase
 
     def owner_of(self, phrase: Phrase) -> frozenset[str]:
@@ -63,7 +63,7 @@ class Discourse:
             before = told
 
     def _name(self, told: Told) -> None:
-        """Remember which phrases the statement says name the same thing."""
+        """Remember the phrases that name the same thing according to the statement."""
         for clause in told.parsed.clauses:
             for phrase in clause.phrases:
                 for alias in phrase.aliases:
@@ -90,7 +90,7 @@ class Discourse:
         return narrowed
 
     def same_thing(self, left: Phrase, right: Phrase) -> bool:
-        """Return whether two phrases were said to name the same thing."""
+        """Return whether two phrases name the same thing according to some statement."""
         for one, other in ((left, right), (right, left)):
             for told, named in self.aliases.get(one.head, ()):
                 owned_alike = all(
@@ -105,7 +105,7 @@ class Discourse:
 
 
 def of_another(asked: Phrase, said: Phrase) -> bool:
-    """Return whether two things are of different ones of a kind: of the first edition and of the second."""
+    """Return whether two things belong to different things of one kind: to the first and to the second edition."""
     if not asked.owned_by or not said.owned_by or asked.owned_by[0].is_name or said.owned_by[0].is_name:
         return False
     left, right = asked.owned_by[0], said.owned_by[0]
@@ -113,11 +113,11 @@ def of_another(asked: Phrase, said: Phrase) -> bool:
 
 
 def _described_alike(asked: Phrase, told: Phrase) -> bool:
-    """Return whether a phrase is asked for as it was told: who is "the old head" is no "new head", a deputy no head."""
+    """Return whether two phrases have compatible modifiers: a "new head" or a "deputy head" is not "the old head"."""
     if told.is_name:
         return True
     if asked.owner and not told.owner and not asked.owner <= told.senses and told.senses - asked.senses:
-        return False  # "the harbour manager" is not known to be the manager of the town
+        return False  # "the harbour manager" may not be the manager of the town
     if asked.owner_pronoun and told.owner_pronoun and asked.owner_pronoun != told.owner_pronoun:
         return False
     return asked.senses <= told.senses | told.owner | asked.owner and not _ALTERING & (told.senses - asked.senses)

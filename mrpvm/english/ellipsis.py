@@ -1,4 +1,4 @@
-"""What a question that only names something new asks: "And Maria?" after "Where does Anna work?"."""
+"""Completes a question that only names something new: "And Maria?" after "Where does Anna work?"."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ _WANTED = lexicon.pattern("ellipsis.wanted")
 _SEVERAL = re.compile(r"them|they|these|those|both|(?:the|these|those) (?:two|three|four)|both of them", re.IGNORECASE)
 _ONE = re.compile(r"^(?:the |that |this )?(?P<kind>.+?) ones?$", re.IGNORECASE)
 _MEANT = frozenset(("he", "him", "she", "her", "it", "they", "them"))
-"""Pronouns of who or what was named before, in whose place somebody or something else may be asked about."""
+"""Pronouns that the new phrase of an elliptical question may replace."""
 _PRONOUNS = lexicon.STOP_WORDS - lexicon.DETERMINERS - lexicon.PREPOSITIONS - {"and", "or"}
 
 
 def asked_again(message: str, history: Sequence[HistoryMessage]) -> str | None:
-    """Return the sender's last question, asked of what the message names; None for a message that says what it asks.
+    """Return the sender's last question with what the message names put in; None for a complete question.
 
     Args:
         history: the oldest first, without the message.
@@ -43,10 +43,10 @@ def asked_again(message: str, history: Sequence[HistoryMessage]) -> str | None:
 
 
 def compared_with_names(request: str, said: Sequence[str]) -> str:
-    """Return a request to compare "them" or "the two" with the names of what was named together last.
+    """Return a request to compare "them" or "the two" with the names of the last enumeration put in.
 
     Args:
-        said: what was said before, the oldest first.
+        said: the earlier messages, the oldest first.
     """
     asked = request_of(request)
     meant = asked.things[0] if asked and asked.kind == "comparison" and len(asked.things) == 1 else ""
@@ -59,7 +59,7 @@ def compared_with_names(request: str, said: Sequence[str]) -> str:
 
 
 def _named_together(sentence: str) -> list[str]:
-    """Return the members of the first enumeration of a sentence, as they are written."""
+    """Return the members of the first enumeration of a sentence, as written."""
     asked = asked_by(sentence)
     text = bare_question(sentence) if asked else sentence
     surfaces = tokens_of(text)[1]
@@ -71,18 +71,18 @@ def _named_together(sentence: str) -> list[str]:
 
 
 def _of_the_same(question: str, wanted: str) -> str | None:
-    """Return what is asked of the matter of a question: "From which gate?" after "When does my flight leave?"."""
+    """Return a further question about the same matter: "From which gate?" after "When does my flight leave?"."""
     tokens, surfaces = tokens_of(question)
     start = next((place for place, token in enumerate(tokens) if is_auxiliary(token)), None)
     if start is None or wanted in tokens[:start]:
         return None
-    end = -1 if tokens[-1] in lexicon.PREPOSITIONS else None  # it governed what was asked for before
+    end = -1 if tokens[-1] in lexicon.PREPOSITIONS else None  # it governed the gap of the earlier question
     asking, *governing = wanted.split() if wanted.split()[-1] in lexicon.PREPOSITIONS else (wanted,)
     return f"{' '.join((asking, tokens[start], *surfaces[start + 1 : end], *governing))}?"
 
 
 def _new(message: str) -> str | None:
-    """Return what a message names, if it does nothing else."""
+    """Return the phrase of a message that contains nothing else."""
     match = _NAMED.match(collapse(message))
     if match is None:
         return None
@@ -104,7 +104,7 @@ def _is_name(text: str) -> bool:
 
 
 def _with(question: str, asked: Asked, new: str) -> str | None:
-    """Return the question with what is new in the place of its like; None where it names nothing like it."""
+    """Return the question with the new phrase in the place of a similar one; None if it has no similar phrase."""
     tokens, surfaces = tokens_of(question)
     clauses = (asked.clause, *asked.conditions)
     governed = [item for clause in clauses for item in clause.modifiers]
@@ -130,7 +130,7 @@ def _with(question: str, asked: Asked, new: str) -> str | None:
 
 
 def _alike(phrases: Sequence[Phrase], new: str) -> Iterator[Phrase]:
-    """Yield the phrases that something new may stand for, the likest first."""
+    """Yield the phrases that a new one may replace, the most similar first."""
     head = new.lower().split()[-1]
     yield from (phrase for phrase in phrases if phrase.head_text == head)
     yield from (phrase for phrase in phrases if _is_like(phrase, new))
@@ -142,7 +142,7 @@ def _alike(phrases: Sequence[Phrase], new: str) -> Iterator[Phrase]:
 
 
 def _is_like(phrase: Phrase, new: str) -> bool:
-    """Return whether a phrase is of the kind of another: a name, a time, one's own, a definite or any other thing."""
+    """Return whether two phrases are of one kind: names, times, possessions, definite or other things."""
     first, head = new.lower().split()[0], new.lower().split()[-1]
     if phrase.pronoun or names_time(head) != names_time(phrase.head_text):
         return False

@@ -1,4 +1,4 @@
-"""Whether a statement answers a question: yes or no, or with the values that fill the question's gap."""
+"""Whether a statement answers a question: with yes or no, or with the values that fill the question's gap."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,19 +44,19 @@ _TIME_LINKS = ("when", "whenever", "after", "before", "until", "once", "while", 
 _TIME_PREPOSITIONS = frozenset(("after", "before", "until", "during", "since", "from"))
 _POINTING = lexicon.word_class("someone somebody anyone anybody something this that these those one") | PRONOUNS
 _MOVING = lexicon.word_class("to from into onto through across off toward towards by over")
-"""Prepositions that tell the way, not the place."""
+"""Prepositions of direction, not of place."""
 _PROFESSIONS = frozenset(("profession", "occupation", "job", "trade"))
 _MADE_UP = sense_class("contain include consist comprise")
 LOCATED = frozenset(map(sense, lexicon.listed("located_verbs")))
 _EXTENT = sense_class("last measure weigh amount cost reach rise take limit have set fix number cover")
 _TOLD_BY = {sense(verb): kinds for verb, kinds in lexicon.classes("told_by").items()}
-"""Verbs that tell one extent only: what something costs is not how large it is."""
+"""Verbs that give only one kind of measure: what something costs is not how large it is."""
 _PAYING = sense_class("cost pay owe earn")
 _AHEAD = lexicon.pattern("entailment.ahead")
 _ONLY_MEANT = frozenset(map(sense, lexicon.ATTITUDE_VERBS)) | sense_class("reject decline discuss request demand")
-"""What somebody wants or rejects is not there to be measured."""
+"""Verbs whose object need not exist, such as wanting and rejecting, so that it cannot be measured."""
 LACKING = "refused: the closest sentence does not name"
-"""How the reason begins of a statement that lacks words of the question."""
+"""The beginning of the reason for a statement that lacks words of the question."""
 _HAPPENS = sense_class("hold happen occur start open begin arrive leave take") | {_BE}
 
 
@@ -71,14 +71,14 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a statement does not answer a question, and how many of the question's words it has."""
+    """Why a statement does not answer a question, and how many of the question's words it contains."""
 
     reason: str
     shared: int = 0
 
 
 def entails(asked: Asked, told: Told, discourse: Discourse) -> Match | Refusal:
-    """Return how a statement answers a question by the first of its clauses that does, or why none does."""
+    """Return the answer of a statement by its first clause that gives one, or the reason why no clause does."""
     pairs = [Pair(asked, asked.clause, clause, told, discourse) for clause in told.parsed.clauses]
     for pair in pairs:
         if asked.wants == "verdict":
@@ -96,11 +96,11 @@ def entails(asked: Asked, told: Told, discourse: Discourse) -> Match | Refusal:
 
 
 def refused(words: Mapping[str, str], senses: frozenset[str], differing: Iterable[str] = ()) -> Refusal:
-    """Return why nothing of the given senses answers: the words of the question it lacks, or the role that differs.
+    """Return why no statement with these senses answers: the question's words it lacks, or the role that differs.
 
     Args:
-        words: the question's, by their senses.
-        differing: the first role of each clause that is not the question's.
+        words: the words of the question, by their senses.
+        differing: the first role of each clause that differs from the question's.
     """
     lacking = [text for sense_, text in words.items() if sense_ not in senses]
     shared = len(words) - len(lacking)
@@ -114,19 +114,19 @@ def refused(words: Mapping[str, str], senses: frozenset[str], differing: Iterabl
 
 
 def _is_purpose(pair: Pair) -> bool:
-    """Return whether a clause says what for something is to be done: "To reset the router, hold the button"."""
+    """Return whether a clause gives the purpose of an action: "To reset the router, hold the button"."""
     clause = pair.clause
     is_of_order = clause.link == "to" and clause.outer is not None and clause.outer.is_order
     return is_of_order and pair.same_verb() and pair.same_patients() and pair.same_modifiers()
 
 
 def _is_ahead(pair: Pair) -> bool:
-    """Return whether what is asked of now will be so only later."""
+    """Return whether the question is about the present and the clause about the future."""
     is_of_now = pair.asked.wants != "time" and bool(pair.question.auxiliaries & {"do", "does", "is", "are"})
     return is_of_now and not pair.question.modifiers and _AHEAD.search(pair.told.statement.plain) is not None
 
 
-# Yes or no: the same clause says yes, its denial or its exception no
+# Yes or no: the same clause means yes, its denial or its exception means no
 
 
 def _verdict(pair: Pair) -> bool | None:
@@ -134,7 +134,7 @@ def _verdict(pair: Pair) -> bool | None:
     if not (pair.asked.conditions or _is_settled(pair)) or not pair.asked.bare <= bare_adverbs(tokens):
         return None
     if clause.link in _UNDONE or (clause.link == "ing" and tokens[clause.verb_place - 1] in _UNDONE):
-        return None  # who thinks of selling it has not sold it
+        return None  # somebody who thinks of selling it has not sold it
     if _is_uncertain(pair) or _is_partial(question, clause) or _is_of_one(pair):
         return None
     agrees = clause.is_negated == question.is_negated
@@ -154,7 +154,7 @@ def _verdict(pair: Pair) -> bool | None:
 
 
 def _is_settled(pair: Pair) -> bool:
-    """Return whether a clause holds as it stands; what is forbidden "unless ..." is told as forbidden, with that."""
+    """Return whether a clause holds without a condition; "forbidden unless ..." counts as forbidden."""
     if not pair.has_open_condition():
         return True
     forbids = pair.clause.is_negated and bool(pair.clause.auxiliaries & pair.question.auxiliaries & _PERMISSION)
@@ -162,7 +162,7 @@ def _is_settled(pair: Pair) -> bool:
 
 
 def _is_uncertain(pair: Pair) -> bool:
-    """Return whether a clause says less than a yes or no needs: "maybe", a legend, "at least 50", "all but one"."""
+    """Return whether a clause is too uncertain for a yes or no: "maybe", a legend, "at least 50", "all but one"."""
     if set(pair.clause.adverbs) & _HEDGES or pair.told.statement.voiced.voice & _TALES:
         return True
     numbered = any(is_number(word) for phrase in pair.question.phrases for word in phrase.senses)
@@ -174,10 +174,10 @@ def _is_uncertain(pair: Pair) -> bool:
 
 
 def _is_partial(question: Clause, clause: Clause) -> bool:
-    """Return whether a clause says it of a part: "almost", "most guests", "not all"."""
+    """Return whether a clause holds only in part: "almost", "most guests", "not all"."""
     partial = set(clause.adverbs) & lexicon.PARTIAL_ADVERBS - set(question.adverbs)
     if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
-        partial = set()  # "may only be used in the room": in the room they may
+        partial = set()  # "may only be used in the room": they may be used in the room
     subject = clause.subject
     if partial or subject is None:
         return bool(partial)
@@ -186,7 +186,7 @@ def _is_partial(question: Clause, clause: Clause) -> bool:
 
 
 def _is_of_one(pair: Pair) -> bool:
-    """Return whether a clause speaks of one of several that are asked about: of room 4 and not of the rooms."""
+    """Return whether a question is about several things and the clause about one: the rooms and room 4."""
     asked, said = pair.question.subject, pair.clause.subject
     if asked is None or said is None or not asked.is_plural or asked.pronoun:
         return False
@@ -196,7 +196,7 @@ def _is_of_one(pair: Pair) -> bool:
 
 
 def _is_other_value(question: Clause, clause: Clause) -> bool:
-    """Return whether a clause gives the one thing asked about another number, name or colour."""
+    """Return whether a clause gives the thing asked about another number, name or colour."""
     if question.is_negated or len(question.objects) != 1 or len(clause.objects) != 1:
         return False
     wanted, said = question.objects[0], clause.objects[0]
@@ -220,7 +220,7 @@ def _in_circumstances(pair: Pair, *, agrees: bool) -> bool | None:
 
 
 def _denies_only_part(pair: Pair) -> bool:
-    """Return whether a denial is of narrower circumstances than asked: "may not be taken in the chapel"."""
+    """Return whether a denial is for narrower circumstances than asked: "may not be taken in the chapel"."""
     question, clause = pair.question, pair.clause
     if question.is_negated:
         return False
@@ -245,7 +245,7 @@ def _is_so(pair: Pair, *, agrees: bool) -> bool | None:
         if subject is None or clause.subject is None or not (clause.verb == _BE or clause.is_passive):
             return None
         if clause.subject.owner and not (subject.owner or subject.determiner or subject.is_name):
-            return None  # what is so of Tom's dogs is not so of dogs
+            return None  # what holds for Tom's dogs need not hold for dogs
         if not pair.same(subject, clause.subject):
             return None
     if not pair.same_modifiers():
@@ -271,7 +271,7 @@ def _is_so(pair: Pair, *, agrees: bool) -> bool | None:
 
 
 def _is_on(pair: Pair, *, agrees: bool) -> bool | None:
-    """Return whether something is on, off, away or back, as a clause without other predicate says."""
+    """Return whether a clause without another predicate says that something is on, off, away or back."""
     said = set(pair.clause.adverbs)
     if pair.clause.objects or pair.clause.modifiers:
         return None
@@ -313,7 +313,7 @@ def _values(pair: Pair) -> Sequence[str]:
 
 
 def _roles(clause: Clause) -> list[Phrase]:
-    """Return what a clause says that its subject is or works as: "is a baker", "works as a baker"."""
+    """Return the role or occupation that a clause gives its subject: "is a baker", "works as a baker"."""
     if clause.verb == _WORK:
         return [phrase for word, phrase in clause.modifiers if word == "as"]
     return [
@@ -322,7 +322,7 @@ def _roles(clause: Clause) -> list[Phrase]:
 
 
 def _happening(pair: Pair) -> Sequence[str]:
-    """Return what a clause says is done, to who asks what happens at a time or place: "after five failed attempts"."""
+    """Return the event of a clause, for questions about what happens at a time or place: "after five attempts"."""
     clause = pair.clause
     is_done = clause.verb not in (_BE, _HAVE) and not clause.is_negated and bool(pair.question.modifiers)
     is_asked = not clause.link and (bool(pair.asked.conditions) or is_done)
@@ -362,7 +362,7 @@ def _fillers(pair: Pair) -> Sequence[str]:
 
 
 def _text_of(phrase: Phrase, pair: Pair) -> str:
-    """Return a phrase as it is written, of a pronoun the name or noun that it means."""
+    """Return a phrase as written, or the antecedent of a pronoun."""
     meant = pair.told.resolved(phrase)
     if meant is phrase:
         return pair.parsed.text_of(phrase)
@@ -383,7 +383,7 @@ def _amounts(pair: Pair) -> Sequence[str]:
 
 
 def _time_clauses(pair: Pair, limit: str) -> Sequence[str]:
-    """Return the clauses that say when, and times behind "from", "until" and their kind."""
+    """Return the clauses that give a time, and times after prepositions such as "from" and "until"."""
     links = limits(limit) if limit else _TIME_LINKS
     inner = [item.link for item in pair.parsed.clauses if item.link in links and item.outer is pair.clause]
     return inner or pair.texts(
@@ -400,7 +400,7 @@ def _manners(pair: Pair) -> Sequence[str]:
 
 
 def _gap_phrases(pair: Pair) -> list[Phrase]:
-    """Return the phrases in the role of the gap that are of the kind asked for."""
+    """Return the phrases that have the role of the gap and are of the kind asked for."""
     asked, question, clause = pair.asked, pair.question, pair.clause
     patient = [phrase for phrase in clause.patient if phrase is not clause.subject]
     found: Iterable[Phrase]
@@ -433,11 +433,11 @@ def _is_of_kind(phrase: Phrase, pair: Pair) -> bool:
     return (asked.wants == "person" and meant is not phrase) or not is_time(phrase, word, pair.parsed)
 
 
-# Values of what is: who it is, what it is called, where, when and how large it is
+# Values of states: who somebody is, what it is called, where, when and how large it is
 
 
 def _equated(pair: Pair) -> Sequence[str]:
-    """Return what a clause says the thing asked about is; nothing if it speaks of something else."""
+    """Return what a clause says that the thing asked about is; nothing if it is about something else."""
     asked, question, clause = pair.asked, pair.question, pair.clause
     thing, wants = question.subject, asked.wants
     if asked.gap == "subject":
@@ -471,7 +471,7 @@ def _is_about(pair: Pair, thing: Phrase) -> bool:
 
 
 def _sized(pair: Pair, thing: Phrase) -> Sequence[str]:
-    """Return the measure a phrase has with "of": "a password of at least twelve characters"."""
+    """Return the measure that "of" adds to a phrase: "a password of at least twelve characters"."""
     if pair.clause.verb in _ONLY_MEANT:
         return ()
     wants, parsed = pair.asked.wants, pair.parsed
@@ -484,14 +484,12 @@ def _sized(pair: Pair, thing: Phrase) -> Sequence[str]:
 
 
 def _all(clause: Clause) -> list[Phrase]:
-    """Return the subject and the phrases behind the verb, members of enumerations apart."""
+    """Return the subject and the phrases after the verb, with the members of enumerations separated."""
     return [*(clause.subject.members if clause.subject else ()), *(phrase for _, phrase in phrases_of(clause))]
 
 
 def _lasting(pair: Pair, thing: Phrase) -> Sequence[str]:
-    """Return how much, or to or with what, the thing is what the question says of it: "valid for 30 minutes", "worth
-    90 francs", "allergic to nuts", "afraid of dogs".
-    """
+    """Return the complement of the question's adjective: "valid for 30 minutes", "worth 90 francs"."""
     asked, clause = pair.asked, pair.clause
     said = [item.head for item in clause.objects]
     is_so = clause.verb == _BE and all(item.head in said for item in pair.question.objects)
@@ -504,7 +502,7 @@ def _lasting(pair: Pair, thing: Phrase) -> Sequence[str]:
 
 
 def _coloured(pair: Pair, thing: Phrase) -> Sequence[str]:
-    """Return the colours of the thing: behind its verb, or before its noun as in "two blue huts"."""
+    """Return the colours of the thing: after its verb, or before its noun as in "two blue huts"."""
     parsed, clause = pair.parsed, pair.clause
     if (clause.verb == _BE or clause.is_passive) and _is_about(pair, thing) and (behind := colours(clause, parsed)):
         return behind
@@ -531,7 +529,7 @@ def _extent(pair: Pair) -> Sequence[str]:
 
 
 def _what_is_so(pair: Pair) -> Sequence[str]:
-    """Return the subject of a clause that says what the question says of its gap: "who is ill", "what is in it"."""
+    """Return the subject of a clause with the predicate of the question: "who is ill", "what is in it"."""
     asked, question, clause, subject = pair.asked, pair.question, pair.clause, pair.clause.subject
     inside = [phrase for word, phrase in question.modifiers if word in ("in", "inside")]
     is_whole = bool(inside) and not question.objects and subject is not None
@@ -552,7 +550,7 @@ def _what_is_so(pair: Pair) -> Sequence[str]:
 
 
 def _owner_of_name(name: Phrase) -> Phrase:
-    """Return the thing whose name is asked for: of "the name of Anna's boat" the boat."""
+    """Return the thing whose name is asked for: the boat for "the name of Anna's boat"."""
     if not name.owned_by:
         return name
     head, *owners = name.owned_by
@@ -575,7 +573,7 @@ def _names(pair: Pair, thing: Phrase) -> Sequence[str]:
 
 
 def _name_beside(pair: Pair, thing: Phrase, phrase: Phrase) -> str:
-    """Return the name that stands behind its noun in one phrase: "his daughter Ida"; the possessor must agree."""
+    """Return the name that follows its noun in one phrase: "his daughter Ida"; the possessor must agree."""
     if not phrase.is_name or thing.head not in phrase.senses or thing.head == phrase.head:
         return ""
     if thing.owner_pronoun in PARTNERS and thing.owner_pronoun != phrase.owner_pronoun:
@@ -587,7 +585,7 @@ def _name_beside(pair: Pair, thing: Phrase, phrase: Phrase) -> str:
 
 
 def _other_side(pair: Pair, thing: Phrase) -> Sequence[str]:
-    """Return the other side of "X is Y" or "X, the Y"; of "who is ill" the subject of whom it is said."""
+    """Return the other side of "X is Y" or "X, the Y"; for "who is ill" the subject of the statement."""
     clause, subject, is_person = pair.clause, pair.clause.subject, pair.asked.wants == "person"
     is_bare = not pair.question.modifiers
     for phrase in clause.phrases if is_bare else ():
@@ -612,7 +610,7 @@ def _other_side(pair: Pair, thing: Phrase) -> Sequence[str]:
 def _placed(pair: Pair, thing: Phrase) -> Sequence[str]:
     clause, parsed = pair.clause, pair.parsed
     if clause.verb in LOCATED and clause.auxiliaries & _POSSIBLE and not clause.is_passive:
-        return ()  # where one can park is not where the car is
+        return ()  # the place where one can park is not the place where the car is
     for phrase in clause.phrases:
         beside = [
             place
@@ -633,7 +631,7 @@ _PLACED = sense_class("place put keep store stand leave set use")
 
 
 def is_cause(pair: Pair) -> bool:
-    """Return whether a clause says what is asked, and its sentence the reason."""
+    """Return whether a clause states the fact asked about and its sentence gives the reason."""
     question, clause = pair.question, pair.clause
     if clause.link in _CAUSAL | {"if", "unless"} or clause.is_negated != question.is_negated:
         return False
@@ -643,7 +641,7 @@ def is_cause(pair: Pair) -> bool:
 
 
 def _says_state(pair: Pair) -> bool:
-    """Return whether a clause says the state: "is not near the oven" is also "do not place it near the oven"."""
+    """Return whether a clause gives the state asked for; "do not place it near the oven" gives "not near the oven"."""
     question, clause = pair.question, pair.clause
     if question.subject is None:
         return False

@@ -1,4 +1,4 @@
-"""Instructions inside messages: form of the answer, phase they speak to, how long they hold."""
+"""Instructions in messages: the form of the answer, the phases they apply to, and how long they hold."""
 
 import re
 
@@ -21,7 +21,7 @@ _POLITE_REMINDER = pattern("instructions.polite_reminder")
 def output_forms(*texts: str | None) -> tuple[str, ...]:
     """Return the output forms that labels or instructions name, in fixed order, without repeats.
 
-    A label is taken by its words (`one_word`, "bullet list"); a sentence must phrase a form as an instruction.
+    In a label the words suffice (`one_word`, "bullet list"); a sentence must phrase a form as an instruction.
     """
     found = set()
     for text in texts:
@@ -49,7 +49,7 @@ def without_form_phrases(sentence: str) -> str:
 
 
 def is_instruction(sentence: str) -> bool:
-    """Return whether a sentence only says how to work or answer: an order that names a form, plan, split or check.
+    """Return whether a sentence only says how to work or answer: an imperative that names a form, plan, split or check.
 
     The words alone do not make it one: "The table has four legs." is a fact.
     """
@@ -59,7 +59,7 @@ def is_instruction(sentence: str) -> bool:
 
 
 def guidance_scopes(sentence: str) -> tuple[str, ...]:
-    """Return the phases an instruction speaks to, in the order of the scopes; `kb-plugin` when it names none."""
+    """Return the phases that an instruction applies to, in the order of the scopes; `kb-plugin` if it names none."""
     scopes = {scope for scope, words in _SCOPES if words.search(sentence)}
     if _FORM_PHRASE.search(sentence) or _ABOUT_ANSWER.search(sentence):
         scopes.add("gs-plugin")
@@ -72,7 +72,7 @@ def is_session_wide(text: str | None) -> bool:
 
 
 def without_reminder(sentence: str) -> str:
-    """Return what a sentence says after "Remember that", "Note that" and their kind, first letter raised."""
+    """Return a sentence without "Remember that", "Note that" or the like, beginning with a capital."""
     bare = _KEEP_IN_MIND.sub("", sentence, count=1)
     if bare == sentence:
         return sentence
@@ -80,5 +80,5 @@ def without_reminder(sentence: str) -> str:
 
 
 def is_reminder(sentence: str) -> bool:
-    """Return whether a question only asks to keep something in mind: "could you note that ..."."""
+    """Return whether a question only asks to remember something: "could you note that ..."."""
     return _POLITE_REMINDER.match(sentence) is not None

@@ -1,4 +1,4 @@
-"""Word classes, groups of words and patterns of general English, read from the file beside this module."""
+"""Word classes, groups of words and patterns of general English, read from a file in this directory."""
 
 import re
 import tomllib
@@ -25,12 +25,12 @@ def groups(name: str) -> list[list[str]]:
 
 
 def classes(name: str) -> dict[str, frozenset[str]]:
-    """Return the groups of a table, each but its first word under that."""
+    """Return the groups of a table by their first word, which is not repeated in the group."""
     return {first: frozenset(others) for first, *others in groups(name)}
 
 
 def by_form(name: str) -> dict[str, str]:
-    """Return the first word of each group of a table under each of its others."""
+    """Return for each further word of a group its first word."""
     return {form: base for base, *forms in groups(name) for form in forms}
 
 
@@ -42,7 +42,7 @@ def _entry(name: str) -> Any:
 
 
 def filled(text: str, part: str) -> str:
-    """Return a text of a section, its lines joined: what it names in double braces are entries or words of a list."""
+    """Return a text of a section with its lines joined and names in double braces replaced by entries or lists."""
 
     def named(match: re.Match[str]) -> str:
         inner = _LEXICON[part].get(match[1])
@@ -59,17 +59,17 @@ def section(name: str) -> dict[str, str]:
 
 
 def pattern(name: str) -> re.Pattern[str]:
-    """Return the pattern that the lexicon has under a section and a name: "requests.lead"."""
+    """Return the pattern with this section and name: "requests.lead"."""
     return re.compile(filled(_entry(name), name.partition(".")[0]))
 
 
 def patterns(name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return the patterns of a section, each with its name, in their order."""
+    """Return the patterns of a section in order, each with its name."""
     return tuple((key, re.compile(text)) for key, text in section(name).items())
 
 
 class Rule(TypedDict, total=False):
-    """A pattern, and what holds of the text that has it."""
+    """A pattern, and the properties of text that matches it."""
 
     pattern: re.Pattern[str]
     act: str
@@ -91,19 +91,19 @@ MODALS = listed("modals")
 DETERMINERS = listed("determiners")
 POSSESSIVES = listed("possessives")
 SPEAKERS = listed("speakers")
-"""Pronouns that name a partner of the conversation: they are arguments, not references back."""
+"""Pronouns for the partners of the conversation: they are arguments and do not refer back."""
 REFERRING_PRONOUNS = listed("referring_pronouns")
 PREPOSITIONS = listed("prepositions")
 CONJUNCTIONS = listed("conjunctions")
 CONNECTIVES = listed("connectives")
-"""Words that tie a sentence to the one before it."""
+"""Words that connect a sentence to the one before it."""
 NEGATIONS = listed("negations")
 MONTHS = listed("months")
 WEEKDAYS = listed("weekdays")
 AUDIENCE = listed("audience")
-"""Whom a document speaks to when it names nobody else."""
+"""Words for the readers that a document addresses if it names nobody else."""
 NO_PLACES = listed("no_places")
-"""Nouns that say no place behind a preposition: "on request"."""
+"""Nouns that are not places after a preposition: "on request"."""
 COLOURS = listed("colours")
 NUMBER_WORDS = listed("number_words")
 TIME_WORDS = listed("time_words") | MONTHS | WEEKDAYS
@@ -121,26 +121,26 @@ STOP_WORDS = frozenset[str]().union(
 PAST_FORMS = by_form("irregular_verbs")
 """Irregular past forms and participles with their base form."""
 BASE_FORMS = PAST_FORMS | by_form("irregular_plurals")
-"""Irregular inflections and their base form, which a suffix stemmer cannot bring together."""
+"""Irregular inflections and their base form, which a suffix stemmer cannot relate."""
 
 SPELLINGS = groups("spellings")
 """Words with several spellings or forms."""
 SYNONYMS: dict[str, str] = {other: first for first, *others in SPELLINGS for other in others} | {
     word: group[0] for group in groups("synonyms") for word in group
 }
-"""Words of general English that say the same where a question meets a statement; each maps to one of its group."""
+"""Words of general English that mean the same in questions and statements; each maps to one word of its group."""
 
 ATTITUDE_VERBS = listed("attitude_verbs")
-"""Verbs whose object is not thereby a fact."""
+"""Verbs whose clause is not stated as a fact."""
 FEMALE, MALE = listed("female_words"), listed("male_words")
 PERSON_WORDS = listed("person_words") | FEMALE | MALE
 BELONGING = listed("belonging")
-"""Words with a capital behind "I am" that name nobody."""
+"""Capitalised words after "I am" that are not names."""
 NOW_WORDS = listed("now_words")
 PARTIAL_ADVERBS = listed("partial_adverbs")
-"""Adverbs with which something is less than so."""
+"""Adverbs that restrict a statement to a part."""
 ALTERING = listed("altering")
-"""Words before a noun that make it another: a deputy manager is no manager."""
+"""Words before a noun that change what it names: a deputy manager is not a manager."""
 
 
 def _contraries(name: str) -> dict[str, frozenset[str]]:
@@ -153,7 +153,7 @@ def _contraries(name: str) -> dict[str, frozenset[str]]:
 
 
 COMPLEMENTS = _contraries("either_or")
-"""Words of which one holds where the other does not: what is not open is closed."""
+"""Pairs of words of which exactly one holds: what is not open is closed."""
 ANTONYMS = {
     word: COMPLEMENTS.get(word, frozenset()) | ends
     for word, ends in (COMPLEMENTS | _contraries("opposite_ends")).items()

@@ -1,4 +1,4 @@
-"""Whether a clause of a statement says what the clause of a question takes for granted, role by role."""
+"""Compares a clause of a statement with the clause of a question, role by role."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -28,10 +28,10 @@ _EXCLUDING = frozenset(("except", "unlike", "without", "despite"))
 _EXPECTING = sense_class("expect schedule plan")
 _UNREAL = frozenset(("would", "could", "might"))
 _LIGHT = {(sense(verb), sense(noun)): sense(said) for verb, noun, said in lexicon.groups("light_verbs")}
-"""Verbs that say little with the noun that says it for them, and the verb that says the same."""
+"""Light verbs with their noun, and the verb with the same meaning."""
 _SAME_PLACE = lexicon.groups("same_place")
 _TRANSFERS = frozenset(("to", "from", "by"))
-"""Prepositions of who takes part himself: what is given to his sister is not given to him."""
+"""Prepositions before participants of an action: what is given to his sister is not given to him."""
 _PREFER, _ALLOW = sense("prefer"), sense("allow")
 _EQUAL = [frozenset(map(sense, group)) for group in lexicon.groups("equal_verbs")]
 _WAS, _IS = frozenset(("was", "were")), frozenset(("is", "are", "am"))
@@ -39,7 +39,7 @@ _PERIODS = lexicon.classes("periods")
 
 
 def is_generic(phrase: Phrase | None) -> bool:
-    """Return whether a phrase names nobody in particular."""
+    """Return whether a phrase refers to nobody in particular."""
     return phrase is None or phrase.pronoun in _GENERIC
 
 
@@ -48,13 +48,13 @@ def _is_nobody(phrase: Phrase) -> bool:
 
 
 def numbers_in(phrase: Phrase) -> frozenset[str]:
-    """Return the senses of a phrase that are numbers."""
+    """Return the numbers among the senses of a phrase."""
     return frozenset(word for word in phrase.senses if is_number(word) or word in _NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A clause of a question and one of a statement that may say the same; mostly the main clause of the question."""
+    """A clause of a question, mostly the main clause, and a clause of a statement that may say the same."""
 
     asked: Asked
     question: Clause
@@ -68,22 +68,22 @@ class Pair:
         return self.told.parsed
 
     def of(self, question: Clause, clause: Clause) -> "Pair":
-        """Return two other clauses of the same question and statement."""
+        """Return a pair of other clauses of the same question and statement."""
         return replace(self, question=question, clause=clause)
 
     def texts(self, phrases: Iterable[Phrase]) -> list[str]:
-        """Return phrases of the statement as they are written."""
+        """Return phrases of the statement as written."""
         return [self.parsed.text_of(phrase) for phrase in phrases]
 
     # Phrases
 
     def same(self, asked: Phrase, said: Phrase | None) -> bool:
-        """Return whether `asked`, of the question, is what `said`, of the statement, speaks of."""
+        """Return whether `asked`, of the question, and `said`, of the statement, refer to the same."""
         members = said.members if said else ()
         return any(self._same_one(asked, found) for member in members for found in (member, *member.aliases))
 
     def among(self, asked: Phrase, phrases: Iterable[Phrase]) -> bool:
-        """Return whether one of the statement's phrases speaks of `asked`."""
+        """Return whether one of the statement's phrases refers to the same as `asked`."""
         return any(self.same(asked, phrase) for phrase in phrases)
 
     def _same_one(self, asked: Phrase, said: Phrase) -> bool:
@@ -100,7 +100,7 @@ class Pair:
         if asked.pronoun or said.pronoun:
             return asked.pronoun == said.pronoun
         if asked.owner_pronoun in PARTNERS and said.owner_pronoun != asked.owner_pronoun:
-            # "my sister" is nobody's else; "the budget" that is talked of may be ours
+            # "my sister" is nobody else's sister; "the budget" may be ours
             is_definite = asked.owner_pronoun == "our" and said.determiner == "the" and not said.owner
             if not is_definite or self.told.statement.is_of_document:
                 return False
@@ -117,7 +117,7 @@ class Pair:
         return self.discourse.same_thing(asked, said)
 
     def _described(self, asked: Phrase, said: Phrase) -> bool:
-        """Return whether what the question says of the thing is said of it, or was said just before."""
+        """Return whether the question's description of the thing is in the statement or just before it."""
         if _OTHERWISE & said.senses - asked.senses:
             return False
         missing = asked.senses - said.senses - self.told.owner_of(said) - _SAYING_NOTHING
@@ -128,7 +128,7 @@ class Pair:
         return definite and not numbers and missing <= self.told.around and not (said.senses - asked.senses)
 
     def _owned_otherwise(self, asked: Phrase, said: Phrase) -> bool:
-        """Return whether the question names a possessor that the statement's phrase does not have."""
+        """Return whether the question names another possessor than the statement."""
         if not asked.owner:
             return False
         owner = self.told.owner_of(said)
@@ -139,7 +139,7 @@ class Pair:
     # Moods and times
 
     def is_stated(self) -> bool:
-        """Return whether the clause is put forward as so, in the mood the question asks in."""
+        """Return whether the clause is asserted, in the mood of the question."""
         clause, asked, outer = self.clause, self.question, self.clause.outer
         if clause.link in ("if", "unless", "whether"):
             return False
@@ -154,13 +154,13 @@ class Pair:
             return False
         said, wanted = clause.auxiliaries & lexicon.MODALS, asked.auxiliaries & lexicon.MODALS
         if wanted and not said and clause.link == "rel" and self.asked.wants == "count":
-            return False  # "members who miss three" does not say how many they may miss
+            return False  # "members who miss three" does not tell how many they may miss
         if said & _UNREAL and not wanted & (_UNREAL | {"will", "can"}):
             return False
         return not (said & {"may"} and not wanted and not clause.is_negated)
 
     def _same_time(self) -> bool:
-        """Return whether what is asked of the past is not told of the present, nor the other way round."""
+        """Return whether the tenses do not contradict each other, as past and present do."""
         asked, said = self.question, self.clause
         for one, other in ((_WAS, _IS), (_IS, _WAS)):
             if asked.auxiliaries & one and said.auxiliaries & other:
@@ -178,7 +178,7 @@ class Pair:
         return not (is_of_now and forms == {"past"})
 
     def has_open_condition(self) -> bool:
-        """Return whether the clause holds only under a condition that its sentence names."""
+        """Return whether the clause holds only under a condition of its sentence."""
         return any(
             other.link in ("if", "unless") and (other.outer is self.clause or self.clause.outer is other.outer)
             for other in self.parsed.clauses
@@ -187,16 +187,16 @@ class Pair:
     # Roles
 
     def says_same(self) -> bool:
-        """Return whether the clause says the deed of the question, in the circumstances that it names."""
+        """Return whether the clause has the action of the question under the circumstances that it names."""
         return not self.differs()
 
     def differs(self) -> str:
-        """Return the first of the roles in which the clause says something else than the question."""
+        """Return the first role in which the clause differs from the question."""
         same = (self.same_verb, self.same_agent, self.same_patients, self.same_modifiers)
         return next((role for role, is_same in zip(ROLES, same, strict=True) if not is_same()), "")
 
     def same_verb(self) -> bool:
-        """Return whether the clauses have verbs of one meaning; a particle must not differ."""
+        """Return whether the verbs of the clauses have the same meaning and the same particle."""
         asked, said = self.question, self.clause
         left, right = _light(asked)[0], _light(said)[0]
         if not _are_equal(left, right):
@@ -207,7 +207,7 @@ class Pair:
         return not asked_off or asked_off == set(said.adverbs) & PARTICLES
 
     def same_agent(self) -> bool:
-        """Return whether the same one does it; orders and passives are told to nobody in particular."""
+        """Return whether the agents are the same; imperatives and passives have no particular agent."""
         agent, said = self.question.agent, self.clause
         if agent is None:
             return True
@@ -221,7 +221,7 @@ class Pair:
         return self.same(agent, said.agent if said.is_passive else said.subject)
 
     def _is_limited(self) -> bool:
-        """Return whether the clause speaks of some of its kind alone: "visitors with a badge", "guests over 65"."""
+        """Return whether the clause is only about some of a kind: "visitors with a badge", "guests over 65"."""
         agent = self.clause.agent
         if agent is None or agent.pronoun:
             return False
@@ -232,7 +232,7 @@ class Pair:
         )
 
     def same_patients(self) -> bool:
-        """Return whether everything the question says it is done to is met."""
+        """Return whether the clause has all patients that the question names."""
         asked, said = self.question, self.clause
         beside = ("",) if said.verb == _PREFER else ("", "to", "for")
         near = [*said.patient, *(phrase for word, phrase in said.modifiers if word in beside)]
@@ -249,7 +249,7 @@ class Pair:
         return True
 
     def same_modifiers(self) -> bool:
-        """Return whether the circumstances that the question names are those of the statement."""
+        """Return whether the statement has the circumstances that the question names."""
         asked = self.question
         return all(
             (word == "by" and asked.is_passive) or wanted is _light(asked)[1] or self._has_modifier(word, wanted)
@@ -277,7 +277,7 @@ class Pair:
             clause = clause.outer if clause.link in ("to", "rel", "ing", "so", "because", "when") else None
         is_time_asked = names_time(wanted.head_text.removesuffix("s"))
         if is_time_asked and any(is_time(phrase, other, self.parsed) for other, phrase in said.modifiers):
-            return False  # the time of the sentence before does not hold beside its own
+            return False  # a sentence with a time of its own does not inherit the time of the sentence before
         if any(other == word for other, _ in said.modifiers):
             return False
         if self._is_another(wanted):
@@ -287,12 +287,12 @@ class Pair:
         )
 
     def _is_another(self, wanted: Phrase) -> bool:
-        """Return whether the clause may speak of another one of a kind than what was said of the place before."""
+        """Return whether the clause may be about another thing of the kind than the place that was named before."""
         agent, said = self.question.agent, self.clause.agent
         if agent is None or said is None or agent.is_name or agent.head != said.head:
             return False
         if said.senses - agent.senses - wanted.senses:
-            return True  # "the Alnwick shop" is no shop in Gateshead
+            return True  # "the Alnwick shop" is not in Gateshead
         near = [named for named in self.told.before if wanted.senses <= named]
         return wanted.is_name and not any(agent.head in named or named == wanted.senses for named in near)
 
@@ -310,7 +310,7 @@ class Pair:
 
 
 def _light(clause: Clause) -> tuple[str, Phrase | None]:
-    """Return the meaning of a clause's verb, and the phrase that is part of it ("come into force" is to apply)."""
+    """Return the meaning of a clause's verb and the phrase that belongs to it ("come into force" means to apply)."""
     for phrase in (*clause.objects, *(item for _, item in clause.modifiers)):
         if meaning := _LIGHT.get((clause.verb, phrase.head)):
             return meaning, phrase
@@ -322,7 +322,7 @@ def _are_equal(left: str, right: str) -> bool:
 
 
 def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
-    """Return whether what is said of somebody holds for who asks: said of nobody, of "you", or of every member."""
+    """Return whether a statement about a person holds for the asker: about nobody, "you", or every member."""
     if said is None or _is_nobody(said):
         return True
     if said.pronoun:

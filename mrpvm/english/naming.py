@@ -1,8 +1,8 @@
-"""What a statement tells whatever the roles of its words: it names all that is asked, beside a value of the kind.
+"""Answers by words alone: a statement contains all content words of the question and a value of the kind asked for.
 
-People who tell a fact leave out verbs ("oil change at 412,000 miles") and say things in other roles than the question
-("I'm on 5 mg of it", "How much of it do I take?"). Where each content word of the question is there and the value is
-unmistakable, the roles add nothing.
+Messages leave out verbs ("oil change at 412,000 miles") and use other roles than the question ("I'm on 5 mg of it",
+"How much of it do I take?"). If a statement has each content word of the question and only one possible value, the
+roles are not needed.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ from mrpvm.english.values import (
 
 _BE = sense("be")
 _LIGHT = sense_class("be have do get take make keep happen find stay use put now currently")
-"""Verbs that say little beside a value: what one has, does or takes may be told by another."""
+"""Verbs of little meaning beside a value, such as have, do and take: another verb may replace them."""
 _IMPLIED = {
     "time": sense_class("time day date hour month year week due"),
     "amount": sense_class("cost price pay fee charge amount"),
@@ -43,13 +43,13 @@ _IMPLIED = {
     "person": sense_class("person name call"),
     "age": sense_class("old age"),
 }
-"""Words of a question that a value of the kind says by being there."""
+"""Words of a question that a value of the kind implies."""
 _ORDERING = frozenset(("before", "after", "since", "until", "without", "except", "besides"))
 _SPEAKERS = frozenset(("i", "me", "my", "mine"))
 
 
 def as_unnamed(asked: Asked) -> Asked | None:
-    """Return what "which language am I learning" asks without the kind, which "I'm learning Swahili" need not name."""
+    """Return "which language am I learning" without its noun, which "I'm learning Swahili" need not contain."""
     if asked.wants not in ("chosen", "kind") or asked.noun is None:
         return None
     words = {name: text for name, text in asked.words.items() if name not in asked.noun.senses}
@@ -58,7 +58,7 @@ def as_unnamed(asked: Asked) -> Asked | None:
 
 
 def named_beside(asked: Asked, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Return the values of the kind asked for in the clause of a statement that names most of what is asked."""
+    """Return the values of the kind asked for in the clause of a statement with most words of the question."""
     wanted = _words_wanted(asked)
     if not names_all(asked, told):
         return ()
@@ -82,7 +82,7 @@ def named_beside(asked: Asked, told: Told, discourse: Discourse) -> Sequence[str
 
 
 def names_all(asked: Asked, told: Told) -> bool:
-    """Return whether a statement has all content words of a question but those that its value says."""
+    """Return whether a statement has all content words of a question except those that its value implies."""
     wanted, meant = _words_wanted(asked), (phrase.senses for phrase in told.meant.values())
     return bool(wanted) and wanted <= told.parsed.senses.union(*meant)
 
@@ -93,7 +93,7 @@ def _words_wanted(asked: Asked) -> frozenset[str]:
 
 
 def _own_senses(pair: Pair) -> frozenset[str]:
-    """Return the senses of a clause's own words, of what its pronouns mean, and of what is said of its subject."""
+    """Return the senses of a clause's words, of its pronouns' antecedents, and of what is said of its subject."""
     own, told = pair.clause, pair.told
     subject = told.resolved(own.subject) if own.subject else None
     same = (item for item in pair.parsed.clauses if subject and item.subject == subject and not item.link)
@@ -111,7 +111,7 @@ def _senses_within(clause: Clause, pair: Pair) -> frozenset[str]:
 
 
 def _is_reversed(pair: Pair) -> bool:
-    """Return whether who does it in the question has it done to him in the clause, or the other way round."""
+    """Return whether the agent of the question is the patient of the clause, or the other way round."""
     asked, said = pair.question, pair.clause
     if asked.verb == _BE or not pair.same_verb():
         return False

@@ -1,4 +1,4 @@
-"""A sentence as clauses with subject, verb, objects and modifiers: shallow, by word classes and order alone."""
+"""A shallow parser: finds clauses with subject, verb, objects and modifiers by word class and order."""
 
 import re
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ _DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re
 
 @TextCache
 def read(text: str) -> Sentence:
-    """Return a sentence with its clauses in the order in which they begin."""
+    """Return a sentence with its clauses in the order of their beginnings."""
     tokens, surfaces = tokens_of(text)
     clauses = tuple(Parser(tokens, surfaces).run())
     words = tuple(words_of(surfaces))
@@ -65,7 +65,7 @@ def read(text: str) -> Sentence:
 
 
 def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of a sentence and how they are written; "May", "10 am" and "a mine" are nouns."""
+    """Return the tokens of a sentence in lower case and as written; "May", "10 am" and "a mine" are nouns."""
     surfaces = surfaces_of(spelled_out(text))
     tokens = [surface.lower() for surface in surfaces]
     for place, term in enumerate(tokens):
@@ -80,7 +80,7 @@ def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def spelled_out(text: str) -> str:
-    """Return `text` with "I'll" and its kind written as two words, "has to" as "must" and "no longer" as "not"."""
+    """Return `text` with forms such as "I'll" as two words, "has to" as "must" and "no longer" as "not"."""
     long = _NO_LONGER.sub("not", in_full(text))
     if denies(long):
         return long  # "nobody has to" forbids nothing
@@ -91,7 +91,7 @@ def spelled_out(text: str) -> str:
 
 
 class Parser:
-    """Goes once over the tokens, a clause being built at any time."""
+    """Parses the tokens in one pass and builds one clause at a time."""
 
     def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...], clause: Clause | None = None) -> None:
         self.tokens = tokens
@@ -107,7 +107,7 @@ class Parser:
         self.forced_verb = False
 
     def run(self, place: int = 0) -> list[Clause]:
-        """Return the clauses from `place` on that have a verb."""
+        """Return the clauses with a verb from `place` on."""
         self.place = place
         while self.place < len(self.tokens):
             before = self.place
@@ -293,7 +293,7 @@ class Parser:
         self.preposition = ""
 
     def _share_verb(self, preposition: str) -> None:
-        """Open a clause that differs in its circumstances alone: "a call with Kim on Monday and with Lee on Friday"."""
+        """Open a clause that differs only in its modifiers: "a call with Kim on Monday and with Lee on Friday"."""
         first = self.top
         count = next(place for place, (word, _) in enumerate(first.modifiers) if word == preposition)
         first.end = self.place
@@ -468,7 +468,7 @@ class Parser:
         return False
 
     def _between(self, phrase: Phrase) -> None:
-        """Place a phrase behind the subject and before the verb: an apposition, or the real subject behind a date."""
+        """Attach a phrase between subject and verb: an apposition, or the real subject after a date."""
         before = self._at(-1)
         subject = self.top.subject
         if subject is None or before == ",":
@@ -479,7 +479,7 @@ class Parser:
             self.top.subject = phrase
 
     def extend(self, phrase: Phrase) -> bool:
-        """Add a member to the enumeration that the last phrase belongs to."""
+        """Add a member to the enumeration of the last phrase."""
         if self.last is None:
             return False
         joined = replace(self.last, others=(*self.last.others, phrase))
@@ -520,7 +520,7 @@ class Parser:
         self.place = phrase.end + 1
         self.joins = False
 
-    # What can be told of the words ahead: whether one is a verb, whether a clause or an enumeration goes on
+    # Lookahead: whether a word is a verb, whether a clause or an enumeration continues
 
     def _at(self, offset: int) -> str:
         return self.phrases.at(self.place + offset)
@@ -554,13 +554,13 @@ class Parser:
         return self._is_finite(place, forms, has_subject=has_subject, before=before, kept=kept)
 
     def _leading(self, place: int) -> str:
-        """Return the word before a place and the adverbs that lead it: "we" of "we never buy"."""
+        """Return the word before a place and its preceding adverbs: "we" in "we never buy"."""
         while place and (is_adverb(self.tokens[place - 1]) or self.tokens[place - 1] in NEGATORS):
             place -= 1
         return self.tokens[place - 1] if place else ""
 
     def _is_unknown_verb(self, place: int, has_kept: bool) -> bool:
-        """Return whether a word no list has must be a verb: a noun is not followed by an article."""
+        """Return whether an unknown word must be a verb: a noun is not followed by an article."""
         term, before = self.tokens[place], self.tokens[place - 1] if place else ","
         takes = self._after(place) in DETERMINERS | POSSESSIVES - {"all", "both", "each"}
         if (
@@ -579,7 +579,7 @@ class Parser:
         return third and (is_subject or self.top.subject is not None) and before not in DETERMINERS | POSSESSIVES
 
     def _resumes(self, place: int, forms: frozenset[str]) -> bool:
-        """Return whether a verb behind a relative clause is that of the clause around it: "who comes late pays"."""
+        """Return whether a verb after a relative clause belongs to the outer clause: "who comes late pays"."""
         top = self.top
         if top.link not in ("rel", "ing") or not top.verb or top.outer is None or top.outer.verb:
             return False
@@ -624,7 +624,7 @@ class Parser:
         return self.top.subject is not None and self.top.subject.is_plural
 
     def _is_named_by(self, place: int) -> bool:
-        """Return whether an identifier and a finite verb stand behind a place: "pump P1 needs oil"."""
+        """Return whether an identifier and a finite verb follow a place: "pump P1 needs oil"."""
         identifier, verb = [*self.tokens[place + 1 : place + 3], "", ""][:2]
         is_identifier = any(map(str.isdigit, identifier)) and any(map(str.isalpha, identifier))
         return is_identifier and bool(verb_forms(verb) & {"s", "past"} or is_auxiliary(verb))
@@ -641,7 +641,7 @@ class Parser:
         return False
 
     def _begins_order(self, place: int) -> bool:
-        """Return whether nothing but adverbs and a finished clause stands before a place of its clause."""
+        """Return whether only adverbs and a finished clause precede a place in its clause."""
         if self.top.subject is not None or self.top.objects:
             return False
         opening = [self.tokens[at] for at in range(self.top.start, place)]
@@ -650,7 +650,7 @@ class Parser:
         ) or (self.tokens[place - 1] == ",")
 
     def _clause_follows(self, place: int) -> bool:
-        """Return whether a subject and a finite verb stand behind a place, before the next mark."""
+        """Return whether a subject and a finite verb follow a place before the next punctuation mark."""
         seen = False
         for at in range(place, min(place + 12, len(self.tokens))):
             term = self.tokens[at]
@@ -691,7 +691,7 @@ class Parser:
         return alike and not is_auxiliary(behind)
 
     def _is_limit(self, term: str) -> bool:
-        """Return whether "up to", "at least" or "more than" stands before a number: it governs nothing."""
+        """Return whether "up to", "at least" or "more than" precedes a number; it is then no preposition."""
         pair = (term, self._at(1))
         return pair in LIMITS and is_number(self._at(2) or ",")
 
@@ -700,14 +700,14 @@ class Parser:
         return beside or not self.phrases.opens(self.place + 1)
 
     def _is_told(self) -> bool:
-        """Return whether "that" says what somebody is told: "told the constable that ..."."""
+        """Return whether "that" begins an object clause after a person: "told the constable that ..."."""
         return self.top.verb in TELLING and len(self.top.objects) == 1 and not self.top.modifiers
 
     def _noun(self, term: str) -> bool:
         return bool(term) and is_nominal(term) and not verb_forms(term)
 
     def _enumerates(self) -> bool:
-        """Return whether a comma parts the members of an enumeration: one more phrase and then "and" or a comma."""
+        """Return whether a comma separates members of an enumeration: a phrase and "and" or a comma follow."""
         place, seen = self.place + 1, 0
         while place < len(self.tokens) and seen < 6:
             term = self.tokens[place]
@@ -720,7 +720,7 @@ class Parser:
         return False
 
     def _apposes(self) -> bool:
-        """Return whether a comma opens a second name for the phrase before it: "his boat, the Argo, was ..."."""
+        """Return whether a comma begins an apposition to the phrase before it: "his boat, the Argo, was ..."."""
         if self.last is None or self.last.end != self.place - 1 or not self.phrases.opens(self.place + 1):
             return False
         if self._at(1) in PRONOUNS and not is_nominal(self._at(2) or ","):
@@ -759,8 +759,8 @@ class Parser:
 
 
 def owned(thing: Phrase, owner: Phrase) -> Phrase:
-    """Return `thing` with what stands behind its "of"."""
-    if thing.others:  # what stands behind the last member of an enumeration belongs to it
+    """Return `thing` with the complement of its "of"."""
+    if thing.others:  # a complement after the last member of an enumeration belongs to that member
         return replace(thing, others=(*thing.others[:-1], owned(thing.others[-1], owner)))
     return replace(
         thing, owner=thing.owner | owner.senses | owner.owner, owned_by=(*thing.owned_by, owner), end=owner.end

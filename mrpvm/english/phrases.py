@@ -1,4 +1,4 @@
-"""Noun phrases in a row of tokens."""
+"""Finds noun phrases in a sequence of tokens."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,19 +9,19 @@ from mrpvm.english.reading import sense
 from mrpvm.english.structure import Phrase
 
 type Judge = Callable[[int, int, list[int]], bool]
-"""Says whether the word at a place, in a phrase that began at another with the words kept so far, is a verb."""
+"""Returns whether the word at a place is a verb, given the phrase's first place and its words so far."""
 _NOTHING = frozenset(("nobody", "nothing", "none", "no-one"))
 
 
 class PhraseReader:
-    """Finds the phrase that begins at a place."""
+    """Reads the noun phrase that begins at a place."""
 
     def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...]) -> None:
         self.tokens = tokens
         self.surfaces = surfaces
 
     def opens(self, place: int) -> bool:
-        """Return whether a phrase begins here."""
+        """Return whether a phrase begins at `place`."""
         if place >= len(self.tokens):
             return False
         term = self.tokens[place]
@@ -30,7 +30,7 @@ class PhraseReader:
         return tagging.is_nominal(term)
 
     def is_name(self, place: int) -> bool:
-        """Return whether a term is a name: capitalised, and not only because it opens the sentence."""
+        """Return whether a term is a name: capitalised, and not only because it begins the sentence."""
         surface = self.surfaces[place]
         if not surface[0].isupper():
             return False
@@ -41,7 +41,7 @@ class PhraseReader:
         return not tagging.verb_forms(term) and tagging.is_nominal(term) and bool(follows) and term not in BASE_FORMS
 
     def read(self, place: int, is_verb: Judge, stop: int | None = None) -> Phrase:
-        """Return the phrase at `place`; a word that `is_verb` takes for a verb ends it."""
+        """Return the phrase at `place`; it ends before a word that is a verb according to `is_verb`."""
         tokens, start = self.tokens, place
         determiner, owner, owner_pronoun = "", frozenset[str](), ""
         if tokens[place] in POSSESSIVES and not self._stands_alone(place):
@@ -84,7 +84,7 @@ class PhraseReader:
         return replace(self._phrase(start, kept, determiner, owner, owner_pronoun), owned_by=owners)
 
     def _begins_anew(self, place: int, last: int) -> bool:
-        """Return whether a name or number behind a common noun is a phrase of its own: "in spring Anna"."""
+        """Return whether a name or number after a common noun begins another phrase: "in spring Anna"."""
         if self.tokens[place] in ("last", "next") or self.tokens[place] in _PLACE_ADVERBS:
             return True
         if tagging.is_number(self.tokens[place]):
@@ -151,6 +151,6 @@ class PhraseReader:
 
 
 _TELLING_WHICH = word_class("first back home away outside inside upstairs downstairs")
-"""Adverbs that tell one thing of a kind from another before a noun: "the first train", "the back door"."""
+"""Adverbs that distinguish things of one kind before a noun: "the first train", "the back door"."""
 _PLACE_ADVERBS = frozenset(("outdoors", "indoors", "abroad", "upstairs", "downstairs"))
 _DATES = listed("dates")

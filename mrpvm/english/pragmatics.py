@@ -1,4 +1,4 @@
-"""What a sentence does: its act, whether it asks for something, and the role of what it states."""
+"""Speech acts: the act of a sentence, whether it asks for something, and the role of a statement."""
 
 import re
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ ACT_VERBS = {act: tuple(verbs.split("|")) for act, verbs in lexicon.section("pra
 _TASK_VERBS = lexicon.listed("task_verbs")
 """Imperatives that ask for an answer; other imperatives state a procedure."""
 _ANSWER_VERBS = lexicon.listed("answer_verbs")
-"""Those of them that only whoever answers can follow: "Check the seal." is a step of a manual."""
+"""Task verbs that only an answerer can follow: "Check the seal." is a step of a manual."""
 _NOUN_LIKE = lexicon.word_class("list name check show find give rate review measure trace outline recap")
-"""Task verbs that are as often nouns: "List prices are high." asks for nothing."""
+"""Task verbs that are often nouns: "List prices are high." asks for nothing."""
 _EVERYTHING = lexicon.word_class("everything everybody everyone anything anybody anyone all")
 _FAVOUR = lexicon.pattern("pragmatics.favour")
-"""Orders to whoever answers, which state nothing: "Write me a poem."."""
+"""Imperatives to the answerer, which state nothing: "Write me a poem."."""
 _ACTS = [(rule["act"], rule["pattern"]) for rule in lexicon.rules("pragmatics")]
 _LEAD = lexicon.pattern("pragmatics.lead")
 _CONTRACTED_IS = re.compile(r"\b(what|who|where|when|why|how|which)['\u2019]s\b", re.IGNORECASE)
@@ -32,7 +32,7 @@ _INDIRECT = lexicon.pattern("pragmatics.indirect")
 
 
 def direct_question(sentence: str) -> str | None:
-    """Return what a sentence asks indirectly: "where Ida works?" of "I wonder where Ida works"; None for others."""
+    """Return the indirect question of a sentence: "where Ida works?" in "I wonder where Ida works"; None for others."""
     found = _INDIRECT.match(sentence.strip())
     return f"{_IF.sub('whether', found['asked'])}?" if found else None
 
@@ -41,13 +41,13 @@ _IF = re.compile(r"^if\b", re.IGNORECASE)
 
 
 def expand_is(sentence: str) -> str:
-    """Return `sentence` with "what's", "who's" and their kind written out."""
+    """Return `sentence` with forms such as "what's" and "who's" written out."""
     return _CONTRACTED_IS.sub(r"\1 is", sentence)
 
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """How a sentence begins, after its lead."""
+    """The beginning of a sentence, after its lead."""
 
     head: tuple[str, ...]
     first: str
@@ -60,7 +60,7 @@ def _opening(sentence: str) -> _Opening:
 
 
 def act_of(sentence: str) -> str:
-    """Return the pragmatic act of a sentence: the first rule that fires, on whole words."""
+    """Return the pragmatic act of a sentence by the first matching rule, on whole words."""
     opening = _opening(sentence)
     lowered = " ".join(opening.head)
     for act, verbs in ACT_VERBS.items():
@@ -75,14 +75,14 @@ sentence, before "did", in the main clause behind a comma, or with nothing but a
 
 
 def is_yes_no(sentence: str) -> bool:
-    """Return whether the sentence asks for yes or no: it begins with an auxiliary verb or "whether"."""
+    """Return whether the sentence is a yes/no question: it begins with an auxiliary verb or "whether"."""
     return _opening(sentence).first in lexicon.AUXILIARIES | {"whether"} and is_task_request(sentence)
 
 
 def is_task_request(sentence: str) -> bool:
     """Return whether a sentence asks for something.
 
-    A final question mark decides; without one the opening does, unless the sentence reads as a statement: "When it
+    A final question mark decides. Without one the opening decides, unless the sentence is a statement: "When it
     stalls, drain it." is a condition, "Do not open it." a prohibition, "May 5 was wet." a date.
     """
     bare = sentence.strip().rstrip("\"'\u201d\u2019)] \t")
@@ -95,14 +95,14 @@ def is_task_request(sentence: str) -> bool:
         return _inverts(opening, closed=bare.endswith((".", "!")))
     if opening.first in _TASK_VERBS:
         return not _reads_as_noun(opening, bare)
-    is_closed = bare.endswith((".", "!"))  # "Anna, who did the work, was paid." states
+    is_closed = bare.endswith((".", "!"))  # "Anna, who did the work, was paid." is a statement
     if opening.first in lexicon.PREPOSITIONS and opening.second in lexicon.INTERROGATIVES:
         return not is_closed  # "for how long do we keep it"
     return bool(_FAVOUR.match(" ".join(opening.head)) or (not is_closed and _ASKED_WITHIN.search(bare)))
 
 
 def asks_reader(sentence: str) -> bool:
-    """Return whether a sentence of a source asks its reader for an answer; other orders in it are steps."""
+    """Return whether a sentence of a source asks its reader for an answer; other imperatives in sources are steps."""
     bare = sentence.strip().rstrip("\"'\u201d\u2019)] \t")
     if bare.endswith(QUESTION_MARKS):
         return True
@@ -147,9 +147,9 @@ _ROLES = lexicon.patterns("pragmatics.roles")
 
 
 def role_of(text: str) -> str:
-    """Return the role of what `text` states, by its wording, first rule that fires.
+    """Return the role of the statement `text` by the first rule that matches its wording.
 
-    A role only ranks; it never decides whether a unit may be evidence.
+    A role only affects ranking; it never decides whether a unit may be evidence.
     """
     lowered = " ".join(text.lower().split())
     return next((role for role, wording in _ROLES if wording.search(lowered)), "Explanation")

@@ -1,4 +1,4 @@
-"""The words of a sentence: its tokens, and its content words with what governs and owns them."""
+"""The words of a sentence: its tokens, and its content words with their prepositions and possessors."""
 
 import re
 from collections.abc import Iterator
@@ -13,16 +13,16 @@ _SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself":
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
 _NOT_PARTICIPLES = lexicon.word_class("red bed need seed speed shed sled hundred weed reed indeed")
 _OWNING = frozenset(("own",))
-"""A verb where no possessive is before it: "did Anna own a boat", not "her own boat"."""
+"""Verbs unless a possessive precedes them: "did Anna own a boat", not "her own boat"."""
 _SHORT_FORMS = re.compile(r"(?<=\w)['\u2019](ll|m|re|ve)\b", re.IGNORECASE)
 _SHORT_HAS, _SHORT_IS = lexicon.pattern("reading.contracted_has"), lexicon.pattern("reading.contracted_is")
-"""Behind a noun "'s" is a verb where nothing follows that could be owned."""
+"""After a noun "'s" is a verb if no possession can follow."""
 _LONG_FORMS = {"ll": " will", "m": " am", "re": " are", "ve": " have"}
 
 
 @TextCache
 def sense(word: str) -> str:
-    """Return the stem under which a question and a statement meet: synonyms of general English share one."""
+    """Return the stem by which a question and a statement are compared; synonyms of general English have the same."""
     base = lexicon.BASE_FORMS.get(word) or _S_FORMS.get(word, word)
     direct = lexicon.SYNONYMS.get(base)
     return stem(direct) if direct else _SYNONYM_STEMS.get(stem(base), stem(base))
@@ -33,18 +33,18 @@ _SYNONYM_STEMS = {stem(word): stem(first) for word, first in lexicon.SYNONYMS.it
 
 
 def sense_class(listing: str) -> frozenset[str]:
-    """Return the senses of the words of a listing."""
+    """Return the senses of the words in a space-separated list."""
     return frozenset(map(sense, lexicon.word_class(listing)))
 
 
 MEANS = frozenset(map(sense, lexicon.listed("means")))
-"""Behind a bare "by" they say how: "made by phone" names nobody who makes it."""
+"""Nouns that give the manner after a bare "by": "made by phone" names no agent."""
 
 
 ANYBODY = frozenset(map(sense, lexicon.AUDIENCE))
-"""Whom a document speaks to when it names nobody else."""
+"""Words for the readers that a document addresses if it names nobody else, by their senses."""
 GIVEN = sense_class("sell give hand lend")
-"""Deeds that are done to somebody: "sold to adults" names no place."""
+"""Verbs with a recipient: "sold to adults" names no place."""
 
 
 def is_past(word: str) -> bool:
@@ -54,7 +54,7 @@ def is_past(word: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A content word (or a speaker's pronoun) in its sentence, and the preposition that governs it."""
+    """A content word or a pronoun of the speaker, and the preposition that governs it."""
 
     text: str
     sense: str
@@ -70,18 +70,18 @@ class Word:
 
 
 def in_full(text: str) -> str:
-    """Return a text with "I'll", "you're", "my brother's a vet" and their kind as two words."""
+    """Return a text with forms such as "I'll", "you're" and "my brother's a vet" as two words."""
     long = _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
     return _SHORT_IS.sub(r"\g<host> is", _SHORT_HAS.sub(r"\g<host> has", long))
 
 
 def surfaces_of(text: str) -> tuple[str, ...]:
-    """Return all words and marks of a text as they are written."""
+    """Return all words and punctuation marks of a text as written."""
     return tuple(match.group().replace("\u2019", "'") for match in _TOKEN.finditer(text))
 
 
 def denies(text: str) -> bool:
-    """Return whether a word denies."""
+    """Return whether a word is a negation."""
     return any(token in lexicon.NEGATIONS or token.endswith("n't") for token in map(str.lower, surfaces_of(text)))
 
 

@@ -1,4 +1,4 @@
-"""What a message asks to be put together: a comparison, a list, steps, a summary, an account, a reason or a chain."""
+"""Requests for an answer of several statements: a comparison, list, steps, summary, account, reason or chain."""
 
 import re
 from collections.abc import Sequence
@@ -23,23 +23,23 @@ _KINDS: Sequence[Kind] = ("comparison", "chain", "reason", "steps", "manner", "s
 _FORMS = [(kind, pattern(f"requests.{kind}")) for kind in _KINDS]
 _ENDS = pattern("requests.ends")
 _TOLD = pattern("requests.told")
-"""What goes back to the conversation itself: "what did I tell you about Ida", "summarise our conversation"."""
+"""Requests about the conversation itself: "what did I tell you about Ida", "summarise our conversation"."""
 _ASKER = frozenset(("me", "us", "myself", "ourselves"))
 _PARTS = re.compile(r",\s*(?:and\s+)?|(?<!\s)\s+(?:and|with|to|versus|vs\.?|or|from)\s+", re.IGNORECASE)
 _ASIDE = pattern("requests.aside")
 _EMPTY = frozenset(map(sense, listed("empty_requests")))
 _WHOLE = frozenset(map(sense, listed("whole_texts")))
-"""Words for a text or for what it holds: who asks for a summary of the story names nothing that stands in it."""
+"""Words for a text or its contents: a request for a summary of the story names nothing that the text contains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is to be put together.
+    """A request for an answer of several statements.
 
-    `wanted` are the senses of what it is about, none where the whole text is meant, `names` those of them that are
-    names; `things` are the names of what is compared, or the two ends of a chain. `is_ordered` tells an order
-    ("Explain why ...") from a question that the grammar may answer with one sentence ("Why ...?"). `is_of_told` asks
-    for what was told in the conversation and not in documents, `is_of_asker` for what the asker told of himself.
+    `wanted` are the senses of its topic, none if the whole text is meant, and `names` those of them that are names.
+    `things` are the names of the compared things, or the two ends of a chain. `is_ordered` is true for an imperative
+    ("Explain why ...") and false for a question that one sentence may answer ("Why ...?"). `is_of_told` asks for
+    statements of the conversation and not of documents, `is_of_asker` for the asker's statements about himself.
     """
 
     kind: Kind
@@ -53,7 +53,7 @@ class Request:
 
 
 def request_of(text: str) -> Request | None:
-    """Return what a message asks to be put together, None where it asks for a fact or for nothing."""
+    """Return the request of a message, None if it asks for a fact or for nothing."""
     bare = " ".join(text.split()).strip("\"'\u201c\u201d\u2018\u2019 ")
     asked = _LEAD.sub("", bare.rstrip("?.! "))
     count = _COUNT.search(asked)
@@ -72,7 +72,7 @@ def _number(text: str) -> int:
 
 
 def _told(asked: str) -> Request | None:
-    """Return a request for what was told; what is known of a thing may stand in documents as well."""
+    """Return a request for what was told; what is known of a thing may be in documents too."""
     found = _TOLD.match(asked)
     if found is None:
         return None
@@ -99,7 +99,7 @@ def _of_kind(kind: Kind, asked: str, topic: str) -> Request:
     if kind == "chain":
         return _chain(topic)
     if kind == "manner" and re.search(r"\bhow\b", asked, re.IGNORECASE) and any(map(is_past, topic.lower().split())):
-        kind = "reason"  # "how the well was found" asks what led to it, "how the well works" what goes on around it
+        kind = "reason"  # "how the well was found" asks for its causes, "how the well works" for the facts around it
     is_question = kind in ("list", "reason") and asked.lower().startswith(("what", "which", "why"))
     return Request(
         kind=kind, wanted=senses_of(topic) - (_WHOLE if kind == "summary" else set()), is_ordered=not is_question
@@ -107,7 +107,7 @@ def _of_kind(kind: Kind, asked: str, topic: str) -> Request:
 
 
 def _chain(topic: str) -> Request:
-    """Return the chain between the two ends that a request names, or up to its one end."""
+    """Return the request for a chain between two named ends, or up to one named end."""
     found = _ENDS.match(topic)
     if found is None:
         of_event = re.match(r"how\s+(?P<event>.+)", topic, re.IGNORECASE)
@@ -128,5 +128,5 @@ def _names(text: str) -> frozenset[str]:
 
 
 def senses_of(text: str) -> frozenset[str]:
-    """Return the senses of the words that say what a request is about."""
+    """Return the senses of the words that name a request's topic."""
     return frozenset(word.sense for word in read(text).words if not word.is_pronoun) - _EMPTY

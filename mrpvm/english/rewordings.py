@@ -1,4 +1,4 @@
-"""What a statement says besides, in the words in which it is asked for: rules on statements, one row each."""
+"""Rules that reword a statement in the words in which it may be asked for, one row each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ _RULES = rules("rewordings")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewording:
-    """What a statement says too, and the topic under which that is found where it does not name it."""
+    """A rewording of a statement, and its topic if the rewording does not name that."""
 
     topic: str | None
     said: str
 
 
 def rewordings(text: str) -> Iterator[Rewording]:
-    """Yield what a sentence says besides, in the order of the table."""
+    """Yield the rewordings of a sentence, in the order of the table."""
     for rule in _RULES:
         found = rule["pattern"].search(text)
         if found is None or found.groupdict().get("name", "").split(" ")[0].lower() in BELONGING:

@@ -1,6 +1,7 @@
-"""How likely a sentence answers a question: signs of both, weighed by logistic models that were learned.
+"""How likely a sentence answers a question: learned logistic models over features of both.
 
-A first model ranks the sentences, a second says how sure the best of them is, given how far the others fall behind.
+The first model ranks the sentences. The second gives the probability that the best one answers, given its lead over
+the others.
 """
 
 import re
@@ -36,10 +37,10 @@ _AMOUNTS_ASKED = word_class("number percentage percent amount population rate co
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A sentence that may answer, with what stands around it.
+    """A sentence that may answer, with its context.
 
-    `around` is what the sentences before and after it say, `heading` what stands above it, `score` what the retriever
-    gave its unit, `likeness` the cosine of its unit's vector and the question's.
+    `around` is the text of the sentences before and after it, `heading` the heading above it, `score` the retriever's
+    score of its unit, `likeness` the cosine similarity of its unit's vector and the question's.
     """
 
     text: str
@@ -52,7 +53,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A passage, its place among those given, and how likely it answers."""
+    """A passage, its index in the input, and the probability that it answers."""
 
     place: int
     probability: float
@@ -61,7 +62,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A text's tokens, their stems, and which of them are names and numbers."""
+    """The tokens of a text, their stems, and the names and numbers among them."""
 
     tokens: tuple[str, ...]
     stems: tuple[str, ...]
@@ -89,7 +90,7 @@ def _read(text: str) -> _Read:
 
 
 def kind_of(question: str) -> str:
-    """Return what a question asks for: one of a dozen kinds."""
+    """Return the kind of answer that a question asks for, one of a dozen."""
     tokens = _read(question).tokens
     for word, following in zip(tokens, (*tokens[1:], ""), strict=False):
         if word in _KINDS:
@@ -110,7 +111,7 @@ def model_of(passages: Sequence[Passage], weights: Weights) -> Model:
 
 
 def score(question: str, passages: Sequence[Passage], weights: Weights) -> list[Scored]:
-    """Return the passages, best first; the first one's probability is how sure the answer is."""
+    """Return the passages, best first; the probability of the first comes from the second model."""
     rows = signs_of(question, passages, weights)
     model = model_of(passages, weights)
     ranked = sorted(
@@ -124,7 +125,7 @@ def score(question: str, passages: Sequence[Passage], weights: Weights) -> list[
 
 
 def sure_signs(ranked: Sequence[Scored]) -> dict[str, float]:
-    """Return what tells how sure the best passage is: its own signs, and how near the others come."""
+    """Return the features of the second model: those of the best passage, and its lead over the others."""
     best = ranked[0]
     second = ranked[1].probability if len(ranked) > 1 else 0.0
     found = dict(best.signs)
@@ -140,7 +141,7 @@ def _odds(value: float) -> float:
 
 
 def signs_of(question: str, passages: Sequence[Passage], weights: Weights) -> list[dict[str, float]]:
-    """Return what speaks for and against each passage, by name; a sign that is missing is 0."""
+    """Return the features of each passage by name; a missing feature is 0."""
     asked = _read(question)
     kind = kind_of(question)
     reads = [_read(passage.text) for passage in passages]
@@ -186,7 +187,7 @@ def signs_of(question: str, passages: Sequence[Passage], weights: Weights) -> li
 
 
 def _wanted(asked: _Read, weights: Weights, reads: Sequence[_Read]) -> dict[str, float]:
-    """Return what each content stem of the question counts: rare ones, and ones of few passages, count more."""
+    """Return the weight of each content stem of the question: rare ones, and ones of few passages, weigh more."""
     count = len(reads) or 1
     found = {}
     for name in asked.content:
@@ -231,7 +232,7 @@ def _named_signs(asked: _Read, read: _Read, near: frozenset[str]) -> dict[str, f
 
 
 def _answer_signs(kind: str, asked: _Read, read: _Read) -> dict[str, float]:
-    """Return whether the sentence holds something new of the kind that is asked for."""
+    """Return features for new words of the kind asked for in the sentence."""
     new_names = read.names - asked.content
     new_numbers = read.numbers - asked.numbers
     new = read.content - asked.content
@@ -259,7 +260,7 @@ def _answer_signs(kind: str, asked: _Read, read: _Read) -> dict[str, float]:
 
 
 def _order_signs(asked: _Read, read: _Read, wanted: Mapping[str, float]) -> dict[str, float]:
-    """Return how near and in which order the sentence has the question's words."""
+    """Return features for the distance and order of the question's words in the sentence."""
     first: dict[str, int] = {}
     for place, found_stem in enumerate(read.stems):
         if found_stem in wanted:

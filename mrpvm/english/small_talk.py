@@ -1,4 +1,4 @@
-"""Greetings, thanks and their kind: words that state and ask nothing, and what is said back."""
+"""Small talk such as greetings and thanks, which states and asks nothing, and the replies to it."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _FAREWELLS = word_class("bye goodbye night")
 _ASSENTS = listed("assents")
 _FILLERS = listed("fillers")
 CHOICES = word_class("first second third fourth fifth last former latter one ones other both either neither")
-"""Words that choose among what was named before."""
+"""Words that choose among things named before."""
 _POINTERS = word_class("the this that these those of them")
 _CORE = _GREETINGS | _THANKS | _FAREWELLS | _ASSENTS
 _SET_PHRASES = frozenset(
@@ -24,16 +24,17 @@ _FORGETS_UNNAMED = pattern("small_talk.forgets_unnamed")
 
 _REPLIES = section("small_talk.replies")
 UNDERSTOOD_REPLY = "Understood."
-"""Said to an instruction how to answer."""
+"""The reply to an instruction on how to answer."""
 NOTED_OPENING = "Noted:"
-"""How the reply to a message begins that tells something and asks nothing."""
+"""The beginning of the reply to a message that states something and asks nothing."""
 FORGOTTEN_OPENING = "No longer used in answers:"
-"""How the reply to "forget that ..." begins."""
+"""The beginning of the reply to "forget that ..."."""
 
 
 def is_phatic(sentence: str) -> bool:
-    """Return whether a sentence is nothing but greeting, thanks, farewell, assent, a choice, emoji or punctuation, or
-    asks to forget what it does not name.
+    """Return whether a sentence is only greeting, thanks, farewell, assent, a choice, emoji or punctuation.
+
+    A request to forget something that it does not name counts too.
     """
     found = words(sentence)
     if _FORGETS_UNNAMED.match(sentence.strip()):
@@ -48,17 +49,17 @@ def is_phatic(sentence: str) -> bool:
 
 
 def _is_choice(found: Sequence[str]) -> bool:
-    """Return whether words only choose among what was named before: "The second one", "Both of them, please"."""
+    """Return whether words only choose among things named before: "The second one", "Both of them, please"."""
     return not CHOICES.isdisjoint(found) and all(word in CHOICES | _POINTERS | _ASSENTS for word in found)
 
 
 def is_assent(sentence: str) -> bool:
-    """Return whether a sentence is nothing but yes or no."""
+    """Return whether a sentence is only yes or no."""
     return words(sentence) in (["yes"], ["no"])
 
 
 def small_talk_reply(message: str) -> str | None:
-    """Return what to say to small talk, or None if the message is none."""
+    """Return the reply to small talk, or None if the message is not small talk."""
     if _ABOUT_ME.match(message.strip()):
         return _REPLIES["about_me"]
     if not is_phatic(message):

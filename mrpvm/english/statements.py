@@ -1,4 +1,4 @@
-"""The evidence as single statements, each with what its pronouns stand for."""
+"""Splits the evidence into statements, each with the antecedents of its pronouns."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _ITEM = re.compile(r"^- ", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """What a statement has of its unit's words alone."""
+    """The properties of a statement that depend only on its unit's text."""
 
     text: str
     plain: str
@@ -39,9 +39,9 @@ class _Said:
 class Statement(_Said):
     """One sentence of a unit.
 
-    `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
-    pronouns put in. `before` is the sentence that has to be told with it, `lead` introduces its list, `asked` is the
-    question it replies to. `replaces` is the earlier statement that this one puts in other words, with a new value.
+    `text` is the text to quote, `plain` the text with its speaker in the third person, `reading` the reading of `plain`
+    with pronouns replaced. `before` is the sentence that must be quoted with it, `lead` introduces its list, `asked` is
+    the question that it answers. `replaces` is the earlier statement that this one corrects with a new value.
     """
 
     entry: EvidenceEntry
@@ -49,17 +49,17 @@ class Statement(_Said):
 
     @property
     def unit_id(self) -> str:
-        """Return the id of the unit that says it."""
+        """Return the id of its unit."""
         return self.entry.unit.id
 
     @property
     def is_of_document(self) -> bool:
-        """Return whether a document says it: to its readers, not to somebody in a conversation."""
+        """Return whether it is from a document and not from a conversation."""
         return self.speaker is None and self.entry.unit.source_type not in (None, CHAT_TURN)
 
     @property
     def order(self) -> tuple[str, str, int, int, int, str, int]:
-        """Return the place in the source, for answers that tell things in their order."""
+        """Return the place in the source, for answers that keep its order."""
         unit = self.entry.unit
         return (
             unit.source_id,
@@ -74,7 +74,7 @@ class Statement(_Said):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """A sentence as it stands in its unit."""
+    """A sentence as written in its unit."""
 
     text: str
     speaker: str | None = None
@@ -83,9 +83,9 @@ class _Part:
 
 
 def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
-    """Return the statements of the evidence, best unit first; questions in it state nothing, repeats are left out.
+    """Return the statements of the evidence, best unit first, without questions and repeats.
 
-    A summary only repeats its parts, and names headings besides: it counts where no part was found.
+    A summary only repeats its parts and names headings, so it is used only if none of its parts was found.
     """
     found: dict[tuple[str, ...], Statement] = {}
     given = list(entries)
@@ -96,7 +96,7 @@ def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
 
 
 def _identity(statement: Statement) -> tuple[str, ...]:
-    """Return what makes a statement another one: its words, whom its pronouns mean, and what stands above it."""
+    """Return the key by which repeats are found: the words, the antecedents of pronouns, and the heading."""
     unit = statement.entry.unit
     above = (unit.section_title or unit.title or "", statement.lead or "", statement.asked or "")
     said = (text.lower().rstrip(".! ") for text in (statement.text, statement.reading.text))
@@ -145,8 +145,9 @@ def _said_in(
 
 
 def _told_before(meant: Mapping[int, Mention], text: str, found: Sequence[_Said]) -> str | None:
-    """Return what has to be told before a sentence, so that it is clear whom it means: what names its first pronoun,
-    behind what that needs itself.
+    """Return the text to quote before a sentence so that its first pronoun is clear.
+
+    It is the sentence with the antecedent, after the text that this sentence needs itself.
     """
     named_in = next((item.sentence for _, item in sorted(meant.items()) if item.sentence not in ("", text)), None)
     if not found or not _BY_PRONOUN.match(text):
@@ -157,7 +158,7 @@ def _told_before(meant: Mapping[int, Mention], text: str, found: Sequence[_Said]
 
 
 def _question_of(part: _Part, title: str | None) -> str | None:
-    """Return the question a statement replies to, told in the third person: a speaker's, or the heading above it."""
+    """Return the question that a statement answers, in the third person: a speaker's, or the heading above it."""
     utterance = utterance_of(part.asked) if part.asked else None
     if utterance is not None:
         return in_third_person(utterance.said, utterance.speaker)
@@ -178,7 +179,7 @@ def _parts(text: str, unit_type: str | None) -> Iterable[_Part]:
 
 
 def _utterances(text: str) -> Iterable[_Part]:
-    """Return what is stated in a reply; the question in front of it goes with the reply's first sentence."""
+    """Return the statements of a reply; the first one has the question before it."""
     asked: str | None = None
     for line in text.split("\n"):
         utterance = utterance_of(line)

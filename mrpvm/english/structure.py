@@ -1,4 +1,4 @@
-"""What a parsed sentence is made of: phrases, and clauses that give them their roles."""
+"""The parts of a parsed sentence: phrases, and clauses that give them roles."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,10 @@ from mrpvm.english.tagging import PLURALS, names_time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrase:
-    """A noun phrase: the places of its first and last token, its head and what stands before the head.
+    """A noun phrase: the places of its first and last token, its head and the words before the head.
 
-    `owner` holds the senses of a possessor ("Anna's boat", "the boat of Anna"), or a possessive pronoun's word.
-    `owned_by` are the phrases behind "of". `others` are further members of an enumeration, `aliases` other names set
-    beside it.
+    `owner` holds the senses of a possessor ("Anna's boat", "the boat of Anna"), or a possessive pronoun.
+    `owned_by` are the phrases after "of". `others` are further members of an enumeration, `aliases` are appositions.
     """
 
     start: int
@@ -32,18 +31,18 @@ class Phrase:
 
     @property
     def members(self) -> tuple["Phrase", ...]:
-        """Return the members of an enumeration, the phrase itself if it is none."""
+        """Return the members of the enumeration; the phrase itself if it is not one."""
         return (self, *self.others)
 
     @property
     def is_plural(self) -> bool:
-        """Return whether the phrase speaks of several."""
+        """Return whether the phrase names several things."""
         plural = self.head_text.endswith("s") and not self.head_text.endswith(("ss", "us", "is", "'s"))
         return bool(self.others) or plural or self.pronoun in ("they", "we", "you", "i") or self.head_text in PLURALS
 
     @property
     def is_person(self) -> bool:
-        """Return whether the phrase may name somebody."""
+        """Return whether the phrase may name a person."""
         return self.is_name or self.head_text in PERSON_WORDS or sense(self.head_text) in _PERSON_SENSES
 
 
@@ -52,9 +51,9 @@ _PERSON_SENSES = frozenset(sense(word) for word in PERSON_WORDS)
 
 @dataclass(slots=True, kw_only=True)
 class Clause:
-    """One verb with what belongs to it.
+    """One verb with its subject, objects and modifiers.
 
-    `link` is the word that ties the clause to the one it stands in (`outer`): "because", "if", "rel", "to", "that",
+    `link` is the word that connects the clause to its outer clause (`outer`): "because", "if", "rel", "to", "that",
     "ing" for a participle, "" for a main clause. `is_order` marks imperatives.
     """
 
@@ -76,13 +75,13 @@ class Clause:
 
     @property
     def phrases(self) -> "list[Phrase]":
-        """Return the subject, the objects and what stands behind prepositions."""
+        """Return the subject, the objects and the phrases after prepositions."""
         modifiers = [phrase for _, phrase in self.modifiers]
         return [*([self.subject] if self.subject else []), *self.objects, *modifiers]
 
     @property
     def agent(self) -> Phrase | None:
-        """Return who does it: the subject, or what stands behind "by" in a passive."""
+        """Return the agent: the subject, or the phrase after "by" in a passive."""
         if not self.is_passive:
             return self.subject
         behind = (item for word, item in self.modifiers if word == "by" and not names_time(item.head_text))
@@ -90,7 +89,7 @@ class Clause:
 
     @property
     def patient(self) -> tuple[Phrase, ...]:
-        """Return what it is done to."""
+        """Return the object, or the subject of a passive."""
         if not self.is_passive:
             return self.objects
         return (self.subject, *self.objects) if self.subject else self.objects
@@ -98,7 +97,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A sentence: its tokens in lower case and as they are written, its content words and its clauses."""
+    """A sentence: its tokens in lower case and as written, its content words and its clauses."""
 
     text: str
     tokens: tuple[str, ...]
@@ -112,5 +111,5 @@ class Sentence:
         return frozenset(word.sense for word in self.words)
 
     def text_of(self, phrase: Phrase) -> str:
-        """Return a phrase as it is written."""
+        """Return a phrase as written."""
         return " ".join(self.surfaces[phrase.start : phrase.end + 1])

@@ -1,7 +1,7 @@
-"""What class a word belongs to, as far as closed classes and endings tell it.
+"""The class of a word, by closed classes and endings.
 
-A word of the list of verbs can be one; whether it is one where it stands, its sentence decides. As everywhere in the
-lexicon, nothing may come from a particular text.
+A word in the list of verbs can be a verb; whether it is one depends on its sentence. As everywhere in the lexicon, no
+entry may come from a particular text.
 """
 
 import re
@@ -42,17 +42,17 @@ def is_auxiliary(token: str) -> bool:
 
 
 def is_money_sign(token: str) -> bool:
-    """Return whether a token is the sign of a currency."""
+    """Return whether a token is a currency sign."""
     return len(token) == 1 and category(token) == "Sc"
 
 
 def is_adverb(token: str) -> bool:
-    """Return whether a word only qualifies its clause."""
+    """Return whether a word only modifies its clause."""
     return token in _ADVERBS or (token.endswith("ly") and len(token) > 4 and token not in _NOT_ADVERBS)
 
 
 def bare_adverbs(tokens: tuple[str, ...]) -> frozenset[str]:
-    """Return the adverbs of place and company without a noun behind them: "outside", not "outside the house"."""
+    """Return the adverbs of place and company without a noun after them: "outside", not "outside the house"."""
     return frozenset(
         token
         for token, following in zip(tokens, (*tokens[1:], ""), strict=True)
@@ -70,7 +70,7 @@ _NOT_ADVERBS = lexicon.listed("not_adverbs")
 
 @TextCache
 def is_nominal(token: str) -> bool:
-    """Return whether a word can stand in a noun phrase behind its determiner: noun, adjective, number or name."""
+    """Return whether a word can follow the determiner in a noun phrase: noun, adjective, number or name."""
     return (
         token[0].isalnum()
         and not is_auxiliary(token)
@@ -108,7 +108,7 @@ def _s_form(base: str) -> str:
 
 
 PREDICATE_ADJECTIVES = lexicon.listed("predicate_adjectives")
-"""Adjectives that often stand behind a form of be: in a question they follow the subject without any mark."""
+"""Adjectives that often follow a form of be: in a question they follow the subject directly."""
 
 
 S_FORMS = {_s_form(base): base for base in COMMON_VERBS - {"be", "have"}}
@@ -117,9 +117,9 @@ S_FORM_OF = {base: form for form, base in S_FORMS.items()} | {"have": "has", "do
 
 @TextCache
 def verb_forms(word: str) -> frozenset[str]:
-    """Return what a lower-case word can be as a verb: "base", "s", "past" or "ing"; empty if it is none.
+    """Return the verb forms that a lower-case word can be: "base", "s", "past" or "ing"; empty if it is no verb.
 
-    Regular endings make verbs of unknown words too: "amputated" is a past form whether or not the list has "amputate".
+    Unknown words with regular endings count too: "amputated" is a past form even if the list lacks "amputate".
     """
     if word in lexicon.AUXILIARIES or word in lexicon.BE_FORMS or word in lexicon.HAVE_FORMS or not word.isalpha():
         return frozenset()
@@ -138,7 +138,7 @@ def verb_forms(word: str) -> frozenset[str]:
 
 
 def names_time(head: str) -> bool:
-    """Return whether the head of a phrase makes it a time: "Friday", "9:00", "the end"."""
+    """Return whether a head makes its phrase a time: "Friday", "9:00", "the end"."""
     return head in lexicon.TIME_WORDS or head in _EDGES or bool(
         YEAR.fullmatch(head) or CLOCK.fullmatch(head) or _DAY.fullmatch(head)
     )  # fmt: skip

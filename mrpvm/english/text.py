@@ -1,4 +1,4 @@
-"""Words, terms and sentences: the one tokenizer of queries and units alike."""
+"""Words, terms and sentences: the tokenizer for both queries and units."""
 
 import re
 import threading
@@ -13,9 +13,9 @@ from mrpvm.english.lexicon import BASE_FORMS, SPELLINGS, STOP_WORDS, groups, pat
 from mrpvm.text_cache import TextCache
 
 KNOWN_WORD_CHARS = 64
-"""What is worked out of longer words is not kept."""
+"""Results for longer words are not cached."""
 STEMMER_VERSION = f"snowball-english-{Stemmer.version()}+terms-2"
-"""What `terms` makes of a text; its number is raised with every change of that. Part of `indexing.INDEX_VERSION`."""
+"""The version of `terms`; its number is raised whenever the results change. Part of `indexing.INDEX_VERSION`."""
 
 _GAP = re.compile(r"[\s\u2014\u2015\u2026]+|\.{3,}|--+|(?<=\w)[,;:!?()\[\]{}\"\u201c\u201d](?=[^\W\d])")
 _POSSESSIVE = re.compile(r"(?<=\w)'s$")
@@ -24,10 +24,10 @@ UNSPACED = re.compile(
     "[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u3400-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
-"""Runs of scripts that put no space between words, and of Hangul: Thai, Lao, Burmese, Khmer, kana, Han."""
+"""Runs of scripts without spaces between words (Thai, Lao, Burmese, Khmer, kana, Han), and of Hangul."""
 SENTENCE_MARKS = ".!?\u3002\uff01\uff1f\uff0e\u061f"
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")
-"""What ends a question: the mark, and how it is written full-width and in Arabic."""
+"""Question marks: the usual, the full-width and the Arabic one."""
 _ABBREVIATIONS = word_class("dr mr mrs ms prof sr jr st vs no fig e.g i.e etc approx ca inc ltd co dept")
 _DOTTED_LETTERS = re.compile(r"(?:[a-z]\.)+[a-z]")
 _ALWAYS_PROTECTED = word_class("dr mr mrs ms prof sr jr st vs e.g i.e ca")
@@ -36,9 +36,9 @@ _SENTENCE_END = re.compile(
     r"|[\u3002\uff01\uff1f\uff0e\u061f]+[\"'\u201d\u2019)\]\u300d\u300f\uff09]*"
     r"|\n[ \t]*\n"
 )
-"""In scripts without spaces a full stop of their own ends a sentence, whatever follows.
+"""The end of a sentence; in scripts without spaces their own full stop ends a sentence, whatever follows.
 
-A run of marks is looked at from its first one only: from each of them would take quadratic time.
+A run of marks is matched only from its first one, because a match from each would take quadratic time.
 """
 
 _stemmers = threading.local()
@@ -76,7 +76,7 @@ def words(text: str) -> list[str]:
     return list(_words(text))
 
 
-@TextCache  # a turn asks for the words of its message, its evidence and its plugins again and again
+@TextCache  # cached: a turn needs the words of its message, its evidence and its plugins many times
 def _words(text: str) -> tuple[str, ...]:
     normal = unicodedata.normalize("NFC", text).replace("\u2019", "'").lower()
     found = (_POSSESSIVE.sub("", _strip_edges(part)) for part in _GAP.split(normal))
@@ -87,7 +87,7 @@ def _content_words(text: str) -> Iterator[str]:
     for word in words(text):
         if word in STOP_WORDS:
             continue
-        if word.isascii() and word.isalnum():  # nearly every word: there is nothing to take apart
+        if word.isascii() and word.isalnum():  # nearly every word: there is nothing to split
             yield word
             continue
         if not word.isascii() and UNSPACED.search(word):
@@ -100,27 +100,27 @@ def _content_words(text: str) -> Iterator[str]:
 
 
 def _pieces(word: str) -> Iterator[str]:
-    """Return every two signs that follow each other, for nobody can tell where their words end, and what is between."""
+    """Return the pairs of adjacent characters of scripts without word boundaries, and the text between unchanged."""
     for run in UNSPACED.findall(word):
         yield from (run[at : at + 2] for at in range(max(1, len(run) - 1)))
     yield from (part for part in (_strip_edges(part) for part in UNSPACED.split(word)) if part)
 
 
 def terms(text: str) -> list[str]:
-    """Return the stemmed content terms of `text` in order, repeats kept; hyphenated words whole and in parts.
+    """Return the stemmed content terms of `text` in order with repeats; hyphenated words as a whole and in parts.
 
-    Scripts without spaces between words give their signs by twos.
+    Scripts without spaces between words give pairs of adjacent characters.
     """
     return [stem(word) for word in _content_words(text)]
 
 
 def unique_terms(text: str) -> tuple[str, ...]:
-    """Return the terms of `text` once each, in order of first appearance."""
+    """Return the distinct terms of `text` in order of first appearance."""
     return tuple(dict.fromkeys(terms(text)))
 
 
 _BEFORE_CHARS, _AFTER_CHARS = 60, 60
-"""How much of the text around a full stop decides about it, so that a long text costs by its length alone."""
+"""How many characters around a full stop are examined, so that the time is linear in the length of the text."""
 
 
 def _is_sentence_end(text: str, start: int, end: int) -> bool:
@@ -141,7 +141,7 @@ def _is_sentence_end(text: str, start: int, end: int) -> bool:
 
 
 def _is_initial(line: str, following: str) -> bool:
-    """Return whether the single letter that ends `line` abbreviates a name, as in "J. Smith" and "John F. Kennedy"."""
+    """Return whether the single letter at the end of `line` abbreviates a name, as in "J. Smith", "John F. Kennedy"."""
     letter, before = line[-1], line[:-1].split()
     name = re.match(r"\w+", following)
     return (
@@ -154,7 +154,7 @@ def _is_initial(line: str, following: str) -> bool:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return start and end of every sentence, ends exclusive, white space around left out."""
+    """Return start and end (exclusive) of every sentence, without surrounding white space."""
     cuts = [0]
     for match in _SENTENCE_END.finditer(text):
         if "\n" in match.group() or _is_sentence_end(text, match.start(), match.end()):
@@ -171,7 +171,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of `text` in order, runs of white space collapsed."""
+    """Return the sentences of `text` in order, with runs of white space collapsed."""
     return [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
 
 
@@ -181,7 +181,7 @@ def collapse(text: str) -> str:
 
 
 def cut_at_word(text: str, limit_chars: int) -> str:
-    """Return `text` cut to at most `limit_chars` on a word boundary, an ellipsis marking the cut."""
+    """Return `text` cut at a word boundary to at most `limit_chars`, with an ellipsis if it was cut."""
     if len(text) <= limit_chars:
         return text
     head = text[: limit_chars - 1]
@@ -190,22 +190,22 @@ def cut_at_word(text: str, limit_chars: int) -> str:
 
 
 def overlap(left: Iterable[str], right: Iterable[str]) -> float:
-    """Return the Jaccard overlap of two term collections, 0 when both are empty."""
+    """Return the Jaccard similarity of two collections of terms, 0 if both are empty."""
     first, second = set(left), set(right)
     union = first | second
     return len(first & second) / len(union) if union else 0.0
 
 
 MEASURES: Mapping[str, tuple[str, ...]] = {noun: tuple(others) for noun, *others in groups("measures")}
-"""The noun of each measure with its other words, first the one that "how" asks for it with."""
+"""The noun of each measure with its other words; the first of these is the word after "how"."""
 _MEASURE_ASKED = pattern("expansion.measure_asked")
 
 
 def measure_terms(question: str) -> tuple[str, ...]:
-    """Return the stemmed words by which what measures the same is found: "weight" for "how heavy", and the reverse.
+    """Return the stems of words for the same measure: "weight" for "how heavy", and the reverse.
 
     Args:
-        question: without its "how", where that says no more than that it asks.
+        question: without its "how" if that only marks the question.
     """
     asked = {(match["how"] or match["noun"]).lower() for match in _MEASURE_ASKED.finditer(question)}
     found = [word for noun, others in MEASURES.items() if asked & {noun, *others} for word in (noun, *others)]
@@ -216,5 +216,5 @@ _OTHER_SPELLINGS = {word: [other for other in group if other != word] for group 
 
 
 def spelling_terms(question: str) -> tuple[str, ...]:
-    """Return the stems of the other spellings of a question's words."""
+    """Return the stems of other spellings of a question's words."""
     return tuple(stem(other) for word in words(question) for other in _OTHER_SPELLINGS.get(word, ()))

@@ -1,4 +1,4 @@
-"""Later messages after which what somebody told may hold no longer."""
+"""Finds later messages that may have changed a fact."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ _MESSAGES_MAX = 2
 
 
 def later_of(told: Statement, question: str, statements: Sequence[Statement]) -> list[Statement]:
-    """Return the later statements of the same person after which what was told may hold no longer, in their order.
+    """Return the later statements of the same person that may have changed the fact, in order.
 
-    Such a one speaks of the same thing with another value of the same kind (a number, a time, a colour), or names
-    again what was told of it. Whether it really changes that is not decided: both are shown.
+    Such a statement gives the same thing another value of the same kind (a number, a time, a colour), or names the fact
+    again. Whether it really is a change is not decided: both statements are shown.
     """
     if told.is_of_document or told.speaker:
         return []
@@ -32,10 +32,10 @@ def later_of(told: Statement, question: str, statements: Sequence[Statement]) ->
     asked, before = read(question), read(told.plain)
     about = _About.of(asked, before)
     found: list[list[Statement]] = []
-    is_on_it = True  # what follows at once may go on with a pronoun
+    is_on_it = True  # the next statement may refer to the thing by a pronoun
     for before_it, item in pairwise((told, *behind)):
         if found and found[-1] == [before_it] and _told_at(before_it) == _told_at(item):
-            found[-1].append(item)  # the same message goes on
+            found[-1].append(item)  # a later part of the same message
             continue
         said = read(item.plain)
         is_on_it = about.is_named_in(said) or (is_on_it and _refers_back(said))
@@ -49,13 +49,13 @@ def later_of(told: Statement, question: str, statements: Sequence[Statement]) ->
 
 
 def _told_at(item: Statement) -> str:
-    """Return the time of the message that told it."""
+    """Return the time of its message."""
     return item.entry.unit.created_at or ""
 
 
 @dataclass(frozen=True, slots=True)
 class _About:
-    """What a statement and the question it answers speak of: things, what is counted, and what the answer may be."""
+    """The topic of a statement and its question: the things, what is counted, and the possible answers."""
 
     subjects: Sequence[Phrase]
     things: Sequence[Phrase]
@@ -83,7 +83,7 @@ class _About:
         )
 
     def is_named_in(self, said: Sentence) -> bool:
-        """Return whether a sentence names one of the things, or what is counted and nothing else that may have it."""
+        """Return whether a sentence names one of the things, or what is counted and no other possible owner."""
         if any(_names(said, thing) for thing in self.things):
             return True
         others = [clause.subject for clause in said.clauses if clause.subject and not clause.subject.pronoun]
@@ -92,7 +92,7 @@ class _About:
 
 
 def _is_of_other_case(asked: Sentence, said: Sentence) -> bool:
-    """Return whether a question asks of other circumstances: "on weekdays" where the sentence says "on Sundays"."""
+    """Return whether a question is about other circumstances than a sentence: "on weekdays" and "on Sundays"."""
     wanted, given = ([item for clause in each.clauses for item in clause.modifiers] for each in (asked, said))
     return any(
         word == other and not numbers_in(told) and phrase.senses.isdisjoint(told.senses)
@@ -106,7 +106,7 @@ def _senses(clause: Clause) -> frozenset[str]:
 
 
 def _named(clauses: Iterable[Clause]) -> list[Phrase]:
-    """Return the phrases that name something, members and what stands behind "of" apart."""
+    """Return the phrases that name something, with members and complements of "of" separated."""
     phrases = (part for clause in clauses for phrase in clause.phrases for part in _parts(phrase))
     return [item for item in phrases if item.senses and not item.pronoun]
 
@@ -124,7 +124,7 @@ def _is_value(phrase: Phrase) -> bool:
 
 
 def _names(said: Sentence, topic: Phrase) -> bool:
-    """Return whether a sentence has the word of a thing, and describes none of another owner or kind by it."""
+    """Return whether a sentence names a thing by its word, and not one of another owner or kind."""
     named = _named(said.clauses)
     alike = [phrase for phrase in named if topic.head in phrase.senses or phrase.head in topic.senses]
     return any(_may_be_same(topic, phrase) for phrase in alike) if alike else topic.head in said.senses
@@ -139,8 +139,8 @@ def _may_be_same(one: Phrase, other: Phrase) -> bool:
 
 
 def _has_other_value(told: str, later: str) -> bool:
-    """Return whether both sentences name a value of one kind, the later one another than the earlier."""
-    for shape in VALUE_SHAPES:  # a date's number is no other number
+    """Return whether the later sentence has another value of the same kind than the earlier one."""
+    for shape in VALUE_SHAPES:  # the number in a date is not another number
         before, after = ({found[0].lower() for found in shape.finditer(text)} for text in (told, later))
         if before and after:
             return bool(after - before)

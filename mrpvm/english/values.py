@@ -1,4 +1,4 @@
-"""Values in a clause: places, times, durations, counts and measures among its phrases."""
+"""Finds values in the phrases of a clause: places, times, durations, counts and measures."""
 
 from collections.abc import Iterable
 
@@ -11,20 +11,20 @@ from mrpvm.english.text import MEASURES
 _LIMITS = lexicon.classes("time_limits")
 SPANS = lexicon.listed("spans")
 UNITS = {kind: lexicon.word_class(words.replace("|", " ")) for kind, words in lexicon.section("units").items()}
-"""The units of each kind of value; "measure" is any that an amount may have, but for data."""
+"""The units of each kind of value; "measure" has all units of amounts except those of data."""
 _EXTENTS = (
     *(frozenset((noun, *others)) for noun, others in MEASURES.items()),
     lexicon.word_class("late early behind ahead apart advance"),
 )
-"""Words for one extent each, of which a value has one beside it."""
+"""Groups of words for one measure each; a value has at most one of them beside it."""
 _STATED_ONLY = lexicon.classes("stated_only")
-"""Measures that a bare length does not tell."""
+"""Measures that must be named: a bare length is not one of them."""
 _ROUGHLY = lexicon.word_class(
     "about around nearly almost over under up to at least at most more less than some roughly"
 )
 _COMPARED = lexicon.word_class("more less fewer")
 MEASURED_BY = {noun: others[0] for noun, others in MEASURES.items()}
-"""Nouns for what a value measures, and the word that "how" asks for it with."""
+"""Nouns for measures, and the word after "how" that asks for them."""
 _ASKED = lexicon.pattern("values.asked")
 CALENDAR = (
     (lexicon.MONTHS - {"may"})
@@ -46,12 +46,12 @@ def tokens_of(phrase: Phrase, parsed: Sentence) -> tuple[str, ...]:
 
 
 def has_number(tokens: Iterable[str]) -> bool:
-    """Return whether a number is among tokens."""
+    """Return whether one of the tokens is a number."""
     return any(is_number(token) for token in tokens)
 
 
 def is_time(phrase: Phrase, preposition: str, parsed: Sentence) -> bool:
-    """Return whether a phrase says when: a date, a clock time, a day or part of it."""
+    """Return whether a phrase is a time: a date, a clock time, a day or part of a day."""
     tokens = tokens_of(phrase, parsed)
     if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in CALENDAR
            for token in tokens):  # fmt: skip
@@ -63,7 +63,7 @@ def is_time(phrase: Phrase, preposition: str, parsed: Sentence) -> bool:
 
 
 def is_span(phrase: Phrase, parsed: Sentence) -> bool:
-    """Return whether a phrase is a length of time."""
+    """Return whether a phrase is a duration."""
     tokens = tokens_of(phrase, parsed)
     return any(token in SPANS for token in tokens) and (has_number(tokens) or tokens[0] in ("a", "an", "one"))
 
@@ -84,13 +84,13 @@ def _places_of_units(phrase: Phrase, units: frozenset[str], parsed: Sentence) ->
 
 
 def _is_difference(phrase: Phrase, units: frozenset[str], parsed: Sentence) -> bool:
-    """Return whether a value says how much more or less: "20 euros more than the red one"."""
+    """Return whether a value is a difference: "20 euros more than the red one"."""
     behind = [parsed.tokens[place + 1 : place + 3] for place in _places_of_units(phrase, units, parsed)]
     return any(words and (words[0] in _COMPARED or "than" in words[1:]) for words in behind)
 
 
 def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Sentence) -> bool:
-    """Return whether a value answers "how `measure`": neither said to measure something else, nor left open what."""
+    """Return whether a value answers "how `measure`": it must not be of another or an unknown measure."""
     if not measure or measure == "much":
         return True
     tokens = parsed.tokens
@@ -104,7 +104,7 @@ def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Sentence
 
 
 def _extent_beside(tokens: tuple[str, ...], start: int, unit: int) -> frozenset[str]:
-    """Return the words for the extent named beside a value: "4 metres high", "4 metres in height", "a height of 4"."""
+    """Return the words for the measure named beside a value: "4 metres high", "4 metres in height", "a height of 4"."""
     following = [word for word in tokens[unit + 1 : unit + 3] if word != "in"]
     before = [word for word in tokens[max(start - 5, 0) : start] if word not in _ROUGHLY]
     beside = {*following[:1], *(before[-2:-1] if before[-1:] == ["of"] else [])}
@@ -112,25 +112,25 @@ def _extent_beside(tokens: tuple[str, ...], start: int, unit: int) -> frozenset[
 
 
 def _unit_of(token: str) -> str:
-    """Return the unit that a number is one word with: "g" of "5g", and a word without a number as it is."""
+    """Return the unit in a word with a number: "g" in "5g"; a word without a number is returned unchanged."""
     return token.lstrip("0123456789.,:")
 
 
 def asked_with_how(text: str) -> str:
-    """Return "what is the width of it" as "how wide is it", other questions as they are."""
+    """Return "what is the width of it" as "how wide is it", and other questions unchanged."""
     asked = _ASKED.match(" ".join(text.split()))
     return f"How {MEASURED_BY[asked['noun'].lower()]} {asked['be']} {asked['thing']}" if asked else text
 
 
 def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
-    """Return all phrases of a clause behind its verb with their prepositions, members of enumerations apart."""
+    """Return all phrases after the verb with their prepositions, with members of enumerations separated."""
     found = [("", item) for phrase in clause.objects for item in phrase.members]
     found += [(word, item) for word, phrase in clause.modifiers for item in phrase.members]
     return found
 
 
 def times(clause: Clause, parsed: Sentence, limit: str = "") -> list[str]:
-    """Return what says when; "until when" and its kind are told by times behind such a preposition alone."""
+    """Return the times; questions such as "until when" only accept times after such a preposition."""
     wanted = limits(limit) if limit else frozenset[str]()
     found = [
         parsed.text_of(phrase)
@@ -154,7 +154,7 @@ def places(clause: Clause, parsed: Sentence) -> list[str]:
 
 
 def spans(clause: Clause, parsed: Sentence, measure: str = "") -> list[str]:
-    """Return how long something takes or lasts."""
+    """Return the durations."""
     return [
         parsed.text_of(phrase)
         for word, phrase in phrases_of(clause)
@@ -166,7 +166,7 @@ def spans(clause: Clause, parsed: Sentence, measure: str = "") -> list[str]:
 
 
 def colours(clause: Clause, parsed: Sentence) -> list[str]:
-    """Return the colours that stand behind the verb, not those of another thing: "painted red", "is long and green"."""
+    """Return the colours after the verb, without those of another thing: "painted red", "is long and green"."""
     found = []
     for place in range(clause.verb_place + 1, min(clause.end, len(parsed.tokens))):
         before, following = parsed.tokens[place - 1], (*parsed.tokens[place + 1 : place + 2], ",")[0]
@@ -181,7 +181,7 @@ _BEFORE_COLOUR = lexicon.word_class("and , in dark light bright pale all entirel
 
 
 def measures(clause: Clause, kind: str, parsed: Sentence, measure: str = "") -> list[str]:
-    """Return numbers with a unit of a kind, which tell what `measure` asks for ("high", "long") if it is given."""
+    """Return numbers with a unit of a kind; if `measure` ("high", "long") is given, only values of this measure."""
     found = [
         phrase
         for word, phrase in phrases_of(clause)
@@ -220,7 +220,7 @@ def frequencies(clause: Clause, parsed: Sentence) -> list[str]:
 
 
 def counts(clause: Clause, noun: Phrase, parsed: Sentence) -> list[str]:
-    """Return the numbers that stand before a counted noun."""
+    """Return the numbers before a counted noun."""
     found = []
     phrases = [*([("", clause.subject)] if clause.subject else []), *phrases_of(clause)]
     for _, phrase in phrases:
@@ -235,5 +235,5 @@ def counts(clause: Clause, noun: Phrase, parsed: Sentence) -> list[str]:
 
 
 def limits(asked: str) -> frozenset[str]:
-    """Return the prepositions of the times that answer who asks "by when", "until when", "from when"."""
+    """Return the prepositions of times that answer "by when", "until when" and "from when"."""
     return _LIMITS.get(asked, frozenset((asked,)))

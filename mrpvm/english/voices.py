@@ -1,4 +1,4 @@
-"""Whose words a sentence is: reported speech, corrections, and what a correction takes back."""
+"""Who says a sentence: reported speech, corrections, and what a correction denies."""
 
 import re
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ _CHANGING = pattern("voices.changing")
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a sentence says that sets another right, and what it takes back by name."""
+    """The text of a sentence that corrects another, and what it denies explicitly."""
 
     said: str
     denied: str = ""
 
 
 def correction_in(text: str) -> Correction | None:
-    """Return what a sentence says that calls itself a correction, without the words that do so; None for others."""
+    """Return the text of a marked correction without its marker; None for other sentences."""
     if found := _MARKED.match(text):
         return correction_in(found["said"]) or Correction(found["said"])
     if found := _NOT_BUT.match(text):
@@ -37,17 +37,17 @@ def correction_in(text: str) -> Correction | None:
 
 
 def tells_change(text: str) -> bool:
-    """Return whether a sentence sets something right, or says that something is otherwise than before."""
+    """Return whether a sentence is a correction, or says that something has changed."""
     return correction_in(text) is not None or _CHANGING.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voiced:
-    """What is said, apart from who says it.
+    """The content of a sentence, separated from its attribution.
 
-    `voice` names who it is put down to. `is_claim` marks "Anna says that ...", which does not make it so.
-    `is_marked` says that it calls itself a correction, `denied` holds what it takes back.
-    `is_attributed` says that it begins "According to ...".
+    `voice` names the source. `is_claim` marks "Anna says that ...", which is not asserted as a fact.
+    `is_marked` is true for a marked correction, `denied` holds what it denies.
+    `is_attributed` is true for "According to ...".
     """
 
     said: str
@@ -59,13 +59,13 @@ class Voiced:
 
     @property
     def is_correction(self) -> bool:
-        """Return whether it sets something right."""
+        """Return whether it corrects something."""
         return self.is_marked or bool(self.denied)
 
 
 @TextCache
 def voiced(text: str) -> Voiced:
-    """Return what a sentence says and whose words it is."""
+    """Return the content of a sentence and its source."""
     voice: frozenset[str] = frozenset()
     is_claim = is_marked = False
     said, denied = text, frozenset[str]()
@@ -89,7 +89,7 @@ def voiced(text: str) -> Voiced:
 
 
 def _without_denial(text: str) -> tuple[str, frozenset[str]]:
-    """Return `text` without a closing ", not eight", and what that takes back."""
+    """Return `text` without a final ", not eight", and what that denies."""
     tail = _TAIL.search(text)
     if tail is None or (" not " in tail.group().lower() and "," not in tail.group()):
         return text, frozenset()

@@ -1,4 +1,4 @@
-"""What was learned about questions and sentences, read from the file beside this module.
+"""The learned weights of the scorer, read from a file in this directory.
 
 `bench/answers/training.py` writes it.
 """
@@ -15,10 +15,10 @@ PATH = Path(__file__).with_name("weights.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """Weights of two logistic models by the names of their signs.
+    """Weights of two logistic models by the names of their features.
 
-    `rank` orders the sentences, `sure` says how likely the best one answers. An answer is stated from the probability
-    `stated` on.
+    `rank` orders the sentences, `sure` gives the probability that the best one answers. From the probability `stated`
+    on the sentence is stated as the answer.
     """
 
     rank: Mapping[str, float]
@@ -28,9 +28,9 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """What was learned, by words alone and with vectors, and in how many paragraphs a stem stood.
+    """The models with and without vectors, and the number of paragraphs that contain each stem.
 
-    A passage is quoted from the share `quoted` of what it could share with the question.
+    A passage is quoted if it has at least the share `quoted` of what it could share with the question.
     """
 
     words: Model
@@ -40,19 +40,19 @@ class Weights:
     paragraph_count: int
 
     def rarity(self, term: str) -> float:
-        """Return 1 for a stem of no paragraph, 0 for one of all."""
+        """Return the rarity of a stem: 1 for a stem in no paragraph, 0 for one in all."""
         return log((self.paragraph_count + 1) / (self.counts.get(term, 0) + 1)) / log(self.paragraph_count + 1)
 
 
 def probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
-    """Return what a logistic model expects of a row of signs; those it does not know count nothing."""
+    """Return the probability that a logistic model gives to a row of features; unknown features are ignored."""
     total = sum(weights.get(name, 0.0) * value for name, value in row.items() if value)
     return 1 / (1 + exp(-max(-30.0, min(30.0, total))))
 
 
 @cache
 def learned() -> Weights:
-    """Return the weights that the product uses."""
+    """Return the weights that the server uses."""
     found = json.loads(PATH.read_text(encoding="utf-8"))
     return Weights(
         words=Model(**found["words"]),

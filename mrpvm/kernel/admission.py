@@ -1,4 +1,4 @@
-"""From control text to the machine's values: admission of what a seed detector wrote."""
+"""Admits the control text of a seed detector and converts it to the machine's values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -10,15 +10,15 @@ from mrpvm.lang.diagnostics import shown
 from mrpvm.values import Intent, KnowledgeUnit, Seed
 
 WRONG_HASHES_NAMED = 10
-"""The most units with a wrong hash that a warning names; it tells the number of all."""
+"""The most units with a wrong hash that a warning names; it gives the number of all."""
 _SAME_NAME = {item.name for item in fields(KnowledgeUnit)} & {item.name for item in fields(AdmittedKU)} - {"hash"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """The result of one detection: numbered intents, their runnable seeds and subproblems, and the units stated.
+    """The result of one detection: numbered intents, their runnable seeds and subproblems, and the stated units.
 
-    `warnings` are what was wrong with the documents and stopped nothing.
+    `warnings` lists problems of the documents that did not prevent admission.
     """
 
     intents: tuple[Intent, ...]
@@ -29,7 +29,7 @@ class Admitted:
 
     @property
     def runnable(self) -> tuple[Intent, ...]:
-        """Return the intents that have a seed to run; all seeds of the others were deactivated."""
+        """Return the intents with a runnable seed; all seeds of the others were deactivated."""
         seeded = {seed.intent_id for seed in self.seeds}
         return tuple(intent for intent in self.intents if intent.id in seeded)
 
@@ -40,7 +40,7 @@ def admit_detection(
     """Return the admitted objects of both documents; all or nothing.
 
     Args:
-        told_at: ISO-8601 time of the turn; of two facts it says which came later.
+        told_at: ISO-8601 time of the turn; it decides which of two facts is later.
         first_unit_number: number of the first unit.
 
     Raises:
@@ -58,7 +58,7 @@ def admit_detection(
 
 
 def refusal(error: ControlLanguageError) -> PluginError:
-    """Return a refused document as the execution's error, diagnostics included."""
+    """Return a refused document as the error of the execution, with its diagnostics."""
     diagnostics = [str(item) for item in error.diagnostics]
     return PluginError(code=error.code, message=error.message, details={"diagnostics": diagnostics})
 
@@ -66,13 +66,13 @@ def refusal(error: ControlLanguageError) -> PluginError:
 def turn_units(
     document: AdmittedDocument, request_id: str, told_at: str | None = None, first_number: int = 0
 ) -> tuple[KnowledgeUnit, ...]:
-    """Return the document's units under the identities of a turn."""
+    """Return the document's units with ids of the turn."""
     units = [unit_of(ku) for ku in document.kus.values()]
     return with_turn_identity(units, request_id, created_at=told_at, first_number=first_number)
 
 
 def unit_of(ku: AdmittedKU) -> KnowledgeUnit:
-    """Return an admitted unit as the machine's value, its hash computed here."""
+    """Return an admitted unit as the machine's value, with a newly computed hash."""
     unit = KnowledgeUnit(
         id=ku.ku_id,
         subject=ku.symbolic_subject,
@@ -84,7 +84,7 @@ def unit_of(ku: AdmittedKU) -> KnowledgeUnit:
 
 
 def hash_warnings(document: AdmittedDocument) -> tuple[str, ...]:
-    """Return a warning if the document claims hashes that are not those of what its units say; else nothing."""
+    """Return a warning if hashes in the document do not match the contents of its units, else nothing."""
     claimed = [ku for ku in document.kus.values() if ku.hash is not None]
     wrong = [ku.ku_id for ku in claimed if ku.hash != unit_of(ku).hash]
     if not wrong:
@@ -113,7 +113,7 @@ def _intents(document: AdmittedDocument) -> tuple[Intent, ...]:
 
 
 def _seeds(document: AdmittedDocument) -> tuple[Seed, ...]:
-    """Return the schedulable seeds; an intent without any gets one implicit seed."""
+    """Return the schedulable seeds; an intent without seeds gets an implicit one."""
     seeds = [
         Seed(
             id=item.statement_id,
@@ -132,7 +132,7 @@ def _seeds(document: AdmittedDocument) -> tuple[Seed, ...]:
 
 
 def implicit_seed(intent: Intent) -> Seed:
-    """Return the seed of an intent that came with none."""
+    """Return the implicit seed of an intent without seeds."""
     return Seed(
         id=f"{intent.id}:implicit",
         intent_id=intent.id,

@@ -39,8 +39,8 @@ from mrpvm.values import Answer, Selection
 class FrameSearch:
     """The frame's search so far.
 
-    `weak` is the first honest refusal; `wants_split` tells that a solver asked for decomposition, `was_split`
-    that the one attempt at it was made, and `joined` is its result.
+    `weak` is the first refusal of a solver. `wants_split` is true if a solver asked for decomposition, `was_split` if
+    the only attempt at it was made; `joined` is its result.
     """
 
     state: Deliberation
@@ -58,15 +58,15 @@ class FrameSearch:
 
     @property
     def has_answer(self) -> bool:
-        """Return whether there is something to conclude from."""
+        """Return whether the frame has a candidate or a joined answer."""
         return bool(self.state.candidates) or self.joined is not None
 
 
 def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[FrameResult]:
-    """Return the frame's answer: the selected candidate, that of its sub-tasks, or the first honest refusal.
+    """Return the frame's answer: the selected candidate, the joined answer of its sub-tasks, or the first refusal.
 
     Raises:
-        TurnFailed: no planner led to any result; the last planner's error.
+        TurnFailed: no planner led to a result; it has the error of the last planner.
     """
     search = FrameSearch(state=Deliberation(policy=POLICIES[run.effective_level]))
     error: TurnFailed | None = None
@@ -97,7 +97,7 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
 def _under_planner(
     run: TurnRun, frame: Frame, search: FrameSearch, planner_id: str, cause: Cause | None
 ) -> Program[None]:
-    """Search with one planner's orders until the policy has enough or nothing is left.
+    """Search by one planner's plans until the policy is satisfied or nothing is left to try.
 
     Raises:
         TurnFailed: this planner led to no result at all.
@@ -149,7 +149,7 @@ def _split(run: TurnRun, frame: Frame, search: FrameSearch, planned: Planned, ca
 
 
 def _over_view(run: TurnRun, frame: Frame, search: FrameSearch, view: EvidenceView) -> Program[None]:
-    """Try the plan's solvers on one view, as long as the policy wants another."""
+    """Try the plan's solvers on one view, as long as the policy wants another alternative."""
     if _is_settled(run, search, view):
         return
     retrievals, planned = search.retrievals, search.planned
@@ -193,7 +193,7 @@ def _over_view(run: TurnRun, frame: Frame, search: FrameSearch, view: EvidenceVi
 
 
 def _is_settled(run: TurnRun, search: FrameSearch, view: EvidenceView | None) -> bool:
-    """Return whether every solver that may run has failed on this evidence: nothing is left to try on it."""
+    """Return whether every solver that may run has failed on this evidence."""
     if view is None:
         return False
     pin = run.request.pins.goal_solver
@@ -202,7 +202,7 @@ def _is_settled(run: TurnRun, search: FrameSearch, view: EvidenceView | None) ->
 
 
 def _settle(run: TurnRun, frame: Frame, search: FrameSearch, branch: Branch, family: str) -> Program[None]:
-    """Judge a branch: an accepted answer is promoted, a refusal kept as weak, anything else is a failure."""
+    """Promote the accepted answer of a branch, keep a refusal as weak, and record anything else as a failure."""
     execution, answer = branch.execution, branch.answer
     search.last = execution
     if execution.status == "success" and answer is not None:
@@ -261,7 +261,7 @@ def _promote(
 
 
 def _conclude(run: TurnRun, frame: Frame, search: FrameSearch) -> Program[FrameResult]:
-    """Return the frame's result: compare, challenge where the level asks for it, select, and say why it closes."""
+    """Return the frame's result: compare, challenge if the level asks for it, select, and give the closure reason."""
     state, last = search.state, search.last
     comparisons = []
     selected = select(state.valid or state.candidates) if state.candidates else None
@@ -293,7 +293,7 @@ def _planner_id(search: FrameSearch) -> str:
 
 
 def _raise_why(search: FrameSearch, retrievals: Retrievals) -> None:
-    """Raise why a planner led to nothing."""
+    """Raise the error of a planner that led to no result."""
     if search.rejection is not None:
         raise ValidationRejected(
             f"The answer was rejected by {search.rejection.rejected_by}: {search.rejection.reason}",

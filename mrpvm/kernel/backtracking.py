@@ -1,4 +1,4 @@
-"""Which candidates a stage has, and what must not be tried again."""
+"""The candidates of a stage, and the attempts that must not be repeated."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from mrpvm.values import Evidence
 
 DEFAULT_PLANNERS = ("planner-default", "planner-depth")
 DEFAULT_SEED_DETECTORS = ("sd-symbolic", "sd-llm-fast", "sd-llm-deep")
-"""Default plans of the stages that no planner orders."""
+"""The default order of stages that have no planner."""
 
 
 def candidates(
     pin: str | None, preference: str | None, defaults: Sequence[str], registered: Sequence[str], limit: int
 ) -> tuple[str, ...]:
-    """Return the ids to try, in order: a pin alone; else the preference, the defaults, the rest.
+    """Return the ids to try, in order: only the pin if there is one, else the preference, the defaults and the rest.
 
-    Only registered ids come through, at most `limit` of them.
+    At most `limit` ids are returned, and only registered ones.
     """
     if pin is not None:
         return (pin,) if pin in registered else ()
@@ -36,12 +36,12 @@ def evidence_profile_hash(evidence: Sequence[Evidence]) -> str:
 
 @dataclass(slots=True)
 class FailureMemory:
-    """Attempts of a frame that failed: the same solver on the same evidence is never tried twice."""
+    """The failed attempts of a frame: a solver is never tried twice on the same evidence."""
 
     _failed: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, plugin_id: str, evidence_hash: str) -> None:
-        """Remember a failed attempt."""
+        """Add a failed attempt."""
         self._failed.add((plugin_id, evidence_hash))
 
     def forbids(self, plugin_id: str, evidence_hash: str) -> bool:

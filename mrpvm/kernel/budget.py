@@ -1,4 +1,4 @@
-"""What a turn may spend: model calls and time, shared by all its frames."""
+"""The budget of a turn: model calls and time, shared by all its frames."""
 
 from typing import Self
 
@@ -8,7 +8,7 @@ from mrpvm.values import Limits
 
 
 class Calls:
-    """Model calls that a frame and its children may make; reservations keep two plugins from spending the same call."""
+    """Model calls of a frame and its children; reservations prevent two plugins from using the same call."""
 
     def __init__(self, limit: int, parent: Self | None = None, used: int = 0) -> None:
         self._limit = limit
@@ -17,30 +17,30 @@ class Calls:
 
     @property
     def remaining(self) -> int:
-        """Return the calls that are neither used nor reserved."""
+        """Return the number of calls that are neither used nor reserved."""
         own = self._limit - self._used - self._reserved
         return own if self._parent is None else min(own, self._parent.remaining)
 
     def shares(self, count: int) -> list[Self]:
-        """Return each of `count` frames that run side by side its share of what remains, the first ones the odd calls.
+        """Return the remaining calls divided among `count` parallel frames; the first frames get the remainder.
 
-        So no frame's results depend on which of them was quicker.
+        So the results of a frame do not depend on which frame is faster.
         """
         each, odd = divmod(max(0, self.remaining), count)
         return [type(self)(each + (place < odd), self) for place in range(count)]
 
     def reserve(self, count: int) -> bool:
-        """Set `count` calls aside; False when they are not there, and then the plugin is skipped."""
+        """Reserve `count` calls; return False if too few remain, and the plugin is then skipped."""
         if count > self.remaining:
             return False
         self.settle(-count, 0)
         return True
 
     def settle(self, reserved: int, used: int) -> None:
-        """Replace a reservation by what was used.
+        """Replace a reservation by the calls that were used.
 
         Raises:
-            BudgetExceeded: a plugin used more than the turn had.
+            BudgetExceeded: a plugin used more calls than the turn had.
         """
         self._reserved -= reserved
         self._used += used
@@ -54,7 +54,7 @@ class Calls:
 
 
 class Budget:
-    """Milliseconds and calls of one turn, less what preparing it has spent."""
+    """Milliseconds and calls of one turn, minus those spent on its preparation."""
 
     def __init__(self, clock: Clock, limits: Limits, spent_ms: int = 0, spent_calls: int = 0) -> None:
         self._clock = clock
@@ -66,14 +66,14 @@ class Budget:
 
     @property
     def elapsed_ms(self) -> int:
-        """Return the milliseconds since the machine took the turn up; its events count from there."""
+        """Return the milliseconds since the machine started the turn; the times of its events count from then."""
         return int(self._clock.monotonic_ms() - self._started_ms)
 
     @property
     def remaining_ms(self) -> int:
-        """Return the milliseconds left; zero or less when the turn's time is over."""
+        """Return the remaining milliseconds; zero or less if the turn's time is over."""
         return self._limits.request_timeout_ms - self._spent_ms - self.elapsed_ms
 
     def call_timeout_ms(self, plugin_timeout_ms: int) -> int:
-        """Return how long one plugin call may take: its own limit, the setting, or the time left."""
+        """Return the time limit of a plugin call: the least of its own limit, the setting and the remaining time."""
         return max(0, min(plugin_timeout_ms, self._limits.plugin_timeout_ms, self.remaining_ms))

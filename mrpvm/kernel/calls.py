@@ -1,7 +1,7 @@
-"""What a frame's program may ask of the scheduler, and how one plugin call is recorded.
+"""The requests of a frame's program to the scheduler, and the recording of plugin calls.
 
-Programs are generators: they yield a `PluginCall` or a `Fork` and are resumed with its result. So the rules of a
-turn read top to bottom, while the scheduler alone knows about threads, timeouts and parallelism.
+Programs are generators: they yield a `PluginCall` or a `Fork` and are resumed with its result. So a turn's rules are
+plain sequential code, and only the scheduler deals with threads, timeouts and parallelism.
 """
 
 from collections.abc import Callable, Generator
@@ -42,7 +42,7 @@ class PluginCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallReturn:
-    """Reply to `PluginCall`: the plugin's value, or why there is none."""
+    """The reply to a `PluginCall`: the plugin's value, or the error in its place."""
 
     value: Any = None
     error: PluginError | None = None
@@ -50,7 +50,7 @@ class CallReturn:
 
 
 type Replies = Callable[[PluginCall], CallReturn | None]
-"""Returns the recorded reply of a call, None for one that has to be made."""
+"""Returns the recorded reply of a call, None if the call must be made."""
 
 
 def unknown_reply(call: PluginCall) -> None:
@@ -59,7 +59,7 @@ def unknown_reply(call: PluginCall) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Ask: run programs side by side; the reply lists their results, or the errors they ended with, in order."""
+    """A request to run programs in parallel; the reply lists their results or errors in order."""
 
     programs: "tuple[Program[Any], ...]"
 
@@ -70,7 +70,7 @@ type ForkResult[Result] = Result | MRPError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """One finished plugin call; `value` is None unless the plugin delivered a lawful result."""
+    """One finished plugin call; `value` is None unless the plugin returned a valid result."""
 
     id: str
     plugin_id: str
@@ -87,7 +87,7 @@ class Execution:
 class Call:
     """One plugin call to be made: the plugin, its place in the graph, the input and the reason.
 
-    `judge` may add to `warnings` what is odd about a value that is lawful; it is recorded with the execution.
+    `judge` may add remarks on a valid value to `warnings`; they are recorded with the execution.
     """
 
     stage: str
@@ -103,10 +103,9 @@ class Call:
 
 
 def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
-    """Make one plugin call and record it: exactly one box of the graph.
+    """Make one plugin call and record it as one execution of the graph.
 
-    A status that is not lawful for the family, or a complaint of `call.judge` about the value, turns the execution
-    into an `error`.
+    The execution is an `error` if the status is not valid for the plugin type or `call.judge` rejects the value.
     """
     descriptor = call.plugin.descriptor
     execution_id = frame.execution_id(call.slot, call.attempt)

@@ -1,4 +1,4 @@
-"""Challenges: an answer that is not yet strong is held against further evidence."""
+"""Challenges: an answer that is not yet strong is checked against further evidence."""
 
 from dataclasses import replace
 from functools import reduce
@@ -24,9 +24,9 @@ def challenge_selection(
 ) -> Program[Execution | None]:
     """Challenge a leader below `strong`; return the frame's last execution.
 
-    A child frame asks the retrievers that are left and holds the answer against all evidence of the frame: the leader
-    comes out as strong as it then is, or leaves the candidates, and the runner-up takes its place. Without any
-    other evidence the challenge stays open.
+    A child frame asks the remaining retrievers and checks the answer against all evidence of the frame. The leader
+    gets a new strength, or is removed from the candidates and replaced by the next one. Without further evidence the
+    challenge stays open.
     """
     if selected.strength == "strong":
         return last
@@ -79,7 +79,7 @@ def _record(run: TurnRun, frame: Frame, challenge_id: str, target: AnswerCandida
 
 
 def _merged(view: EvidenceView, more: EvidenceView) -> EvidenceView:
-    """Return the first view with the other's entries added, intent by intent, each unit once."""
+    """Return the first view with the entries of the other added for each intent, each unit once."""
     others = {item.intent.id: item for item in more.evidence}
     evidence = tuple(
         _joined(item, others[item.intent.id]) if item.intent.id in others else item for item in view.evidence

@@ -1,4 +1,4 @@
-"""Child frames: opened, run side by side and closed, whatever comes of them."""
+"""Opens child frames, runs them in parallel and closes them, whatever their results."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mrpvm.values import Answer, DecomposedIntent, Selection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameResult:
-    """The result of a frame: why it closed, and its comparison state in `state`."""
+    """The result of a frame: its closure reason, and its comparison state in `state`."""
 
     answer: Answer
     used: Selection
@@ -26,15 +26,15 @@ class FrameResult:
 
 
 type AnswerIntents = Callable[[TurnRun, Frame, Cause | None], Program[FrameResult]]
-"""The way from a frame's intents to its result."""
+"""Returns the result of a frame for its intents."""
 
 
 _RESULTS_TO_COMPOSE = 40
-"""Results for a request that several sentences answer together."""
+"""The number of results for a request that several sentences answer together."""
 
 
 def resolve_intents(frame: Frame) -> None:
-    """Fill in the decomposed intents and the context profiles that retrieval works from."""
+    """Set the decomposed intents and the context profiles that retrieval uses."""
     frame.decomposed = tuple(decompose(intent) for intent in frame.intents)
     frame.profiles = tuple(profile_for(item, max_results=_results_to_compose(item)) for item in frame.decomposed)
 
@@ -47,9 +47,9 @@ def _results_to_compose(decomposed: DecomposedIntent) -> int | None:
 def run_children(
     run: TurnRun, children: Sequence[Frame], opener_id: str, answer_intents: AnswerIntents
 ) -> Program[list[FrameResult | MRPError]]:
-    """Return each child's result, or the error it ended with, in the order of the children.
+    """Return each child's result or error, in the order of the children.
 
-    They share what is left of their parent's model calls, so that it does not matter who comes first.
+    They divide the remaining model calls of their parent, so that it does not matter which one is faster.
     """
     if len(children) > 1:
         for child, share in zip(children, children[0].calls.shares(len(children)), strict=True):
@@ -73,7 +73,7 @@ def _child(run: TurnRun, child: Frame, opener_id: str, answer_intents: AnswerInt
 
 
 def most_used(results: Sequence[FrameResult]) -> Selection:
-    """Return the plugins that most frames used; ties go to the alphabetically first id."""
+    """Return the plugins that most frames used; of several the alphabetically first id."""
 
     def most(ids: list[str | None]) -> str | None:
         known = [item for item in ids if item is not None]

@@ -1,4 +1,4 @@
-"""Weighing candidates: dominance, selection, comparisons, and a truthful reason for closing."""
+"""Comparison of candidates: dominance, selection, comparison records, and the closure reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from mrpvm.kernel.deliberation import OBJECTIVE, AnswerCandidate, Deliberation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The selected candidate against another; `criterion` decided, None when they are equal on all."""
+    """The selected candidate compared with another; `criterion` decided, None if they are equal in all criteria."""
 
     selected: AnswerCandidate
     other: AnswerCandidate
@@ -16,7 +16,7 @@ class Comparison:
 
     @property
     def is_open(self) -> bool:
-        """Return whether nothing decides between the two."""
+        """Return whether no criterion decides between the two."""
         return self.criterion is None
 
     @property
@@ -29,18 +29,18 @@ class Comparison:
 
 
 def dominates(one: AnswerCandidate, other: AnswerCandidate) -> bool:
-    """Return whether `one` is nowhere worse than `other` and somewhere better."""
+    """Return whether `one` is worse than `other` in no criterion and better in at least one."""
     pairs = [(one.criteria[name], other.criteria[name]) for name in OBJECTIVE]
     return all(mine >= theirs for mine, theirs in pairs) and any(mine > theirs for mine, theirs in pairs)
 
 
 def undominated(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Return the candidates that no other dominates, in order."""
+    """Return the candidates that no other candidate dominates, in order."""
     return [item for item in candidates if not any(dominates(other, item) for other in candidates)]
 
 
 def select(candidates: Sequence[AnswerCandidate]) -> AnswerCandidate:
-    """Return the best undominated candidate by the objective's order; ties go to the earlier one."""
+    """Return the best undominated candidate by the order of criteria; of equal ones the earlier."""
     return max(undominated(candidates), key=lambda item: [item.criteria[name] for name in OBJECTIVE])
 
 
@@ -59,14 +59,14 @@ def compare(selected: AnswerCandidate, candidates: Sequence[AnswerCandidate], li
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
-    """Why a frame closes, and what stays unanswered."""
+    """Why a frame closes, and its open questions."""
 
     reason: str
     open_questions: tuple[str, ...]
 
 
 def closure_of(state: Deliberation, selected: AnswerCandidate | None, comparisons: Sequence[Comparison]) -> Closure:
-    """Return the one true reason for closing; partial closures list what is open, others claim nothing unmet."""
+    """Return the closure reason; only partial closures list open questions."""
     questions = tuple(_open_questions(state, selected, comparisons))
     policy = state.policy
     met = selected is not None and selected in state.valid

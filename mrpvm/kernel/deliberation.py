@@ -1,4 +1,4 @@
-"""Deliberation: what a level asks for before a frame may close, and how its candidates are weighed."""
+"""Deliberation: what a level requires before a frame may close, and how its candidates are compared."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from mrpvm.values import Answer, Evidence
 Strength = Literal["weak", "sufficient", "strong"]
 STRENGTHS: tuple[Strength, ...] = ("weak", "sufficient", "strong")
 OBJECTIVE = ("validation_strength", "robustness", "cost", "diversity")
-"""Criteria in the order in which they decide."""
+"""The comparison criteria, the most important first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What must be true before a frame may close."""
+    """The conditions under which a frame may close."""
 
     level: int
     closure_mode: str
@@ -54,7 +54,7 @@ POLICIES: Mapping[int, Policy] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCandidate:
-    """A result that no validator rejected, with what it is compared by."""
+    """A result that no validator rejected, with its comparison criteria."""
 
     id: str
     branch: Branch
@@ -72,7 +72,7 @@ class AnswerCandidate:
 
 
 def family_of(frame: Frame, view: EvidenceView, solver: Descriptor) -> str:
-    """Return the structural signature of a branch; equal signatures are one alternative."""
+    """Return the structural signature of a branch; branches with equal signatures count as one alternative."""
     first = frame.seeds[0] if frame.seeds else None
     roles = Counter(entry.unit.role for item in view.evidence for entry in item.entries)
     role = min(roles, key=lambda name: (-roles[name], name), default="none")
@@ -90,7 +90,7 @@ def strength_of(answer: Answer, evidence: tuple[Evidence, ...], accepted_by_all:
     """Return the strength of a result that no validator rejected.
 
     Args:
-        accepted_by_all: at least one validator judged, and every one accepted.
+        accepted_by_all: at least one validator judged, and all that judged accepted.
     """
     sufficient = all(item.sufficient for item in evidence)
     answered = [group.status == "answered" for group in answer.groups]
@@ -100,9 +100,9 @@ def strength_of(answer: Answer, evidence: tuple[Evidence, ...], accepted_by_all:
 
 
 def criteria_of(answer: Answer, evidence: tuple[Evidence, ...], strength: Strength, llm_calls: int) -> dict[str, int]:
-    """Return the comparison criteria of a result; length of text is none of them.
+    """Return the comparison criteria of a result; the length of the text is not one of them.
 
-    Diversity counts the families of the answer's branches: an answer comes from one branch, so it is 1.
+    Diversity is the number of families of the answer's branches; an answer comes from one branch, so it is 1.
     """
     sources = {entry.unit.source_id for item in evidence for entry in item.entries}
     return {
@@ -121,7 +121,7 @@ def criteria_of(answer: Answer, evidence: tuple[Evidence, ...], strength: Streng
 
 @dataclass(slots=True, kw_only=True)
 class Deliberation:
-    """One frame's deliberation while it lasts: candidates, families tried, evidence seen, and whether to continue."""
+    """The state of a frame's deliberation: candidates, tried families, evidence seen, and whether to continue."""
 
     policy: Policy
     candidates: list[AnswerCandidate] = field(default_factory=list)
@@ -134,7 +134,7 @@ class Deliberation:
 
     @property
     def valid(self) -> list[AnswerCandidate]:
-        """Return the candidates that reach the policy's floor."""
+        """Return the candidates that reach the policy's minimum strength."""
         floor = STRENGTHS.index(self.policy.validation_floor)
         return [item for item in self.candidates if STRENGTHS.index(item.strength) >= floor]
 
@@ -155,11 +155,11 @@ class Deliberation:
         self.families.add(family)
 
     def wants(self, *, family: str | None, llm_calls: int) -> bool:
-        """Return whether one more alternative is to be run.
+        """Return whether to run one more alternative.
 
         Args:
-            family: its signature; None when it cannot be known before more evidence was gathered.
-            llm_calls: model calls it may take.
+            family: its signature; None if it is unknown until more evidence is retrieved.
+            llm_calls: the number of model calls that it may take.
         """
         if not self.candidates:
             return True

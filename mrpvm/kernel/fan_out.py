@@ -1,4 +1,4 @@
-"""Independent intents run in child frames side by side, and their groups come back in intent order."""
+"""Runs independent intents in parallel child frames and returns their groups in the order of the intents."""
 
 from collections.abc import Sequence
 
@@ -12,18 +12,18 @@ from mrpvm.values import Answer, AnswerGroup, Intent
 
 
 def independent_intents(frame: Frame) -> bool:
-    """Return whether the frame's intents may run apart: two or more, no seed split from another.
+    """Return whether the frame's intents may run separately: two or more, and no seed was split from another.
 
-    Read from admitted control objects alone, never from the message's text.
+    Only admitted control objects decide, never the text of the message.
     """
     return len(frame.intents) >= 2 and not any(seed.split_from for seed in frame.seeds)
 
 
 def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameResult]:
-    """Return the joined answer of one child frame an intent; a failed child becomes a `plugin-error` group.
+    """Return the joined answer of one child frame for each intent; a failed child gives a `plugin-error` group.
 
     Raises:
-        StageExhausted: no child gave an answered or no-context group.
+        StageExhausted: no child returned an answered or no-context group.
     """
     children = [
         frame.child("parallel-intent", (intent,), tuple(seed for seed in frame.seeds if seed.intent_id == intent.id))
@@ -46,7 +46,7 @@ def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameRes
 
 
 def _all_failed(errors: Sequence[MRPError]) -> StageExhausted:
-    """Return the error of a frame whose children all failed, with what they tried."""
+    """Return the error of a frame whose children all failed, with the plugins that they tried."""
     tried = (plugin_id for error in errors for plugin_id in error.details.get("pluginsTried", ()))
     return StageExhausted(
         "None of the questions could be worked on.",

@@ -1,4 +1,4 @@
-"""Frames: local execution contexts whose ids are paths, so that parallel work cannot change them."""
+"""Frames: local execution contexts; their ids are paths, so that they do not depend on the order of parallel work."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ ROOT_PATH = (0,)
 
 @dataclass(slots=True, kw_only=True)
 class Frame:
-    """One frame while it is open.
+    """An open frame.
 
-    `units` are the units staged by this frame and those above it; `goals` the admitted subproblems, by intent id.
-    `covered_families` were tried so far, and the results of `suspended_branch_ids` wait to be selected.
+    `units` are the units staged by this frame and its ancestors; `goals` are the admitted subproblems, by intent id.
+    `covered_families` were tried so far, and the results of `suspended_branch_ids` may still be selected.
     """
 
     calls: Calls
@@ -44,22 +44,22 @@ class Frame:
 
     @property
     def depth(self) -> int:
-        """Return 0 for the root, one more for each level below it."""
+        """Return the number of levels below the root."""
         return len(self.path) - 1
 
     @property
     def label(self) -> str:
-        """Return the purpose and, for a child, its ordinal."""
+        """Return the purpose, and for a child frame its ordinal."""
         return self.purpose if self.parent is None else f"{self.purpose} {self.path[-1]}"
 
     @property
     def first_unit_number(self) -> int:
-        """Return the number of the frame's next unit; each frame has numbers of its own."""
+        """Return the number of the frame's next unit; each frame has its own range of numbers."""
         block = reduce(lambda number, step: number * 100 + step, self.path[1:], 0)
         return block * 1_000 + len(self.units) - (len(self.parent.units) if self.parent else 0)
 
     def next_slot(self) -> int:
-        """Return the number of the frame's next stage run; tries within it share the number."""
+        """Return the number of the frame's next stage run; all tries of the run have this number."""
         self._slot_count += 1
         return self._slot_count
 

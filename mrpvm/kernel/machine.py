@@ -1,4 +1,4 @@
-"""The machine: one method runs one turn."""
+"""The machine, which runs turns."""
 
 import logging
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class Machine:
-    """Runs turns over a registry of plugins; holds nothing of any conversation."""
+    """Runs turns with the plugins of a registry; keeps no state of conversations."""
 
     def __init__(self, registry: Registry, workers: Workers, clock: Clock, model: ModelSource) -> None:
         self.registry = registry
@@ -54,17 +54,17 @@ class Machine:
     ) -> TurnOutcome:
         """Answer one message.
 
-        1. open the root frame, set its policy
-        2. detect what is asked and what is told, hand over the told units
-        3. several independent questions: one child frame each, side by side
-           one question: plan, retrieve, plan again, solve, validate, backtracking as needed
-        4. close the frame and give the outcome; a failure of any kind ends here too
+        1. open the root frame and set its policy
+        2. detect the questions and statements of the message, and stage the stated units
+        3. several independent questions: one parallel child frame for each
+           one question: plan, retrieve, plan again, solve, validate, with backtracking
+        4. close the frame and return the outcome, also after a failure
 
         Args:
-            emit: takes the machine's events, on the calling thread.
+            emit: called with the machine's events, on the calling thread.
             tick: called while the turn waits; may raise `TurnCancelled`.
-            model: this turn's snapshot of the model roles; the machine's own when None.
-            replies: recorded replies of calls, which are not made again.
+            model: this turn's snapshot of the model roles; the machine's own if None.
+            replies: recorded replies; the calls that they belong to are not made again.
         """
         budget = Budget(self.clock, request.limits, request.spent_ms, request.spent_llm_calls)
         run = TurnRun(request, self.registry, budget, knowledge, model or self._model, emit)
@@ -85,7 +85,7 @@ class Machine:
         tick: Tick = lambda: None,
         model: ModelSource | None = None,
     ) -> Prediction:
-        """Return what a turn with this request would try; no model is asked."""
+        """Return what a turn with this request would try; no model is called."""
         events: list[Event] = []
         budget = Budget(self.clock, request.limits)
         run = TurnRun(request, self.registry, budget, knowledge, RefusingModel(model or self._model), events.append)
@@ -155,7 +155,7 @@ def _succeeded(run: TurnRun, detected: Execution, frame: Frame, result: FrameRes
 
 
 def _read_as(message: str, intents: Sequence[Intent]) -> tuple[str, ...]:
-    """Return the intents to which the detector added what the conversation speaks of."""
+    """Return the intents to which the detector added terms from the conversation."""
     if len(intents) == 1 and not set(words(message)).issuperset(words(intents[0].target)):
         return (intents[0].target,)
     added = (item for item in intents if item.context and item.context.casefold() not in message.casefold())

@@ -1,6 +1,6 @@
-"""What would be chosen: a turn up to the moment a solver would be called, over no model and without a record.
+"""Predicts a turn up to the call of a solver, without models and without a record.
 
-A plugin that needs a model is ranked and not run; a message of several questions is planned for as a whole.
+A plugin that needs a model is ranked but not run; a message with several questions is planned as a whole.
 """
 
 from collections import deque
@@ -20,20 +20,20 @@ from mrpvm.trace.events import Event
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What would be tried: the events of the steps that ran, in a turn's vocabulary, and what stopped them."""
+    """A prediction: the events of the steps that ran, as in a turn, and the error that stopped them."""
 
     events: tuple[Event, ...]
     error: str = ""
 
 
 class RefusingModel:
-    """A model for ranking plugins: it says whether a model is configured, and refuses every call."""
+    """A model for ranking plugins: it reports whether a model is configured, and refuses every call."""
 
     def __init__(self, model: ModelSource) -> None:
         self.available = model.available
 
     def bind(self, scope: CallScope) -> LanguageModel:
-        """Return a model that refuses."""
+        """Return a refusing model."""
         return AbsentModel()
 
 

@@ -1,4 +1,4 @@
-"""Records of a frame's branches, results and candidates."""
+"""Records the branches, results and candidates of a frame."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ from mrpvm.values import Intent, LedgerEntry, Seed
 
 
 def record_seeds(run: TurnRun, frame: Frame, intents: Sequence[Intent], seeds: Sequence[Seed]) -> tuple[Seed, ...]:
-    """Record the directions of inquiry of a frame's intents; return them under ids of the frame."""
+    """Record the seeds of a frame's intents; return them with ids of the frame."""
     refs = {intent.id: intent for intent in intents}
     admitted = tuple(replace(seed, id=frame.control_id("seed")) for seed in seeds)
     for seed in admitted:
@@ -64,7 +64,7 @@ def record_result(run: TurnRun, frame: Frame, branch: Branch, kind: str, status:
 
 
 def record_failure(run: TurnRun, frame: Frame, branch: Branch, reason: str, message: str | None) -> None:
-    """Record that a branch failed, and why."""
+    """Record that a branch failed, with the reason."""
     run.emit(
         BranchFailed(
             branch_id=branch.id,
@@ -125,9 +125,9 @@ def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str
 
 
 def record_selection(run: TurnRun, frame: Frame, selected: AnswerCandidate, state: Deliberation) -> None:
-    """Record which candidate gives the frame's answer, and which units it cites.
+    """Record the candidate that gives the frame's answer, and the units that it cites.
 
-    Others that reach the floor stay suspended; what does not reach it is superseded.
+    Other candidates that reach the minimum strength stay suspended; the rest are superseded.
     """
     others = [item for item in state.candidates if item is not selected]
     suspended = tuple(item.branch.id for item in others if item in state.valid)
@@ -144,7 +144,7 @@ def record_selection(run: TurnRun, frame: Frame, selected: AnswerCandidate, stat
 
 
 def comparison_state(state: Deliberation, closure: Closure, comparisons: list[Comparison]) -> FrameState:
-    """Return the frame's comparison state as it stands when the frame closes."""
+    """Return the frame's comparison state when it closes."""
     return FrameState(
         open_comparisons=tuple(item.other.id for item in comparisons if item.is_open),
         resolved_differences=tuple(item.summary for item in comparisons if not item.is_open),

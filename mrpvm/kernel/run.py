@@ -1,4 +1,4 @@
-"""One turn while it runs: its ports, its budget, and the writer of its events."""
+"""A running turn: its ports, its budget, and the methods that record its events."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -33,14 +33,14 @@ type NodePayload = Mapping[str, Any]
 """The input and output of a node."""
 
 _NO_MODEL = AbsentModel()
-"""The model of quick plugins, which ask none."""
+"""The model of quick plugins, which call none."""
 
 INTENT_CHARS = 300
-"""Characters of a child frame's task that its record shows; the payload has all of them."""
+"""How many characters of a child frame's task its record shows; the payload has the whole text."""
 
 
 class TurnRun:
-    """What all frames of one turn share. Only the thread that runs the turn touches it."""
+    """The state that all frames of a turn share. Only the turn's own thread uses it."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class TurnRun:
 
     @property
     def stages_in_order(self) -> tuple[StageRecord, ...]:
-        """Return the calls so far, those of parallel frames frame by frame: learning goes by their order."""
+        """Return the calls so far, grouped by frame where frames ran in parallel: learning depends on the order."""
         return tuple(in_frame_order(self.stages, lambda record: record.frame_id))
 
     def usable(self, plugin_type: str, pin: str | None = None) -> list[Descriptor]:
-        """Return the descriptors of the plugins that can work now, and of the pinned one in any case."""
+        """Return the descriptors of the plugins that are usable now, and of the pinned plugin in any case."""
         descriptors = self.registry.descriptors(plugin_type)
         return [item for item in descriptors if self._model.available or not item.uses_llm or item.id == pin]
 
@@ -80,14 +80,14 @@ class TurnRun:
         self._emit(Event(at_ms=self.budget.elapsed_ms, data=data, detail_ref=ref, detail=detail or {}))
 
     def stage_units(self, frame: Frame, execution_id: str, units: tuple[KnowledgeUnit, ...]) -> None:
-        """Hand what a frame's detection found to its store, before retrieval starts."""
+        """Stage the units that a frame's detection found, before retrieval starts."""
         frame.units += units
         self.staged_units = tuple(sorted((*self.staged_units, *units), key=lambda unit: unit.unit_index or 0))
         data = UnitsStaged(frame_id=frame.id, execution_id=execution_id, unit_ids=tuple(unit.id for unit in units))
         self._emit(Event(at_ms=self.budget.elapsed_ms, data=data, units=units))
 
     def open_frame(self, frame: Frame, opened_by: str | None, shown_input: Any) -> None:
-        """Record that a frame begins; `shown_input` is its input as people see it."""
+        """Record that a frame begins; `shown_input` is its input as pages show it."""
         self._open_frames[frame.id] = frame
         opened = FrameOpened(
             frame_id=frame.id,
@@ -102,7 +102,7 @@ class TurnRun:
         self.emit(opened, frame.id, {"input": shown_input})
 
     def may_open_child(self, frame: Frame) -> bool:
-        """Return whether a child of the frame may exist; a refusal is recorded, and the frame does without."""
+        """Return whether the frame may open a child frame, and record a refusal."""
         if frame.depth < self.request.limits.max_frame_depth:
             return True
         self.emit(BacktrackTaken(frame_id=frame.id, step="frame", tried=frame.id, reason="FRAME_DEPTH_EXCEEDED"))
@@ -111,7 +111,7 @@ class TurnRun:
     def close_frame(
         self, frame: Frame, status: str, reason: str, result: Any = None, state: FrameState = NO_STATE
     ) -> None:
-        """Record that a frame ends, with exactly one closure reason, its comparison state and what it left."""
+        """Record that a frame ends, with exactly one closure reason, its comparison state and its output."""
         self._open_frames.pop(frame.id)
         self.emit(
             FrameClosed(frame_id=frame.id, status=status, closure_reason=reason),
@@ -137,7 +137,7 @@ class TurnRun:
         )
 
     def fail_frame(self, frame: Frame, reason: str, error: ErrorRecord) -> None:
-        """Record that a frame ends without a result; its error is the question that stays open."""
+        """Record that a frame ends without a result; its error is the open question."""
         self.close_frame(frame, "failed", reason, {"error": error}, FrameState(open_questions=(error["message"],)))
 
     def execution_started(self, started: PluginStarted) -> None:
@@ -185,7 +185,7 @@ class TurnRun:
         self.emit(finished, execution_id, {**payload, "error": error, "meta": meta})
 
     def abandon(self, error: ErrorRecord, reason: str) -> None:
-        """Close what is still open when the turn ends early, innermost first, so that no node stays running."""
+        """Close all open executions and frames of a turn that ends early, innermost first: no node stays running."""
         self.stop.set()
         for started in list(self._open_executions.values()):
             used = self.metadata_of(started.execution_id, CallMetadata())
@@ -202,9 +202,9 @@ class TurnRun:
             self.fail_frame(frame, reason, error)
 
     def metadata_of(self, execution_id: str, metadata: CallMetadata) -> CallMetadata:
-        """Return what a call used: what its plugin reported, corrected by what was recorded.
+        """Return the usage of a call: the plugin's report, corrected by the recorded requests.
 
-        The calls of a plugin that raised or timed out count too.
+        Calls of a plugin that raised or timed out count too.
         """
         recorder = self._recorders.get(execution_id)
         if recorder is None or recorder.call_count == 0:

@@ -1,7 +1,7 @@
-"""Drives a turn's programs: the only place that knows about threads, timeouts and parallelism.
+"""Runs a turn's programs: the only module that deals with threads, timeouts and parallelism.
 
-Calls of plugins that are quick run on the turn's own thread, those of all others on workers. Programs that run side by
-side interleave at the calls of workers alone; between these each runs as far as it can.
+Calls of quick plugins run on the turn's own thread, all others on worker threads. Parallel programs only switch at
+calls on workers; between these each program runs as far as it can.
 """
 
 import functools
@@ -42,7 +42,7 @@ class _Pending:
 
 
 class Scheduler:
-    """Runs one program and its forks; every program advances on the calling thread alone."""
+    """Runs one program and its forks; all programs advance on the calling thread."""
 
     def __init__(self, run: TurnRun, workers: Workers, tick: Tick, replies: Replies = unknown_reply) -> None:
         self._run = run
@@ -57,9 +57,9 @@ class Scheduler:
         """Return the program's result.
 
         Raises:
-            MRPError: whatever the program ended with.
+            MRPError: the error that ended the program.
             EngineTimeout: the turn's time limit passed.
-            StorageUnavailable: a plugin could not read what is stored; no other plugin could.
+            StorageUnavailable: a plugin could not read the database, so no other plugin could either.
         """
         root = _Task(program)
         self._ready.append((root, None))
@@ -78,7 +78,7 @@ class Scheduler:
                 pending.abandon()
 
     def _advance(self, task: _Task, value: Any) -> tuple[bool, Any]:
-        """Resume a program until it waits for something; return whether it ended, and its result or error."""
+        """Resume a program until it has to wait; return whether it ended, and its result or error."""
         while True:
             try:
                 request = task.program.send(value)
@@ -117,7 +117,7 @@ class Scheduler:
             self._ready.append((parent, parent.results))
 
     def _call(self, task: _Task, call: PluginCall) -> CallReturn | None:
-        """Make a call; return its result, or None when it is under way on a worker."""
+        """Make a call; return its result, or None if it runs on a worker."""
         calls, needed = call.frame.calls, call.descriptor.max_llm_calls
         if not calls.reserve(needed):
             message = f"{needed} model calls may be needed, {calls.remaining} are left."
@@ -151,7 +151,7 @@ class Scheduler:
         return None
 
     def _call_here(self, call: PluginCall, timeout_ms: int, deadline: float) -> CallReturn:
-        """Make a call on this thread; what it gives after its deadline does not count, as from a worker."""
+        """Make a call on this thread; as on a worker, a result after the deadline is discarded."""
 
         def stopped() -> bool:
             return self._run.stop.is_set() or time.monotonic() >= deadline
@@ -169,13 +169,13 @@ class Scheduler:
         return reply
 
     def _wait(self) -> None:
-        """Wait for the next call to return, ticking meanwhile; calls over their time are given up."""
+        """Wait for the next call to return and tick meanwhile; calls over their time limit are abandoned."""
         try:
             execution_id, reply = self._returned.get(timeout=self._patience_seconds())
         except Empty:
             self._give_up_overdue()
         else:
-            # A call that was given up is no longer listened to.
+            # The result of an abandoned call is ignored.
             if (pending := self._pending.get(execution_id)) is not None:
                 if isinstance(reply, str):
                     self._pass_on(pending.call, reply)
@@ -187,14 +187,14 @@ class Scheduler:
         self._look()
 
     def _look(self) -> None:
-        """Tick, and end a turn whose time is over."""
+        """Tick, and end the turn if its time is over."""
         self._tick()
         if self._run.budget.remaining_ms <= 0:
             limit = self._run.request.limits.request_timeout_ms
             raise EngineTimeout(f"The turn took longer than {limit} ms.", details={"limit_ms": limit})
 
     def _pass_on(self, call: PluginCall, text: str) -> None:
-        """Record a piece of an answer that a plugin writes."""
+        """Record a piece of an answer that a plugin is writing."""
         writes = call.writes
         if writes is None:
             return
@@ -232,14 +232,14 @@ def _too_late(call: PluginCall) -> CallReturn:
 
 
 def _as_data(error: BaseException) -> PluginError:
-    """Return a plugin's exception as data; the type and message, never the stack nor a secret."""
+    """Return the type and message of a plugin's exception, without the stack and with secrets removed."""
     if isinstance(error, MRPError):
         return _cleaned(PluginError(code=error.code, message=error.message, details=error.details))
     return PluginError(code="PLUGIN_EXCEPTION", message=without_secrets(f"{type(error).__name__}: {error}"))
 
 
 def _reported(value: Any) -> Any:
-    """Return what a plugin returned; the error that it may report without a secret, as if it had been raised."""
+    """Return a plugin's result; secrets are removed from an error in it, as from a raised exception."""
     error = getattr(value, "error", None)
     if is_dataclass(value) and not isinstance(value, type) and isinstance(error, PluginError):
         return replace(value, error=_cleaned(error))

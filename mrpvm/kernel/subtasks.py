@@ -1,4 +1,4 @@
-"""A task answered by its parts: each sub-task in a child frame, their answers joined."""
+"""Answers a task by sub-tasks: each runs in a child frame, and their answers are joined."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ from mrpvm.trace.events import Cause
 from mrpvm.values import Answer, Evidence, EvidenceEntry, Intent, Seed
 
 PURPOSES = ("subtask-decomposition", "strategy-guidance")
-"""What a planner may open child frames for; the first unless it says otherwise."""
+"""The purposes for which a planner may open child frames; the first is the default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Subtasks:
-    """The sub-tasks of a frame's intents under the intents' own group numbers, and the execution they follow from."""
+    """The sub-tasks of a frame's intents under the intents' group numbers, and the execution that led to them."""
 
     intents: Sequence[Intent]
     seeds: Sequence[Seed]
@@ -33,10 +33,10 @@ class _Subtasks:
 def answer_by_subtasks(
     run: TurnRun, frame: Frame, cause: Cause, purpose: str | None, answer_intents: AnswerIntents
 ) -> Program[FrameResult | None]:
-    """Return the frame's answer joined from those of its sub-tasks, in their order.
+    """Return the frame's answer, joined from the answers of its sub-tasks in order.
 
-    None when the frame has to do without: the depth is used up, splitting is no progress, or the parts give no answer
-    that validators accept.
+    Return None if the depth limit is reached, splitting makes no progress, or the sub-tasks give no answer that
+    validators accept.
     """
     if not run.may_open_child(frame):
         return None
@@ -68,7 +68,7 @@ def _joined(
     results: Sequence[FrameResult | MRPError],
     good: Sequence[FrameResult],
 ) -> Program[FrameResult | None]:
-    """Return the joined result if no validator rejects it as an answer to the whole task."""
+    """Return the joined result, unless a validator rejects it as an answer to the whole task."""
     outcomes = list(zip(parts, results, strict=True))
     answer = Answer(
         groups=tuple(
@@ -99,7 +99,7 @@ def _joined(
 
 
 def _evidence(frame: Frame, answer: Answer) -> tuple[Evidence, ...]:
-    """Return what the joined answer rests on as the evidence of the frame's own intents."""
+    """Return the evidence of the joined answer as evidence of the frame's own intents."""
 
     def of(entries: Sequence[EvidenceEntry], *stores: str) -> tuple[EvidenceEntry, ...]:
         return tuple(entry for entry in entries if entry.store in stores)
@@ -120,7 +120,7 @@ def _evidence(frame: Frame, answer: Answer) -> tuple[Evidence, ...]:
 
 
 def _subtasks(run: TurnRun, frame: Frame, cause: Cause) -> Program[_Subtasks | None]:
-    """Return the admitted subproblems of the frame's intents, or what a detector finds in their texts."""
+    """Return the admitted subproblems of the frame's intents, or the intents that a detector finds in their texts."""
     intents: list[Intent] = []
     seeds: list[Seed] = []
     opener_id = cause.execution_id
@@ -143,12 +143,12 @@ def _subtasks(run: TurnRun, frame: Frame, cause: Cause) -> Program[_Subtasks | N
 
 
 def _under(intent: Intent, part: Intent) -> Intent:
-    """Return a part as a task of its own that counts for the intent."""
+    """Return a part as a separate task whose answer counts for the intent."""
     return replace(part, id=f"{intent.id}.{part.id}", group_number=intent.group_number)
 
 
 def _admitted_subproblems(frame: Frame, intent: Intent) -> Admitted | None:
-    """Return the intent's subproblems as tasks that ask for the same kind of answer; None when it has none."""
+    """Return the intent's subproblems as tasks with the same expected output; None if it has none."""
     goals = frame.goals.get(intent.id, ())
     parts = tuple(
         replace(intent, id=str(number), target=goal, criterion=None, evidence=None)

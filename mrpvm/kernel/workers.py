@@ -1,7 +1,7 @@
-"""Threads that plugin calls run on.
+"""Worker threads for plugin calls.
 
-A call that does not come back in time is left behind together with its thread, so that a hanging plugin can never
-use up the threads that other turns need.
+A call that does not return in time is abandoned together with its thread, so that a hanging plugin never takes a
+thread from other turns.
 """
 
 from collections import deque
@@ -14,11 +14,11 @@ from typing import Any
 
 
 class Workers:
-    """Warm single threads, lent one call at a time.
+    """Reused threads, each of which runs one call at a time.
 
     Args:
-        around: what each call runs in, on its thread.
-        leave: runs on a thread before it ends.
+        around: a context manager around each call, on its thread.
+        leave: called on a thread before it ends.
     """
 
     def __init__(
@@ -32,14 +32,14 @@ class Workers:
         self._leave = leave
 
     def submit(self, work: Callable[[], Any], done: Callable[["Future[Any]"], None]) -> Callable[[], None]:
-        """Run `work` on a thread and call `done` there with its future; return a function that abandons the call."""
+        """Run `work` on a thread, then call `done` there with its future; return a function that abandons the call."""
         with self._lock:
             thread = self._idle.pop() if self._idle else ThreadPoolExecutor(1, thread_name_prefix="plugin")
         abandoned = False
 
         def finish(future: "Future[Any]") -> None:
             with self._lock:
-                is_kept = not abandoned  # asked once: abandoned from here on, it comes too late
+                is_kept = not abandoned  # read once: abandoning the call after this is too late
                 if is_kept:
                     self._idle.append(thread)
             if is_kept:
@@ -60,7 +60,7 @@ class Workers:
             return work()
 
     def close(self) -> None:
-        """End all idle threads and wait until each has left."""
+        """End all idle threads and wait for them."""
         with self._lock:
             threads, self._idle = list(self._idle), deque()
         for thread in threads:

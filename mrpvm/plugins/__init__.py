@@ -1,1 +1,1 @@
-"""The plugins that ship with the machine, one package each, sorted by family."""
+"""The built-in plugins, one package each, grouped by type."""

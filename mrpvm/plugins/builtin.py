@@ -1,6 +1,6 @@
-"""The shipped plugins in the order in which they are registered and tried by default.
+"""The built-in plugins in the order in which they are registered and tried by default.
 
-Those that need a language model are always there; without one they are not tried unless they are pinned.
+Plugins that need a language model are always registered; without a model they are only tried if they are pinned.
 """
 
 from mrpvm.contracts import Plugin

@@ -1,4 +1,4 @@
-"""What model-backed plugins share: one plugin call's talk with its model, and how it is reported."""
+"""Shared by plugins that use a model: the model calls of one plugin call, and the report of their usage."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ class Dialogue:
     """The model calls of one plugin call, under one role and one system prompt.
 
     Args:
-        role: the model role to use in place of the plugin's own; overrides of the role do not reach it.
-        wish: the model of the request or session.
+        role: the model role to use in place of the plugin's own; overrides for the plugin do not apply to it.
+        wish: the model that the request or session chooses.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Dialogue:
         """Return the model's answer to a conversation whose last message is the user's.
 
         Raises:
-            MRPError: there is none; LLM_NOT_AVAILABLE costs no call.
+            MRPError: there is no answer; LLM_NOT_AVAILABLE does not count as a call.
         """
         model = self._context.model
         self._call_count += model.available
@@ -59,7 +59,7 @@ class Dialogue:
 
     @property
     def metadata(self) -> CallMetadata:
-        """Return what was used so far; no model is named where none was called."""
+        """Return the usage so far; without a call no model is named."""
         return CallMetadata(
             llm_calls=self._call_count,
             model=self._last.model if self._last else None,
@@ -69,5 +69,5 @@ class Dialogue:
 
 
 def failure(error: MRPError) -> PluginError:
-    """Return an error on the way to the model as the plugin's."""
+    """Return an error of a model call as the plugin's error."""
     return PluginError(code=error.code, message=error.message, details=error.details)

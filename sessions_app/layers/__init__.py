@@ -1,6 +1,6 @@
-"""The knowledge store: layers, what they hold, search over them, and their upkeep.
+"""The knowledge store: layers, their contents, search over them, and their upkeep.
 
-Other rooms import this module alone; what is in the modules below it may change with it.
+Other packages import only this module; the modules below it are private.
 """
 
 from sessions_app.layers.erasure import erase_source, erase_units, text_hash

@@ -1,4 +1,4 @@
-"""What is stale once units go: what was derived from them."""
+"""Units derived from other units, which become stale when these are removed."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ _ROWS_A_QUERY = 5_000
 
 
 def note_derivations(layer_pk: int, keys: Iterable[int], units: Sequence[KnowledgeUnit]) -> None:
-    """Keep what a layer's new units were derived from; `keys` are those of their rows. Most were from nothing."""
+    """Store the origins of a layer's new units; `keys` are the keys of their rows. Most units have no origin."""
     rows = [
         Derivation(layer_id=layer_pk, unit_id=key, origin_unit_id=origin)
         for key, unit in zip(keys, units, strict=True)

@@ -1,7 +1,7 @@
-"""Taking units and sources out of layers for good, out of sealed ones too, and out of every count of them.
+"""Deletes units and sources from layers permanently, also from sealed ones, and updates all counts.
 
-A sealed layer never changes but for this. What a layer hid, or was found by, goes with the unit. Processes remember
-what sealed layers hide by the moment of the seal, so that moment is moved.
+This is the only change of a sealed layer. The unit's hidings and postings are deleted too. Processes cache what sealed
+layers hide under the time of the seal, so that time is changed.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ type Chains = Mapping[int, Sequence[int]]
 def erase_units(keys: Collection[int]) -> int:
     """Delete units by their keys in all layers, also shared ones; return their number.
 
-    Give all units that say the same together: no twin is shown in the place of one that is erased.
+    Equal units must be given together: no duplicate is shown in the place of an erased unit.
 
     Effects: unit rows with everything that hangs on them; the counts of each layer that shows them; packed postings.
     """

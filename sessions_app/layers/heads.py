@@ -36,7 +36,7 @@ def lock_replaced(session: Session, base: KnowledgeBase, expected: int | None) -
         expected: the revision that the caller has seen, where it names one.
 
     Raises:
-        Conflict: KB_REVISION_CONFLICT, the base holds what neither the session nor the caller has seen.
+        Conflict: KB_REVISION_CONFLICT, the base has changes that neither the session nor the caller has seen.
         NotFound: KB_NOT_FOUND.
     """
     locked = lock_base(base, project_id=session.project_id)
@@ -60,7 +60,7 @@ def lock_replaced(session: Session, base: KnowledgeBase, expected: int | None) -
 
 
 def mounted_revision(session: Session) -> Origin:
-    """Return the key of the base that the session sees, and the revision of it: the base may have gone on since."""
+    """Return the key and revision of the base that the session sees; the base may have newer revisions."""
     return session.mounts.filter(until=None).values_list("knowledge_base_id", "revision").first()
 
 

@@ -1,4 +1,4 @@
-"""What changes with the lengths of stored units: their rows, and the counts of every layer that shows them."""
+"""Changes the lengths of stored units in their rows and in the counts of every layer that shows them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ type Lengths = Mapping[int, tuple[int, int]]
 
 
 def set_lengths(lengths: Lengths) -> None:
-    """Set the new lengths of these units; counts are left to the caller."""
+    """Set the new lengths of these units; the caller updates the counts."""
     table = connection.ops.quote_name(LayerUnit._meta.db_table)
     with connection.cursor() as cursor:
         cursor.executemany(
@@ -28,8 +28,8 @@ def set_lengths(lengths: Lengths) -> None:
 def change_lengths(layer: KnowledgeLayer, lengths: Lengths) -> None:
     """Set new lengths of units of a sealed layer, and update the counts of every layer that shows them.
 
-    Must run inside a transaction. A writer of another layer that has read the old lengths already, and is over after
-    this, adds to its counts what was true before: `recount_layer` puts that right.
+    Must run inside a transaction. A concurrent writer of another layer may have read the old lengths and add wrong
+    values to its counts: `recount_layer` corrects them.
 
     Effects: the units' rows, one update for all layers that show the same of the units.
     """
@@ -59,7 +59,7 @@ def _above(layers: Sequence[int], seen: int) -> list[tuple[int, list[int]]]:
 
 @dataclass(frozen=True, slots=True)
 class _Shifts:
-    """By how much the lengths of some units change, as seen from layers above, of which some hide some of them."""
+    """The changes of the lengths of units, as seen from layers above, which may hide some of the units."""
 
     changes: Mapping[int, int]
     told: Mapping[int, Mapping[int, str]]

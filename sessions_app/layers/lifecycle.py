@@ -1,4 +1,4 @@
-"""Making, stacking, sealing and dropping layers."""
+"""Creates, stacks, seals and deletes layers."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -68,7 +68,7 @@ def keep_removals(session: Session, sealed: Sequence[KnowledgeLayer]) -> None:
 def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Empty the draft and put it on `parent`; one row, unless there is something to throw away.
 
-    What is on top of it is left to the caller: `restack_layer`, or `relink_layer` where nothing changes for it.
+    The caller moves the layers above it: `restack_layer`, or `relink_layer` if nothing changes for them.
     """
     if not draft.is_empty:
         _clear_layer(draft.pk)
@@ -83,25 +83,23 @@ def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
 
 
 def own_layers(session: Session) -> list[KnowledgeLayer]:
-    """Return what is above the session's draft, the lowest first: its context layers, then its journal."""
+    """Return the layers above the session's draft, the lowest first: its context layers, then its journal."""
     own_ids = session.journal.chain[1 : session.journal.chain.index(session.draft_id)]
     below = {layer.pk: layer for layer in KnowledgeLayer.objects.filter(pk__in=own_ids)} if own_ids else {}
     return [*(below[pk] for pk in reversed(own_ids)), session.journal]
 
 
 def draft_layers(session: Session) -> list[KnowledgeLayer]:
-    """Return what is between the mounted base and the session's own layers, the lowest first; the draft is the
-    last.
-    """
+    """Return the layers between the mounted base and the session's own layers, the lowest first; the draft is last."""
     lower_ids = session.draft.ancestry[: session.draft.ancestry.index(session.mounted_layer_id)]
     lower = {layer.pk: layer for layer in KnowledgeLayer.objects.filter(pk__in=lower_ids)} if lower_ids else {}
     return [*(lower[pk] for pk in reversed(lower_ids)), session.draft]
 
 
 def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
-    """Return the row of the session's journal source in one of its layers, making it if there is none.
+    """Return the row of the session's journal source in one of its layers; create it if necessary.
 
-    Whoever calls it holds the session's lock, or the layer alone.
+    The caller must hold the session's lock, or be the only user of the layer.
     """
     source = layer.sources.filter(source_id=session.journal_source_id).first()
     return source or KnowledgeSource.objects.create(
@@ -116,8 +114,7 @@ def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
 def prepare_journal(session: Session) -> None:
     """Assign the units of a large journal to its source, in short transactions, so that sealing it is quick.
 
-    Turns do neither this nor the indexing of words for pages: both are left to saves. Does nothing for an expired
-    session.
+    Saves do this and index the words for pages, so that turns need not. Does nothing for an expired session.
     """
     units_at_once = settings.MRPVM_UNITS_AT_ONCE
     is_ready = Session.objects.filter(pk=session.pk, journal__own_unit_count__lte=units_at_once).exists()

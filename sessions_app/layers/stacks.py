@@ -1,8 +1,8 @@
-"""What a session knows of its own, wherever it lies: in its layers, or saved into the base that it has mounted.
+"""A session's own units, in its layers or saved into the mounted base.
 
-The session's committed units are the truth. Its layers and, in a base, the units of its journal source are what these
-are found by; a mount makes the two agree again. What is staged in the draft hides what is saved below
-it, so what the session knows of that comes into its journal first.
+The session's committed units are authoritative. They are found by its layers and, in a base, by the units of its
+journal source; a mount makes these agree with the committed units. Units staged in the draft hide saved units below
+it, so the session's own ones among these are copied to its journal first.
 """
 
 from collections.abc import Sequence
@@ -62,10 +62,10 @@ def missing_units(session: Session, below: KnowledgeLayer) -> list[KnowledgeUnit
 
 
 def agree_with_units(session: Session) -> None:
-    """Make what the locked session finds as its own the units that it has: its draft may be on another base now.
+    """Make the layers of the locked session agree with its committed units: its draft may be on another base now.
 
-    What the base has of its earlier units is hidden from it, also what something else is shown for now: a draft may
-    take that away. What the base does not show comes into its journal.
+    Units in the base that the session no longer has are hidden from it, also if an equal unit is shown in their place.
+    Units that the base does not show are added to its journal.
     Effects: rows of the session's layers; none where the two agree.
     """
     own, saved = own_layers(session), _saved_hashes(session, session.draft.chain)
@@ -83,9 +83,9 @@ def agree_with_units(session: Session) -> None:
 
 
 def keep_own(session: Session, hashes: Sequence[str]) -> None:
-    """Copy the locked session's saved units with these hashes into its journal: its draft is about to hold equal ones.
+    """Copy the locked session's saved units with these hashes into its journal: its draft will get equal ones.
 
-    They stay there when the draft loses its own again. Costs by the hashes. Effects: rows of the session's journal.
+    They remain when the draft loses its units again. The cost depends on the hashes. Effects: rows of the journal.
     """
     index_units(session.journal, unheld_units(session, hashes))
 

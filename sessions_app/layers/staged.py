@@ -40,7 +40,7 @@ type OnBatch = Callable[[int], object]
 
 
 def unwatched(written_count: int) -> None:
-    """Do nothing: the watcher of a load that nobody waits for."""
+    """Do nothing; used for a load that nobody watches."""
 
 
 @contextlib.contextmanager
@@ -85,7 +85,7 @@ def locked_staged(layer_pk: int) -> KnowledgeLayer:
     """Return the staged layer as it now is, locked until the end of the running transaction, and note that it is used.
 
     Raises:
-        Conflict: it was taken for left over, because nobody wrote to it for too long.
+        Conflict: it was treated as abandoned, because nothing was written to it for too long.
     """
     layers = KnowledgeLayer.objects.select_for_update().filter(pk=layer_pk, kind=_STAGED, worked_at__isnull=False)
     layer = layers.first()

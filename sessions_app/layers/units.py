@@ -1,8 +1,8 @@
-"""What layers hold and what they show: units written, hidden, shown again and taken out, and the counts of that.
+"""Writes, hides, shows and removes units of layers, and updates the counts.
 
-One way for turns, context loads and sources alike. Of the units of a chain that have the same hash, the one in the
-highest layer is shown, of those that were not removed. This is decided when a layer changes and kept as `HiddenUnit`
-rows, so that reading has nothing to compare.
+Turns, context loads and sources all use these functions. Of the units of a chain with the same hash that were not
+removed, the one in the highest layer is shown. This is decided when a layer changes and stored as `HiddenUnit` rows,
+so that reading need not compare units.
 """
 
 from collections import defaultdict
@@ -175,7 +175,7 @@ def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit], *, own_too: bo
     other sources is stale, and not shown until it is stored again.
 
     Args:
-        own_too: the layer's own units may have been derived from them too; else they are newer, and are not stale.
+        own_too: whether the layer's own units may be derived from them too; else these are newer and not stale.
     """
     _check_unsealed(layer)
     hashes = dict(not_removed(layer, units).values_list("pk", "hash"))
@@ -218,7 +218,7 @@ def _take_away(layer: KnowledgeLayer, hashes: Mapping[int, str], change: HiddenU
 
 
 def _unmark(layer: KnowledgeLayer, units: Collection[int]) -> int:
-    """Delete what the layer says of stale units that go themselves now; return how many there were."""
+    """Delete the layer's stale marks of units that are being removed; return their number."""
     return take_out_hidings(layer, layer.hidden_units.filter(unit_id__in=units, change=HiddenUnit.Change.STALE))
 
 
@@ -325,7 +325,7 @@ def take_out_hidings(layer: KnowledgeLayer, hidings: QuerySet[HiddenUnit]) -> in
 def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Move an unsealed layer on top of another, or update it after a change of the one below.
 
-    Costs by the layer's own units, never by what is below. What is above is left to the caller. Effects: the
+    The cost depends only on the layer's own units. The caller updates the layers above. Effects: the
     layer's parent, ancestry, counts and hidden duplicates; removals of units that are no longer below it are deleted.
     """
     layer.parent = parent

@@ -1,10 +1,10 @@
-"""The stages of a frame, one a module, in running order.
+"""The stages of a frame, one per module, in running order.
 
-    detect    -> what is asked, and what the message states
-    plan      -> which retrievers and solvers, in which order
+    detect    -> the questions and statements of the message
+    plan      -> the retrievers and solvers to try, in order
     retrieve  -> evidence
     solve     -> an answer
-    validate  -> may it be given
+    validate  -> whether the answer is acceptable
 
-Each is a program (`mrpvm.kernel.calls`): it makes its plugin calls and returns their results.
+Each stage is a program (`mrpvm.kernel.calls`): it makes its plugin calls and returns their results.
 """

@@ -1,4 +1,4 @@
-"""Detect and admit: seed detectors in order until one delivers documents that hold."""
+"""Detect and admit: calls seed detectors in order until one returns valid documents."""
 
 from mrpvm.contracts import CallContext, DetectInput, Detection, PluginError, SeedDetector
 from mrpvm.conversation.rewriting import before_repeats
@@ -16,7 +16,7 @@ STAGE = "seed-detector"
 
 
 def detector_candidates(run: TurnRun) -> tuple[str, ...]:
-    """Return the detectors to try; the core orders them from pins, preferences and defaults only."""
+    """Return the detectors to try; only pins, preferences and defaults decide their order."""
     return candidates(
         run.request.pins.seed_detector,
         run.request.preferences.seed_detector,
@@ -27,13 +27,13 @@ def detector_candidates(run: TurnRun) -> tuple[str, ...]:
 
 
 def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None) -> Program[tuple[Execution, Admitted]]:
-    """Return the execution that delivered and what was admitted from it.
+    """Return the successful execution and the objects admitted from it.
 
     Args:
-        message: what the user said, or in a frame below the root the text of a task.
+        message: the user's message, or in a frame below the root the text of a task.
 
     Raises:
-        StageExhausted: DECOMPOSER_EMPTY_RESULT when nobody found an intent, else PLUGIN_STAGE_EXHAUSTED.
+        StageExhausted: DECOMPOSER_EMPTY_RESULT if no detector found an intent, else PLUGIN_STAGE_EXHAUSTED.
     """
     request = DetectInput(
         message=message,
@@ -75,12 +75,12 @@ def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None)
 
 
 def _referred(request: TurnRequest) -> tuple[HistoryMessage, ...]:
-    """Return what the message may refer to; a question asked again means what it meant the first time."""
+    """Return the earlier messages that the message may refer to; a repeated question has its first meaning."""
     return tuple(before_repeats(request.message, request.history)) if request.resolves_references else ()
 
 
 def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admitted]) -> PluginError | None:
-    """Add a detection's results to `admitted`, or return why they cannot be used."""
+    """Add a detection's results to `admitted`, or return the reason why they cannot be used."""
     if detection.status != "success":
         return None
     number = frame.first_unit_number
@@ -97,7 +97,7 @@ def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admi
 def exhausted(
     stage: str, tried: list[Execution], empty_code: str | None = None, empty_status: str | None = None
 ) -> StageExhausted:
-    """Return the error of a stage whose candidates all failed; a failed model provider gives the code."""
+    """Return the error of a stage whose candidates all failed; it has the code of a failed model provider, if any."""
     empty = bool(tried) and all(execution.status == empty_status for execution in tried)
     codes = [execution.error.code for execution in tried if execution.error]
     blamed = next((code for code in reversed(codes) if code in MODEL_ERROR_CODES), None)
@@ -111,7 +111,7 @@ def exhausted(
 
 
 def _said(execution: Execution) -> dict[str, str]:
-    """Return an error's code and message; an exception's own text stays in the trace, it may name files."""
+    """Return an error's code and message, without an exception's own text, which may contain file names."""
     error = execution.error
     if error is None:
         return {}

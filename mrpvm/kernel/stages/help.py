@@ -1,4 +1,4 @@
-"""Help: external programs asked about a frame's intents, before its solvers work on a view of the evidence."""
+"""Help: calls external programs (wrappers) on a frame's intents before its solvers use a view of the evidence."""
 
 from dataclasses import dataclass
 
@@ -17,9 +17,9 @@ STAGE = "helper"
 
 
 def ask_helpers(run: TurnRun, frame: Frame, view: EvidenceView, cause: Cause) -> Program[tuple[HelperOutput, ...]]:
-    """Return what wrappers contribute to the view's intents; a failure is an output too, and never the turn's end.
+    """Return the outputs of wrappers for the view's intents; a failure is an output too and does not end the turn.
 
-    For each intent wrappers are asked in order until one succeeds. Without wrappers this costs nothing.
+    For each intent wrappers are called in order until one succeeds.
     """
     wrappers = run.registry.wrappers
     if not wrappers:
@@ -39,7 +39,7 @@ def ask_helpers(run: TurnRun, frame: Frame, view: EvidenceView, cause: Cause) ->
 
 @dataclass(frozen=True, slots=True)
 class _CallPlace:
-    """Where in the frame a call stands, and what it follows from."""
+    """The position of a call in the frame, and its cause."""
 
     slot: int
     attempt: int

@@ -15,14 +15,14 @@ STAGE = "planner"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """The plan in force and the execution it came from."""
+    """The current plan and the execution that returned it."""
 
     plan: Plan
     execution: Execution
 
 
 def planner_candidates(run: TurnRun) -> tuple[str, ...]:
-    """Return the planners to try: a pinned one alone, else the preferred one, the defaults and the others."""
+    """Return the planners to try: only the pinned one if there is one, else the preferred one, defaults and others."""
     return candidates(
         run.request.pins.planner,
         run.request.preferences.planner,
@@ -33,7 +33,7 @@ def planner_candidates(run: TurnRun) -> tuple[str, ...]:
 
 
 def plan_first(run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None) -> Program[Planned | None]:
-    """Return the plan made from the intents alone; None when the planner delivered none."""
+    """Return the plan before retrieval; None if the planner returned none."""
     execution: Execution = yield from _call(run, frame, planner_id, cause, "post-seed", (), None, GuidanceUnits())
     if execution.value is None:
         return None
@@ -49,7 +49,7 @@ def plan_again(
     guidance: GuidanceUnits,
     phase: str = "post-kb",
 ) -> Program[Planned]:
-    """Return the plan in force after retrieval or solving; a planner without a new one keeps the earlier."""
+    """Return the plan after retrieval or solving; if the planner returns no new one, the earlier plan stays."""
     execution: Execution = yield from _call(
         run,
         frame,
@@ -105,7 +105,7 @@ def _plan_input(
     prior: Plan | None,
     guidance: GuidanceUnits,
 ) -> PlanInput:
-    """Return everything a planner may look at."""
+    """Return the input of a planner."""
     return PlanInput(
         phase=phase,  # type: ignore[arg-type]
         current_message=run.request.message,
@@ -129,7 +129,7 @@ def _plan_input(
 
 
 def _adopt(run: TurnRun, frame: Frame, execution: Execution, plan: Plan, phase: str) -> Planned:
-    """Fit the plan to what may run: registered plugins, pins alone, preferences first."""
+    """Return the plan restricted to registered plugins and pins, with preferences first."""
     run_request = run.request
     limit = run_request.limits.max_plugins_per_stage
 

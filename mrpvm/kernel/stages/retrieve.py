@@ -1,4 +1,4 @@
-"""Retrieve: KB plugins in plan order until evidence suffices."""
+"""Retrieve: calls KB plugins in plan order until the evidence suffices."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ STAGE = "kb"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceView:
-    """What one KB plugin found, as one view to solve from."""
+    """The evidence that one KB plugin found, as a view for solvers."""
 
     execution: Execution
     evidence: tuple[Evidence, ...]
@@ -34,15 +34,15 @@ class EvidenceView:
 
     @property
     def entry_count(self) -> int:
-        """Return how many evidence entries the view holds."""
+        """Return the number of evidence entries in the view."""
         return sum(len(item.entries) for item in self.evidence)
 
 
 @dataclass(slots=True, kw_only=True)
 class Retrievals:
-    """The frame's retrieval so far: plugins still to ask, what was found, who failed.
+    """The frame's retrieval so far: plugins still to call, views found, and failures.
 
-    `views` holds what each plugin found for the frame, under whichever planner: asked again it would find the same.
+    `views` holds the view of each plugin, under any planner: a second call would find the same.
     """
 
     remaining: deque[str]
@@ -55,9 +55,9 @@ class Retrievals:
 
 
 def next_view(run: TurnRun, frame: Frame, retrievals: Retrievals, cause: Cause | None) -> Program[EvidenceView | None]:
-    """Return the next sufficient view, or, once nobody is left to ask, the fullest insufficient one.
+    """Return the next sufficient view, or, if no plugin is left, the insufficient view with the most entries.
 
-    None when every plugin asked in this call failed.
+    Return None if every plugin called here failed.
     """
     fullest: EvidenceView | None = None
     while retrievals.remaining:
@@ -119,6 +119,6 @@ def _summary(view: EvidenceView) -> RetrievalSummary:
 
 
 def _fates(ledger: tuple[LedgerEntry, ...]) -> tuple[LedgerEntry, ...]:
-    """Leave out the offered row of a unit that has a later one; the execution's output has every row."""
+    """Return the rows without the offered row of a unit that has a later one; the execution's output has all rows."""
     decided = {row.unit_id for row in ledger if row.step != "offered"}
     return tuple(row for row in ledger if row.step != "offered" or row.unit_id not in decided)

@@ -1,4 +1,4 @@
-"""Solve: one branch is one solver over one evidence view."""
+"""Solve: a branch is one solver on one evidence view."""
 
 from dataclasses import dataclass
 
@@ -25,13 +25,13 @@ class Branch:
 
     @property
     def answer(self) -> Answer | None:
-        """Return the solver's answer, if it delivered one."""
+        """Return the solver's answer, if it returned one."""
         return self.execution.value.answer if self.execution.value is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolverAttempt:
-    """Where a solver is tried: over which view, at which place, and why."""
+    """An attempt of a solver: its view, place and cause."""
 
     solver_id: str
     planner_id: str
@@ -93,8 +93,8 @@ def solve(run: TurnRun, frame: Frame, attempt: SolverAttempt, seed_ids: tuple[st
 def _writes(run: TurnRun, frame: Frame, attempt: SolverAttempt) -> Writes | None:
     """Return the type of this attempt's deltas, None without a streaming client or with several texts.
 
-    They are drafts unless the text will be the turn's answer unchanged: in the root frame, without a validator and
-    without a competing candidate.
+    The deltas are drafts unless the text will certainly be the turn's answer: in the root frame, without a validator
+    and without a competing candidate.
     """
     if not run.request.is_streamed or len(frame.intents) != 1:
         return None
@@ -111,7 +111,7 @@ def _writes(run: TurnRun, frame: Frame, attempt: SolverAttempt) -> Writes | None
 
 
 def _complaint(frame: Frame, solution: Solution) -> PluginError | None:
-    """Return what is wrong with a solution: its groups are the intents, success has an answer, which can be stored."""
+    """Return what is wrong with a solution: groups other than the intents, success without answer, unstorable text."""
     if solution.status == "needs-decomposition":
         return None
     refs = [group.intent_ref for group in solution.answer.groups] if solution.answer else []

@@ -1,4 +1,4 @@
-"""Validate: every registered validator, cheap ones first, until the first rejection."""
+"""Validate: calls all registered validators, cheap ones first, until the first rejection."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _COSTS = ("cheap", "moderate", "expensive")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationVerdict:
-    """What the validators said; `accepted_by_all` is false when none could judge."""
+    """The verdict of the validators; `accepted_by_all` is false if none could judge."""
 
     rejected_by: str | None
     reason: str

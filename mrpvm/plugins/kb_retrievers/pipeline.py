@@ -1,4 +1,4 @@
-"""The way from intents to evidence that all KB plugins share; a plugin adds its policy and its backends."""
+"""The retrieval pipeline that all KB plugins share; a plugin adds its policy and its backends."""
 
 import re
 from collections import Counter
@@ -34,12 +34,12 @@ from mrpvm.values import (
 )
 
 _RELATED_WEIGHT = 0.5
-"""What "weight" counts beside "heavy", and "open" beside "close", which the question itself says."""
+"""The weight of related terms, such as "weight" for "heavy" and "open" for "close"."""
 SPARE_CANDIDATES = 6
-"""Hits beyond an intent's results, so that boosts, doubles and sections can change them; each costs a ledger row."""
+"""Extra hits, so that boosts, duplicates and sections can change the results; each costs a ledger row."""
 _MEASURE = re.compile(r"\bhow (\w+)", re.IGNORECASE)
 MOST_HOLDING_ONE_WORD = 5
-"""Units with the only word of a question, up to which it names what it is about."""
+"""A question with a single word needs no terms from the conversation if at most this many units have the word."""
 STANDS_ALONE = "no term of the conversation was added: one unit holds all words of the question"
 MAX_QUERY_TERMS = 32
 """A whole text as a question is searched by its first terms only."""
@@ -47,7 +47,7 @@ MAX_QUERY_TERMS = 32
 
 @dataclass(frozen=True, slots=True)
 class BackendFindings:
-    """What the backends of a plugin offer for one intent, and what they say about it."""
+    """The candidates that a plugin's backends found for one intent, and their notes."""
 
     candidates: Sequence[UnitCandidate]
     seen_count: int
@@ -55,10 +55,10 @@ class BackendFindings:
 
 
 type FindCandidates = Callable[[ContextProfile, RetrieveInput, CallContext], BackendFindings]
-"""Gives the stored candidates of one intent; the units of the running turn are there to be reasoned with."""
+"""Returns the stored candidates of one intent; the units of the running turn are passed for inference."""
 NOTHING_RECALLED = Recall()
 _NEWEST, _LATER_TOLD = 50, 4
-"""How many of the newest units are looked through for what was told later of the same thing, and how many are given."""
+"""How many of the newest units are searched for later statements on the same topic, and how many are returned."""
 
 
 def retrieve_evidence(
@@ -68,10 +68,10 @@ def retrieve_evidence(
     find: FindCandidates,
     notes: tuple[str, ...] = (),
 ) -> Retrieval:
-    """Return evidence for each intent, its guidance, and the ledger of every unit that was looked at.
+    """Return evidence and guidance for each intent, and the ledger of every unit that was considered.
 
     Args:
-        notes: what holds for the whole retrieval; the notes of each intent follow.
+        notes: notes on the whole retrieval; those on each intent follow.
     """
     guidance = _as_guidance(context.knowledge.guidance(GUIDANCE_LIMIT))
     evidence: list[Evidence] = []
@@ -113,10 +113,10 @@ def retrieve_evidence(
 
 
 def _without_needless(request: RetrieveInput, profile: ContextProfile, context: CallContext) -> RetrieveInput:
-    """Return the request without what the conversation adds where the message does not need it.
+    """Return the request without terms from the conversation if the message does not need them.
 
-    A question that refers to nothing stands alone if one unit holds all its words; a single word tells that only
-    where few units have it.
+    A question without references needs none if one unit has all its words; a single word suffices only if few units
+    have it.
     """
     measure = set(text_terms(" ".join(_MEASURE.findall(profile.query_text))))  # "how long" names nothing
     terms = dict.fromkeys((term for term in profile.query_terms[:MAX_QUERY_TERMS] if term not in measure), 1.0)
@@ -132,9 +132,9 @@ def _without_needless(request: RetrieveInput, profile: ContextProfile, context: 
 
 
 def _with_later_told(chosen: ChosenEntries, context: CallContext) -> ChosenEntries:
-    """Return the choice with what the conversation said later of what the best entry tells, and the next message.
+    """Return the choice with later messages of the conversation on the topic of the best entry, and the next message.
 
-    It may share no word with the question.
+    These may share no word with the question.
     """
     best = next(iter(chosen.entries), None)
     if best is None or best.store != "session" or best.unit.source_type != CHAT_TURN:
@@ -143,7 +143,7 @@ def _with_later_told(chosen: ChosenEntries, context: CallContext) -> ChosenEntri
     later = [hit for hit in reversed(context.knowledge.newest(_NEWEST)) if _is_later(hit, best.unit)]
     terms = set(text_terms(best.unit.text))
     is_about_same = [True, *(not terms.isdisjoint(text_terms(hit.unit.text)) for hit in later)]
-    # A message that goes on about the same may name it by a pronoun alone.
+    # A later message on the same topic may only have a pronoun for it.
     about_same = [hit for hit, *near in zip(later, is_about_same, is_about_same[1:], strict=False) if any(near)]
     taken = [hit for hit in about_same[-_LATER_TOLD:] if hit.unit.id not in known]
     return _with_hits(chosen, taken, "was told later than what was found")
@@ -171,9 +171,9 @@ def _with_hits(chosen: ChosenEntries, taken: Sequence[ScoredUnit], note: str) ->
 def _with_surroundings(
     chosen: ChosenEntries, intent: Intent, profile: ContextProfile, context: CallContext
 ) -> ChosenEntries:
-    """Return the choice with what stands around it in its sources, where an answer of several sentences is asked for.
+    """Return the choice with neighbouring units of its sources, if an answer of several sentences is asked for.
 
-    A request for a summary that names nothing takes what came last, one for what was told what the session holds.
+    A request for a summary without a topic takes the newest units, one about the conversation the session's own units.
     """
     requested = request_of(intent.target)
     if requested is None or not requested.is_ordered:
@@ -198,7 +198,7 @@ def _with_surroundings(
 
 
 def assess(evidence: Evidence) -> IntentAssessment:
-    """Return how far the evidence of one intent goes."""
+    """Return how sufficient the evidence of one intent is."""
     units, strategy_count = [entry.unit for entry in evidence.entries], len(evidence.guidance.strategy)
     needed = evidence.profile.needed_roles
     return IntentAssessment(
@@ -219,11 +219,10 @@ def assess(evidence: Evidence) -> IntentAssessment:
 def lexical_hits(
     profile: ContextProfile, recall: Recall | None, context: CallContext, limit: int | None = None
 ) -> Sequence[ScoredUnit]:
-    """Return the units that share a term with the intent, or with what it means besides, best first.
+    """Return the units that share a term or a related term with the intent, best first.
 
-    Whoever asks how heavy a thing is may find its weight.
-    A term counts as often as the question says it. Unless `limit` says otherwise, they are a few more than the intent
-    asks for.
+    A question with "how heavy" also finds units with "weight". A term counts as often as the question contains it.
+    Without `limit` a few more units than the intent asks for are returned.
     """
     said = Counter(text_terms(profile.query_text))
     terms = {term: float(max(1, said[term])) for term in profile.query_terms[:MAX_QUERY_TERMS]}
@@ -238,7 +237,7 @@ def lexical_hits(
 
 
 def lexical_candidates(hits: Sequence[ScoredUnit], recall: Recall | None) -> list[UnitCandidate]:
-    """Return the hits with BM25 relative to the best of them; those of documents in use are lifted later."""
+    """Return the hits with their BM25 score relative to the best; hits in preferred documents are boosted later."""
     best = max((hit.score for hit in hits), default=0.0)
     in_use = (recall or NOTHING_RECALLED).documents
     return [
@@ -251,13 +250,13 @@ def lexical_candidates(hits: Sequence[ScoredUnit], recall: Recall | None) -> lis
 
 
 def find_lexically(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> BackendFindings:
-    """Return what one search for the intent's terms finds."""
+    """Return the results of one search for the intent's terms."""
     hits = lexical_hits(profile, request.recall, context)
     return BackendFindings(lexical_candidates(hits, request.recall), len(hits))
 
 
 def matched_by(hit: ScoredUnit) -> str:
-    """Return BM25's score and the terms that made it, each with the fields it is in, in words."""
+    """Return in words the BM25 score and its terms, each with the fields that contain it."""
     shares = sorted((-score, term) for term, score in hit.term_scores.items() if score > 0)
     fields = fields_of(hit.unit, hit.term_scores.keys())
     listed = ", ".join(f"{term} {-score:.2f}{_where(term, fields[term])}" for score, term in shares)

@@ -1,4 +1,4 @@
-"""What the shipped retrievers keep of a source: its figures, and the same to be read."""
+"""The artifacts that the built-in retrievers store of a source: its statistics as JSON and as Markdown."""
 
 import hashlib
 import json
@@ -9,9 +9,9 @@ from mrpvm.english.text import collapse
 
 
 def note_source(plugin_id: str, source: SourceText) -> SourceReply:
-    """Return `<sourceId>.json` and `<sourceId>.summary.md`; `skipped` where nothing can be kept.
+    """Return `<sourceId>.json` and `<sourceId>.summary.md`; `skipped` if nothing can be stored.
 
-    `deriveModel` is null: no model derives anything here.
+    `deriveModel` is null, because no model is used here.
     """
     if not source.keeps_artifacts:
         return SourceReply(status="skipped")

@@ -1,4 +1,4 @@
-"""A plan from a base plan: candidates scored and arranged, with every reason."""
+"""Makes a plan from a base plan: scores and arranges the candidates and records the reasons."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ KB_PLUGINS = ("kb-fast", "kb-balanced", "kb-thinkingdb")
 SOLVERS = ("gs-symbolic", "gs-llm-fast", "gs-llm-deep")
 """Default plans."""
 DISPATCH_CONFIDENCE = 0.7
-"""Confidence from which metadata alone justify direct dispatch."""
+"""The confidence from which metadata alone justify direct dispatch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BasePlan:
-    """The order that a planner has in mind before anything is scored, and why."""
+    """The order of a planner before scoring, with the reason."""
 
     kb: tuple[str, ...]
     solvers: tuple[str, ...]
@@ -25,11 +25,11 @@ class BasePlan:
 
 
 type Arrange = Callable[[Sequence[RankedCandidate], Signals], Sequence[RankedCandidate]]
-"""Gives those of the ranked candidates that are to be tried, in order."""
+"""Returns the ranked candidates to try, in order."""
 
 
 def make_plan(planner_id: str, request: PlanInput, signals: Signals, base: BasePlan, arrange: Arrange) -> Plan:
-    """Return the order of candidates, what was left out, and why."""
+    """Return the order of candidates, the candidates left out, and the reasons."""
     kbs, left_kbs = _order(request, request.kb_descriptors, base.kb, signals, arrange)
     solvers, left_solvers = _order(request, request.goal_solver_descriptors, base.solvers, signals, arrange)
     solver_order = tuple(item.plugin_id for item in solvers)
@@ -71,13 +71,13 @@ def _decomposition(request: PlanInput, signals: Signals) -> tuple[bool, str | No
 
 
 def _is_broad(request: PlanInput) -> bool:
-    """Return whether the frame's one task is too broad: there is weak evidence in every view."""
+    """Return whether the frame's only task is too broad: the evidence of every view is weak."""
     weak = [item.evidence_count > 0 and not item.sufficient for item in request.retrievals]
     return len(request.intents) == 1 and bool(weak) and all(weak)
 
 
 def _dispatch(request: PlanInput, solver_order: Sequence[str]) -> tuple[str, ...]:
-    """Return the basis on which the first solver may be dispatched directly."""
+    """Return the basis for dispatching the first solver directly."""
     if request.pins.goal_solver:
         return (f"direct dispatch of {request.pins.goal_solver}: pinned",)
     if not solver_order:

@@ -1,4 +1,4 @@
-"""The score of a candidate, part by part, so that the choice can be explained."""
+"""Scores candidates in separate parts, so that the choice can be explained."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class RankedCandidate:
 
     @property
     def as_score(self) -> CandidateScore:
-        """The score as the plan carries it; parts that add nothing are left out."""
+        """Return the score for the plan; parts of 0 are left out."""
         parts = {name: round(value, _DECIMALS) for name, value in self.parts if abs(value) >= 10**-_DECIMALS}
         return CandidateScore(plugin_id=self.descriptor.id, score=round(self.score, _DECIMALS), parts=parts)
 
@@ -34,7 +34,7 @@ def rank(
     """Return the candidates by score, then plan position, then id.
 
     Args:
-        utilities: learned ones; a plugin without one counts as untried.
+        utilities: the learned utilities; a plugin without one counts as untried.
     """
     ranked = [_scored(descriptor, plan, signals, utilities) for descriptor in descriptors]
     return sorted(ranked, key=lambda item: (-item.score, _position(item.descriptor.id, plan), item.descriptor.id))

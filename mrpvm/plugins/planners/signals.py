@@ -1,4 +1,4 @@
-"""What a planner reads from the turn: never from rendered history, whose words come from answers."""
+"""The signals that a planner reads from the turn; rendered history is not used, because it has words of answers."""
 
 import re
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _SPLIT = re.compile(r"\b(?:decompose|split|sub-?tasks?|break (?:it |this |them )
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
-    """Wishes and cues of one turn."""
+    """The signals of one turn."""
 
     acts: frozenset[str]
     topics: frozenset[str]

@@ -93,14 +93,14 @@ def _change(
 def _keep_many_own(session: Session, hashes: Sequence[str], watch: OnBatch, wait_ms: int) -> None:
     """Do most of the work of `keep_own` in short transactions if there are many units.
 
-    Search results do not change meanwhile: the units are found in the saved layer and in the journal alike.
+    Search results do not change meanwhile: of equal units in the journal and in a saved layer only one is shown.
 
     Args:
-        watch: called between transactions; what it raises ends the work.
-        wait_ms: how long each of them waits for a running turn.
+        watch: called between transactions; an exception that it raises ends the work.
+        wait_ms: how long each transaction waits for a running turn.
 
     Raises:
-        Conflict: TURN_IN_PROGRESS; a turn would find the two side by side.
+        Conflict: TURN_IN_PROGRESS, a turn was still running after `wait_ms`.
         NotFound, Expired: as for `lock_session`.
     """
     unheld = unheld_units(Session.objects.select_related("journal").get(pk=session.pk), hashes)

@@ -1,7 +1,7 @@
-"""A recorded turn run again: replay, experiments of trials with changes, the searches for causes and through time.
+"""Reruns of a recorded turn: replays, experiments of trials with changes, searches for causes and through time.
 
-All of it reads the conversation and changes nothing of it, so a viewer may ask for it. Experiments are kept with who
-ran them; whoever ran one may remove it, and so may editors.
+They read the conversation and never change it, so viewers may run them. Experiments are stored with their author, who
+may delete them; so may editors.
 """
 
 from collections.abc import Mapping

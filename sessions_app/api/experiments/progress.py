@@ -1,4 +1,4 @@
-"""A running experiment as a stream of server-sent events: trials as they end, and at last the whole."""
+"""A running experiment as a stream of server-sent events: each trial when it ends, and finally the whole experiment."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Which session a request of the dialect talks in, and the call that it makes of it."""
+"""Finds the session of a request of the OpenAI dialect, and makes the call for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -60,7 +60,7 @@ def asked_in(view: ApiView, body: Mapping[str, Any], said: SplitMessages, api: s
         system_prompt=said.system_prompt,
         choices=replace(choices_of(dict(native)), model=wish),
         base=None if kb_id is None else knowledge_base(view.project, kb_id),
-        # Words that a stop text would take back again must not go out while they are written.
+        # Text that a stop sequence would remove must not be sent while it is written.
         is_streamed=bool(body.get("stream")) and not sampling.stop,
         takes_commands=view.request.headers.get(COMMANDS_HEADER, "").strip().lower() == "on",
         sampling=sampling,

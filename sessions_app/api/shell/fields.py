@@ -1,4 +1,4 @@
-"""Fields that take a JSON value for what it is: a number is no text, a text is no number, 1 is no truth."""
+"""Fields that accept only their own JSON type: a number is not a text, a text not a number, and 1 not `true`."""
 
 from typing import Any
 

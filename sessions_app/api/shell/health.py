@@ -19,7 +19,7 @@ KEPT_SECONDS = 1.0
 
 
 class _Kept:
-    """The latest results; one thread at a time checks."""
+    """The latest results of the checks; only one thread at a time runs these."""
 
     def __init__(self) -> None:
         self._lock = Lock()

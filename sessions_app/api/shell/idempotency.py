@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a write that is sent again gets the answer of the first time, and nothing is done twice."""
+"""`Idempotency-Key`: a repeated write gets the first answer again, and nothing is done twice."""
 
 import hashlib
 import json
@@ -76,7 +76,7 @@ def settle_claim(claim: KeptAnswer, response: HttpResponseBase, *, is_done: bool
 
 
 def _keep(claim: KeptAnswer, response: HttpResponseBase, body: bytes) -> None:
-    """Keep an answer; where that fails the request was carried out anyway, so it is answered."""
+    """Store an answer; if that fails the error is only logged, because the request was carried out."""
     headers = {name: value for name, value in response.items() if name.lower() not in _NOT_KEPT}
     try:
         keep_answer(claim, response.status_code, headers, body)

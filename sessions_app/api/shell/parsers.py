@@ -26,7 +26,7 @@ class JSONObjectParser(BaseParser):
 
         Raises:
             ParseError: malformed, not an object, not UTF-8, too deep, or text that is not Unicode.
-            TooLarge: BODY_TOO_LARGE; behind the server's own limit, which refuses earlier.
+            TooLarge: BODY_TOO_LARGE; the server's own limit usually refuses the body earlier.
         """
         limit = settings.MRPVM_MAX_BODY_BYTES
         raw = stream.read(limit + 1)

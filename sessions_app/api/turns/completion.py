@@ -1,4 +1,4 @@
-"""What a turn's answer looks like to the client who asked: the chat completion and the events of a stream."""
+"""A turn's answer for the client: the chat completion and the events of a stream."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any

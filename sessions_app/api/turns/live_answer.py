@@ -1,4 +1,4 @@
-"""An answer that goes out while a model writes it, and what is left to send when it is whole."""
+"""Sends an answer while a model writes it, and the rest when it is complete."""
 
 from collections.abc import Collection, Iterator
 

@@ -1,4 +1,4 @@
-"""What clients call a turn in order to continue from it: one name in both APIs."""
+"""The id by which clients continue from a turn, the same in both APIs."""
 
 _START = "resp_"
 

@@ -20,7 +20,7 @@ _LAST_WORDS_SECONDS = 0.05
 
 
 class Ending(Enum):
-    """Why a stream ends before its work does: what the error of its last words says."""
+    """Why a stream ends before its work does; the last event has an error for it."""
 
     SHUTDOWN = "SERVER_SHUTTING_DOWN"
     ACCESS = "UNAUTHENTICATED"

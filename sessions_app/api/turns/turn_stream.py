@@ -1,4 +1,4 @@
-"""A turn that runs on a thread of its own while its answer is streamed."""
+"""Runs a turn on a separate thread while its answer is streamed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol

@@ -1,10 +1,11 @@
-"""What a search has to know of a chain of layers before it reads a posting, by one statement.
+"""Reads by one SQL statement what a search needs to know of a chain of layers before it reads postings.
 
-It is written by hand: each of its parts would else be a query of every turn. Utterances are looked for layer by layer,
-so that the index ends the search at the first one, whatever number of rows the database expects.
+The statement is written by hand, because each of its parts would otherwise be a separate query in every turn.
+Utterances are searched layer by layer, so that the index stops at the first one, whatever number of rows the planner
+expects.
 
-What sealed layers hide never changes, so a process remembers it: a base whose sources were replaced often hides more
-than it shows, and a turn would read all of that. Only what is above the remembered layer is read.
+The units that sealed layers hide never change, so each process caches them: a base whose sources were replaced often
+hides more units than it shows. Only the layers above the cached one are read.
 """
 
 from collections import OrderedDict, defaultdict
@@ -43,7 +44,7 @@ class Packing:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """The keys of units that a chain does not show, by the layer that holds them."""
+    """The keys of the units that a chain hides, by the layer of the units."""
 
     by_layer: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
@@ -72,7 +73,7 @@ class Hidden:
 
 
 class Marks(NamedTuple):
-    """The highest keys of units, hidings and layers: what has a higher one came later."""
+    """The highest keys of units, hidings and layers; rows with higher keys are newer."""
 
     unit: int = 0
     hiding: int = 0
@@ -123,7 +124,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
         else:
             layers[layer] = _SealedLayer(word, count, bool(is_said), version, number, bool(is_guiding))
     if below and layers[chain[known]].sealed_at != below.sealed_at:
-        # The layer that was remembered was never committed, and another one has its key now.
+        # The cached layer was never committed, and its key now belongs to another layer.
         _remembered.forget(chain[known])
         return resolve_chain(chain)
     hidden = _hidden(chain, below.hidden if below else Hidden(), changes, layers)

@@ -1,12 +1,11 @@
-"""Packed postings of large sealed layers: the same exact BM25 as over rows, for far less a posting.
+"""Packed postings of large sealed layers: the same exact BM25 as over rows, at a much lower cost per posting.
 
-A term's postings of one layer are in one value: the pairs of frequency and length that occur in it, the units' numbers,
-and for each number which pair is its. What a posting gives to a score depends on its pair alone, so it is computed once
-for each pair, by the operations and in the order in which `ranking` computes it for rows: scores are equal to the last
-bit, whatever part of a view is packed.
+The postings of a term in one layer are one value: the distinct pairs of frequency and length, the numbers of the
+units, and the pair of each number. The score of a posting depends only on its pair, so it is computed once for each
+pair, by the same operations in the same order as `ranking` does it for rows: scores are equal to the last bit,
+whatever part of a view is packed.
 
-What was said in a conversation is found by its neighbours' words too, so its postings are packed apart and come out as
-the rows that they were: a layer that holds some of it is read no slower for all else.
+Utterances are found by their neighbours' words too, so their postings are packed separately and unpacked to rows.
 """
 
 from collections import defaultdict
@@ -78,7 +77,7 @@ class Postings:
         return cls(words[2 + 2 * pairs :], codes, frequencies.astype(np.float64), lengths.astype(np.float64))
 
     def without(self, hidden: Array) -> Self:
-        """Return what is left when units are hidden; `hidden` says of each number whether it is."""
+        """Return the postings without hidden units; `hidden` is true for the number of each hidden unit."""
         seen = ~hidden[self.numbers]
         return type(self)(self.numbers[seen], self.codes[seen], self.frequencies, self.lengths)
 

@@ -1,7 +1,7 @@
-"""What a session saw at an earlier moment, made from layers that have only grown since.
+"""Reconstructs what a session saw at an earlier moment, from layers that have only grown since.
 
-Which of several equal units is shown is decided by the same rule as when a layer changes (`visibility`): of those that
-were not removed by then, the one in the highest layer. So nothing of that has to be kept for earlier moments.
+The rule for equal units is the same as when a layer changes (`visibility`): of those that were not removed by then, the
+one in the highest layer is shown. So nothing need be stored for earlier moments.
 """
 
 from collections import defaultdict
@@ -38,7 +38,7 @@ class SeenLayers:
 
 
 def past_view(session: Session, seen: SeenLayers) -> EffectiveView:
-    """Return what the session saw at that moment; its cost grows with the session's own units alone.
+    """Return what the session saw at that moment; the cost depends only on the session's own units.
 
     Raises:
         LayersGone: the mounted layer was removed.

@@ -108,19 +108,17 @@ class EffectiveView:
         return replace(cls.of_layer(session.journal), drafts=tuple(drafts), own_sources=saved)
 
     def store_of(self, layer_id: int, source: int | None) -> Store:
-        """Return the store of a unit by its layer and source row; what the session itself said stays its own when
-        saved.
-        """
+        """Return the store of a unit by its layer and source row; saved units of the session remain its own."""
         if layer_id in self.session_layers or source in self.own_sources:
             return "session"
         return "draft" if layer_id in self.drafts else "kb"
 
 
 class Keep(Protocol):
-    """Stores a plugin's artifacts by their units' keys."""
+    """Callback that stores a plugin's artifacts by the keys of their units."""
 
     def __call__(self, plugin_id: str, version: str, contents: Mapping[int, bytes]) -> None:
-        """Store them, or leave it."""
+        """Store the artifacts, or skip them."""
 
 
 class SessionKnowledge:
@@ -355,7 +353,7 @@ def _best(scores: Mapping[int, float], limit: int) -> list[int]:
 class PluginKnowledge:
     """`mrpvm.contracts.KnowledgePort` over a session's view, for one plugin; `keep` is None where nothing is kept.
 
-    What the database cannot do now leaves every method as StorageUnavailable, which is no plugin's failure.
+    If the database fails, every method raises StorageUnavailable, which does not count as a failure of the plugin.
     """
 
     view: SessionKnowledge
@@ -369,12 +367,12 @@ class PluginKnowledge:
 
     @outages_told()
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Return what the view has of it."""
+        """Return the guidance of the view."""
         return self.view.guidance(limit)
 
     @outages_told()
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
-        """Return what came last into the view."""
+        """Return the newest units of the view."""
         return self.view.newest(limit)
 
     @outages_told()

@@ -1,4 +1,4 @@
-"""BM25 over the postings of one search: each unit's score, and what each term gave to it."""
+"""BM25 over the postings of one search: each unit's score, and each term's part in it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -79,7 +79,7 @@ class SearchScores:
 
     @property
     def highest_score(self) -> float:
-        """Return what no unit's score can pass."""
+        """Return an upper bound of all units' scores."""
         return sum(self.gains.values()) + len(self.speakers) * self.speaker_gain
 
     @classmethod

@@ -1,8 +1,8 @@
-"""What was said just before and after: in a conversation, a unit is found by its neighbours' words too.
+"""Windows of utterances: in a conversation, a unit is also found by the words of its neighbours.
 
-Conversations spread one thing over several utterances, a question and its answer say. So when a search meets
-utterances, each term's frequency spreads to the neighbours, less with distance; nothing is indexed twice, and a unit
-that is hidden or removed neither gives nor takes anything.
+One topic is often spread over several utterances, such as a question and its answer. So when a search finds
+utterances, each term's frequency counts for the neighbours too, less with distance. Nothing is indexed twice, and
+hidden or removed units are ignored.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ type TermPostings = list[tuple[int, int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The neighbours of some utterances, themselves included, each with its share.
+    """The neighbours of utterances, including these, each with its share.
 
     `lengths` are those of the windows, in tenths; a full one counts as one utterance, so that utterances and other
     units are held against the same average length.

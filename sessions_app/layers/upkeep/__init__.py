@@ -1,1 +1,1 @@
-"""Upkeep of layers in the background: long chains folded, large layers packed, old ones indexed again."""
+"""Upkeep of layers in the background: folds long chains, packs large layers and reindexes outdated ones."""

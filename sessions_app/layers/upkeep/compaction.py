@@ -1,4 +1,4 @@
-"""Folding a long chain of layers into a short one that shows exactly the same.
+"""Folds a long chain of layers into a short one that shows exactly the same units.
 
 The upper layers of a base's chain are written once more as one layer: in a staged layer, in short transactions, while
 searches read the old ones. A last transaction points the base at it. Layers are never changed or deleted
@@ -45,7 +45,7 @@ _refused: dict[int, tuple[int, object]] = {}
 
 
 class FoldedWrongly(Exception):
-    """The folded layer does not hold what the base shows: a defect, for which nothing of it was published."""
+    """The folded layer does not hold what the base shows; this is a defect, and nothing was published."""
 
 
 def compact_long_chains(
@@ -111,7 +111,7 @@ def _is_mostly_removed(counts: Sequence[tuple[int, int]], few: int) -> bool:
 def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None) -> bool:
     """Fold the upper layers of the base's chain into one; return whether there was anything to fold.
 
-    The base's revision stays, for nobody sees a difference: units, ranks and scores are those of before.
+    The base's revision does not change, because units, ranks and scores stay the same.
 
     Raises:
         Conflict: the base has changed meanwhile, one of its sources is just being replaced, or its index is of another
@@ -217,8 +217,8 @@ def _copy_units(
 ) -> None:
     """Write the units of the folded layers that were not removed, a batch a transaction.
 
-    Those that are seen come first and keep their order. Their doubles come last, each below those that hid it: they
-    are seen again where what represents them is removed. So do stale ones, which stay stale.
+    Visible units come first and keep their order. Their duplicates come last, each after the units that hid it: they
+    are shown again if the visible unit is removed. Stale units come last too and stay stale.
     """
     marks = HiddenUnit.objects.filter(layer_id__in=folded, change=HiddenUnit.Change.STALE)
     stale = frozenset(marks.filter(unit__layer_id__in=folded).values_list("unit_id", flat=True))
@@ -286,12 +286,12 @@ def _publish(base: KnowledgeBase, layer_pk: int, head: KnowledgeLayer) -> None:
 
 
 def _refuse_replaced(head: KnowledgeLayer, layer: KnowledgeLayer) -> None:
-    """Refuse to publish copies of sources in whose place others are staged.
+    """Refuse to publish copies of sources that a staged layer is replacing.
 
-    What is staged would have to hide the copies instead, all of them in its last transaction.
+    The staged layer would have to hide all the copies too, in its last transaction.
 
     Raises:
-        Conflict: there is one; whoever uploads it goes first.
+        Conflict: there is such a source; its upload has priority.
     """
     staged = KnowledgeSource.objects.filter(
         layer__kind=KnowledgeLayer.Kind.STAGED, layer__parent_id__in=head.chain, source_id=OuterRef("source_id"),

@@ -1,7 +1,7 @@
-"""Packing the postings of large sealed layers, in the background, so that searches of large bases stay fast.
+"""Packs the postings of large sealed layers in the background, so that searches of large bases stay fast.
 
-What is packed is derived and read only once it is complete; a crash leaves an incomplete packing, which is discarded
-and made anew. Searches read the rows meanwhile and find the same.
+A packing is derived data and only read when it is complete. A crash leaves an incomplete packing, which is discarded
+and made again. Until then searches read the rows and find the same.
 """
 
 import logging
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 def pack_large_layers(watch: Callable[[], object] = lambda: None) -> int:
-    """Pack what bases show in large layers and is not packed yet; return how many layers were."""
+    """Pack the large layers of bases that are not packed yet; return the number of packed layers."""
     shown = layers_of_bases()
     version = Concat(Value(packing_version("")), OuterRef("index_version"), output_field=CharField())
     done = PackedLayer.objects.filter(layer=OuterRef("pk"), version=version, is_complete=True)

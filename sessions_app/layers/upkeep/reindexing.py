@@ -46,7 +46,7 @@ def reindex(report: OnReindexed = lambda what, done, of: None) -> int:
     Waits for turns that still read what was replaced, and for sessions in which one is running.
 
     Raises:
-        Conflict: another process is at it.
+        Conflict: another process is reindexing.
 
     Effects: postings, lengths, counts, the words for pages and what is packed; for a while twice the room for postings.
     """
@@ -67,9 +67,7 @@ def is_anything_left() -> bool:
 
 
 def _reindex_sealed(report: OnReindexed) -> tuple[int, bool]:
-    """Return how many sealed and removed layers were written anew, and whether any unit's length has changed by
-    that.
-    """
+    """Return how many sealed and removed layers were reindexed, and whether a unit's length changed."""
     at_rest = Q(sealed_at__isnull=False) | Q(kind=_Kind.REMOVED)
     outdated = outdated_layers().filter(at_rest).values_list("pk", "ancestry")
     ordered = sorted(outdated, key=lambda row: (len(row[1]), row[0]))

@@ -19,7 +19,7 @@ _STAGES = ("planner", "seedDetector", "kb", "goalSolver")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialColumn:
-    """One column of facts about the recorded turn (`number` 0) or about a trial."""
+    """One column of facts about a trial, or about the recorded turn (`number` 0)."""
 
     number: int
     changes: tuple[str, ...]
@@ -40,7 +40,7 @@ class TrialColumn:
 
     @property
     def name(self) -> str:
-        """Return what its links call it."""
+        """Return its name in links."""
         return f"trial {self.number}" if self.number else "the recorded turn"
 
 
@@ -65,7 +65,7 @@ def experiment_context(experiment: Experiment, *, may_change: bool) -> dict[str,
 
 
 def findings_context(experiment: Experiment) -> list[dict[str, Any]]:
-    """Return the findings of a search for causes, the likeliest first, with where each leads."""
+    """Return the findings of a search for causes, the likeliest first, each with its link."""
     if experiment.kind != "diagnosis":
         return []
     return [

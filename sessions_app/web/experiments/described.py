@@ -16,7 +16,7 @@ _WORDS: Mapping[str, str] = {
 
 
 def described(experiment: Experiment, trials: Collection[Trial]) -> dict[int, list[str]]:
-    """Return what each trial changed by its number, in short phrases; nothing for one that changed nothing."""
+    """Return short phrases for the changes of each trial, by its number; none for a trial without changes."""
     named = {
         unit_id for trial in trials for name in ("withoutUnits", "onlyUnits") for unit_id in trial.changes.get(name, ())
     }

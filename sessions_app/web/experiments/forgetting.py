@@ -30,7 +30,7 @@ _TONES = {"finished": "ok", "planned": "idle", "planning": "active", "running": 
 @require_safe
 @member_view("admin")
 def index(request: HttpRequest, member: Member) -> HttpResponse:
-    """Show the form, filled in with what the address names, and the acts of the project."""
+    """Show the form, filled in from the query string, and the project's requests to forget."""
     try:
         listed = forgetting_page(member.project, PAGE_ROWS, request.GET.get("cursor") or None)
     except MRPError:  # an address that was cut
@@ -43,7 +43,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @form_of("forget")
 @member_view("admin")
 def plan(request: HttpRequest, member: Member) -> HttpResponse:
-    """Plan an act of forgetting, and redirect to its page."""
+    """Plan a request to forget, and redirect to its page."""
     subject = _subject(request.POST)
     try:
         if not subject.kind:
@@ -59,7 +59,7 @@ def plan(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view("admin")
 def show(request: HttpRequest, member: Member, forgetting_id: str) -> HttpResponse:
-    """Show an act: its plan, how far it is, its certificate; for HTMX the part that changes while it runs."""
+    """Show a request: its plan, progress and certificate; for HTMX only the part that changes while it runs."""
     act = forgetting(member.project, forgetting_id)
     context: dict[str, Any] = {
         "act": act,
@@ -74,7 +74,7 @@ def show(request: HttpRequest, member: Member, forgetting_id: str) -> HttpRespon
 @form_of("forgetting", "forgetting_id")
 @member_view("admin")
 def run(request: HttpRequest, member: Member, forgetting_id: str) -> HttpResponse:
-    """Carry out a plan whose name was typed in."""
+    """Carry out a plan that the user confirmed by typing its name."""
     act = forgetting(member.project, forgetting_id)
     try:
         start_removal(act, request.POST.get("confirm", ""), wait_ms=AT_ONCE_MS)
@@ -86,7 +86,7 @@ def run(request: HttpRequest, member: Member, forgetting_id: str) -> HttpRespons
 @form_of("forgetting", "forgetting_id")
 @member_view("admin")
 def cancel(request: HttpRequest, member: Member, forgetting_id: str) -> HttpResponse:
-    """Drop a plan or stop an act."""
+    """Discard a plan, or stop a request that is being carried out."""
     act = forgetting(member.project, forgetting_id)
     try:
         cancel_act(act)

@@ -30,7 +30,7 @@ def fields_given(project: Project, form: QueryDict, kept: TestFields | None = No
     """Return the fields of a test from its form; the turn, and choices without a field, come from `kept`.
 
     Raises:
-        InvalidInput: a number that is none.
+        InvalidInput: a value that must be a number is not one.
         NotFound: KB_NOT_FOUND.
     """
     kb_id = _text(form, "kb_id")
@@ -50,10 +50,10 @@ def fields_given(project: Project, form: QueryDict, kept: TestFields | None = No
 
 
 def target_given(form: QueryDict) -> Target:
-    """Return what the form wants a suite to be run against.
+    """Return the target of a suite's run from the form.
 
     Raises:
-        InvalidInput: a revision that is none.
+        InvalidInput: the revision is not a number.
     """
     place = _text(form, "over")
     is_base = place not in ("", "heads")
@@ -100,7 +100,7 @@ def _chosen(form: QueryDict, choices: Changes) -> Changes:
         choices,
         pins=Selection(**{name: _text(form, parameter) or None for parameter, name in _PINS.items()}),
         deliberation_level=int(level) if level in _LEVELS else None,
-        # Without a configured model the field is shown only where one is named.
+        # Without a configured model the field is shown only if the test names one.
         model=_text(form, "model") or None,
     )
 

@@ -1,4 +1,4 @@
-"""The contexts of the pages of suites: a run with its results, the matrix of runs, the name of a target."""
+"""The contexts of suite pages: a run with its results, the matrix of runs, the name of a target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ TONES = {"passed": Tone.OK, "failed": Tone.ERROR, "error": Tone.WARN, "waiting":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRow:
-    """A test in a run, with where its trial can be looked at."""
+    """A test in a run, with the address of its trial."""
 
     result: TestResult
     tone: Tone
@@ -31,13 +31,13 @@ class ResultRow:
 
     @property
     def name(self) -> str:
-        """Return what its links call the trial."""
+        """Return the name of the trial in links."""
         return f"the trial of {self.result.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """A test against the newest runs: for each run its tone, outcome and the address of its result."""
+    """A test in the newest runs: for each run the colour, outcome and address of its result."""
 
     name: str
     cells: Sequence[tuple[Tone | None, str, str]]
@@ -97,7 +97,7 @@ def base_context(project: Project, run_ids: Sequence[str]) -> dict[str, Any]:
 
 
 def target_words(run: SuiteRun) -> str:
-    """Return what a run was against, as a phrase."""
+    """Return the target of a run as a phrase."""
     target = Target.of_record(run.target)
     if target.draft is not None:
         place = "what a save would make"

@@ -1,4 +1,4 @@
-"""Suites of tests: listed, filled from turns or by hand, run, compared, taken in and out as files."""
+"""Pages that list, edit, run and compare suites of tests, and import and export them as files."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -44,7 +44,7 @@ from sessions_app.web.shell.pages import page, tell, tell_error
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view()
 def index(request: HttpRequest, member: Member) -> HttpResponse:
-    """Show the project's suites; a POST makes one."""
+    """Show the project's suites; a POST creates one."""
     error, name, status = "", "", 200
     if request.method == "POST":
         member.check("editor")
@@ -60,7 +60,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
-    """Show a suite: its tests, the form that runs it, and how its newest runs went."""
+    """Show a suite: its tests, the form that runs it, and the results of its newest runs."""
     suite = suites.suite(member.project, suite_id)
     tests = suites.tests_of(suite)
     context = {
@@ -78,14 +78,14 @@ def show(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
 def _estimate(tests: Sequence[TestCase]) -> Estimate | None:
     try:
         return estimate_tests(tests)
-    except MRPError:  # a turn that cannot be run again: the run says so
+    except MRPError:  # a turn that cannot be run again: the run reports it
         return None
 
 
 @form_of("suite", "suite_id")
 @member_view()
 def run(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
-    """Run the suite; leads to the run."""
+    """Run the suite and redirect to the run."""
     suite = suites.suite(member.project, suite_id)
     if "allow_model" in request.POST:
         member.check("editor")
@@ -100,7 +100,7 @@ def run(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
 @require_safe
 @member_view()
 def show_run(request: HttpRequest, member: Member, suite_id: str, run_id: str) -> HttpResponse:
-    """Show a run; for HTMX the part that changes while it runs."""
+    """Show a run; for HTMX only the part that changes while it runs."""
     run = suites.run_of(suites.suite(member.project, suite_id), run_id)
     template = "experiments/suites/run.html" + ("#news" if "HX-Request" in request.headers else "")
     context = {**run_context(run), "may_change": may_change(member, run.experiment)}
@@ -140,7 +140,7 @@ def download(request: HttpRequest, member: Member, suite_id: str) -> HttpRespons
 @form_of("suites")
 @member_view("editor")
 def upload(request: HttpRequest, member: Member) -> HttpResponse:
-    """Make a suite as a YAML file gives it, or replace the tests of the one with its name."""
+    """Create a suite from a YAML file, or replace the tests of the suite with its name."""
     file = request.FILES.get("file")
     try:
         suite = import_suite(member.project, _text_of(file), author_of(member))
@@ -163,7 +163,7 @@ def _text_of(file: Any) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view("editor")
 def new_test(request: HttpRequest, member: Member, suite_id: str) -> HttpResponse:
-    """Show the form of a test that asks a base; a POST adds it."""
+    """Show the form of a test that asks a base; a POST adds the test."""
     suite, empty = suites.suite(member.project, suite_id), TestFields(name="", message="")
     return _form(request, member, suite, empty, title="A new test")
 
@@ -171,7 +171,7 @@ def new_test(request: HttpRequest, member: Member, suite_id: str) -> HttpRespons
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view("editor")
 def edit_test(request: HttpRequest, member: Member, suite_id: str, test_id: str) -> HttpResponse:
-    """Show the form of a test; a POST changes it."""
+    """Show the form of a test; a POST changes the test."""
     suite = suites.suite(member.project, suite_id)
     test = suites.one_test(suite, test_id)
     error, fields = "", fields_of(test)
@@ -201,7 +201,7 @@ def delete_test(request: HttpRequest, member: Member, suite_id: str, test_id: st
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view("editor")
 def keep(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show the form of a test that expects the present answer of a turn; a POST adds it to a suite."""
+    """Show the form of a test that expects the present answer of a turn; a POST adds the test to a suite."""
     turn = turns.turn(member.project, session_id, request_id)
     try:
         kept = kept_turn(turn)
@@ -214,7 +214,7 @@ def keep(request: HttpRequest, member: Member, session_id: str, request_id: str)
 @form_of("session", "session_id")
 @member_view()
 def run_before_save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Run the tests of the session's base against what a save would make, and redirect to the results."""
+    """Run the tests of the session's base against the state after a save, and redirect to the results."""
     session = session_of(member.project, session_id)
     target = Target(draft=session_id, without_told="include_conversation_units" not in request.POST)
     return _started(request, member, session.mounted_kb, target, reverse("session", args=[session_id]))
@@ -242,7 +242,7 @@ def _started(request: HttpRequest, member: Member, base: KnowledgeBase, target: 
 @require_safe
 @member_view()
 def base_tests(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Show the results of a base's tests for a proposed state; for HTMX the part that changes."""
+    """Show the results of a base's tests for a proposed state; for HTMX only the part that changes."""
     base = knowledge_base(member.project, kb_id)
     run_ids = request.GET.getlist("run")[:MOST_SUITES]
     template = "experiments/suites/base.html" + ("#news" if "HX-Request" in request.headers else "")
@@ -251,9 +251,7 @@ def base_tests(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse
 
 
 def _form(request: HttpRequest, member: Member, suite: Suite | None, fields: TestFields, *, title: str) -> HttpResponse:
-    """Return the form of a new test, filled in with `fields`; a POST adds the test to the suite, or to the one it
-    names.
-    """
+    """Return the form of a new test, filled in with `fields`; a POST adds the test to `suite` or the suite it names."""
     error = ""
     if request.method == "POST":
         try:
@@ -276,11 +274,11 @@ def _form(request: HttpRequest, member: Member, suite: Suite | None, fields: Tes
 
 
 def suite_meant(request: HttpRequest, member: Member) -> Suite:
-    """Return the suite that a form names, made where it names a new one.
+    """Return the suite that a form names; a new one is created.
 
     Raises:
         NotFound: SUITE_NOT_FOUND.
-        InvalidInput: a bad name.
+        InvalidInput: the name is not acceptable.
         Conflict: the project has too many suites.
     """
     if request.POST.get("suite"):

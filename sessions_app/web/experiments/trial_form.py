@@ -1,4 +1,4 @@
-"""Conversion of a trial's changes to a query string and back, so that an address can repeat the trial."""
+"""Converts a trial's changes to a query string and back, so that an address can repeat the trial."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MOST_TEMPERATURE = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedUnit:
-    """A statement that the turn found, and what the trial does with it."""
+    """A statement that the turn found, and the trial's change to it."""
 
     unit_id: str
     text: str
@@ -37,7 +37,7 @@ class OfferedUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedSource:
-    """A source that the turn found statements of."""
+    """A source of statements that the turn found."""
 
     source_id: str
     name: str
@@ -46,7 +46,7 @@ class OfferedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """The turn's evidence that a trial may leave out, and the other ids that were entered, one per line."""
+    """The turn's evidence that a trial can leave out, and further ids that the user entered, one per line."""
 
     units: tuple[OfferedUnit, ...]
     sources: tuple[OfferedSource, ...]
@@ -56,7 +56,7 @@ class Offered:
 
 
 def offered(document: ResponseDocument | None, changes: Changes) -> Offered:
-    """Return the best `UNITS_OFFERED` statements that a turn's response document names, and their sources."""
+    """Return the best `UNITS_OFFERED` statements in a turn's response document, and their sources."""
     units = evidence(document)[:UNITS_OFFERED]
     sources = {unit["sourceId"]: unit.get("sourceName") or STORES["session"] for unit in units}
     shown = {unit["id"] for unit in units}
@@ -86,10 +86,10 @@ def _lines(ids: Sequence[str], shown: Container[str]) -> str:
 
 
 def changes_of(query: QueryDict, message: str) -> Changes:
-    """Return the changes that an address or a form names; the turn's own message is no change.
+    """Return the changes in a query string or a form; the turn's own message counts as no change.
 
     Raises:
-        InvalidInput: a temperature or a number of tokens that is none.
+        InvalidInput: the temperature or the number of tokens is not acceptable.
     """
 
     def text(name: str) -> str:
@@ -136,13 +136,13 @@ def _sampling(temperature: str, max_tokens: str) -> Sampling | None:
 
 
 def _listed(values: Sequence[str]) -> tuple[str, ...]:
-    """Return the ids of all values, each on a line of its own."""
+    """Return the ids in all values, one per line."""
     lines = (line.strip() for value in values for line in value.splitlines())
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
 def query_of(changes: Changes) -> str:
-    """Return the query under which `changes_of` gives these changes."""
+    """Return the query string from which `changes_of` returns these changes."""
     named: list[tuple[str, Any]] = [
         ("message", changes.message), ("base", changes.base), ("level", changes.deliberation_level),
         *((parameter, getattr(changes.pins, name)) for parameter, name in _PINS.items()),

@@ -1,4 +1,4 @@
-"""Views of experiments: replays, trials with changes, and the searches for causes and through time."""
+"""Views of experiments: replays, trials with changes, searches for causes, and searches through time."""
 
 import json
 from typing import Any
@@ -69,7 +69,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, experiment_id: str) -> HttpResponse:
-    """Show an experiment: its trials side by side; for HTMX the part that changes while it runs."""
+    """Show an experiment with its trials side by side; for HTMX only the part that changes while it runs."""
     experiment = experiments.experiment(member.project, experiment_id)
     if experiment.kind == Experiment.Kind.SUITE:
         return HttpResponseRedirect(reverse("suite-run", args=[experiment.suite_run.suite.suite_id, experiment_id]))
@@ -81,7 +81,7 @@ def show(request: HttpRequest, member: Member, experiment_id: str) -> HttpRespon
 @form_of("experiment", "experiment_id")
 @member_view()
 def stop(request: HttpRequest, member: Member, experiment_id: str) -> HttpResponse:
-    """Ask a running experiment to end."""
+    """Request the end of a running experiment."""
     experiment = _changeable(member, experiment_id)
     try:
         cancel_experiment(experiment)
@@ -103,7 +103,7 @@ def delete(request: HttpRequest, member: Member, experiment_id: str) -> HttpResp
 @require_safe
 @member_view()
 def diagnosis(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show the form, and the search that the address names; for HTMX what it has found."""
+    """Show the form, and the search that the query string names; for HTMX only its findings."""
     turn = turns.turn(member.project, session_id, request_id)
     context: dict[str, Any] = {
         **_turn_context(turn),
@@ -126,7 +126,7 @@ def diagnosis(request: HttpRequest, member: Member, session_id: str, request_id:
 @form_of("turn-diagnosis", "session_id", "request_id")
 @member_view()
 def diagnose(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Begin the search for causes; leads to the page that shows what it finds."""
+    """Start the search for causes and redirect to the page of its findings."""
     turn = turns.turn(member.project, session_id, request_id)
     address = reverse("turn-diagnosis", args=[session_id, request_id])
     expected = _expected(request.POST)
@@ -145,7 +145,7 @@ def diagnose(request: HttpRequest, member: Member, session_id: str, request_id: 
 @require_safe
 @member_view()
 def trial(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show the form of a trial, filled in with what the address names or with an earlier trial (`from`)."""
+    """Show the form of a trial, filled in from the query string or from an earlier trial (`from`)."""
     turn = turns.turn(member.project, session_id, request_id)
     changes, experiment = _changes_named(request, turn), None
     if request.GET.get("experiment"):
@@ -177,7 +177,7 @@ def trial(request: HttpRequest, member: Member, session_id: str, request_id: str
 @form_of("turn-try", "session_id", "request_id")
 @member_view()
 def try_turn(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Run the trial, in the experiment that the form names or in a new one; leads to the experiment."""
+    """Run the trial in the experiment that the form names or in a new one, and redirect to the experiment."""
     turn = turns.turn(member.project, session_id, request_id)
     changes = Changes()
     try:
@@ -202,7 +202,7 @@ def try_turn(request: HttpRequest, member: Member, session_id: str, request_id: 
 @require_safe
 @member_view()
 def bisect(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Show the form that asks since when a turn of the session is answered as it is."""
+    """Show the form of a search for the first turn or revision that leads to the present answer."""
     session = session_of(member.project, session_id)
     questions = [turn for turn in turns.turns(session).order_by("-turn_index")[:PAGE_ROWS] if turn.kind == "chat"]
     context = {
@@ -218,7 +218,7 @@ def bisect(request: HttpRequest, member: Member, session_id: str) -> HttpRespons
 @form_of("session-bisect", "session_id")
 @member_view()
 def search_time(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Begin the search through time; leads to its experiment."""
+    """Start the search through time and redirect to its experiment."""
     turn = turns.turn(member.project, session_id, request.POST.get("turn", ""))
     kb_id = request.POST.get("base", "")
     try:
@@ -233,7 +233,7 @@ def search_time(request: HttpRequest, member: Member, session_id: str) -> HttpRe
 @require_safe
 @member_view()
 def replay(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show whether a replay of the turn gives the recorded result, and the differences; for HTMX one line."""
+    """Show whether a replay of the turn gives the recorded result, and the differences; for HTMX only one line."""
     turn = turns.turn(member.project, session_id, request_id)
     context: dict[str, Any] = {**_turn_context(turn), "tab": "replay"}
     is_line = "HX-Request" in request.headers
@@ -251,12 +251,12 @@ def replay(request: HttpRequest, member: Member, session_id: str, request_id: st
 
 @TextCache
 def _known_replay(turn_pk: int, *removals: object) -> ReplayResult:
-    """Return the cached result of the turn's replay, for the heads of all its pages."""
+    """Return the cached result of the turn's replay, which every page of the turn shows."""
     return replay_turn(turns.turn_by_key(turn_pk))
 
 
 def _removals(turn: ExplainabilityTurn) -> tuple[object, ...]:
-    """Return values that change when content that a turn saw is removed, which may make it impossible to replay."""
+    """Return a cache key that changes when content of the turn is removed: a replay may then be impossible."""
     removed_count = turn.session.removed_message_count
     return (turn.request_id, turn.payloads_removed_at, turn.exchanges_removed_at, removed_count, forgotten_since(turn))
 
@@ -264,7 +264,7 @@ def _removals(turn: ExplainabilityTurn) -> tuple[object, ...]:
 @form_of("turn-try", "session_id", "request_id")
 @member_view("editor")
 def continuation(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Continue from before the turn in a fork, with the trial's message and choices; leads to the fork's turn."""
+    """Fork the session before the turn, send the trial's message with its choices, and redirect to the fork's turn."""
     turn = turns.turn(member.project, session_id, request_id)
     try:
         changes, tells = changes_of(request.POST, turn.user_message), "tell_supposed" in request.POST

@@ -71,7 +71,7 @@ def _made(member: Member, fields: dict[str, str]) -> Alert:
 
 
 def _place(alert: Alert) -> str:
-    """Return whom an alert tells: of a web hook the host, because the rest of its address may be a secret."""
+    """Return where an alert is sent; of a web hook only the host, because the rest of its address may be secret."""
     return alert.target if alert.channel == Alert.Channel.MAIL else urlsplit(alert.target).netloc
 
 

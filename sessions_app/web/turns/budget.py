@@ -1,4 +1,4 @@
-"""The context of a turn as a bar: its sections with their sizes, and the parts that each rule left out."""
+"""The context of a turn as a bar: its sections with their sizes, and what each rule left out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _SOURCES: Mapping[str, str] = {"stored": "this session", "request": "the request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetPart:
-    """One section: `at` and `width` are its place in the bar, `cut` says what was left out of it, in words."""
+    """One section: `at` and `width` are its place in the bar, `cut` says in words what was left out of it."""
 
     place: int
     key: str
@@ -59,7 +59,7 @@ class BudgetPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """The older messages that no model saw, drawn at the beginning of the bar."""
+    """The older messages that were not sent to a model, drawn at the beginning of the bar."""
 
     width: int
     words: str
@@ -67,7 +67,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Free:
-    """What the cap on characters leaves free, drawn at the end of the bar."""
+    """The unused part of the limit on characters, drawn at the end of the bar."""
 
     at: int
     width: int
@@ -76,14 +76,14 @@ class Free:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cap:
-    """A limit that the context was put together under, and who set it."""
+    """A limit on the context, and who set it."""
 
     words: str
     chosen_by: str
 
 
 def budget_context(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return the sections with their places in the bar, what was left out, the caps, the sums, and warnings."""
+    """Return the sections with their places in the bar, what was left out, the limits, the sums and the warnings."""
     report = turn.context_report or {}
     listed = sections(turn)
     shown_chars = sum(section["chars"] for section in listed)
@@ -102,13 +102,13 @@ def budget_context(turn: ExplainabilityTurn) -> dict[str, Any]:
 
 
 def source_words(report: Mapping[str, Any]) -> str:
-    """Return where the conversation that a model saw came from, in words; empty without a report."""
+    """Return in words where the conversation sent to a model came from; empty without a report."""
     source = str(report.get("conversationSource", ""))
     return _SOURCES.get(source, source)
 
 
 def left_out_part(omitted: OmittedMessages, shown_chars: int) -> LeftOut | None:
-    """Return the place of what was left out, as wide as it is long beside what was shown, but at most half the bar."""
+    """Return the place of the messages left out, in proportion to what was shown, but at most half the bar."""
     if not omitted.count:
         return None
     share = omitted.chars / (omitted.chars + shown_chars or 1)
@@ -119,7 +119,7 @@ def left_out_part(omitted: OmittedMessages, shown_chars: int) -> LeftOut | None:
 
 
 def free_part(free_chars: int, shown_chars: int) -> Free | None:
-    """Return the place of what the cap leaves free, in proportion to what was shown; None where nothing is."""
+    """Return the place of the unused characters, in proportion to what was shown; None if there are none."""
     width = round(BAR_WIDTH * free_chars / (free_chars + shown_chars or 1))
     if not width:
         return None
@@ -128,7 +128,7 @@ def free_part(free_chars: int, shown_chars: int) -> Free | None:
 
 
 def _free_chars(turn: ExplainabilityTurn, listed: Sequence[Mapping[str, Any]]) -> int:
-    """Return by how much the conversation stays below its cap on characters; 0 without a conversation or a cap."""
+    """Return how many characters the conversation could still take; 0 without a conversation or a limit."""
     request = _asked(turn)
     window = next((section for section in listed if section["name"] == "conversation"), None)
     if window is None or "flags" not in request:
@@ -145,7 +145,7 @@ def _asked(turn: ExplainabilityTurn) -> Mapping[str, Any]:
 
 
 def _caps(turn: ExplainabilityTurn) -> list[Cap]:
-    """Return the limits of the window that the turn ran under; none of a turn that kept no conditions."""
+    """Return the turn's limits on the context window; none if the turn did not record its conditions."""
     request = _asked(turn)
     flags = request.get("flags")
     if not flags:
@@ -174,8 +174,10 @@ def _caps(turn: ExplainabilityTurn) -> list[Cap]:
 
 
 def budget_parts(listed: Sequence[Mapping[str, Any]], begin: int = 0, end: int = BAR_WIDTH) -> list[BudgetPart]:
-    """Return the sections side by side from `begin` to `end`, each in proportion but for the least width, for which
-    they may pass the end."""
+    """Return the sections side by side from `begin` to `end`, each in proportion to its size.
+
+    Every section has a minimum width, so the last ones may pass `end`.
+    """
     total = sum(section["chars"] for section in listed)
     free = max(0, end - begin - LEAST_WIDTH * len(listed))
     parts, at, before = [], begin, 0

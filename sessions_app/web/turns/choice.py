@@ -1,4 +1,4 @@
-"""Why plugins were tried in their order: pins, preferences, defaults, statistics, scores."""
+"""Why plugins were tried in this order: pins, preferences, defaults, statistics, scores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ PLANS_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """A stage whose plugin is chosen: in a `Selection` by `name`, in the form by `parameter`."""
+    """A stage whose plugin can be chosen; `name` is its field in a `Selection`, `parameter` its field in the form."""
 
     stage: str
     family: PluginType
@@ -51,7 +51,7 @@ class PluginCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageChoice:
-    """The candidates of one stage of one frame, in the order in which they were to be tried, then who was skipped."""
+    """The candidates of one stage of one frame in their planned order, then those that were skipped."""
 
     title: str
     frame: str
@@ -61,7 +61,7 @@ class StageChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A candidate in one column, or None where it was none there; `why` is empty where its row says it."""
+    """A candidate in one column, None where the plugin was no candidate; `why` is empty where the row has it."""
 
     candidate: PluginCandidate | None
     why: str
@@ -69,7 +69,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceRow:
-    """One plugin with its part in each column; `why` is the reason that all of them share, empty if they differ."""
+    """One plugin with its cell in each column; `why` is the reason that all cells share, empty if they differ."""
 
     plugin_id: str
     why: str
@@ -79,7 +79,7 @@ class ChoiceRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixGroup:
-    """The plugins of one stage, and what the planner said of it."""
+    """The plugins of one stage, and the planner's notes on it."""
 
     title: str
     rows: tuple[ChoiceRow, ...]
@@ -88,17 +88,17 @@ class MatrixGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceMatrix:
-    """Candidates by stage against the frames that chose among them; each further plan of a frame has a column."""
+    """A table of candidates by stage (rows) and frames (columns); each further plan of a frame has a column."""
 
     columns: tuple[tuple[str, int], ...]
     groups: tuple[MatrixGroup, ...]
 
 
 def matrix_of(stages: Sequence[StageChoice]) -> ChoiceMatrix:
-    """Return the stages as one table, each thing said once.
+    """Return the stages as one table.
 
-    What the turn chose as a whole is in the first column. A column is its frame's id and the number of the plan
-    among those of the frame that differ in their candidates.
+    The first column holds what was chosen for the whole turn. The key of a column is the frame's id and the number
+    of the plan among those plans of the frame that differ in their candidates.
     """
     placed: dict[str, dict[tuple[str, int], StageChoice]] = {}
     for stage in stages:
@@ -137,7 +137,7 @@ def _row(plugin_id: str, candidates: Sequence[PluginCandidate | None]) -> Choice
 
 
 def choice_context(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return how each stage ranked its plugins, by frame, and the initial values of the form for other inputs."""
+    """Return the ranking of plugins by stage and frame, and the initial values of the form for other inputs."""
     recorded = events(turn)
     command = _first(CommandResolved, recorded)
     stages, left_out = ([], 0) if command else stages_of(recorded)
@@ -160,11 +160,11 @@ def _first[Data](kind: type[Data], recorded: Sequence[Event]) -> Data | None:
 
 
 def stages_of(recorded: Sequence[Event]) -> tuple[list[StageChoice], int]:
-    """Return the stages of a turn's record, and how many plans are not among them."""
+    """Return the stages of a turn's record, and the number of plans that were left out."""
     begun, graph = _first(TurnStarted, recorded), fold_graph(recorded)
     if begun is None:
         return [], 0
-    # The sort is stable: within a frame plans stay as they were made.
+    # The sort is stable: the plans of a frame keep their order.
     plans = sorted(said(PlanMade, recorded), key=lambda made: id_path(made.frame_id))
     shown = plans[: 2 * PLANS_SHOWN]
     stages = [
@@ -172,7 +172,7 @@ def stages_of(recorded: Sequence[Event]) -> tuple[list[StageChoice], int]:
         _stage(begun, graph, _PLANNER, begun.planner_candidates),
     ]
     for made in shown:
-        # The first plan of a frame orders the retrievers, the later one the solvers.
+        # The first plan of a frame orders the retrievers, later plans order the solvers.
         if made.phase == "post-seed":
             stages.append(_stage(begun, graph, _KB, made.plan.kb_plugin_order, made))
         else:
@@ -208,7 +208,7 @@ def _stage(
 
 
 def _is_of_others(sentence: str, scores: Mapping[str, PluginScore], ids: set[str]) -> bool:
-    """Return whether a note is only about plugins of the plan's other stage."""
+    """Return whether a note is only about plugins of another stage of the plan."""
     named = [plugin_id for plugin_id in scores if plugin_id in sentence]
     return bool(named) and not ids.intersection(named)
 
@@ -240,7 +240,7 @@ class _Reasons:
 
 
 def _ran(graph: Graph, stage: str, frame_id: str) -> dict[str, GraphExecution]:
-    """Return the last execution of each plugin in a stage of a frame; of the whole turn without a frame."""
+    """Return the last execution of each plugin in a stage of a frame, or of the whole turn if no frame is given."""
     return {
         run.plugin_id: run
         for run in graph.plugin_executions
@@ -266,7 +266,7 @@ def _candidate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginSelector:
-    """A field that pins a stage's plugin; `choices` are ids with names, an empty value pins nothing."""
+    """A form field that pins a stage's plugin; `choices` are pairs of id and name, an empty value pins nothing."""
 
     name: str
     label: str

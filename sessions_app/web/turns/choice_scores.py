@@ -1,4 +1,4 @@
-"""What each candidate of a plan scored, part by part, as a page shows it."""
+"""The score of each candidate of a plan, part by part, as a page shows it."""
 
 from dataclasses import dataclass
 
@@ -42,7 +42,7 @@ class PluginScore:
 
 
 def scored(candidate: CandidateScore) -> PluginScore:
-    """Return the score with two decimals; parts of planners of other packages go by their own names."""
+    """Return the score with two decimals; score parts of other packages' planners are shown under their own names."""
     return PluginScore(
         score=f"{candidate.score:.2f}",
         parts=tuple(

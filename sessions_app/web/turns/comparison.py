@@ -1,4 +1,4 @@
-"""Two turns of a session: how they ran, and what changed in the session from one's end to the other's."""
+"""Two turns of a session: how they ran, and what changed in the session between their ends."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -37,13 +37,13 @@ class ComparedFact:
 
     @property
     def differs(self) -> bool:
-        """Return whether the turns differ in it; a time always does."""
+        """Return whether the turns differ in this fact; a time never counts as equal."""
         return self.left != self.right and self.name != _TIME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One unit that was added, removed or discarded; `when` names the turn, or says that it was between them."""
+    """One unit that was added, removed or discarded; `when` names the turn, or says that it was between the turns."""
 
     unit_id: str
     text: str
@@ -55,9 +55,9 @@ class Move:
 
 
 def compared_turn(turn: ExplainabilityTurn, number: int | None) -> ExplainabilityTurn:
-    """Return the earlier turn that this one is compared with: that of the number, without one the turn before.
+    """Return the earlier turn to compare with: the turn with this number, or the previous turn without a number.
 
-    A trial is compared with the turn that it tried.
+    A trial is compared with the turn that it repeats.
 
     Raises:
         NotFound: TURN_NOT_FOUND, no such turn came before this one.
@@ -74,7 +74,7 @@ def compared_turn(turn: ExplainabilityTurn, number: int | None) -> Explainabilit
 
 
 def comparison_context(turn: ExplainabilityTurn, left: ExplainabilityTurn) -> dict[str, Any]:
-    """Return both turns, the facts in which they may differ, the state after each, and the units in between."""
+    """Return both turns, the facts in which they may differ, the state after each, and the units changed in between."""
     around = state_around(turn)
     if around.previous != left:
         around = replace(around, previous=left, after_previous=state_around(left).after)

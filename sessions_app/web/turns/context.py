@@ -1,4 +1,4 @@
-"""The context ledger of a turn: the furthest step of every unit that retrieval and solving read."""
+"""The context ledger of a turn: the last step of every unit that retrieval or solving read."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ _FATES: Mapping[str, Tone] = {
 
 @dataclass(slots=True, kw_only=True)
 class LedgerRow:
-    """One unit in the ledger: how far it came, and why not further."""
+    """One unit in the ledger: its last step, and why it went no further."""
 
     unit_id: str
     store: str
@@ -54,7 +54,7 @@ class LedgerRow:
 
     @property
     def tone(self) -> Tone:
-        """Return the colour of the unit's fate."""
+        """Return the colour of the unit's last step."""
         return _FATES[self.fate]
 
     def take(self, event: UnitEvent) -> None:
@@ -73,7 +73,7 @@ class LedgerRow:
 
 
 def context_context(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return the sections of the context, the ledger with its counts, and which executions called a model."""
+    """Return the sections of the context, the ledger with its counts, and the executions that called a model."""
     events, judged = events_and_judgements(turn)
     rows = _ledger(event for event in (*own_unit_events(turn), *judged) if event.step in _FATES)
     shown = sorted(rows, key=_ledger_order)[:LEDGER_SHOWN]
@@ -89,7 +89,7 @@ def context_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     best = max((row.score or 0 for row in shown), default=0)
     for row in shown:
         row.made = score_bar(row.parts, best)
-    # Whatever became of a unit, it was offered first: that has a row of its own only where nothing followed.
+    # Every unit was offered first: that step gets a row only if no other step followed.
     counts = {"offered": len(rows)}
     counts |= {fate: sum(1 for row in rows if fate in row.steps) for fate in ("selected", "pruned", "cited")}
     return {

@@ -1,4 +1,4 @@
-"""The detail panel: one node of the graph with what it got and gave."""
+"""The detail panel: one node of the graph with its input and output."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _REFUSALS = (Tone.ERROR, Tone.WARN, Tone.WEAK)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tab:
-    """One tab of the panel; `cut` says in words how much of the part is not shown."""
+    """One tab of the panel; `cut` is a sentence that says how much is not shown."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ class Tab:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """The node that the panel is about."""
+    """The node that the panel shows."""
 
     id: str
     kind: str
@@ -46,7 +46,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Siblings:
-    """What is before and after a node in its frame, as `(id, name)`; its place among `count`."""
+    """The previous and next node in the same frame as `(id, name)`, and the node's place among `count` nodes."""
 
     previous: tuple[str, str] | None = None
     next: tuple[str, str] | None = None
@@ -55,7 +55,7 @@ class Siblings:
 
 
 def detail_context(turn: ExplainabilityTurn, detail: Detail) -> dict[str, Any]:
-    """Return the node's head and its tabs; long parts are cut, and say so."""
+    """Return the node's head and its tabs; long parts are cut and marked as cut."""
     structure, tabs = whole_structure_of(turn), _tabs(detail)
     node = _node(graph(turn), structure, detail.ref)
     return {
@@ -93,7 +93,7 @@ def _siblings(structure: GraphStructure, ref: str) -> Siblings:
 
 
 def _tried_instead(structure: GraphStructure, ref: str) -> tuple[str, str] | None:
-    """Return what a refusal led to: the try that began right after it, recorded as one in the place of an earlier."""
+    """Return the retry that follows a refused execution as `(id, name)`, or None."""
     run = structure.executions.get(ref)
     if run is None or tone_of(run.status) not in _REFUSALS:
         return None
@@ -121,9 +121,7 @@ def _tabs(detail: Detail) -> list[Tab]:
 
 
 def _first_tab(tabs: list[Tab], *, is_error: bool) -> str:
-    """Return the name of the tab that is open at first: the error of what failed, else the first that holds
-    something.
-    """
+    """Return the name of the tab to open first: the error of a failed node, else the first tab that is not empty."""
     filled = [tab.name for tab in tabs if not tab.shown.is_empty]
     return "error" if is_error and "error" in filled else next(iter(filled), tabs[0].name if tabs else "")
 
@@ -157,7 +155,7 @@ def _inside(structure: GraphStructure, frame_id: str) -> tuple[tuple[str, str], 
 
 
 def _label(structure: GraphStructure, item_id: str) -> str:
-    """Return the name of a frame, or of an execution with its phase."""
+    """Return the name of a frame, or the name and phase of an execution."""
     run = structure.executions.get(item_id)
     return seen(run.plugin_name, run.phase or "") if run else structure.frames[item_id].label
 

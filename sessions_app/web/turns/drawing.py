@@ -1,4 +1,4 @@
-"""The turn's one structure in three views: graph, timeline, outline."""
+"""The structure of a turn in three views: graph, timeline, outline."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ TABS = ("run", "context", "state", "choice")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """What the address says of the reader's own choices."""
+    """The reader's choices as the address gives them."""
 
     view: str = "graph"
     tab: str = "run"
@@ -40,13 +40,13 @@ class Reader:
 
 
 def turn_addresses(turn: ExplainabilityTurn) -> dict[str, str]:
-    """Return the addresses of the turn and of its session; those of the turn's parts begin with its own."""
+    """Return the addresses of the turn and of its session; addresses of the turn's parts begin with the turn's."""
     session_url = reverse("session", args=[turn.session.session_id])
     return {"session_url": session_url, "turn_url": f"{session_url}/turns/{turn.request_id}"}
 
 
 def shown_graph(turn: ExplainabilityTurn, reader: Reader) -> ShownGraph:
-    """Return what the reader sees of the turn's graph."""
+    """Return the part of the turn's graph that the reader sees."""
     whole = whole_structure_of(turn)
     return show_structure(whole, opened=reader.opened, shut=reader.shut, selected=reader.selected)
 
@@ -62,7 +62,7 @@ class Drawing:
 
 
 def drawing(turn: ExplainabilityTurn, reader: Reader) -> Drawing:
-    """Return the turn's graph and outline; those of an ended turn are drawn once for many looks at them."""
+    """Return the turn's graph and outline; those of an ended turn are cached."""
     if turn.is_running:
         return _drawn(turn, reader)
     return _ended_drawing(turn.pk, turn.request_id, reader)
@@ -107,7 +107,7 @@ def _scores(structure: GraphStructure, judged: Iterable[UnitEvent]) -> dict[str,
 
 
 def stage_context(turn: ExplainabilityTurn, reader: Reader) -> dict[str, Any]:
-    """Return the graph, the timeline in its place if that is looked at, and the outline beside them."""
+    """Return the graph, or the timeline if that view is open, and the outline."""
     drawn = drawing(turn, reader)
     return {
         "turn": turn,
@@ -123,6 +123,6 @@ def stage_context(turn: ExplainabilityTurn, reader: Reader) -> dict[str, Any]:
 
 
 def one_of(wanted: str | None, known: Iterable[str]) -> str:
-    """Return the wanted name if it is one of the known, else their first."""
+    """Return the wanted name if it is one of the known names, else the first of these."""
     names = tuple(known)
     return wanted if wanted in names else names[0]

@@ -1,4 +1,4 @@
-"""A turn to keep: its entry with trace and payloads, and its ledger, as one JSON document."""
+"""A turn as one JSON document: its entry with trace and payloads, and its ledger."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from sessions_app.queries.turns.verdicts import verdict
 
 
 def turn_document(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return everything stored of a turn: the entry, payloads whole as far as they were stored, the ledger."""
+    """Return everything stored of a turn: the entry, the payloads as far as they were stored, the ledger."""
     events, judged = turns.events_and_judgements(turn)
     trace = execution_trace(events, details_of([turn], whole_detail)[turn.pk])
     ledger = [

@@ -1,4 +1,4 @@
-"""A turn as files to keep."""
+"""A turn as downloadable files."""
 
 import json
 

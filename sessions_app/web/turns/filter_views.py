@@ -30,14 +30,14 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, filter_id: str) -> HttpResponse:
-    """Lead to the turns that a saved filter finds by now: the address that is shared."""
+    """Redirect to the turns that a saved filter finds now; this is the address to share."""
     return HttpResponseRedirect(turns_address(saved_filter(member.project, filter_id).text))
 
 
 @form_of("turns")
 @member_view("editor")
 def save(request: HttpRequest, member: Member) -> HttpResponse:
-    """Save the filter that the list shows under a name."""
+    """Save the current filter of the list under a name."""
     name, text = (request.POST.get(field, "") for field in ("name", "q"))
     try:
         saved = save_filter(member.project, name, text, author_of(member))
@@ -51,7 +51,7 @@ def save(request: HttpRequest, member: Member) -> HttpResponse:
 @form_of("turn-filters")
 @member_view("editor")
 def change(request: HttpRequest, member: Member, filter_id: str) -> HttpResponse:
-    """Change the name of a filter and what it looks for."""
+    """Change the name and the conditions of a filter."""
     saved = saved_filter(member.project, filter_id)
     name, text = (request.POST.get(field, "") for field in ("name", "q"))
     try:

@@ -39,7 +39,7 @@ REPLAYED_UNASKED_MS = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFact:
-    """One fact about how the turn ran; `query` leads to the part of the page that shows more."""
+    """One fact about how the turn ran; `query` is the query string of the page's part that shows more."""
 
     text: str
     title: str
@@ -49,7 +49,7 @@ class TurnFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedClause:
-    """A reason of the verdict, and the address of what it rests on; empty where there is none."""
+    """A reason for the verdict, and the address of its basis; empty if it has none."""
 
     text: str
     url: str
@@ -66,7 +66,7 @@ class TurnHead:
 
 
 def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return what is above the graph; what the record of an ended turn tells is worked out once."""
+    """Return what is shown above the graph; the parts from the record of an ended turn are cached."""
     facts = _told(turn) if turn.is_running else _ended_told(turn.pk, turn.request_id, turn.session.event_sequence)
     discarded = discarded_texts(turn) if turn.error else []
     is_open = facts.verdict.kind in ("no-context", "quoted")
@@ -94,7 +94,7 @@ def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
 
 @TextCache
 def _ended_told(turn_pk: int, request_id: str, event_sequence: int) -> TurnHead:
-    # Parts that a session's event may change, such as a forgotten text, are computed again after it.
+    # `event_sequence` is part of the key: an event of the session, such as a forgotten text, may change these parts.
     return _told(turn_by_key(turn_pk))
 
 

@@ -15,7 +15,7 @@ TEMPLATE = "turns/index.html"
 @require_safe
 @member_view()
 def index(request: HttpRequest, member: Member) -> HttpResponse:
-    """Show the newest turns that fit; for HTMX the list, or with `before` the rows that follow."""
+    """Show the newest turns that match the filter; for HTMX the list, or with `before` only the next rows."""
     context = turn_list_context(member.project, request.GET.dict()) | {"suites": suites_of(member.project)}
     if "HX-Request" not in request.headers:
         return page(request, TEMPLATE, member, context, section="turns")

@@ -1,4 +1,4 @@
-"""The list of turns over all sessions: its filters, its rows."""
+"""The list of turns of all sessions: its filters and rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuickFilter:
-    """A filter that is one click away."""
+    """A filter that the list offers as a link."""
 
     name: str
     url: str
@@ -55,7 +55,7 @@ class QuickFilter:
 
 
 def turn_list_context(project: Project, parameters: Mapping[str, str]) -> dict[str, Any]:
-    """Return the turns that an address asks for, newest first, and the way to older ones."""
+    """Return the turns that the query string asks for, newest first, and the link to older ones."""
     wanted = parse(parameters.get("q", ""))
     before = whole_number(parameters.get("before"))
     sort, skip = parameters.get("sort", ""), whole_number(parameters.get("skip")) or 0

@@ -8,7 +8,7 @@ from sessions_app.models import TurnRating, TurnScore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinions:
-    """The reader's own rating, and those of others; a rating that came with a bundle has no user."""
+    """The reader's own rating, and the ratings of others; a rating from an imported bundle has no user."""
 
     own: TurnScore | None
     others: tuple[TurnScore | TurnRating, ...]

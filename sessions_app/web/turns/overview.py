@@ -1,4 +1,4 @@
-"""The context of the overview: figures, each with a link to its turns, and the series of the charts."""
+"""The context of the overview: figures with links to their turns, and the series of the charts."""
 
 import json
 from collections import defaultdict
@@ -34,7 +34,7 @@ _QUESTION_CHARS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """One figure and the turns behind it."""
+    """One figure and the address of its turns."""
 
     name: str
     value: str
@@ -45,7 +45,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRow:
-    """One hour or day of the table, with the addresses of its turns, of some of them, and of all in an order."""
+    """One hour or day of the table, with the addresses of all its turns, of some of them, and of all in some order."""
 
     step: TimeStep
     turns_url: str
@@ -58,7 +58,7 @@ class StepRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question that got no answer, how often, and the turns that asked it."""
+    """An unanswered question, how often it was asked, and the turns that asked it."""
 
     text: str
     count: int
@@ -67,7 +67,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedModel:
-    """What a model took and wrote, and the turns that it took part in, those with most tokens first."""
+    """The input and output tokens of a model, and the turns that used it, those with most tokens first."""
 
     use: ModelCost
     url: str
@@ -75,14 +75,14 @@ class UsedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowPlugin:
-    """A plugin and the turns that it took part in."""
+    """A plugin and the turns that ran it."""
 
     statistics: PluginStatistics
     url: str
 
 
 def overview_context(project: Project, parameters: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the overview shows of the span, base, model, agent and asker that an address names."""
+    """Return the overview for the time span, base, model, agent and asker that the query string names."""
     span = SPANS.get(parameters.get("span", ""), SPANS[DEFAULT_SPAN])
     chosen = {name: parameters.get(name, "") for name in ("kb_id", "model", "agent", "asked_by")}
     figures = overview(project, span, **chosen)
@@ -112,7 +112,7 @@ def overview_context(project: Project, parameters: Mapping[str, str]) -> dict[st
 
 
 def _conditions(chosen: Mapping[str, str]) -> str:
-    """Return the choices in the filter language; what it cannot say is no choice of the page's own."""
+    """Return the page's choices as conditions of the filter language."""
     named = {"kb": chosen["kb_id"], "model": chosen["model"], "agent": chosen["agent"], "by": chosen["asked_by"]}
     return " ".join(f'{key}:"{_unquoted(value)}"' for key, value in named.items() if value)
 
@@ -190,7 +190,7 @@ def _row(step: TimeStep, within: str) -> StepRow:
 
 
 def _series(steps: Sequence[TimeStep]) -> dict[str, list[int | None]]:
-    """Return the charts' series: Unix seconds, then what each chart draws."""
+    """Return the series of the charts: first the Unix seconds, then the values of each chart."""
     figures = [step.figures for step in steps]
     return {
         "times": [int(step.begins_at.timestamp()) for step in steps],
@@ -204,7 +204,7 @@ def _series(steps: Sequence[TimeStep]) -> dict[str, list[int | None]]:
 
 
 def _questions(project: Project, filters: str) -> list[Question]:
-    """Return the most frequent questions among the newest unanswered turns, whatever their case and punctuation."""
+    """Return the most frequent questions of the newest unanswered turns; case and punctuation are ignored."""
     alike: defaultdict[str, list[ExplainabilityTurn]] = defaultdict(list)
     for turn in turn_page(project, parse(filters), limit=UNANSWERED_LOOKED_AT).turns:
         words = "".join(char if char.isalnum() else " " for char in turn.user_message.casefold())

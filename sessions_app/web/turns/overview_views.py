@@ -11,6 +11,6 @@ from sessions_app.web.turns.overview import overview_context
 @require_safe
 @member_view()
 def index(request: HttpRequest, member: Member) -> HttpResponse:
-    """Show figures and charts of a span of time, of one base, model or agent if asked."""
+    """Show figures and charts of a time span, optionally of one base, model or agent."""
     context = overview_context(member.project, request.GET.dict())
     return page(request, "turns/overview.html", member, context, section="overview")

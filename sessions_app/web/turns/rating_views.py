@@ -18,7 +18,7 @@ from sessions_app.web.turns.opinions import opinions
 @form_of("session", "session_id")
 @member_view("editor")
 def rate(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Set or take away the verdict; return the fragment, or without JavaScript the conversation at that turn."""
+    """Set or remove the rating; return the fragment, or without JavaScript redirect to the turn in the conversation."""
     turn = turn_of(member.project, session_id, request_id)
     value, note = (request.POST.get(name, "") for name in ("value", "note"))
     error = ""

@@ -1,4 +1,4 @@
-"""Which bases know something of a question that the mounted one does not."""
+"""Other bases with units on a question that the mounted base does not answer."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ BASES_SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowingBase:
-    """A base, its unit closest to the question, and how many of the question's words that unit has."""
+    """A base, its unit closest to the question, and the number of the question's words in that unit."""
 
     base: KnowledgeBase
     text: str

@@ -1,4 +1,4 @@
-"""What a turn sent to language models: which executions called one, and their requests one execution at a time."""
+"""A turn's requests to language models: the executions that called a model, and the requests of one execution."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ class RequestMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRequest:
-    """One request as it left, with its response."""
+    """One request as it was sent, with its response."""
 
     model: str
     url: str
@@ -84,12 +84,12 @@ def _call(name: str, ended: PluginFinished) -> ModelCall:
 
 
 def preparing_requests(turn: ExplainabilityTurn) -> list[dict[str, Any]]:
-    """Return what was sent before the machine ran, to prepare what it gets to see."""
+    """Return the requests that prepared the turn's context before the machine ran."""
     return list((turn.context_report or {}).get("requests", ()))
 
 
 def requests_context(turn: ExplainabilityTurn, detail: Detail | None) -> dict[str, Any]:
-    """Return the requests of one execution, or without one those that prepared the context."""
+    """Return the requests of one execution, or those that prepared the context if no execution is given."""
     sent = preparing_requests(turn) if detail is None else detail.requests
     return {
         "turn": turn,
@@ -124,7 +124,7 @@ def _request(item: Mapping[str, Any]) -> ShownRequest:
 
 
 def _said(message: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return the role and text of a message; calls of tools and their results have fields of their own."""
+    """Return the role and text of a message; tool calls and their results are in separate fields."""
     called = message.get("tool_calls") or (message if message.get("type") == "function_call" else None)
     if called is not None:
         return "tool call", json.dumps(called, ensure_ascii=False, indent=1)
@@ -139,6 +139,6 @@ def _part(role: str, content: Any) -> RequestMessage:
 
 
 def _texts(content: Any) -> Iterable[str]:
-    """Return the texts of a message that is sent in parts."""
+    """Return the texts of a message's parts."""
     for part in content if isinstance(content, list) else ():
         yield str(part.get("text", part)) if isinstance(part, Mapping) else str(part)

@@ -1,4 +1,4 @@
-"""The review queue: one answer after the other is rated or skipped."""
+"""The review queue: members rate or skip one answer after another."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from sessions_app.web.turns.several_views import turns_meant
 @require_safe
 @member_view()
 def index(request: HttpRequest, member: Member) -> HttpResponse:
-    """Show the next turn that the member has not reviewed, behind the one that the address names if it names one."""
+    """Show the next turn that the member has not reviewed, after the turn in the query string if there is one."""
     person = author_of(member).name
     queued = next_queued(member.project, person, whole_number(request.GET.get("after")) or 0)
     context = {
@@ -55,7 +55,7 @@ def _shown(queued: QueuedTurn) -> dict[str, Any]:
 @form_of("review")
 @member_view("editor")
 def rate(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Rate or skip a turn of the queue; leads to the next one."""
+    """Rate or skip a turn of the queue and redirect to the next one."""
     turn, author = turn_of(member.project, session_id, request_id), author_of(member)
     value, note = (request.POST.get(name, "") for name in ("value", "note"))
     try:

@@ -1,4 +1,4 @@
-"""What the conversation added to a turn's searches: the rewriting with its reasons, and the documents preferred."""
+"""What the conversation added to a turn's searches: the rewriting with its reasons, and the preferred documents."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from sessions_app.models import ExplainabilityTurn
 
 
 def rewriting_context(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return the rewriting in the turn's report; None for a policy that was off or is not known yet."""
+    """Return the rewriting from the turn's report; None if the policy was off or is not known yet."""
     report = turn.context_report or {}
     rewriting = report.get("rewriting")
     if rewriting is not None:

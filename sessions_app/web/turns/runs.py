@@ -1,4 +1,4 @@
-"""The executions of two turns aligned by frame and call: equal, different, or only in one of them."""
+"""The executions of two turns, aligned by frame and call: equal, different, or in only one turn."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ SIDES = ("left", "right")
 
 
 class PairVerdict(StrEnum):
-    """How a frame or execution differs between two turns; the value ends its CSS class."""
+    """How a frame or execution differs between two turns; the value is the last part of its CSS class."""
 
     SAME = "same"
     INPUT = "input"
@@ -44,7 +44,7 @@ _TONES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """A frame or execution of one side."""
+    """A frame or execution of one turn."""
 
     id: str
     turn_name: str
@@ -63,7 +63,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignedPair:
-    """An aligned pair: `id` is that of the left one, or says that it is on the right alone."""
+    """An aligned pair; `id` is that of the left one, or is marked if there is only a right one."""
 
     id: str
     depth: int
@@ -86,7 +86,7 @@ class AlignedPair:
 
 
 def runs_context(left: ExplainabilityTurn, right: ExplainabilityTurn, reader: "Reader") -> dict[str, Any]:
-    """Return both graphs under the same ids, and the aligned rows; a fixed number of queries."""
+    """Return both graphs with the same ids for aligned items, and the aligned rows, by a fixed number of queries."""
     rows = _rows(left, right)
     different = [row for row in rows if row.verdict != PairVerdict.SAME]
     listed = rows if len(rows) <= settings.MRPVM_RUNS_SHOWN_WHOLE else different
@@ -106,7 +106,7 @@ def runs_context(left: ExplainabilityTurn, right: ExplainabilityTurn, reader: "R
 
 
 def side_svg(left: ExplainabilityTurn, right: ExplainabilityTurn, side: str, reader: "Reader") -> Any:
-    """Return the picture of one side alone, as the reader opened and shut its frames."""
+    """Return the picture of one turn, with the frames that the reader expanded or collapsed."""
     return _picture(left if side == SIDES[0] else right, side, _rows(left, right), reader)
 
 
@@ -162,7 +162,7 @@ def _row(pair: Aligned, left: Ran | None, right: Ran | None, payloads: tuple[Map
 
 
 def _judged(left: Ran | None, right: Ran | None, payloads: tuple[Mapping[str, Detail], ...]) -> tuple[PairVerdict, str]:
-    """Return the verdict, and in words what differs: how both ended, and the parts of input and output."""
+    """Return the verdict, and the differences in words: in status, and in parts of input, output and error."""
     if left is None or right is None:
         alone = left or right
         words = f"only in {alone.turn_name}" if alone else ""
@@ -181,7 +181,7 @@ def _judged(left: Ran | None, right: Ran | None, payloads: tuple[Mapping[str, De
 
 
 def _changed(left: Any, right: Any) -> list[str]:
-    """Return the names of the parts that differ; of anything but an object only that it does."""
+    """Return the names of the parts that differ; values other than objects are compared as a whole."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return [name for name in dict.fromkeys((*left, *right)) if left.get(name) != right.get(name)]
     return ["all of it"] if left != right else []

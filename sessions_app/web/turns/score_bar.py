@@ -1,4 +1,4 @@
-"""A unit's score as a stacked bar: what each backend found, and what agreement and boosts added."""
+"""A unit's score as a stacked bar: a part for each backend, and parts for agreement and boosts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class ScoreBar:
 
 
 def score_bar(parts: Mapping[str, float], best: float) -> ScoreBar | None:
-    """Return the bar of a score, scaled to the best of its table; None for a score without parts."""
+    """Return the bar of a score, scaled to the best score of its table; None for a score without parts."""
     if not parts or best <= 0:
         return None
     drawn, at = [], 0.0

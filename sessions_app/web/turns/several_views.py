@@ -23,7 +23,7 @@ _REASONS_TOLD = 3
 @form_of("turns")
 @member_view("editor")
 def keep(request: HttpRequest, member: Member) -> HttpResponse:
-    """Keep the turns as tests of a suite, and redirect to it."""
+    """Add the turns to a suite as tests, and redirect to it."""
     try:
         turns = turns_meant(request, member)
         suite = suite_meant(request, member)
@@ -39,7 +39,7 @@ def turns_meant(request: HttpRequest, member: Member) -> Sequence[Explainability
     """Return the selected turns, or those that match the list's filter.
 
     Raises:
-        InvalidInput: none was chosen, or too many.
+        InvalidInput: no turn or too many turns were selected.
         NotFound: TURN_NOT_FOUND.
     """
     if request.POST.get("which") == "found":

@@ -1,4 +1,4 @@
-"""The changes of a turn to its session: units added and removed, and the state before and after."""
+"""A turn's changes to its session: units added and removed, and the state before and after."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownChange:
-    """One unit that the turn brought or took."""
+    """One unit that the turn added or removed."""
 
     unit_id: str
     kind: str
@@ -41,7 +41,7 @@ class ShownChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateRow:
-    """One part of the state at three moments, in words; `after_previous` is empty where it is not known."""
+    """One part of the state at three moments, in words; `after_previous` is empty if it is unknown."""
 
     name: str
     after_previous: str
@@ -50,12 +50,12 @@ class StateRow:
 
     @property
     def changed_between(self) -> bool:
-        """Return whether it changed between the two turns."""
+        """Return whether it changed between the previous turn and this one."""
         return bool(self.after_previous) and self.after_previous != self.before
 
     @property
     def changed_since_previous(self) -> bool:
-        """Return whether it is another than after the previous turn."""
+        """Return whether it differs from its value after the previous turn."""
         return bool(self.after_previous) and self.after_previous != self.after
 
     @property
@@ -64,7 +64,7 @@ class StateRow:
 
 
 def state_context(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Return the units that the turn brought and took, and the rest of the state before and after."""
+    """Return the units that the turn added and removed, and the other parts of the state before and after."""
     changes = _changes(turn, own_unit_events(turn))
     shown = changes[:CHANGES_SHOWN]
     known = known_units(turn, {unit_id for unit_id, _, _ in shown})
@@ -81,7 +81,7 @@ def state_context(turn: ExplainabilityTurn) -> dict[str, Any]:
 
 
 def state_rows(around: StateAround) -> list[StateRow]:
-    """Return each part of the state at the three moments, in words."""
+    """Return each part of the state after the previous turn, before this turn and after it, in words."""
     moments = [_words(state) if state else {} for state in (around.after_previous, around.before, around.after)]
     return [
         StateRow(name=name, after_previous=moments[0].get(name, ""), before=moments[1][name], after=moments[2][name])
@@ -111,14 +111,14 @@ def _base(facts: Mapping[str, Any]) -> str:
 
 
 def _draft(facts: Mapping[str, Any]) -> str:
-    """Return the unsaved changes in words, with the units and sources that the session sees with them."""
+    """Return the unsaved changes in words, with the numbers of sources and units that the session sees with them."""
     if not facts.get("dirty"):
         return "nothing unsaved"
     return f"unsaved changes: {facts.get('source_count', 0)} sources, {facts.get('unit_count', 0)} units in sight"
 
 
 def _changes(turn: ExplainabilityTurn, events: Iterable[UnitEvent]) -> list[tuple[str, str, str]]:
-    """Return `(unit id, kind, reason)` of each change: from the entry, or of staged units while the turn runs."""
+    """Return `(unit id, kind, reason)` of each change; while the turn runs, of each staged unit."""
     reasons = {(event.unit_id, event.step): event.reason for event in events}
     if turn.is_running:
         return [(unit_id, "pending", "") for unit_id, step in reasons if step == "staged"]

@@ -1,4 +1,4 @@
-"""A turn's graph in reading order, for every view of it."""
+"""A turn's graph in reading order, for all its views."""
 
 from functools import lru_cache
 
@@ -9,16 +9,16 @@ from sessions_app.web.turns.graph.preparation import with_preparation
 
 
 def structure_of(turn: ExplainabilityTurn) -> GraphStructure:
-    """Return the turn's graph; that of an ended turn is read once for many looks at it."""
+    """Return the turn's graph; that of an ended turn is cached."""
     return read_structure(graph(turn)) if turn.is_running else ended_structure(turn.pk, turn.request_id)
 
 
 def whole_structure_of(turn: ExplainabilityTurn) -> GraphStructure:
-    """Return the turn's graph with the model calls that prepared the turn before its own."""
+    """Return the turn's graph, with the model calls that prepared the turn in front."""
     return with_preparation(structure_of(turn), (turn.context_report or {}).get("requests", ()))
 
 
 @lru_cache(maxsize=4)
 def ended_structure(turn_pk: int, request_id: str) -> GraphStructure:
-    """Return the graph of a turn that has ended, by its key and the id that no other turn ever has."""
+    """Return the graph of an ended turn; a key may be used again after a deletion, the request id is unique."""
     return read_structure(ended_graph(turn_pk, request_id))

@@ -46,7 +46,7 @@ def _reader(query: QueryDict) -> Reader:
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show the turn; the address holds the view, the tab, the selection and what was opened and shut."""
+    """Show the turn; the query string holds the view, the tab, the selection and the expanded and collapsed frames."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     reader = _reader(request.GET)
     context = {
@@ -65,7 +65,7 @@ def _panel(turn: ExplainabilityTurn, tab: str) -> dict[str, Any]:
 
 
 def _detail(turn: ExplainabilityTurn, selected: str) -> dict[str, Any]:
-    """Return the chosen node, if one is chosen."""
+    """Return the selected node, None without a selection."""
     if selected:
         try:
             return {**detail_context(turn, turns.detail(turn, selected)), "has_detail": True}
@@ -77,7 +77,7 @@ def _detail(turn: ExplainabilityTurn, selected: str) -> dict[str, Any]:
 @require_safe
 @member_view()
 def graph(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Return the picture alone."""
+    """Return only the picture."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     return page(request, "turns/stage.html#svg", member, stage_context(turn, _reader(request.GET)))
 
@@ -85,7 +85,7 @@ def graph(request: HttpRequest, member: Member, session_id: str, request_id: str
 @require_safe
 @member_view()
 def timeline(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Return the timeline alone."""
+    """Return only the timeline."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     shown = shown_graph(turn, _reader(request.GET))
     return page(request, "turns/stage.html#timeline", member, {"turn": turn, "timeline": render_timeline(shown)})
@@ -94,7 +94,10 @@ def timeline(request: HttpRequest, member: Member, session_id: str, request_id: 
 @require_safe
 @member_view()
 def outline(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Return the outline, with `rows=all` its rows alone and all; the reader's own address says what is selected."""
+    """Return the outline, or with `rows=all` only its rows, but all of them.
+
+    The selection is read from the address of the reader's page.
+    """
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     reader = _reader(QueryDict(urlsplit(request.headers.get("HX-Current-URL", "")).query))
     if request.GET.get("rows") == "all":
@@ -105,14 +108,14 @@ def outline(request: HttpRequest, member: Member, session_id: str, request_id: s
 @require_safe
 @member_view()
 def requests(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
-    """Return what one execution sent to models."""
+    """Return the requests of one execution to models."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     detail = None if ref == PREPARING else turns.detail(turn, ref)
     return page(request, "turns/panels/requests.html", member, requests_context(turn, detail))
 
 
 def _part(template: str, part_context: Callable[[ExplainabilityTurn], dict[str, Any]]) -> Callable[..., HttpResponse]:
-    """Return the view of a part of the page that needs nothing but its turn."""
+    """Return a view for a part of the page that needs only its turn."""
 
     @require_safe
     @member_view()
@@ -132,7 +135,7 @@ choice = _part("turns/panels/choice.html", choice_context)
 @require_safe
 @member_view()
 def remedies(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Return which other bases know something of the question, each with a button that mounts it."""
+    """Return the other bases with units on the question, each with a button that mounts it."""
     turn = turns.turn(member.project, session_id, request_id)
     context = {"session": turn.session, "knowing": bases_that_know(turn), **turn_addresses(turn)}
     return page(request, "turns/panels/remedies.html", member, context)
@@ -141,7 +144,7 @@ def remedies(request: HttpRequest, member: Member, session_id: str, request_id: 
 @require_safe
 @member_view()
 def draft(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Return what a model is writing for a running turn."""
+    """Return the text that a model has written so far for a running turn."""
     turn = turns.turn(member.project, session_id, request_id)
     return page(
         request, "turns/panels/draft.html", member, {"turn": turn, "draft": draft_of(turn), **turn_addresses(turn)}
@@ -151,9 +154,9 @@ def draft(request: HttpRequest, member: Member, session_id: str, request_id: str
 @require_safe
 @member_view()
 def compare(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show the turn beside an earlier one (`?with=<number>`, else the one before): what ran, and what changed.
+    """Show the turn beside an earlier one (`?with=<number>`, else the previous one): what ran, and what changed.
 
-    With `side` the graph of that side alone.
+    With `side` return only the graph of that side.
     """
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     earlier, reader = compared_turn(turn, whole_number(request.GET.get("with"))), _reader(request.GET)
@@ -167,7 +170,7 @@ def compare(request: HttpRequest, member: Member, session_id: str, request_id: s
 @require_safe
 @member_view()
 def section(request: HttpRequest, member: Member, session_id: str, request_id: str, place: int) -> HttpResponse:
-    """Return the exact text of one section of what a model got to see; to a browser that asks for it alone, plain."""
+    """Return the exact text of one section of the context; to a browser that opens its address, as plain text."""
     turn = turns.turn_or_trial(member.project, session_id, request_id)
     section = section_text(turn, place)
     if "HX-Request" not in request.headers:
@@ -187,7 +190,7 @@ def detail(request: HttpRequest, member: Member, session_id: str, request_id: st
 @form_of("session", "session_id")
 @member_view("editor")
 def cancel(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Ask the running turn to end."""
+    """Request the cancellation of the running turn."""
     turn = turns.turn(member.project, session_id, request_id)
     try:
         request_cancel(turn)

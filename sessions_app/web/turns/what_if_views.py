@@ -1,4 +1,4 @@
-"""Predicts the planner's choice for other inputs without writing anything."""
+"""Predicts the planner's choice for other inputs; writes nothing."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -17,7 +17,7 @@ from sessions_app.web.turns.choice import choice_context, matrix_of, stages_of
 @require_safe
 @member_view()
 def predict(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Return the order in which a turn with these inputs would try plugins, with the session as it stands now."""
+    """Return the order in which a turn with these inputs would try plugins, given the present state of the session."""
     turn = turns.turn(member.project, session_id, request_id)
     query = request.GET
     pins = Choices(

@@ -1,6 +1,6 @@
-"""`gs-llm-fast` and `gs-llm-deep`: answers written by a language model, from evidence that it cites.
+"""`gs-llm-fast` and `gs-llm-deep`: answers that a language model writes from evidence, with citations.
 
-plugin -> question (what the model gets) -> reply (what it wrote: text, marks, sections)
+plugin -> question (the prompt) -> reply (parses the model's text, marks and sections)
 """
 
 from mrpvm.plugins.goal_solvers.llm.plugin import LLMGoalSolver, deep_solver, fast_solver

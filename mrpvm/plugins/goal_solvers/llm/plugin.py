@@ -1,4 +1,4 @@
-"""The solver behind both ids: one call for all intents that may be asked."""
+"""The solver for both ids: one model call for all intents that may be answered."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -30,10 +30,10 @@ _ABOUT = """\
 
 
 class LLMGoalSolver:
-    """Answers with a language model; it cites only what it was offered, and its text is not changed."""
+    """Answers with a language model; it can only cite the evidence it was given, and its wording is not changed."""
 
     def __init__(self, descriptor: Descriptor, note: str) -> None:
-        """Load the prompts; a missing one is a start-up error."""
+        """Load the prompts; a missing prompt is an error at start-up."""
         self.descriptor = descriptor
         self.about = _ABOUT.format(id=descriptor.id, note=note)
         self._prompts = {
@@ -42,7 +42,7 @@ class LLMGoalSolver:
         }
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
-        """Return one group per intent; with strict grounding only intents that have evidence reach the model."""
+        """Return one group per intent; with strict grounding only intents with evidence are sent to the model."""
         if not context.model.available:
             error = PluginError(code="LLM_NOT_AVAILABLE", message="No language model is configured.")
             return Solution(status="error", error=error)
@@ -74,7 +74,7 @@ class LLMGoalSolver:
     def _readings(
         self, dialogue: Dialogue, request: SolveInput, evidence: Sequence[Evidence], write: Callable[[str], None]
     ) -> dict[int, CitedText]:
-        """Return what the model wrote for each group it was asked for; a group it left out is missing."""
+        """Return the model's text for each group; groups that it left out are missing."""
         messages = conversation(request, evidence)
         if len(request.evidence) == 1:
             reader = _reader(evidence[0], request, write)
@@ -93,13 +93,13 @@ class LLMGoalSolver:
 
 
 def _is_helped(request: SolveInput, evidence: Evidence) -> bool:
-    """Return whether a program has given a result for the intent, which an answer may rest on."""
+    """Return whether a wrapper gave a result for the intent, on which an answer may be based."""
     helper = helper_of(evidence.intent.group_number, request.helpers)
     return helper is not None and helper.status == "success"
 
 
 def _to_nobody(text: str) -> None:
-    """Show a text to nobody."""
+    """Discard the text."""
 
 
 def _reader(evidence: Evidence, request: SolveInput, show: Callable[[str], None]) -> AnswerReader:
@@ -110,14 +110,14 @@ def _reader(evidence: Evidence, request: SolveInput, show: Callable[[str], None]
 
 
 def _sections(reply: str, numbers: Sequence[int]) -> list[tuple[int, str]]:
-    """Return the groups of a reply; one without headings answers the one group that was asked for."""
+    """Return the groups of a reply; a reply without headings belongs to the only group asked for."""
     parts = _GROUP.split(reply)
     sections = [(int(parts[place]), parts[place + 1]) for place in range(1, len(parts), 2)]
     return sections or ([(numbers[0], reply)] if len(numbers) == 1 else [])
 
 
 def _group(evidence: Evidence, reading: CitedText | None, was_asked: bool, request: SolveInput) -> AnswerGroup:
-    """Return a group from what was read; repaired in structure alone, never in what it says."""
+    """Return the group for a parsed reply; only its structure is repaired, never its wording."""
     warnings = []
     if was_asked and reading is None:
         warnings.append("The model's reply holds no such group.")

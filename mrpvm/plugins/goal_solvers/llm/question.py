@@ -1,4 +1,4 @@
-"""What the model gets to answer from: intents, evidence and guidance kept apart, as JSON."""
+"""The input of the model: intents, evidence and guidance in separate parts, as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from mrpvm.knowledge.payload import context_items, intent_prompt, masked, offere
 from mrpvm.values import Evidence, HistoryMessage
 
 FORMS_WITHOUT_MARKS = frozenset(("json", "yaml", "xml", "one_word", "yes_no"))
-"""Output forms that a source mark would break; their sources are on the closing line."""
+"""Output forms that a source mark would break; their sources are on the last line."""
 
 HELPER_NOTE = "`helper` is what a trusted program worked out for this intent: rely on it; it needs no mark."
 
 
 def has_marks(evidence: Evidence) -> bool:
-    """Return whether an answer to the intent can carry source marks in its text."""
+    """Return whether the text of an answer to the intent can contain source marks."""
     return not FORMS_WITHOUT_MARKS & set(requested_forms(evidence))
 
 

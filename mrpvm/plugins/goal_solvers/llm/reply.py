@@ -1,7 +1,7 @@
-"""One answer as the model writes it, and as people may read it: while it comes, and when it is whole.
+"""Converts an answer of the model to the text for readers, both while it is streamed and when it is complete.
 
-The model cites by the numbers of the payload's context; people see them counted in the order in which they come. What
-is shown early is always the beginning of what is shown in the end.
+The model cites by the numbers in the payload's context; readers see numbers in the order of citation. The text shown
+while streaming is always the beginning of the final text.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 UNANSWERABLE = "UNANSWERABLE"
-"""What the model writes in place of an answer that it has no grounds for."""
+"""The model writes this if the evidence gives no answer."""
 _MARK = re.compile(r"(?<![ \t])(?P<space>[ \t]*)(?<!\\)\[(?P<places>\d{1,3}(?:\s*,\s*\d{1,3})*)\](?!\()")
 _OPEN_MARK = re.compile(r"(?<!\s)\s*\[[\d,\s]*\]?\Z")
 _CITED = re.compile(r"^[ \t]*CITED[ \t]*:(?P<places>.*)\Z", re.MULTILINE | re.DOTALL)
@@ -20,7 +20,7 @@ _FENCED = re.compile(r"\A```\w*[ \t]*\n(?P<text>.*)\n```\Z", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedText:
-    """An answer's text with its marks counted anew; `places` are the cited numbers of the context in mark order."""
+    """An answer's text with renumbered marks; `places` are the cited numbers of the context in mark order."""
 
     text: str
     places: tuple[int, ...]
@@ -33,10 +33,10 @@ class AnswerReader:
 
     Args:
         offered_count: how many sources the context has, numbered from 1.
-        has_marks: False where the asked form leaves no room for marks, JSON say; then the text stays as it is, is shown
-            when it is whole, and sources come from the closing line alone.
-        needs_source: nothing is shown before the first source was cited.
-        show: takes what may be shown.
+        has_marks: False if the output form allows no marks, such as JSON; the text is then unchanged, shown only when
+            it is complete, and its sources come only from the last line.
+        needs_source: whether to show nothing before the first citation.
+        show: called with text that may be shown.
     """
 
     def __init__(self, offered_count: int, *, has_marks: bool, needs_source: bool, show: Callable[[str], None]) -> None:
@@ -48,13 +48,13 @@ class AnswerReader:
         self._shown_chars = 0
 
     def feed(self, piece: str) -> None:
-        """Take a piece and show what is certain by now."""
+        """Add a piece and show the text that is final by now."""
         self._written += piece
         if self._has_marks:
             self._advance(self._read(self._certain()))
 
     def close(self) -> CitedText:
-        """Return the whole answer, and show the rest of it."""
+        """Show the rest of the answer and return the whole of it."""
         reading = self._read(_HEADING.sub("", self._written))
         self._advance(reading)
         return reading
@@ -66,11 +66,11 @@ class AnswerReader:
             self._shown_chars = len(reading.text)
 
     def _certain(self) -> str:
-        """Return the part of what was written, without its heading, whose reading cannot change any more."""
+        """Return the part of the text, without its heading, that later pieces cannot change."""
         begun = self._written.lstrip()
         if begun.startswith("=") and "\n" not in begun:
             return ""
-        # Before anything is held back: the heading's own end might be.
+        # This comes first, because the end of the heading could be held back.
         written = _HEADING.sub("", self._written)
         begun = written.lstrip()
         if UNANSWERABLE.startswith(begun) or begun.startswith(UNANSWERABLE):
@@ -96,7 +96,7 @@ class AnswerReader:
 
 
 class _Counted:
-    """Numbers sources in the order in which they are cited; what was never offered is left out."""
+    """Numbers sources in the order of citation; numbers that the context does not have are left out."""
 
     def __init__(self, offered_count: int) -> None:
         self._offered_count = offered_count
@@ -104,7 +104,7 @@ class _Counted:
         self.unknown: list[int] = []
 
     def number(self, place: int) -> int | None:
-        """Return the new number of a place of the context, None if there is no such place."""
+        """Return the new number for a number in the context, None if the context does not have it."""
         if not 1 <= place <= self._offered_count:
             self.unknown.append(place)
             return None
@@ -113,7 +113,7 @@ class _Counted:
         return self.places.index(place) + 1
 
     def mark(self, match: re.Match[str]) -> str:
-        """Return the mark that takes the place of the model's."""
+        """Return the mark that replaces the model's mark."""
         numbers = [self.number(int(place)) for place in match["places"].split(",")]
         known = list(dict.fromkeys(number for number in numbers if number is not None))
         return match["space"] + "".join(f"[{number}]" for number in known) if known else ""

@@ -1,4 +1,4 @@
-"""One intent answered from its evidence, or honestly not."""
+"""Answers one intent from its evidence, or refuses with a reason."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,12 +25,12 @@ UNDECIDED_TEXT = "The evidence gives more than one answer and does not decide be
 LATER = "a later message may have changed it"
 MAY_HAVE_CHANGED = f"refused: {LATER}"
 _SENTENCE_LIMIT = 2
-"""Sentences of an answer unless an explanation, a list or steps were asked for."""
+"""The number of sentences in an answer, unless an explanation, a list or steps were asked for."""
 _PROCEDURE_CHARS = 400
 
 
 def answer_intent(evidence: Evidence) -> AnswerGroup:
-    """Return the group of one intent; nothing is asserted that the evidence does not say."""
+    """Return the group of one intent; it asserts nothing beyond the evidence."""
     if evidence.intent.output == REMAINDER:
         return group_of(evidence, "no-context", evidence.intent.target)
     forms = requested_forms(evidence)
@@ -59,7 +59,7 @@ def _refusal(evidence: Evidence) -> str:
 
 
 def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] = ()) -> AnswerGroup:
-    """Return the group record of an intent with its evidence."""
+    """Return the group of an intent with its evidence."""
     return AnswerGroup(
         intent_ref=evidence.intent.group_number,
         act=evidence.intent.act,
@@ -72,7 +72,7 @@ def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] 
 
 
 def _acknowledge(evidence: Evidence) -> rendering.Rendered | None:
-    """Return the first statements of the message, from this turn's own units, and say if there were more."""
+    """Return the first statements of the message, from this turn's own units, and note if there were more."""
     told = sorted(statements_of(evidence.current_turn_units), key=lambda item: item.order)
     if not told:
         return None
@@ -88,7 +88,7 @@ def _acknowledge(evidence: Evidence) -> rendering.Rendered | None:
 
 
 class _Answerer:
-    """The way from one question to its rendered answer."""
+    """Answers one question and renders the answer."""
 
     def __init__(self, evidence: Evidence, forms: tuple[str, ...]) -> None:
         self.forms = forms
@@ -103,7 +103,7 @@ class _Answerer:
         self.is_composed = False
 
     def run(self) -> rendering.Rendered | None:
-        """Return the answer, or None when the evidence does not hold one."""
+        """Return the answer, or None if the evidence has none."""
         if not self.statements:
             return None
         discourse = Discourse(self.statements)
@@ -142,7 +142,7 @@ class _Answerer:
         return rendering.comparison_text(found.groups)
 
     def _framed(self, found: Framed | Refusal) -> rendering.Rendered | None:
-        """Return the answer that the roles of clauses tell, and note what decided."""
+        """Return the answer by the roles of clauses, and note what decided."""
         if isinstance(found, Refusal):
             self.reason = found.reason
             return None
@@ -177,7 +177,7 @@ class _Answerer:
     def _told(
         self, found: Sequence[Statement], *, is_long: bool = False, values: Sequence[str] = ()
     ) -> rendering.Rendered | None:
-        """Return statements in the form asked for; None if there are none or the form cannot hold them."""
+        """Return statements in the output form; None if there are none or they do not fit the form."""
         unique = list({(item.before, item.text): item for item in reversed(found)}.values())[::-1]
         if not unique or {"one_word", "yes_no"} & set(self.forms):
             return None
@@ -195,7 +195,7 @@ class _Answerer:
 
 
 def _within(answer: Composed, most: int) -> Composed:
-    """Return what was put together, with the sentences that its pronouns need only as far as `most` in all allow."""
+    """Return the statements with the sentences that their pronouns need, at most `most` sentences in all."""
     room = most - sum(map(len, answer.groups.values()))
     groups: dict[str, list[Statement]] = {}
     for name, statements in answer.groups.items():
@@ -210,7 +210,7 @@ def _within(answer: Composed, most: int) -> Composed:
 
 
 def _said_by(voice: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
-    """Return what is put down to one voice, read as what it says."""
+    """Return the statements attributed to one voice, each read as the voice's own words."""
     return [
         replace(item, reading=read(item.voiced.said))
         for item in statements

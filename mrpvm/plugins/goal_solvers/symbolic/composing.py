@@ -1,6 +1,6 @@
-"""Answers of several statements: comparisons, lists, accounts, chains and steps, in their order.
+"""Answers of several statements: comparisons, lists, accounts, chains and steps, in the order of their sources.
 
-Statements hang together where they share a rare word, and where one goes on from the one before it.
+Statements are linked if they share a rare word, or if one continues the one before it.
 """
 
 import re
@@ -16,34 +16,34 @@ from mrpvm.english.requests import SENTENCES_MAX, Kind, Request, senses_of
 from mrpvm.english.statements import Statement
 
 _FACTS_MAX = 6
-"""Facts of a chain of relations."""
+"""The most facts in a chain of relations."""
 _LEAST_COVERED = 0.55
-"""Share of what a request names, rare words counting more, that the statement it is about has to name."""
+"""The share of a request's words, weighted by rarity, that the statement it is about must have."""
 _LINK_REACH = 3
-"""Statements hang together over so many places."""
+"""The largest distance of two linked statements."""
 _COMMON = 0.25
-"""A word of a larger share of the statements, and of more than two, links none of them."""
+"""A word does not link statements if more than this share of them, and more than two, have it."""
 _NEARBY = 0.5
-"""What a word counts that only the statement before names."""
+"""The weight of a word that only the statement before has."""
 _ON_TOPIC = 2.0
-"""How many times more than others a statement counts in a summary that names what it is about."""
+"""The factor for statements on the topic of a summary."""
 _NEXT, _LINKED = 0.7, 0.9
-"""How much neighbours hang together, and statements that share a rare word or go on from one another."""
+"""The strength of links between neighbours, and between statements that share a rare word or continue one another."""
 _LOOKING_AHEAD = 0.7
 _TITLE_WORDS = 6
 _LEAST_STRENGTH = 0.2
 _ROOT_CHARS = 5
 _LOOKING_BACK_REACH = 6
 _LOOKS_BACK = re.compile(r"\bhad (?:\w+ )?(?:\w+(?:ed|en|ne|wn|ught|ost|eft|ade)|been|become|come)\b", re.IGNORECASE)
-"""What is told in the pluperfect behind an event comes before it, and mostly explains it (Lascarides and Asher)."""
+"""A pluperfect clause after an event tells something earlier, and mostly explains it (Lascarides and Asher)."""
 _GOES_ON = pattern("composing.goes_on")
-"""What a statement begins with that goes on from the one before it."""
+"""The beginning of a statement that continues the one before it."""
 _FIRST_PERSON = pattern("composing.first_person")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
-    """Statements that belong together, each group under its name; only a comparison has more than one."""
+    """Statements of one answer in named groups; only a comparison has more than one group."""
 
     kind: Kind
     groups: dict[str, list[Statement]]
@@ -55,7 +55,7 @@ class Composed:
 
 
 def composed(request: Request, discourse: Discourse) -> Composed | None:
-    """Return the statements that a request to compare, list, tell the steps, sum up or explain is answered with."""
+    """Return the statements that answer a request to compare, list, give steps, summarise or explain."""
     text = _Text(discourse)
     if request.kind == "comparison":
         groups = _comparison(request, text)
@@ -65,7 +65,7 @@ def composed(request: Request, discourse: Discourse) -> Composed | None:
 
 
 class _Text:
-    """Statements in the order of their sources, and how rare each of their words is."""
+    """Statements in the order of their sources, and the rarity of their words."""
 
     def __init__(self, discourse: Discourse) -> None:
         self.items = [told.statement for told in discourse.told]
@@ -74,16 +74,16 @@ class _Text:
         self._counts = Counter(word for said in self.said for word in said)
 
     def weight(self, word: str) -> float:
-        """Return how much a word tells: most where one statement has it, or none."""
+        """Return the weight of a word: highest if at most one statement has it."""
         return log((len(self.items) + 1) / (max(self._counts[word], 1) + 0.5))
 
     def coverage(self, wanted: frozenset[str], place: int) -> float:
-        """Return the share of what is wanted that a statement names, in whatever part of speech."""
+        """Return the share of the wanted words that a statement has, in any part of speech."""
         total = sum(map(self.weight, wanted))
         return sum(self.weight(word) * self._names(word, place) for word in wanted) / total if total > 0 else 0.0
 
     def _names(self, word: str, place: int) -> float:
-        """Return 1 where a statement has a word, less where only the one before it has."""
+        """Return 1 if a statement has a word, less if only the statement before it has the word."""
         if word in self.said[place] or self._derives(word, place):
             return 1.0
         is_next = place > 0 and _is_one_source(self.items[place - 1], self.items[place])
@@ -96,9 +96,9 @@ class _Text:
         return any(said.startswith(word[:_ROOT_CHARS]) for said in self.said[place])
 
     def closest(self, wanted: frozenset[str], places: Sequence[int], names: frozenset[str] = frozenset()) -> int | None:
-        """Return the place of the statement that names most of what is wanted, the first of several.
+        """Return the place of the statement with most of the wanted words, the first of several.
 
-        Words that stand nowhere in the text are left out where a statement has a name that is wanted and another word.
+        Words that are nowhere in the text are ignored if a statement has a wanted name and another wanted word.
         """
         named = [place for place in places if names and names <= self.said[place]]
         best = max(named or places, key=lambda place: self.coverage(wanted, place), default=None)
@@ -110,7 +110,7 @@ class _Text:
         return best if self.coverage(wanted, best) >= _LEAST_COVERED else None
 
     def are_linked(self, one: int, other: int) -> bool:
-        """Return whether a statement hangs together with a later one."""
+        """Return whether a statement is linked to a later one."""
         if not _is_one_source(self.items[one], self.items[other]):
             return False
         if other == one + 1 and self.goes_on(other):
@@ -120,44 +120,44 @@ class _Text:
         return other - one <= _LINK_REACH and any(self._counts[word] <= rare for word in shared)
 
     def is_title(self, place: int) -> bool:
-        """Return whether a statement is a title that stands in the text: a few words without a verb."""
+        """Return whether a statement is a title within the text: a few words without a verb."""
         parsed = self._parsed[place]
         return len(parsed.tokens) <= _TITLE_WORDS and not any(clause.verb for clause in parsed.clauses)
 
     def contrasts(self, place: int, things: Sequence[frozenset[str]]) -> bool:
-        """Return whether each thing is the subject of a clause of its own: "Tomas grinds rye and Vera grinds spelt"."""
+        """Return whether each thing is the subject of its own clause: "Tomas grinds rye and Vera grinds spelt"."""
         subjects = [clause.subject.senses for clause in self._parsed[place].clauses if clause.subject]
         found = [next((at for at, senses in enumerate(subjects) if thing <= senses), -1) for thing in things]
         return -1 not in found and len(set(found)) == len(things)
 
     def goes_on(self, place: int) -> bool:
-        """Return whether a statement goes on from the one before it."""
+        """Return whether a statement continues the one before it."""
         is_next = 0 < place < len(self.items) and _is_one_source(self.items[place - 1], self.items[place])
         return is_next and _GOES_ON.match(self.items[place].text) is not None
 
     def link(self, one: int, other: int) -> float:
-        """Return how much a statement hangs together with a later one, in [0, 1]."""
+        """Return the strength of the link between a statement and a later one, in [0, 1]."""
         if not _is_one_source(self.items[one], self.items[other]):
             return 0.0
         return max(_NEXT * (other - one == 1), _LINKED * self.are_linked(one, other))
 
     def news(self, place: int, covered: frozenset[str]) -> float:
-        """Return how much a statement tells beyond what is covered: words that come again elsewhere count more."""
+        """Return how much a statement adds to the covered words; words that other statements have too count more."""
         return sum(1 + log(self._counts[word]) for word in self.said[place] - covered)
 
     def nearness(self, wanted: frozenset[str], place: int) -> float:
-        """Return 1 for a statement that names all that is wanted, less for one that is linked to such a one."""
+        """Return 1 for a statement with all wanted words, less for one that is linked to such a statement."""
         if not wanted or wanted <= self.said[place]:
             return 1.0
         naming = (other for other, said in enumerate(self.said) if wanted <= said)
         return _NEARBY * any(self.are_linked(*sorted((place, other))) for other in naming)
 
     def told(self, places: Iterable[int]) -> list[Statement]:
-        """Return statements in their order."""
+        """Return the statements at these places in the order of the text."""
         return [self.items[place] for place in sorted(set(places))]
 
     def naming(self, wanted: frozenset[str]) -> list[int]:
-        """Return the places of the statements that name all that is wanted, or stand under a title that does."""
+        """Return the places of the statements that have all wanted words, or are under a title that has them."""
         full = [place for place, said in enumerate(self.said) if wanted <= said and said - wanted]
         return full or [
             place
@@ -167,14 +167,14 @@ class _Text:
 
 
 def _said(told: Told) -> frozenset[str]:
-    """Return the senses of a statement's words, of what its pronouns stand for, and of what introduces it."""
+    """Return the senses of a statement's words, of its pronouns' antecedents, and of its introduction."""
     meant = (phrase.senses for phrase in told.meant.values())
     lead = told.statement.lead
     return told.statement.reading.senses.union(*meant, read(lead).senses if lead else ())
 
 
 def _first_words(statement: Statement) -> frozenset[str]:
-    """Return the senses of the words a statement begins with, where its subject stands."""
+    """Return the senses of the first words of a statement, which contain its subject."""
     return frozenset(word.sense for word in statement.reading.words[:3] if word.is_core)
 
 
@@ -199,7 +199,7 @@ def _found(request: Request, text: _Text) -> list[Statement]:
 
 
 def _comparison(request: Request, text: _Text) -> dict[str, list[Statement]]:
-    """Return what is said of each compared thing; nothing unless every one of them is spoken of."""
+    """Return the statements about each compared thing; nothing if one of them has none."""
     limit = max(1, request.sentences // max(len(request.things), 1))
     groups: dict[str, list[Statement]] = {}
     readings = {name: read(name) for name in request.things}
@@ -223,14 +223,14 @@ def _comparison(request: Request, text: _Text) -> dict[str, list[Statement]]:
 
 
 def _account(request: Request, text: _Text) -> list[Statement]:
-    """Return what is said of a thing, statements whose subject it is before others where there are too many."""
+    """Return the statements about a thing; if there are too many, those with it as subject come first."""
     naming = text.naming(request.wanted) if request.wanted else []
     leading = [place for place in naming if _first_words(text.items[place]) & request.wanted]
     return text.told(list(dict.fromkeys((*leading, *naming)))[: request.sentences])
 
 
 def _list(request: Request, text: _Text) -> list[Statement]:
-    """Return the items of the list whose introduction or heading names what is asked, else what tells of the thing."""
+    """Return the items of a list whose introduction or heading has the wanted words, else statements with these."""
     wanted = request.wanted
     for items in _by_unit(item for item in text.items if item.lead is not None):
         if wanted and wanted <= read(f"{items[0].lead}. {items[0].entry.unit.title or ''}").senses:
@@ -251,9 +251,9 @@ def _list(request: Request, text: _Text) -> list[Statement]:
 
 
 def _summary(request: Request, text: _Text) -> list[Statement]:
-    """Return the sentences that tell most of a text, in its order: what it begins with, and what the others go back to.
+    """Return the most important sentences of a text in its order: its beginning, and sentences that others refer to.
 
-    Of several texts the one that names what is wanted is summed up; where nothing is named there must be one alone.
+    Of several texts the one with the wanted words is summarised; without wanted words there must be only one text.
     """
     wanted = request.wanted
     places = range(len(text.items))
@@ -272,8 +272,8 @@ def _summary(request: Request, text: _Text) -> list[Statement]:
 
 
 def _told_of(request: Request, text: _Text) -> list[int]:
-    """Return the places of what was told in the conversation: all, what names a thing, or what the asker said of
-    himself with what goes on from it.
+    """Return the places of statements from the conversation: all, those about a thing, or those of the asker about
+    himself with their continuations.
     """
     found: list[int] = []
     for place, item in enumerate(text.items):
@@ -287,7 +287,7 @@ def _told_of(request: Request, text: _Text) -> list[int]:
 
 
 def _digest(places: Sequence[int], request: Request, text: _Text) -> list[int]:
-    """Return the first and the last place, and those between them that tell most that is not yet told."""
+    """Return the first and the last place, and those between that add the most new words."""
     chosen = [places[0], places[-1]][: min(request.sentences, len(places))]
     covered = frozenset[str]().union(*(text.said[place] for place in chosen))
     while len(chosen) < min(request.sentences, len(places)):
@@ -302,8 +302,9 @@ def _digest(places: Sequence[int], request: Request, text: _Text) -> list[int]:
 
 
 def _explained(request: Request, text: _Text) -> list[Statement]:
-    """Return what a request to explain is about, with what hangs together with it: of a reason what led to it, and what
-    is told of it looking back, else what names it too.
+    """Return the statement that a request to explain is about, with the statements linked to it.
+
+    For a reason these are its causes and statements looking back on it, else other statements about it.
     """
     is_reason, places = request.kind == "reason", range(len(text.items))
     middle = text.closest(request.wanted, places[::-1] if is_reason else places, request.names)
@@ -320,14 +321,15 @@ def _explained(request: Request, text: _Text) -> list[Statement]:
 
 
 def _names_nothing_else(request: Request, place: int, text: _Text) -> bool:
-    """Return whether a statement names who the request is about, but nothing of what is asked of them."""
+    """Return whether a statement names the person of the request, but nothing else of the request."""
     plain = request.wanted - request.names
     return bool(plain) and text.coverage(plain, place) == 0
 
 
 def _connected(start: int, text: _Text, limit: int, *, back: float = 1.0, ahead: float = 1.0) -> list[int]:
-    """Return the places that hang together most with one, which comes first: each as much as the links that lead to
-    it, the way back and the way ahead counting as told.
+    """Return a place and those most strongly linked to it, directly or over other places.
+
+    The weights say how much links backwards and forwards count.
     """
     strengths = {start: 1.0}
     found: list[int] = []
@@ -343,7 +345,7 @@ def _connected(start: int, text: _Text, limit: int, *, back: float = 1.0, ahead:
 
 
 def _chain(request: Request, text: _Text) -> list[Statement]:
-    """Return what leads from one end to the other, each statement linked to one before it and one behind it."""
+    """Return the chain from one end to the other; each statement is linked to the one before and the one after it."""
     if not request.things:
         return _history(request, text)
     first, last = (senses_of(thing) for thing in request.things)
@@ -363,7 +365,7 @@ def _chain(request: Request, text: _Text) -> list[Statement]:
 
 
 def _history(request: Request, text: _Text) -> list[Statement]:
-    """Return what is told from the first statement that names a thing to what hangs together with the last one."""
+    """Return the statements from the first that names a thing to those linked to the last one."""
     if not request.wanted:
         return _summary(request, text)
     naming = text.naming(request.wanted)
@@ -378,7 +380,7 @@ def _history(request: Request, text: _Text) -> list[Statement]:
 
 
 def _steps(wanted: frozenset[str], text: _Text) -> list[Statement]:
-    """Return the steps of the procedure whose heading or introduction names what is asked, its steps the rest."""
+    """Return the steps of the procedure that has the wanted words, some of them in its heading or introduction."""
     for items in _by_unit(item for item in text.items if item.entry.unit.procedure):
         unit = items[0].entry.unit
         lead, colon, _ = unit.text.partition(":")
@@ -398,7 +400,7 @@ def _by_unit(statements: Iterable[Statement]) -> Iterator[list[Statement]]:
 
 
 def _path(wanted: frozenset[str], text: _Text) -> list[Statement]:
-    """Return the shortest chain of facts between two things a request names, each fact once, in path order."""
+    """Return the shortest chain of facts between two named things, each fact once, in the order of the path."""
     edges: dict[frozenset[str], list[tuple[frozenset[str], Statement]]] = {}
     for item in text.items:
         unit = item.entry.unit

@@ -1,4 +1,4 @@
-"""The solver: each intent answered on its own, from evidence alone."""
+"""The solver: answers each intent separately, from evidence only."""
 
 from mrpvm.contracts import CallContext, Descriptor, PlannerHints, Solution, SolveInput, with_helper
 from mrpvm.plugins.goal_solvers.symbolic.answering import answer_intent
@@ -19,7 +19,7 @@ ABOUT = """\
 
 
 class SymbolicGoalSolver:
-    """Answers by quotation: finds the statement that says what was asked and cites its unit."""
+    """Answers by quotation: finds the statement that answers the question and cites its unit."""
 
     descriptor = Descriptor(
         id="gs-symbolic",
@@ -48,7 +48,7 @@ class SymbolicGoalSolver:
     about = ABOUT
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
-        """Return one group per intent; `no-context` when none could be answered."""
+        """Return one group per intent; the status is `no-context` if none could be answered."""
         groups = (
             with_helper(answered_or_quoted(answer_intent(evidence), evidence, quotes=request.quotes), request.helpers)
             for evidence in request.evidence

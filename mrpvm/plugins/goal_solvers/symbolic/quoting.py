@@ -1,7 +1,7 @@
-"""Behind the grammar: the sentence that most likely answers, stated where that is sure, else quoted.
+"""The fallback after the grammar: the sentence that most likely answers, stated if that is certain enough, else quoted.
 
-The grammar's refusal of a plain sentence that it can read counts; of the long sentences of other people's prose it
-reads too little for that, and the scorer decides.
+If the grammar refuses a plain sentence that it can parse, the refusal stands. It parses too little of long sentences,
+so for these the scorer decides.
 """
 
 from collections.abc import Sequence
@@ -22,19 +22,19 @@ from mrpvm.english.weights import Model, Weights, learned
 from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry
 
 SCORER = "the scorer is sure"
-"""How the reason begins of what the scorer states."""
+"""The beginning of the reason for an answer of the scorer."""
 _CANDIDATES_MAX = 16
 _PLAIN_WORDS = 15
-"""The grammar reads sentences up to so many words whole."""
+"""The grammar parses sentences completely up to this number of words."""
 _QUOTED_MAX = 3
-"""Sentences of a quotation from one text."""
+"""The most sentences of a quotation from one text."""
 _QUOTED_APART_MAX = 2
-"""Sentences of one from several texts."""
+"""The most sentences of a quotation from several texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A sentence of the evidence as the scorer sees it, and where it stands."""
+    """A sentence of the evidence as input of the scorer, and its place."""
 
     passage: Passage
     entry: EvidenceEntry
@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def text_id(self) -> str:
-        """Return the part of a source that it stands in; what was told stands by itself."""
+        """Return the part of a source that contains it; a statement of the conversation is a part by itself."""
         unit = self.entry.unit
         return unit.id if unit.source_type in (None, CHAT_TURN) else unit.chunk_id
 
@@ -54,10 +54,10 @@ class Candidate:
 
 
 def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) -> AnswerGroup:
-    """Return the group of a refused intent with the sentence that answers it, or the passage that is closest.
+    """Return the group of a refused intent with the sentence that answers it, or the closest passage.
 
     Args:
-        group: as the grammar gave it; one that is answered, or says something else than that nothing is known, stays.
+        group: the group from the grammar; it is returned unchanged unless it says that nothing is known.
     """
     if group.status == "answered":
         return replace(group, reason=group.reason or "the grammar found the statement")
@@ -89,7 +89,7 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
     if not shown:
         return replace(group, reason=_joined(group.reason, doubt), confidence=round(sure, 2))
     shown += _told_later(evidence, shown)
-    # What is shown decides what the reason is about: the grammar may have found another sentence closest.
+    # The reason must be about the shown sentence: the grammar may have found another one closest.
     said = frozenset[str]().union(*(read(item.passage.text).senses for item in shown))
     about_shown = refused(words, said)
     is_lacking = about_shown.shared < len(words) or group.reason.startswith(LACKING)
@@ -99,12 +99,12 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
 def _quotable(
     found: Sequence[Candidate], ranked: Sequence[Scored], weights: Weights, words: frozenset[str]
 ) -> list[Candidate]:
-    """Return the sentences to quote, best first: those of texts of which one shares enough with the question.
+    """Return the sentences to quote, best first: those of texts with a sentence that shares enough with the question.
 
-    What says it in other words, or with a pronoun, may share no word itself.
+    The answer itself may share no word with the question, if it uses other words or a pronoun.
 
     Args:
-        words: the question's, by their senses: "mother" is "mum".
+        words: the words of the question by their senses: "mother" is "mum".
     """
     on_topic = {
         found[item.place].text_id
@@ -117,7 +117,7 @@ def _quotable(
 
 
 def _told_later(evidence: Evidence, shown: Sequence[Candidate]) -> list[Candidate]:
-    """Return what was told later of the same thing as the closest sentence, unless what held before is asked for."""
+    """Return later statements on the topic of the closest sentence, unless the question is about the former state."""
     asked, best = evidence.intent.target, shown[0]
     statements = statements_of(evidence.entries)
     told = (item for item in statements if (item.unit_id, item.text) == (best.entry.unit.id, best.passage.text))
@@ -132,14 +132,14 @@ def _told_later(evidence: Evidence, shown: Sequence[Candidate]) -> list[Candidat
 
 
 def _joined(refused: str, doubt: str) -> str:
-    """Return the reasons of grammar and scorer as one."""
+    """Return the reasons of grammar and scorer as one text."""
     return f"{refused or 'refused: no rule fits'}; {doubt}"
 
 
 def candidates_of(question: str, entries: Sequence[EvidenceEntry]) -> list[Candidate]:
-    """Return the sentences of the best units, each with its neighbours; summaries only repeat their parts.
+    """Return the sentences of the best units, each with its neighbours; summaries are left out.
 
-    What was corrected or taken back in the conversation after it was told is left out.
+    Statements that were corrected or retracted later in the conversation are left out.
     """
     units = [entry for entry in entries if not (entry.unit.unit_type or "").endswith("-aggregate")] or entries
     statements = statements_of(units)
@@ -173,7 +173,7 @@ def _beside(item: Candidate, at: dict[tuple[str, int | None, int], str]) -> Cand
 
 
 def may_be_stated(question: str, candidate: Candidate) -> bool:
-    """Return whether the scorer may state a sentence: one that is long, for a question that asks for a fact."""
+    """Return whether the scorer may state a sentence: it must be long, and the question must ask for a fact."""
     is_plain = len(candidate.passage.text.split()) <= _PLAIN_WORDS
     return not is_plain and kind_of(question) not in ("yes", "other")
 
@@ -190,7 +190,7 @@ def _against_stating(evidence: Evidence, best: Candidate, sure: float, needed: f
 
 
 def _quoted(group: AnswerGroup, found: Sequence[Candidate], sure: float, reason: str) -> AnswerGroup:
-    """Return the group with the closest passage and its source, the sentences in the order of their source."""
+    """Return the group with the closest passage and its source; sentences are in the order of their source."""
     shown = sorted(found, key=lambda item: item.order)
     unit_ids = tuple(dict.fromkeys(item.entry.unit.id for item in shown))
     said = " ".join(f"{item.passage.text} [{unit_ids.index(item.entry.unit.id) + 1}]" for item in shown)
@@ -205,6 +205,6 @@ def _quoted(group: AnswerGroup, found: Sequence[Candidate], sure: float, reason:
 
 
 def _signs(best: Scored, model: Model) -> str:
-    """Return the signs that spoke most for the best sentence, in words."""
+    """Return the features that counted most for the best sentence, in words."""
     shares = sorted(((model.sure.get(name, 0.0) * value, name) for name, value in best.signs.items()), reverse=True)
     return ", ".join(name for share, name in shares[:3] if share > 0 and name != "always")

@@ -1,4 +1,4 @@
-"""Statements as answer text in the form that was asked for, every statement with its source mark."""
+"""Renders statements as answer text in the output form, every statement with its source mark."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ def _closed(text: str) -> str:
 
 
 def _cited(statement: Statement, citations: Citations, told: set[str]) -> str:
-    """Return a statement with its mark, behind those sentences that name what its pronoun means and were not told."""
+    """Return a statement with its mark, after the not yet quoted sentences with its pronoun's antecedent."""
     mark = citations.mark(statement.unit_id)
     named = f"{statement.speaker}: "
     before = [text for text in sentences(statement.before or "") if text not in told]
@@ -48,9 +48,7 @@ def _cited(statement: Statement, citations: Citations, told: set[str]) -> str:
 
 
 def sentences_text(statements: Iterable[Statement], opening: str = "") -> Rendered:
-    """Return statements one after the other, each with its mark; a sentence its pronoun needs is told once before
-    it.
-    """
+    """Return the statements, each with its mark; a sentence that a pronoun needs is quoted once before it."""
     citations = Citations()
     told: set[str] = set()
     parts = [_cited(statement, citations, told) for statement in statements if statement.text not in told]
@@ -58,7 +56,7 @@ def sentences_text(statements: Iterable[Statement], opening: str = "") -> Render
 
 
 def value_text(value: str, statements: Sequence[Statement]) -> Rendered:
-    """Return a bare value; its sources are cited beside the text, not in it."""
+    """Return only the value; its sources are cited beside the text, not in it."""
     return Rendered(value, tuple(dict.fromkeys(item.unit_id for item in statements)))
 
 
@@ -70,7 +68,7 @@ def json_text(value: str, statements: Sequence[Statement]) -> Rendered:
 
 
 def bullets_text(statements: Sequence[Statement]) -> Rendered:
-    """Return a bullet list, one item a line."""
+    """Return a bullet list, one item per line."""
     citations = Citations()
     lines = [f"- {item.text} {citations.mark(item.unit_id)}" for item in statements]
     return Rendered("\n".join(lines), tuple(citations.unit_ids))
@@ -85,7 +83,7 @@ def steps_text(statements: Sequence[Statement]) -> Rendered:
 
 
 def table_text(rows: Sequence[tuple[str, str, Statement]], headings: tuple[str, str]) -> Rendered:
-    """Return a Markdown table of two columns; the mark closes each row's second cell."""
+    """Return a Markdown table of two columns; the second cell of each row ends with the mark."""
     citations = Citations()
     lines = [f"| {headings[0]} | {headings[1]} |", "| --- | --- |"]
     for name, text, statement in rows:
@@ -98,7 +96,7 @@ def _cell(text: str) -> str:
 
 
 def comparison_text(groups: Mapping[str, Sequence[Statement]]) -> Rendered:
-    """Return what is said of each compared thing, side by side under its name."""
+    """Return the statements about each compared thing side by side, under its name."""
     citations = Citations()
     lines = []
     for name, statements in groups.items():

@@ -1,4 +1,4 @@
-"""`kb-balanced`: a wider lexical search, reranked so that its results are not all of a kind."""
+"""`kb-balanced`: lexical and semantic search, reranked for diversity."""
 
 from mrpvm.plugins.kb_retrievers.balanced.plugin import BalancedKBRetriever
 

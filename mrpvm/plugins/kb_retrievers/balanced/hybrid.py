@@ -1,7 +1,7 @@
-"""Shared words and likeness of meaning together: the lexical best, scored again by vectors.
+"""Hybrid search: the best lexical results, scored again by the similarity of vectors.
 
-What shares no word with a question can be found too, where a view is small enough to be looked at whole, and among
-what the session was told last. The policy's least score is the bar for it: likeness alone has to reach that.
+Units that share no word with a question can be found too, if the view is small enough to be scored as a whole, and
+among the newest units of the session. Their similarity alone must reach the minimum score of the policy.
 """
 
 from collections import Counter
@@ -23,23 +23,23 @@ from mrpvm.plugins.kb_retrievers.pipeline import (
 from mrpvm.values import ContextProfile, KnowledgeUnit, Recall
 
 POOL = 200
-"""Units that are looked at for one intent."""
+"""The most candidate units for one intent."""
 CONVERSATION_POOL = 50
-"""Units of a conversation that are scored again; the others of the pool lend them their surroundings."""
+"""How many units of a conversation are scored again; the others of the pool only serve as their context."""
 WEIGHT, CONVERSATION_WEIGHT = 0.7, 0.5
-"""What likeness counts, words having the rest."""
+"""The weight of similarity; words have the rest."""
 WHOLE_MATCH = 0.5
 """Share of what a question's words can score from which the best match counts in full. Where the best has only a common
 word of the question, as in a handful of short facts, words tell less than likeness does."""
 NEIGHBOUR_SHARES = (1.0, 0.5, 0.3, 0.2, 0.1)
-"""What an utterance means is in what is said around it too, less with distance."""
+"""The shares of an utterance's neighbours in its similarity, by distance."""
 _ENCODED_MAX = 4
-"""Units encoded while a question waits, the best by words first; others are encoded in the background."""
+"""How many units are encoded during a question, the best by words first; others are encoded in the background."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """The units that may answer one intent, those with shared words first, and their vectors."""
+    """The candidate units of one intent, those with shared words first, and their vectors."""
 
     hits: Sequence[ScoredUnit]
     is_conversation: bool
@@ -55,7 +55,7 @@ class _Pool:
 
 @dataclass(frozen=True, slots=True)
 class _Likened:
-    """A hit with its likeness to the question, and what words and likeness give to its score."""
+    """A hit with its similarity to the question, and the parts of its score from words and from similarity."""
 
     hit: ScoredUnit
     words: float
@@ -71,7 +71,7 @@ class _Likened:
 def find_by_meaning(
     encoder: Encoder, profile: ContextProfile, request: RetrieveInput, context: CallContext
 ) -> BackendFindings:
-    """Return the best of the pool by words and vectors; by words alone, and says so, when the turn has no time left."""
+    """Return the best units of the pool by words and vectors; only by words, with a note, if no time is left."""
     pool = _pool(profile, request.recall, context)
     near = _neighbours(pool)
     vectors = _vectors(encoder, [*pool.scored, *(hit for findings in near.values() for _, hit in findings)], context)
@@ -106,7 +106,7 @@ def find_by_meaning(
 
 
 def _asked(encoder: Encoder, profile: ContextProfile, recall: Recall | None) -> Vector:
-    """Return what is looked for: the question and, in a follow-up, something of what was said before it."""
+    """Return the text to search for: the question and, in a follow-up, a part of the conversation before it."""
     shared = ((1.0, profile.query_text), *(recall.texts if recall else ()))
     vectors = [Vector.of(content) for content in encoder.encode([text for _, text in shared])]
     if len(vectors) == 1:
@@ -124,14 +124,14 @@ def _pool(profile: ContextProfile, recall: Recall | None, context: CallContext) 
 
 
 def _full_score(pool: _Pool) -> float:
-    """Return the score that words' whole weight goes to: the best one's, and outside conversations not a poor best."""
+    """Return the lexical score that counts in full: the best one, but outside conversations at least a minimum."""
     best = max((hit.score for hit in pool.hits), default=0.0)
     highest = max((hit.highest_score for hit in pool.hits), default=0.0)
     return best if pool.is_conversation else max(best, WHOLE_MATCH * highest)
 
 
 def _neighbours(pool: _Pool) -> Mapping[str, Sequence[tuple[float, ScoredUnit]]]:
-    """Return, for utterances that are scored, what of the pool was said just before and after, with its share."""
+    """Return for each scored utterance its neighbours in the pool with their shares."""
     if not pool.is_conversation:
         return {}
     at = {_place(hit.unit): hit for hit in pool.hits if hit.unit.unit_type == UTTERANCE}
@@ -150,9 +150,7 @@ def _place(unit: KnowledgeUnit, step: int = 0) -> tuple[str, str, int]:
 
 
 def _vectors(encoder: Encoder, hits: Sequence[ScoredUnit], context: CallContext) -> dict[str, Vector] | None:
-    """Return the units' vectors by id, of those that are missing the first ones'; None if there was no time to make
-    these.
-    """
+    """Return the units' vectors by id; the first missing ones are encoded. None if there was no time for that."""
     units = {hit.unit.id: hit.unit for hit in hits}
     kept = context.knowledge.artifacts(encoder.version, list(units))
     vectors = {unit_id: Vector.of(content) for unit_id, content in kept.items()}
@@ -167,7 +165,7 @@ def _vectors(encoder: Encoder, hits: Sequence[ScoredUnit], context: CallContext)
 
 
 def unit_vectors(encoder: Encoder, units: Sequence[KnowledgeUnit]) -> dict[str, bytes]:
-    """Return the packed vectors of units by their ids."""
+    """Return the packed vectors of units by unit id."""
     encoded = encoder.encode([embedded_text(unit) for unit in units])
     return dict(zip((unit.id for unit in units), encoded, strict=True))
 

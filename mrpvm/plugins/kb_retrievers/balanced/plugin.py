@@ -1,4 +1,4 @@
-"""The retriever: words and meaning, a lower bar, diverse results, and the level of detail the question asks for."""
+"""The retriever: search by words and meaning, a lower minimum score, diverse results and a fitting level of detail."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -39,10 +39,10 @@ ABOUT = """\
 
 
 class BalancedKBRetriever:
-    """Finds evidence by shared words and by meaning, and prefers what adds something to what it has.
+    """Finds evidence by shared words and by meaning, and prefers units that add something new.
 
     Args:
-        encoder: gives the sentence model, or None where there is none: then words alone decide.
+        encoder: returns the sentence model, or None if there is none: then only words decide.
     """
 
     descriptor = Descriptor(
@@ -53,7 +53,7 @@ class BalancedKBRetriever:
         description="Finds more evidence than the fast search, not all of a kind, and as broad or narrow as asked."
         " Ranks by shared words (BM25), and by likeness of meaning where the embedding extra is installed.",
         cost_class="moderate",
-        # Units that have no vector yet are found by words alone; later the same question finds them by meaning too.
+        # Units without a vector are only found by words; later the same question finds them by meaning too.
         is_deterministic=not is_encoder_installed(),
         heeds_events=False,  # nothing is cached, each call reads the view as it is
         tags=("lexical", "diverse", "deterministic"),
@@ -76,7 +76,7 @@ class BalancedKBRetriever:
         self._encoder = encoder
 
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
-        """Return evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
+        """Return evidence and guidance for each intent, and the ledger of every unit that was considered."""
         encoder = self._encoder()
         if encoder is None:
             return retrieve_evidence(request, context, POLICY, find_lexically, notes=(RANKED_BY,))
@@ -87,16 +87,16 @@ class BalancedKBRetriever:
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:
-        """Keep the source's figures."""
+        """Store the source's statistics."""
         return note_source(self.descriptor.id, source)
 
     @property
     def artifact_version(self) -> str | None:
-        """Return what its vectors are made by, None without a model."""
+        """Return the version of the model that makes the vectors, None without a model."""
         encoder = self._encoder()
         return encoder.version if encoder else None
 
     def artifacts_of(self, units: Sequence[KnowledgeUnit]) -> Mapping[str, bytes]:
-        """Return the units' vectors, so that no question has to wait for them."""
+        """Return the units' vectors, made ahead so that no question has to wait for them."""
         encoder = self._encoder()
         return unit_vectors(encoder, units) if encoder else {}

@@ -1,4 +1,4 @@
-"""The retriever: BM25 over journal, draft and mounted base, beside the units of the running turn."""
+"""The retriever: BM25 over journal, draft and mounted base, and the units of the running turn."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_eviden
 from mrpvm.plugins.kb_retrievers.source_notes import note_source
 
 POLICY = SelectionPolicy(max_results=10, min_score=0.30)
-"""More results than the reference's three: a solver that must notice rival facts has to see them."""
+"""More results than the reference's three, because a solver can only notice contradicting facts that it sees."""
 
 ABOUT = """\
 @k1 ku atomic "plugin::kb-fast::unit-000"
@@ -33,7 +33,7 @@ ABOUT = """\
 
 
 class FastKBRetriever:
-    """Finds evidence by shared words, at the cost of one search an intent."""
+    """Finds evidence by shared words, with one search per intent."""
 
     descriptor = Descriptor(
         id="kb-fast",
@@ -61,7 +61,7 @@ class FastKBRetriever:
     about = ABOUT
 
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
-        """Return evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
+        """Return evidence and guidance for each intent, and the ledger of every unit that was considered."""
         return retrieve_evidence(request, context, POLICY, find_lexically)
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
@@ -69,5 +69,5 @@ class FastKBRetriever:
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:
-        """Keep the source's figures."""
+        """Store the source's statistics."""
         return note_source(self.descriptor.id, source)

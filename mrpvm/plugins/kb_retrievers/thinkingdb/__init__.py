@@ -1,4 +1,4 @@
-"""`kb-thinkingdb`: lexical search, and units that triples link to the question, with proofs."""
+"""`kb-thinkingdb`: lexical search, and units linked to the question by triples, with proofs."""
 
 from mrpvm.plugins.kb_retrievers.thinkingdb.plugin import ThinkingDBKBRetriever
 

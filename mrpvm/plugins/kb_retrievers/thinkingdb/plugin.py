@@ -1,4 +1,4 @@
-"""The retriever: what shares words with the question, and what follows from it by rules over triples."""
+"""The retriever: units that share words with the question, and units that rules over triples link to it."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -30,11 +30,11 @@ from mrpvm.values import ContextProfile
 POLICY = SelectionPolicy(max_results=12, min_score=0.12, chooses_level=True)
 """Takes more results than any intent asks for, so that the intent alone sets their number."""
 FOLLOWED_LIMIT = 16
-"""Units looked up for the arguments of triples at a time."""
+"""The most units in one search for arguments of triples."""
 FOLLOWED_TERMS = 12
-"""Terms looked up at a time, those nearest to the question first: a search costs by its terms."""
+"""The most terms in one search, those nearest to the question first, because the cost grows with the terms."""
 FOLLOWED_TIMES = LIMITS.depth
-"""Searches for arguments: one for each step of a neighbourhood, none where no triple is near the question."""
+"""The most searches for arguments, one for each step away from the question."""
 
 ABOUT = """\
 @k1 ku atomic "plugin::kb-thinkingdb::unit-000"
@@ -79,7 +79,7 @@ class ThinkingDBKBRetriever:
     about = ABOUT
 
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
-        """Return evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
+        """Return evidence and guidance for each intent, and the ledger of every unit that was considered."""
         return retrieve_evidence(request, context, POLICY, find_with_links)
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
@@ -87,12 +87,12 @@ class ThinkingDBKBRetriever:
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:
-        """Keep the source's figures."""
+        """Store the source's statistics."""
         return note_source(self.descriptor.id, source)
 
 
 def find_with_links(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> BackendFindings:
-    """Return the hits of a search and what triples link to them; the turn's own units only serve as triples."""
+    """Return the hits of a search and the units linked to them; the turn's own units only contribute triples."""
     hits = lexical_hits(profile, request.recall, context)
     of_turn = [link for unit in request.current_turn_units if unit.is_evidence for link in links_of(unit)]
     links, followed = _follow(
@@ -116,7 +116,7 @@ def find_with_links(profile: ContextProfile, request: RetrieveInput, context: Ca
 def _follow(
     profile: ContextProfile, links: Sequence[Triple], hits: Sequence[ScoredUnit], context: CallContext
 ) -> tuple[list[Triple], list[ScoredUnit]]:
-    """Return all links, and the units found under the arguments of triples that hang together with the question."""
+    """Return all links, and the units found by the arguments of triples that are connected with the question."""
     wanted = frozenset(profile.query_terms)
     links_seen = list(links)
     known = {hit.unit.id for hit in hits}
@@ -138,7 +138,7 @@ def _follow(
 
 
 def _joined(candidate: UnitCandidate, linked: Linked | None) -> UnitCandidate:
-    """Return the candidate with its symbolic score and proof beside what it had."""
+    """Return the candidate with its symbolic score and proof added."""
     if linked is None:
         return candidate
     shows = f"linked: {linked.shows}"

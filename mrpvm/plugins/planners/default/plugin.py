@@ -1,4 +1,4 @@
-"""The planner: a base plan by the turn's signals, then candidates by score, with the reasons in its notes."""
+"""The planner: a base plan by the turn's signals, then candidates by score; the notes have the reasons."""
 
 from collections.abc import Sequence
 
@@ -67,7 +67,7 @@ def _relevant(ranked: Sequence[RankedCandidate], signals: Signals) -> Sequence[R
 
 
 def _is_irrelevant(item: RankedCandidate, signals: Signals) -> bool:
-    """Return whether a candidate declares other acts, and neither topic nor description speaks for it."""
+    """Return whether a candidate declares other acts, and neither its topic nor its description matches."""
     hints = item.descriptor.planner_hints
     if hints is None or not hints.supported_acts or signals.acts & set(hints.supported_acts):
         return False

@@ -1,4 +1,4 @@
-"""The heavy fallback: the thorough candidates first, whatever the turn's signals and the statistics say."""
+"""The fallback planner: thorough candidates first, regardless of the turn's signals and the statistics."""
 
 from collections.abc import Mapping, Sequence
 
@@ -43,7 +43,7 @@ class DepthPlanner:
     about = ABOUT
 
     def plan(self, request: PlanInput, context: CallContext) -> Plan | None:
-        """Return every candidate, heavy ones first and by score among their like, and why."""
+        """Return all candidates with the reasons, heavy ones first and by score among equals."""
         return make_plan(self.descriptor.id, request, signals_of(request), BASE_PLAN, _heavy_first)
 
 

@@ -1,4 +1,4 @@
-"""`val-constraints`: deterministic checks of an answer against what it may rest on."""
+"""`val-constraints`: deterministic checks of an answer against its evidence and question."""
 
 from mrpvm.plugins.response_validators.constraints.plugin import ConstraintValidator
 

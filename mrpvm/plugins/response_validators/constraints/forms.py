@@ -1,4 +1,4 @@
-"""Whether an answer keeps the output form that was asked for."""
+"""Checks whether an answer has the output form that was asked for."""
 
 import json
 import re
@@ -61,9 +61,9 @@ _CHECKS: dict[str, tuple[Callable[[str], bool], str]] = {
 
 
 def broken_form(text: str, forms: tuple[str, ...]) -> str | None:
-    """Return the first asked form that the text breaks, in words, or None.
+    """Return in words the first requested form that the text does not have, or None.
 
-    JSON excludes all others: an answer asked for as JSON is checked as JSON alone.
+    If JSON was requested, only JSON is checked.
     """
     checked = ("json",) if "json" in forms else forms
     for form in checked:

@@ -1,4 +1,4 @@
-"""Whether numbers, names and facts of an answer occur in what it may rest on."""
+"""Checks whether the numbers, names and facts of an answer occur in its evidence or question."""
 
 import json
 import re
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:/]\d+)*(?![\w])")
 _NAME = re.compile(r"(?<![\w'\u2019-])[A-Z][\w'\u2019-]*")
 _LINE_LEAD = re.compile(r"^[^\S\n]*(?:[-*\u2022|]+|\d{1,3}[.)](?!\S))[^\S\n]*", re.MULTILINE)
 _FRAME_WORDS = frozenset(("yes", "no", "noted", "subject", "statement", "answer", "value", "source", "sources", "step"))
-"""Words of the answer's own scaffolding, which assert nothing."""
+"""Words that structure an answer and assert nothing."""
 
 
 def _normal(text: str) -> str:
@@ -23,7 +23,7 @@ def _normal(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """Return the prose of an answer: of a JSON document its string and number values, of lists the items."""
+    """Return the prose of an answer: the string and number values of a JSON document, the items of lists."""
     try:
         document = json.loads(text)
     except ValueError:
@@ -53,7 +53,7 @@ def ungrounded_number(text: str, support: str) -> str | None:
 def ungrounded_name(text: str, support: str) -> str | None:
     """Return the first proper name of the answer that neither evidence nor question contains, or None.
 
-    A capital at the start of a sentence makes no name, nor does a word the support has in lower case.
+    The first word of a sentence is not a name, nor is a word that evidence or question has in lower case.
     """
     known = {word.lower().removesuffix("'s") for word in re.findall(r"[\w'-]+", _normal(support))}
     for sentence in sentences(_normal(text)):

@@ -1,4 +1,4 @@
-"""The validator: every check gives a reason or None; the first reason rejects."""
+"""The validator: every check returns a reason or None; the first reason rejects the answer."""
 
 import re
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ ABOUT = """\
 
 
 class ConstraintValidator:
-    """Rejects what can be seen to be wrong without understanding the answer."""
+    """Rejects errors that can be detected without understanding the answer."""
 
     descriptor = Descriptor(
         id="val-constraints",

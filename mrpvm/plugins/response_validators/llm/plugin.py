@@ -1,4 +1,4 @@
-"""The validator: one call, one verdict; what cannot be read as a verdict is none."""
+"""The validator: one model call for one verdict; a reply that cannot be parsed is no verdict."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from mrpvm.plugins.dialogue import Dialogue, failure
 from mrpvm.values import HistoryMessage
 
 REASON_CHARS = 500
-"""How much of the model's reason is kept."""
+"""The most characters of the model's reason that are stored."""
 ABOUT = """\
 @k1 ku atomic "plugin::val-llm::unit-000"
 @a1 set $k1 sourceId "plugin::val-llm"
@@ -58,7 +58,7 @@ class LLMValidator:
         self._prompt = load_prompt(__package__, "validate")
 
     def validate(self, request: ValidateInput, context: CallContext) -> Validation:
-        """Return the model's verdict; `error` when there is none, which is no acceptance."""
+        """Return the model's verdict; without one the status is `error`, which does not accept."""
         dialogue = Dialogue(context, self.descriptor, self._prompt)
         try:
             reply = dialogue.ask([HistoryMessage(role="user", content=_question(request))])

@@ -1,4 +1,4 @@
-"""The detector behind both ids: one call, at most one corrective retry."""
+"""The detector for both ids: one model call and at most one corrective retry."""
 
 import json
 from collections.abc import Sequence
@@ -45,16 +45,16 @@ _ABOUT = """\
 
 @dataclass(frozen=True, slots=True)
 class _Talk:
-    """One plugin call: its dialogue, and what the model is to correct if it has to."""
+    """One plugin call: its dialogue, and the instructions for a correction."""
 
     dialogue: Dialogue
     wants_intents: bool
 
     def sections(self, said: HistoryMessage, correction: str) -> Sections:
-        """Return the documents, after one corrective retry if need be.
+        """Return the documents, after one corrective retry if necessary.
 
         Raises:
-            Refused: the second reply does not hold either.
+            Refused: the second reply is invalid too.
             MRPError: the model did not answer.
         """
         reply = self.dialogue.ask([said])
@@ -67,7 +67,7 @@ class _Talk:
 
 
 class LLMSeedDetector:
-    """Finds intents and knowledge with a language model; its documents are admitted before they are given."""
+    """Finds intents and knowledge with a language model; only admitted documents are returned."""
 
     def __init__(self, descriptor: Descriptor, note: str) -> None:
         """Load the prompts; a missing one is a start-up error."""
@@ -121,7 +121,7 @@ def _told(history: Sequence[HistoryMessage]) -> list[dict[str, str]]:
 
 
 def _as_data(said: object) -> HistoryMessage:
-    """Return what a model is to read as JSON, ids masked."""
+    """Return the input of a model as JSON with masked ids."""
     return HistoryMessage(role="user", content=masked(json.dumps(said, ensure_ascii=False)))
 
 

@@ -1,4 +1,4 @@
-"""The model's reply taken apart: two sections of raw control text, admitted or refused as a whole."""
+"""Splits the model's reply into two sections of control text, which are admitted or refused as a whole."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ NO_SECTION = "The reply has no section `--- {name} ---`."
 
 
 class Refused(Exception):
-    """The reply cannot be used; `diagnostics` tell the model and the trace why, one text each."""
+    """The reply cannot be used; `diagnostics` are the reasons for the model and the trace, one text each."""
 
     def __init__(self, diagnostics: list[str]) -> None:
         super().__init__("\n\n".join(diagnostics))
@@ -20,7 +20,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sections:
-    """Two documents that hold; None for one with nothing in it."""
+    """Two valid documents; an empty one is None."""
 
     intents: str | None
     context: str | None
@@ -30,10 +30,10 @@ def read_sections(reply: str, *, wants_intents: bool) -> Sections:
     """Return the documents of a reply.
 
     Args:
-        wants_intents: False for a source, of which only the units are wanted.
+        wants_intents: False for a source, which only gives units.
 
     Raises:
-        Refused: a section is missing, or its document is refused; the diagnostics of both are in it.
+        Refused: a section is missing or its document is refused; it has the diagnostics of both sections.
     """
     parts = _HEADING.split(reply.replace("\r\n", "\n"))
     sections = {parts[place].lower(): _text(parts[place + 1]) for place in range(1, len(parts), 2)}
@@ -50,7 +50,7 @@ def read_sections(reply: str, *, wants_intents: bool) -> Sections:
 
 
 def _text(section: str) -> str:
-    """Return a section without the fences that models like to put around code."""
+    """Return a section without the code fences that models often add."""
     return _FENCE.sub("", section).strip("\r\n\t ")
 
 

@@ -34,7 +34,7 @@ def expected_output(request: MessageRequest) -> str:
 
 
 def intent_document(requests: Sequence[MessageRequest], left_out_count: int = 0) -> str:
-    """Return one intent with one seed for each request, in order, and one that says how many were left out."""
+    """Return one intent with one seed for each request, in order, and an intent for the number of requests left out."""
     writer = ControlWriter()
     for request in requests:
         act, target = act_of(request.text), collapse(request.text)
@@ -48,7 +48,7 @@ def intent_document(requests: Sequence[MessageRequest], left_out_count: int = 0)
 
 
 def acknowledgement_document(message: str) -> str:
-    """Return the one `explain` intent on the whole text of a message that asks for nothing."""
+    """Return the single `explain` intent on the whole text of a message without a request."""
     writer = ControlWriter()
     target = collapse(message)
     intent = writer.intent("explain", target, output=ACKNOWLEDGEMENT)
@@ -59,7 +59,7 @@ def acknowledgement_document(message: str) -> str:
 def guidance_drafts(parts: Segmentation) -> list[UnitDraft]:
     """Return one guidance unit for each instruction, scoped by its wording; repeats are left out.
 
-    An instruction that belongs to one of several requests is valid for that one only.
+    An instruction of one of several requests only applies to that request.
     """
     several = len(parts.requests) > 1
     instructions: dict[tuple[str, str | None], None] = dict.fromkeys((text, None) for text in parts.instructions)

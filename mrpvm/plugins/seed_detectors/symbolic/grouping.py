@@ -1,4 +1,4 @@
-"""Statements into units: facts alone, related sentences together."""
+"""Groups statements into units: facts separately, related sentences together."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from mrpvm.plugins.seed_detectors.symbolic.segmentation import MessageStatement
 
 _MAX_SENTENCES = 5
 _MAX_CHARS = 700
-"""Bounds of one composite, so that a hero who is in every sentence does not make a text one unit."""
+"""Limits of one unit, so that a name in every sentence does not make a whole text one unit."""
 _TOPIC_CHARS = 80
 _OPENING_PRONOUNS = lexicon.listed("opening_pronouns")
 _PERSONAL_PRONOUNS = lexicon.listed("personal_pronouns")
@@ -27,7 +27,7 @@ _TOPIC_ENDS = lexicon.listed("topic_ends")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitDraft:
-    """A unit as the detector sees it, before it is written as control text."""
+    """A unit before it is written as control text."""
 
     ku_type: str
     role: str
@@ -41,7 +41,7 @@ class UnitDraft:
 
 
 def _names(sentence: str) -> set[str]:
-    """Return the capitalised names of a sentence, lower-cased; an opening function word is none."""
+    """Return the capitalised names of a sentence in lower case, without a function word at its beginning."""
     return {name.lower() for name in _NAME.findall(sentence) if name.lower() not in lexicon.STOP_WORDS}
 
 
@@ -57,9 +57,7 @@ def _opens_as_reference(sentence: str) -> bool:
 
 
 def topic_of(sentence: str) -> str:
-    """Return the dominant subject of a sentence: what stands before its first verb, as far as function words show
-    it.
-    """
+    """Return the subject of a sentence: the words before its first verb, as far as function words show it."""
     kept: list[str] = []
     for raw in _ASSENT.sub("", sentence).split():
         bare = raw.strip(".,;:!?\"'()[]\u201c\u201d")
@@ -85,7 +83,7 @@ def _joins(group: Sequence[str], sentence: str) -> bool:
 
 
 def _titled(line: str, statement: MessageStatement) -> str | None:
-    """Return what a label tells of: the thing that the section is about in which it stands."""
+    """Return the topic of a label: the topic of its section."""
     return cut_at_word(statement.title, _TOPIC_CHARS) if statement.title and is_labelled(line) else None
 
 
@@ -128,7 +126,7 @@ def group_statements(statements: Iterable[MessageStatement], section_title: str 
 
 
 def _single(statement: MessageStatement) -> UnitDraft | None:
-    """Return the unit of a statement that never shares one: steps, a list, an utterance, a fact."""
+    """Return the unit of a statement that is never grouped: steps, a list, an utterance, a fact."""
     text, heading = statement.text, statement.heading
     draft = UnitDraft(ku_type="composite", role=role_of(text), topic=topic_of(text), text=text, section_title=heading)
     if statement.is_procedure:

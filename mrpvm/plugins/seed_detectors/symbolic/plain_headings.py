@@ -1,4 +1,4 @@
-"""Lines of a plain text that head what stands below them, though no mark says so."""
+"""Finds headings in a plain text without heading marks."""
 
 import re
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ _QUESTION_CHARS = 100
 
 @dataclass(frozen=True, slots=True)
 class PlainHeading:
-    """A heading without marks; `is_of_paragraph`: it stands right above its lines and heads no more than them."""
+    """A heading without marks; `is_of_paragraph` is true if it heads only the lines directly below it."""
 
     text: str
     is_of_paragraph: bool
 
 
 def plain_headings(lines: Sequence[str]) -> dict[int, PlainHeading]:
-    """Return the headings by their places, none in a text that marks its headings; its first line is its title.
+    """Return the headings by their places, none in a text that marks its headings; the first line is the title.
 
-    A heading opens its paragraph, is short and ends in no mark, or asks; below it stand sentences, labels or a list.
+    A heading begins its paragraph, is short and has no final mark or is a question; sentences, labels or a list follow.
     """
     bare = [line.strip() for line in lines]
     if any(_MARKED.match(line) for line in lines):
@@ -48,7 +48,7 @@ def plain_headings(lines: Sequence[str]) -> dict[int, PlainHeading]:
 
 
 def is_labelled(line: str) -> bool:
-    """Return whether a line begins with a label and a colon, with something beside it."""
+    """Return whether a line begins with a label and a colon that text follows."""
     return _LABELLED.match(line) is not None
 
 
@@ -69,7 +69,7 @@ def _is_title(line: str) -> bool:
 
 
 def _heads(paragraph: Sequence[str], below: str) -> bool:
-    """Return whether a paragraph's first line can head what stands below it."""
+    """Return whether a paragraph's first line can be the heading of its other lines."""
     if not below:
         return False
     if is_labelled(below) or lines_of(below)[0].is_item or below.startswith("|"):

@@ -1,4 +1,4 @@
-"""The detector itself: one pass over a message, or over a chunk of a source."""
+"""The detector: one pass over a message, or over a chunk of a source."""
 
 from dataclasses import replace
 
@@ -89,7 +89,7 @@ class SymbolicSeedDetector:
         )
 
     def normalise(self, chunk: contracts.ChunkInput, context: contracts.CallContext) -> contracts.Normalisation:
-        """Return the statements of a chunk as units; what it asks is no knowledge."""
+        """Return the statements of a chunk as units, without its questions."""
         if len(chunk.text) > NORMALISER_MAX_CHARS:
             return contracts.Normalisation(
                 status="error",

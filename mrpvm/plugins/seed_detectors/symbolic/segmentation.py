@@ -1,4 +1,4 @@
-"""A message cut into requests, instructions and statements."""
+"""Splits a message into requests, instructions and statements."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -42,10 +42,10 @@ class MessageRequest:
 
 @dataclass(frozen=True, slots=True)
 class MessageStatement:
-    """Something the message tells.
+    """A statement of the message.
 
-    `block` numbers its paragraph, `heading` stands above it, `title` is of the headings around that one, `is_procedure`
-    marks a numbered list of steps, `speaker` says it in a dialogue.
+    `block` is the number of its paragraph, `heading` the heading above it, `title` the outer headings, `is_procedure`
+    marks a numbered list of steps, `speaker` is its speaker in a dialogue.
     """
 
     text: str
@@ -58,14 +58,14 @@ class MessageStatement:
 
 
 REQUESTS_MAX = 20
-"""Questions of one message that are answered; each costs a search and an answer."""
+"""The most questions of one message that are answered; each costs a search and an answer."""
 _MERGED_CHARS = 400
-"""A longer request takes in no further one that points back to it."""
+"""A request longer than this is not merged with one that refers back to it."""
 
 
 @dataclass(slots=True)
 class Segmentation:
-    """The parts of one message in document order; `left_out_count` is of requests beyond those a turn answers."""
+    """The parts of a message in document order; `left_out_count` is the number of requests above a turn's limit."""
 
     requests: list[MessageRequest] = field(default_factory=list)
     instructions: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Segmentation:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line, or an item of an enumeration inside of one, without its bullet or number."""
+    """A line, or an item of an enumeration within a line, without its bullet or number."""
 
     text: str
     is_item: bool
@@ -101,11 +101,11 @@ def _cut_inline(line: str) -> list[str]:
 
 
 _WRAPPED_LINE_CHARS = 60
-"""A shorter line without a final mark is a line of its own, a longer one is wrapped text."""
+"""A shorter line without a final mark is complete, a longer one is wrapped text."""
 
 
 def _joined(lines: list[str]) -> str:
-    """Return prose lines as one text; where a line ends a sentence without a mark, an empty line says so."""
+    """Return prose lines as one text; an empty line follows a line that ends a sentence without a mark."""
     text = ""
     for line in (line.strip() for line in lines):
         wrapped = len(text.rpartition("\n")[2]) >= _WRAPPED_LINE_CHARS or text.endswith((",", ";"))
@@ -114,13 +114,13 @@ def _joined(lines: list[str]) -> str:
 
 
 def _goes_on(line: str) -> bool:
-    """Return whether a line is the rest of a sentence, whatever it begins with: "is driven by motor M7."."""
+    """Return whether a line continues a sentence: "is driven by motor M7."."""
     first = sentences(line)[0]
     return line[:1].islower() and (first.endswith(".") or (first == line and len(line) >= _WRAPPED_LINE_CHARS))
 
 
 class Segmenter:
-    """Walks over the lines of one message once."""
+    """Splits one message in a single pass over its lines."""
 
     def __init__(self) -> None:
         self.result = Segmentation()
@@ -149,7 +149,7 @@ class Segmenter:
         return lines_of(text)
 
     def _joined(self) -> str:
-        """Return the prose that was gathered as one text."""
+        """Return the collected prose as one text."""
         return _joined(self._prose)
 
     def _take_line(self, text: str) -> None:
@@ -170,7 +170,7 @@ class Segmenter:
             self._flush_prose()
 
     def _take_utterance(self, utterance: Utterance) -> None:
-        """Take a speaker's statements; a question is kept only before its reply, which may refer to it."""
+        """Add a speaker's statements; a question is only kept before its reply, which may refer to it."""
         parts = sentences(utterance.said)
         stated = [text for text in parts if not is_task_request(text) and not is_phatic(text)]
         if stated:
@@ -217,7 +217,7 @@ class Segmenter:
         self.block += 1
 
     def _take_lead(self) -> str:
-        """Return the sentence that introduces a list: the last one before it, if it leads into it."""
+        """Return the sentence that introduces a list: the last one before it, if its form allows that."""
         parts = sentences(self._joined())
         if parts and (parts[-1].endswith(":") or is_instruction(parts[-1]) or _asks_for_each(parts[-1])):
             self._prose = [" ".join(parts[:-1])]
@@ -281,7 +281,7 @@ class Segmenter:
         return self.result.statements[-1].text if self.result.statements else None
 
     def _give_instructions_to_last(self) -> None:
-        """Attach instructions that stand between two requests to the one before them; lasting ones are for all."""
+        """Assign instructions between two requests to the first of them; session-wide ones apply to all requests."""
         local = tuple(text for text in self._since_request if not is_session_wide(text))
         self.result.instructions += [text for text in self._since_request if text not in local]
         last = self.result.requests[-1]
@@ -291,7 +291,7 @@ class Segmenter:
         self._since_request = []
 
     def _share_instructions(self) -> None:
-        """Add instructions before the first and after the last request to every request that has none of its own."""
+        """Add the instructions before the first and after the last request to each request without its own."""
         self.result.instructions += self._since_request
         shared = output_forms(*self.result.instructions)
         self.result.requests = [
@@ -308,13 +308,13 @@ def _asks_for_each(lead: str) -> bool:
 
 
 def _tells_of_items(lead: str) -> bool:
-    """Return whether the lead is a sentence about its items ("The following valves exist:"), no order to take them."""
+    """Return whether the lead is a statement about its items ("The following valves exist:"), not an imperative."""
     tokens = words(lead)
     return tokens[0] in DETERMINERS and len(tokens) >= _WORDS_OF_A_CLAUSE and not _ASKED.intersection(tokens)
 
 
 def _only_asks_for_form(sentence: str) -> bool:
-    """Return whether a request names nothing but the form of the answer ("Give me a short answer.")."""
+    """Return whether a request only names the form of the answer ("Give me a short answer.")."""
     if not form_phrases(sentence) or not is_task_request(sentence):
         return False
     rest = strip_lead(without_form_phrases(sentence)).split(" ")[1:]
@@ -322,7 +322,7 @@ def _only_asks_for_form(sentence: str) -> bool:
 
 
 def _refers_back(text: str, before: str) -> bool:
-    """Return whether a request points back by pronoun and names nothing new: it stays with the one before it."""
+    """Return whether a request refers back by a pronoun and names nothing new: it belongs to the previous one."""
     if not any(word in REFERRING_PRONOUNS for word in words(text)):
         return False
     return set(unique_terms(text)) <= set(unique_terms(before))

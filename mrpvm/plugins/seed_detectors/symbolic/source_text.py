@@ -1,7 +1,7 @@
-"""A chunk of a source cut into statements.
+"""Splits a chunk of a source into statements.
 
-A source speaks to its readers, not to whoever answers: an order in it is a step, and a line is as long as its page is
-wide. So all that it says is kept, but for what it asks.
+A source addresses its readers and not the answerer: an imperative in it is a step, and lines may be wrapped at the
+width of a page. So everything but its questions is kept.
 """
 
 import re
@@ -23,15 +23,15 @@ _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]*_
 _OPEN_END = pattern("source_text.open_end")
 _CELL = "|"
 _WRAPPED_CHARS = 60
-"""A line that long without a final mark is wrapped, whatever follows."""
+"""A line of at least this length without a final mark is wrapped, whatever follows."""
 _FULL = 0.8
 """A line of this share of its paragraph's width counts as full: people do not break lines as exactly as programs."""
 _NARROW_CHARS = 25
-"""The narrowest column that prose is set in."""
+"""The narrowest column in which prose is wrapped."""
 
 
 class _SourceSegmenter(Segmenter):
-    """Walks over the lines of one chunk once."""
+    """Splits one chunk in a single pass over its lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class _SourceSegmenter(Segmenter):
             self._heading, self._is_short = None, False
 
     def _open_section(self, heading: PlainHeading) -> None:
-        """Begin the part below a heading without marks; what does not ask is kept as a line of its own."""
+        """Begin the section of a heading without marks; unless it is a question it is kept as a separate line."""
         self._flush_prose()
         self._heading = None
         if not heading.text.endswith(QUESTION_MARKS):

@@ -1,4 +1,4 @@
-"""Tables of a text: what each row says of what it begins with."""
+"""Tables in a text; each row is about the thing in its first cell."""
 
 import re
 from collections.abc import Sequence
@@ -10,26 +10,26 @@ _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _RULE = re.compile(r"^\s*\|(?:\s*:?-{2,}:?\s*\|)+\s*$")
 _ESCAPED = re.compile(r"(?<!\\)\|")
 _PLAIN_HEADS = listed("plain_heads") | {""}
-"""Heads of a second column that say nothing of it: the first column's cells are the labels."""
+"""Heads of a second column without a meaning of their own: the first column's cells are the labels."""
 _MARKS = re.compile(r"^[*_`]+|[*_`]+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: what its first cell names, and its other cells with the heads of their columns."""
+    """A row of a table: its first cell, and its other cells with the heads of their columns."""
 
     name: str
     cells: tuple[tuple[str, str], ...]
 
     @property
     def value(self) -> str | None:
-        """Return the only other cell where its column's head says nothing, else None."""
+        """Return the only other cell if the head of its column has no meaning, else None."""
         is_plain = len(self.cells) == 1 and self.cells[0][0].lower() in _PLAIN_HEADS
         return self.cells[0][1] if is_plain else None
 
 
 def first_table(lines: Sequence[str]) -> tuple[int, int] | None:
-    """Return the places of the first table's head and of the line behind it, or None; below a head stands a rule."""
+    """Return the places of the first table's head and of the line after the table, or None; a rule follows the head."""
     for start in range(len(lines) - 2):
         if _ROW.match(lines[start]) and _RULE.match(lines[start + 1]):
             end = start + 2

@@ -1,9 +1,9 @@
-"""The picture of a turn: stored structure in, nested frames laid out, SVG out.
+"""The picture of a turn: turns the stored structure into an SVG of nested frames.
 
-Reading order: `structure` (typed reading of the JSON), `shown` (what a reader sees of it), `rows` (which item is in
+Reading order: `structure` (reads the stored JSON), `shown` (the part that a reader sees), `rows` (which item is in
 which row), `layout` (sizes and places), `routes` (edges around boxes), `error_path`, `status` and `labels` (words and
-colours), `parts` and `svg` (markup); `timeline` and `outline` show the same structure another way.
-Nothing here reads a row, a clock or a request.
+colours), `parts` and `svg` (markup); `timeline` and `outline` show the same structure in other ways.
+No module here reads the database, a clock or a request.
 """
 
 from sessions_app.web.turns.graph.layout import GraphLayout, layout_graph

@@ -1,7 +1,7 @@
-"""The path to a turn's error: from the first call to the execution that decided the failure.
+"""The path to a turn's error: from the first call to the execution that caused the failure.
 
-Only recorded edges are followed. If several boxes lead to one, the path takes the one called last; if none does, it
-takes the box that opened the frame.
+Only recorded edges are followed. If a box has several predecessors, the path takes the one called last; if it has
+none, the path takes the box that opened the frame.
 """
 
 from dataclasses import dataclass, field

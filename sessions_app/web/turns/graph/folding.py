@@ -1,4 +1,4 @@
-"""Planner calls taken out of the picture: each becomes a badge on the edge that led through it."""
+"""Replaces planner calls in the picture by badges on the edges between their neighbours."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -12,9 +12,9 @@ _PLANNER = "planner"
 
 @dataclass(frozen=True, slots=True)
 class FoldedGraph:
-    """The structure without the planners that worked.
+    """The structure without the successful planners.
 
-    `badges` are these planners by the edge that shows them; `ends` are those without a successor, by predecessor.
+    `badges` holds these planners by the edge that shows them; `ends` holds those without a successor, by predecessor.
     """
 
     structure: GraphStructure
@@ -28,7 +28,7 @@ def fold_planners(structure: GraphStructure, *, kept: Collection[str] = ()) -> F
     A planner that failed, that replaced another, or that has no predecessor stays a box.
 
     Args:
-        kept: ids of executions that stay boxes whatever they are.
+        kept: ids of executions that stay boxes in any case.
     """
     edges = set(structure.edges)
     badges: dict[Edge, tuple[GraphExecution, ...]] = {}

@@ -1,9 +1,9 @@
-"""Text that must fit a box although the server cannot measure fonts."""
+"""Fits text into boxes; widths are estimated, because the server cannot measure fonts."""
 
 import unicodedata
 from functools import lru_cache
 
-# Advance widths in em of common system sans-serif fonts, rounded up: a label may end early, never run over its box.
+# Advance widths in em of common system sans-serif fonts, rounded up: a label may be cut too early, but never overflows.
 _NARROW = frozenset("iljtfrI.,:;'!|()[]{}-/ ")
 _WIDE = frozenset("mwMW@%")
 _NARROW_EM, _COMMON_EM, _UPPER_EM, _WIDE_EM, _FULL_EM = 0.39, 0.62, 0.72, 0.98, 1.05
@@ -13,12 +13,12 @@ _ELLIPSIS = "…"
 
 
 def text_width(text: str, font_px: float, *, mono: bool = False, bold: bool = False) -> float:
-    """Estimate the width of a text in px, from above."""
+    """Return an upper estimate of the width of a text in px."""
     return sum(_em(character, mono=mono) for character in text) * font_px * (_BOLD if bold else 1.0)
 
 
 def fit(text: str, width_px: float, font_px: float, *, mono: bool = False, bold: bool = False) -> str:
-    """Return the text, or as much of it as fits the width, ended by an ellipsis."""
+    """Return the text, cut with an ellipsis if it is wider than the width."""
     if bold:
         width_px /= _BOLD
     if text_width(text, font_px, mono=mono) <= width_px:
@@ -34,7 +34,7 @@ def fit(text: str, width_px: float, font_px: float, *, mono: bool = False, bold:
 
 
 def beginning(text: str, length: int) -> str:
-    """Return the text, or its first words within `length` characters, ended by an ellipsis."""
+    """Return the text, cut between words with an ellipsis if it is longer than `length` characters."""
     if len(text) <= length:
         return text
     words, _, _ = text[:length].rpartition(" ")
@@ -42,14 +42,14 @@ def beginning(text: str, length: int) -> str:
 
 
 def fit_words(text: str, width_px: float, font_px: float) -> str:
-    """Return the text, or as many of its words as fit the width, ended by an ellipsis."""
+    """Return the text, cut between words with an ellipsis if it is wider than the width."""
     shown = fit(text, width_px, font_px)
     return shown if shown == text else beginning(text, len(shown))
 
 
 @lru_cache(maxsize=2_048)
 def clean(text: str) -> str:
-    """Return the text on one line, without characters that XML forbids or that turn the reading direction."""
+    """Return the text on one line, without characters that XML forbids or that change the text direction."""
     shown = (" " if character.isspace() else character for character in text)
     return "".join(character for character in shown if unicodedata.category(character) not in _UNPRINTABLE).strip()
 

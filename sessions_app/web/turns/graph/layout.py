@@ -1,7 +1,7 @@
-"""Sizes and places: nested frames, rows inside them, rows in stacks where a frame grows too tall.
+"""Sizes and places: nested frames, rows inside them, and several stacks of rows where a frame would be too tall.
 
-Pure and deterministic: the same structure always gives the same picture. Boxes are placed without looking at edges'
-paths; `routes` then leads every edge through the gaps that the placing leaves open.
+Deterministic: the same structure always gives the same picture. Boxes are placed without regard to the paths of
+edges; `routes` then leads every edge through the gaps between the boxes.
 """
 
 import math
@@ -24,21 +24,21 @@ EMPTY_BODY_HEIGHT = 24.0
 MAX_HEADER_WIDTH = 320.0
 LABEL_FONT_PX = 13.0
 CANVAS_PAD = 12.0
-# A row may hold four boxes before it wraps (parallel seeds run at most four at a time), and more in large frames.
+# A row holds four boxes before it wraps (at most four parallel seeds run at a time), and more in large frames.
 _ROW_BOXES = 4
 _ROW_WIDTH = 1_300.0
 _ASPECT = 1.6
 _ROW_ASPECT = 2.1
-# Below this height a single stack reads better than a compact block.
+# Below this height a single stack is easier to read than a compact block.
 _STACK_HEIGHT = 760.0
 _MAX_STACKS = 12
-# A further stack must save this share of the cost, or the plain column stays.
+# A layout with more stacks is taken only if its cost is below this share of the best cost so far.
 _STACK_GAIN = 0.85
 
 
 @dataclass(frozen=True, slots=True)
 class GraphLayout:
-    """Every box and edge with its place in one coordinate system, in px."""
+    """The place of every box and edge in one coordinate system, in px."""
 
     width: float
     height: float
@@ -51,7 +51,7 @@ class GraphLayout:
 
 @dataclass(slots=True)
 class _Placing:
-    """Sizes and relative places while frames are placed from the inside out."""
+    """Sizes and relative places, filled in from the innermost frames outwards."""
 
     structure: GraphStructure
     links: Mapping[str, tuple[ScopedEdge, ...]]
@@ -107,7 +107,7 @@ def _place_frame(placing: _Placing, frame: GraphFrame) -> None:
 
 
 def _header_width(frame: GraphFrame) -> float:
-    """Return the width that shows the frame's label, within reason."""
+    """Return the width that shows the frame's label, up to a maximum."""
     return max(
         MARK_WIDTH + 2 * FRAME_PAD, min(text_width(frame.label, LABEL_FONT_PX, bold=True) + 124, MAX_HEADER_WIDTH)
     )
@@ -121,7 +121,7 @@ def _place_marks(placing: _Placing, frame: GraphFrame, width: float) -> float:
     per_line = max(1, int((width - 2 * FRAME_PAD + MARK_GAP) // (MARK_WIDTH + MARK_GAP)))
     room = per_line * MARK_LINES
     if len(marks) > room:
-        # The last place says how many more there are.
+        # The last place shows how many more there are.
         room -= 1
         placing.unplaced[frame.id] = len(marks) - room
     for index, mark in enumerate(marks[:room]):
@@ -137,7 +137,7 @@ _Line = list[tuple[str, float, float, float]]
 
 
 def _wrapped(placing: _Placing, rows: list[list[str]], guides: Mapping[str, str]) -> list[_Line]:
-    """Break rows that are too wide and give every item its left edge."""
+    """Return the rows with those that are too wide broken into lines, and the left edge of every item."""
     sizes = placing.size
     widths = [sizes[item][0] for row in rows for item in row]
     area = sum((sizes[item][0] + COLUMN_GAP) * (sizes[item][1] + ROW_GAP) for row in rows for item in row)
@@ -173,7 +173,7 @@ def _width(stack: list[_Line]) -> float:
 
 
 def _stacked(lines: list[_Line]) -> list[list[_Line]]:
-    """Break a tall sequence of lines into stacks side by side, read one after the other."""
+    """Return a tall sequence of lines divided into stacks that stand side by side and are read in order."""
     if not lines:
         return []
     total = _stack_height(lines)
@@ -196,7 +196,7 @@ def _stack_height(stack: Sequence[_Line]) -> float:
 
 
 def _filled(lines: list[_Line], cap: float) -> list[list[_Line]]:
-    """Fill stacks up to about the height `cap` each."""
+    """Return the lines divided into stacks of about the height `cap`."""
     stacks: list[list[_Line]] = [[]]
     filled = 0.0
     for line in lines:
@@ -225,7 +225,7 @@ def _place_stacks(placing: _Placing, frame_id: str, stacks: list[list[_Line]], t
 
 
 def _stack_bands(placing: _Placing, stacks: list[list[_Line]]) -> Iterator[Stack]:
-    """Return each stack as bands of rows, for the routes."""
+    """Yield each stack as bands of rows, for the routes."""
     left = FRAME_PAD
     for stack in stacks:
         rows = []
@@ -237,7 +237,7 @@ def _stack_bands(placing: _Placing, stacks: list[list[_Line]]) -> Iterator[Stack
 
 
 def _absolute(placing: _Placing) -> tuple[dict[str, Box], dict[str, Grid]]:
-    """Move every box and grid from its frame's coordinates to those of the picture, parents first."""
+    """Return every box and grid in the coordinates of the picture instead of those of its frame."""
     structure = placing.structure
     boxes: dict[str, Box] = {}
     grids: dict[str, Grid] = {}

@@ -1,4 +1,4 @@
-"""Elements of the SVG: every attribute and every text is escaped here."""
+"""SVG elements; every attribute and every text is escaped here."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -9,10 +9,10 @@ _CORNER_PX = 6.0
 
 
 def element(name: str, attributes: Mapping[str, str | float], *children: SafeString | str) -> SafeString:
-    """Return one element; plain strings among the children are escaped, markup is taken as it is."""
+    """Return one element; children that are plain strings are escaped, those that are markup are not."""
     written = "".join(f' {key}="{_attribute(value)}"' for key, value in attributes.items())
     inside = "".join(child if isinstance(child, SafeString) else escape(child) for child in children)
-    # Attribute values and plain children are escaped above, names come from this package alone.
+    # Attribute values and plain children are escaped above; names come only from this package.
     return mark_safe(f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>")  # noqa: S308
 
 
@@ -28,7 +28,7 @@ def line_path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def number(value: float) -> str:
-    """Write a coordinate with at most one decimal."""
+    """Return a coordinate as text with at most one decimal."""
     return f"{round(value, 1):g}" if abs(value) < 1e5 else str(round(value))
 
 
@@ -41,7 +41,7 @@ def _pair(point: tuple[float, float]) -> str:
 
 
 def _towards(corner: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """Return the point where the rounding of a corner begins on the side of the other point."""
+    """Return the point between a corner and another point where the rounding of the corner begins."""
     dx, dy = other[0] - corner[0], other[1] - corner[1]
     length = abs(dx) + abs(dy)
     if not length:

@@ -1,6 +1,6 @@
-"""The same structure as a tree of words, for keyboards and screen readers: flat rows that say their level.
+"""The same structure as a tree of text, for keyboards and screen readers: a flat list of rows with their levels.
 
-Flat, so that a browser may hold only those rows of ten thousand that are in sight (static/js/turns/outline.js).
+The list is flat, so that a browser can hold only the visible ones of ten thousand rows (static/js/turns/outline.js).
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _DEEPEST_INDENT = 8
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The rows as markup, and how many more there are."""
+    """The rows as markup, and the number of rows left out."""
 
     rows: SafeString
     row_count: int
@@ -32,7 +32,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class _RowPlace:
-    """Where a row is in the tree."""
+    """The position of a row in the tree."""
 
     item_id: str
     level: int
@@ -41,7 +41,7 @@ class _RowPlace:
 
 
 def render_outline(shown: ShownGraph, *, limit: int | None = None) -> Outline:
-    """Return the rows of all frames and executions; below a frame that the graph shows shut they begin hidden."""
+    """Return the rows of all frames and executions; rows below a collapsed frame are hidden at first."""
     structure = shown.whole
     places = list(_places(structure))
     kept = places if limit is None else places[:limit]
@@ -80,7 +80,7 @@ def _row(structure: GraphStructure, place: _RowPlace, selected: str, *, is_hidde
         "aria-posinset": place.position,
         "aria-setsize": place.set_size,
         "aria-selected": "true" if place.item_id == selected else "false",
-        # In the order of the visible text, so that voice control finds a row by its visible name.
+        # The same order as the visible text, so that voice control finds a row by its visible name.
         "aria-label": spoken(seen(shown.label, shown.about, shown.time), shown.status),
         "class": f"outline__item indent-{min(place.level, _DEEPEST_INDENT)}",
     }
@@ -93,7 +93,7 @@ def _row(structure: GraphStructure, place: _RowPlace, selected: str, *, is_hidde
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown:
-    """What a row says; `about` tells apart what has one name: a planner's phase, the question of a frame."""
+    """The text of a row; `about` distinguishes rows of the same name, by a planner's phase or a frame's question."""
 
     label: str
     about: str

@@ -1,4 +1,4 @@
-"""What graph and timeline draw alike: status signs, texts, the attributes of what can be chosen, the frame's toggle."""
+"""Elements that graph and timeline share: status signs, texts, attributes of selectable items, the frame's toggle."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ from sessions_app.web.turns.graph.status import Tone
 
 NAME_PX, SMALL_PX = 12.5, 11.0
 SIGN_PX = 14.0
-# One sign a colour, so that no status is told by colour alone. Drawn in a field of 14 by 14.
+# One sign for each colour, so that no status is shown by colour alone. Drawn in a field of 14 by 14.
 _SIGN_PATHS = {
     Tone.OK: "M3.2 7.4l2.6 2.6 5-5.6",
     Tone.WARN: "M7 3v5M7 10.6v.4",
@@ -23,7 +23,7 @@ _SIGN_PATHS = {
 
 
 def sign_symbols(uid: str) -> Iterable[SafeString]:
-    """Return the drawings of the six signs, to be placed by `sign`."""
+    """Return the definitions of the six signs; `sign` places them."""
     for tone, path in _SIGN_PATHS.items():
         yield element(
             "symbol",
@@ -54,12 +54,12 @@ def text_at(css_class: str, x: float | str, y: float, text: str, *, anchor: str 
         attributes["dx"] = dx
     if anchor:
         attributes["text-anchor"] = anchor
-    # The blank keeps neighbouring texts apart for who hears them.
+    # Screen readers need the blank to keep neighbouring texts apart.
     return element("text", attributes, text) + SafeString(" ")
 
 
 def focusable(css_class: str, tone: Tone, item_id: str, label: str) -> dict[str, str | float]:
-    """Return the attributes of what can be focused and chosen."""
+    """Return the attributes of an element that can be focused and selected."""
     return {
         "class": f"{css_class} status-{tone}",
         "tabindex": "0",
@@ -70,28 +70,28 @@ def focusable(css_class: str, tone: Tone, item_id: str, label: str) -> dict[str,
 
 
 def spoken(*words: str) -> str:
-    """Return what a screen reader says, without the empty parts."""
+    """Return the text for screen readers, without the empty parts."""
     return ", ".join(word for word in words if word)
 
 
 def stage_of(execution: GraphExecution) -> str:
-    """Return the stage, its phase, and which try it was if not the first."""
+    """Return the stage and its phase, and the number of the try if it was not the first."""
     again = f"try {execution.attempt}" if execution.attempt > 1 else ""
     return seen(execution.stage, execution.phase or "", again, between=" · ")
 
 
 def seen(*texts: str, between: str = " ") -> str:
-    """Return what a picture shows of an item, in its order: a name that begins so can be spoken as it is read."""
+    """Return the visible text of an item in its order; voice control needs accessible names that begin with it."""
     return between.join(text for text in texts if text)
 
 
 def run_words(execution: GraphExecution, shown: str) -> str:
-    """Return an execution in words, those that the picture shows first."""
+    """Return an execution in words, beginning with the visible text."""
     return spoken(shown, execution.plugin_id, execution.status)
 
 
 def frame_words(frame: GraphFrame, shown: str) -> str:
-    """Return a frame in words, those that the picture shows first."""
+    """Return a frame in words, beginning with the visible text."""
     status = "" if frame.status in shown else frame.status
     return "Frame " + spoken(shown, "" if frame.intent in shown else frame.intent, status)
 
@@ -102,7 +102,7 @@ def hidden_words(count: int) -> str:
 
 
 def toggle(frame: GraphFrame, is_shut: bool, x: float, y: float) -> SafeString:
-    """Return the button that opens or shuts a frame, around a point."""
+    """Return the button that expands or collapses a frame, centred on a point."""
     arrow = f"M{x - 3:g} {y - 4:g}l4 4-4 4" if is_shut else f"M{x - 4:g} {y - 2:g}l4 4 4-4"
     return element(
         "g",

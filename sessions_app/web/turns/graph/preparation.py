@@ -16,7 +16,7 @@ _NAMES = {
 
 
 def with_preparation(structure: GraphStructure, exchanges: Sequence[Mapping[str, Any]]) -> GraphStructure:
-    """Return the graph with the calls in front of what its root frame holds; everything else begins after them."""
+    """Return the graph with these calls before the items of its root frame; everything else begins after them."""
     if not exchanges or not structure.root_id:
         return structure
     calls: list[GraphExecution] = []

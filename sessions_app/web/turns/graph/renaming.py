@@ -8,7 +8,7 @@ from sessions_app.web.turns.graph.structure import GraphStructure
 
 
 def renamed(structure: GraphStructure, names: Mapping[str, str]) -> GraphStructure:
-    """Return the structure with each frame's and execution's id replaced; every id needs a name of its own."""
+    """Return the structure with the id of each frame and execution replaced; the new ids must be unique."""
     frames = {
         names[frame.id]: replace(
             frame,

@@ -1,8 +1,8 @@
-"""Edges led through the gaps between boxes: horizontal in the gutters between rows, vertical beside the items.
+"""Routes edges around boxes: horizontal segments in the gutters between rows, vertical segments beside the items.
 
-No edge runs under a box, because every piece is in a gutter, a gap or a margin that placing leaves free. Pieces of
-different sources in the same free space get lanes of their own; pieces of the same source share one, so that a
-fan-out reads as one trunk.
+No edge runs under a box, because every segment is in a gutter, a gap or a margin that the layout leaves free. In the
+same free space each source has a lane; segments of one source share a lane, so that a fan-out is drawn as one line
+that branches.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sessions_app.web.turns.graph.rows import ScopedEdge
 from sessions_app.web.turns.graph.shapes import Band, Box, Grid
 
-# Room that a horizontal piece keeps from the row above and, for the arrow's head, from the row below.
+# Distance of a horizontal segment to the row above and, with room for the arrow head, to the row below.
 _ABOVE, _BELOW = 4.0, 9.0
 _CLEAR = 3.0
 # Margins of a stack that its edges may use; a frame's padding is wider than this.
@@ -26,7 +26,7 @@ _SIDE = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One edge as an orthogonal line of points."""
+    """One edge as the points of an orthogonal line."""
 
     source: str
     target: str
@@ -36,7 +36,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class _Track:
-    """Free space for one piece of an edge: a range of y for a horizontal piece, of x for a vertical one."""
+    """Free space for one segment of an edge: a range of y for a horizontal segment, of x for a vertical one."""
 
     key: Hashable
     low: float
@@ -49,7 +49,7 @@ class _Track:
 
 @dataclass(frozen=True, slots=True)
 class _Seat:
-    """Where an item stands: in which frame, stack and row, and at which place of the row."""
+    """The position of an item: its frame, stack and row, and its place in the row."""
 
     frame_id: str
     stack: int
@@ -59,13 +59,13 @@ class _Seat:
 
 @dataclass(slots=True)
 class _Line:
-    """An edge under way: horizontal and vertical tracks by turns, from below its source to above its target."""
+    """An unfinished edge: alternating horizontal and vertical tracks, from below its source to above its target."""
 
     x: float
     tracks: list[_Track]
 
     def turn(self, level: _Track, column: _Track) -> None:
-        """Go along `level` to `column`; nothing where the line is already there."""
+        """Add the track `level` and then `column`; do nothing if the line is already at that x."""
         if column.low == column.high == self.x:
             return
         self.tracks += (level, column)
@@ -97,7 +97,7 @@ def route_links(
 
 
 class _Router:
-    """Finds the tracks of one edge after the other."""
+    """Finds the tracks of an edge in the free space of the layout."""
 
     def __init__(self, boxes: Mapping[str, Box], grids: Mapping[str, Grid], port: float) -> None:
         self._boxes = boxes
@@ -113,14 +113,14 @@ class _Router:
         }
 
     def beside(self, link: ScopedEdge) -> bool:
-        """Return whether the target stands right beside the source."""
+        """Return whether the target is the right neighbour of the source in the same row."""
         if len(link.source_path) > 1 or len(link.target_path) > 1:
             return False
         source, target = self._seats[link.edge.source], self._seats[link.edge.target]
         return (source.stack, source.row, source.place + 1) == (target.stack, target.row, target.place)
 
     def lead(self, link: ScopedEdge) -> _Line:
-        """Return the tracks from source to target: out of its frames, across the shared frame, into the target's."""
+        """Return the line out of the source's frames, through the shared frame, into the target's frames."""
         line = _Line(self._boxes[link.edge.source].x + self._port, [])
         outer_target = link.target_path[0]
         goal = self._boxes[outer_target].x + (self._port if len(link.target_path) == 1 else 0.0)
@@ -137,7 +137,7 @@ class _Router:
         return line
 
     def _cross(self, line: _Line, source: _Seat, target: _Seat, goal: float) -> None:
-        """Go from below the source's row to above the target's row in the same frame."""
+        """Extend the line from below the source's row to above the target's row in the same frame."""
         if source.stack == target.stack:
             self._pass(line, source, source.row + 1, target.row, goal)
             return
@@ -149,7 +149,7 @@ class _Router:
             line.turn(self._gutter(source.frame_id, source.stack, 0), arrive)
 
     def _enter(self, line: _Line, frame_id: str, child: str) -> None:
-        """Go from above a frame's row through the frame's left side to the gutter above its child's row."""
+        """Extend the line from above a frame's row through its left side to the gutter above the child's row."""
         outside, inside = self._seats[frame_id], self._seats[child]
         line.turn(self._gutter(outside.frame_id, outside.stack, outside.row), self._left_of(frame_id))
         if inside.stack > 0:
@@ -157,7 +157,7 @@ class _Router:
             line.turn(self._gutter(frame_id, inside.stack, 0), channel)
 
     def _pass(self, line: _Line, seat: _Seat, start: int, end: int, goal: float) -> None:
-        """Go from gutter `start` to gutter `end` of the seat's stack, beside the items of the rows between."""
+        """Extend the line from gutter `start` to gutter `end` of a stack, beside the items of the rows between."""
         if start == end:
             return
         passed = range(start, end) if end > start else range(start - 1, end - 1, -1)
@@ -172,8 +172,9 @@ class _Router:
                 line.turn(self._gutter(seat.frame_id, seat.stack, level), gap)
 
     def _shared_gap(self, seat: _Seat, first: int, last: int, x: float, goal: float) -> _Track | None:
-        """Return the space free beside every row from `first` to `last` that is the least way round, None without
-        one.
+        """Return the gap with the shortest detour that is free in every row from `first` to `last`.
+
+        Return None if there is no such gap.
         """
         shared = self._free(seat.frame_id, seat.stack, first, last)
         if not shared:
@@ -183,7 +184,7 @@ class _Router:
 
         def detour(gap: tuple[float, float]) -> tuple[float, float]:
             near = min(max(x, gap[0]), gap[1])
-            # Of two equal ways round, the right one: there is more room.
+            # Of two equal detours take the right one: there is more room.
             return abs(near - x) + abs(near - goal), -gap[0]
 
         low, high = min(shared, key=detour)
@@ -194,7 +195,7 @@ class _Router:
         return _Track((seat.frame_id, "x", round(low if x <= low else high)), low, high)
 
     def _free(self, frame_id: str, stack_index: int, first: int, last: int) -> _Gaps:
-        """Return the ranges of x that are free beside every row from `first` to `last`, from left to right."""
+        """Return the ranges of x that are free in every row from `first` to `last`, from left to right."""
         # Cached, because the edges of a fan-out request the same rows.
         key = (frame_id, stack_index, first, last)
         if key not in self._known_free:
@@ -215,7 +216,7 @@ class _Router:
         return [(low, high) for low, high in zip(starts, ends, strict=True) if high - low >= _MIN_GAP]
 
     def _gutter(self, frame_id: str, stack_index: int, index: int) -> _Track:
-        """Return the free band above row `index` of a stack; the band above the first row is the whole frame's."""
+        """Return the free band above row `index` of a stack; the band above the first rows belongs to all stacks."""
         grid = self._grids[frame_id]
         rows = grid.stacks[stack_index].rows
         top = rows[index - 1].bottom if index else grid.top
@@ -230,7 +231,7 @@ class _Router:
         return _Track((frame_id, "channel", first), left, right)
 
     def _left_of(self, item: str) -> _Track:
-        """Return the free column at the left of an item."""
+        """Return the free column to the left of an item."""
         seat = self._seats[item]
         stack = self._grids[seat.frame_id].stacks[seat.stack]
         row = stack.rows[seat.row]
@@ -241,7 +242,7 @@ class _Router:
 
 
 def _intersection(some: _Gaps, others: _Gaps) -> _Gaps:
-    """Return the ranges that are in both lists; both are sorted and free of overlaps, and so is what comes out."""
+    """Return the ranges that are in both lists. The lists and the result are sorted and have no overlaps."""
     shared: _Gaps = []
     mine = theirs = 0
     while mine < len(some) and theirs < len(others):
@@ -257,19 +258,19 @@ def _intersection(some: _Gaps, others: _Gaps) -> _Gaps:
 
 
 class _Lanes:
-    """Shares out each track among the sources whose edges use it."""
+    """Divides each track into lanes, one for each source whose edges use it."""
 
     def __init__(self) -> None:
         self._users: dict[Hashable, dict[str, int]] = {}
 
     def reserve(self, source: str, tracks: Iterable[_Track]) -> None:
-        """Note that a source's edges use the tracks."""
+        """Record that a source's edges use the tracks."""
         for track in tracks:
             users = self._users.setdefault(track.key, {})
             users.setdefault(source, len(users))
 
     def points(self, source: str, line: _Line, start: tuple[float, float], end_y: float) -> list[tuple[float, float]]:
-        """Return the corners of a line, without those that do not turn."""
+        """Return the start, the corners and the end of a line."""
         points = [start]
         for index, track in enumerate(line.tracks):
             value = self._value(source, track)

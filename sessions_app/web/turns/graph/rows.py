@@ -1,7 +1,8 @@
-"""Which item of a frame is in which row: time runs down, what runs side by side stands side by side.
+"""Which item of a frame is in which row: time runs downwards, items that run in parallel are in the same row.
 
 A flow or child-frame edge leads to a lower row. A retry is beside the attempt that it replaces. Executions of
-parallel branches share an opener and so a row. An item without an incoming edge follows what was called before it.
+parallel branches have the same predecessor and so the same row. An item without an incoming edge is below the item
+that was called before it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,17 +14,17 @@ from sessions_app.web.turns.graph.structure import GraphStructure, id_path
 
 @dataclass(frozen=True, slots=True)
 class ScopedEdge:
-    """An edge seen from the innermost frame that holds both its ends."""
+    """An edge, as seen from the innermost frame that contains both its ends."""
 
     edge: Edge
     scope_id: str
-    # From the item directly in the scope down to the end of the edge itself.
+    # From the item directly in this frame down to the end of the edge.
     source_path: tuple[str, ...]
     target_path: tuple[str, ...]
 
 
 def links_of(structure: GraphStructure) -> tuple[ScopedEdge, ...]:
-    """Return every edge with its scope; an edge between an item and a frame around it has none and is left out."""
+    """Return every edge with its scope, without edges between an item and a frame that contains it."""
     paths: dict[str, tuple[str, ...]] = {}
     for frame_id, frame in structure.frames.items():
         around = paths.get(frame.parent_frame_id, ()) if frame.parent_frame_id else ()
@@ -45,7 +46,7 @@ def rows_of(frame: GraphFrame, structure: GraphStructure, links: tuple[ScopedEdg
     """Return the frame's items as rows from top to bottom, each from left to right.
 
     Args:
-        links: those whose scope is this frame.
+        links: the edges whose scope is this frame.
     """
     items = structure.items[frame.id]
     flows, retries = _openers(items, links)
@@ -57,7 +58,7 @@ def rows_of(frame: GraphFrame, structure: GraphStructure, links: tuple[ScopedEdg
 
 
 def column_guides(rows: list[list[str]], links: tuple[ScopedEdge, ...]) -> dict[str, str]:
-    """Map an item to the item above whose left edge it should share: the first attempt of what feeds it."""
+    """Return for each item the item above with which it should be aligned: the first attempt of its predecessor."""
     row_of = {item: index for index, row in enumerate(rows) for item in row}
     head: dict[str, str] = {}
     guide: dict[str, str] = {}
@@ -77,13 +78,13 @@ def column_guides(rows: list[list[str]], links: tuple[ScopedEdge, ...]) -> dict[
 
 
 def _openers(items: Sequence[str], links: tuple[ScopedEdge, ...]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Return, per item, the earlier items that feed it and those that it was tried in place of."""
+    """Return for each item its earlier predecessors, and the items that it is a retry of."""
     position = {item: index for index, item in enumerate(items)}
     flows: dict[str, list[str]] = {}
     retries: dict[str, list[str]] = {}
     for link in links:
         source, target = link.source_path[0], link.target_path[0]
-        # Frames that feed each other back and forth would make a circle: the order of calls decides.
+        # Frames with edges in both directions would be a cycle: only edges along the order of calls count.
         if position[source] < position[target]:
             (retries if link.edge.kind == "retry" else flows).setdefault(target, []).append(source)
     return flows, retries
@@ -110,7 +111,7 @@ def _ranks(
         if is_frame:
             below_frames = max(below_frames, rank[item] + 1)
         else:
-            # What a frame calls after its children were opened runs after them.
+            # Calls that a frame makes after it opened its children run after these.
             rank[item] = max(rank[item], below_frames)
         previous = item
     return rank

@@ -1,4 +1,4 @@
-"""Plain geometry that the layout hands to the routes."""
+"""Geometry that the layout passes to the routes."""
 
 from dataclasses import dataclass, replace
 
@@ -29,7 +29,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A band of items side by side, from left to right; free space is above and below it."""
+    """A row of items from left to right; there is free space above and below it."""
 
     top: float
     bottom: float
@@ -38,7 +38,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Rows from top to bottom; free space lies left and right of it."""
+    """Rows from top to bottom; there is free space left and right of them."""
 
     left: float
     right: float

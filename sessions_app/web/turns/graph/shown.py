@@ -1,4 +1,4 @@
-"""What a reader sees of a graph: the whole structure, and the same with frames shut."""
+"""What a reader sees of a graph: the whole structure, and the structure with collapsed frames."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from sessions_app.web.turns.graph.structure import GraphStructure, collapse, fra
 
 @dataclass(frozen=True, slots=True)
 class ShownGraph:
-    """The structure as recorded, and as shown with the frames of `collapsed` shut; `selected` is an id or empty."""
+    """The structure as recorded, and as shown with the `collapsed` frames; `selected` is an id or empty."""
 
     whole: GraphStructure
     visible: GraphStructure
@@ -25,12 +25,12 @@ OPEN_AT_MOST = 1_500
 def show_structure(
     whole: GraphStructure, *, opened: Iterable[str] = (), shut: Iterable[str] = (), selected: str = ""
 ) -> ShownGraph:
-    """Return what is seen of a graph: of a large one inner frames are shut, until the reader opens them.
+    """Return what a reader sees of a graph; in a large graph inner frames are collapsed until the reader opens them.
 
     Args:
-        opened: frames that the reader opened, or `EVERY`.
-        shut: frames that the reader shut, or `EVERY`; a frame in both is open.
-        selected: an item that must be seen.
+        opened: frames that the reader expanded, or `EVERY`.
+        shut: frames that the reader collapsed, or `EVERY`; a frame in both is open.
+        selected: an item that must be visible.
     """
     opened_ids, shut_ids = set(opened), set(shut)
     if EVERY in shut_ids:
@@ -47,7 +47,7 @@ def show_structure(
 
 
 def _with_ancestors(structure: GraphStructure, frame_ids: Iterable[str]) -> frozenset[str]:
-    """Return the frames and all around them: an open frame shows only inside open frames."""
+    """Return the frames and all their ancestors: an open frame is visible only inside open frames."""
     ids: set[str] = set()
     for frame_id in frame_ids:
         current: str | None = frame_id if frame_id in structure.frames else None

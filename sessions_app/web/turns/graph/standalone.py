@@ -1,4 +1,4 @@
-"""The graph as a file that needs nothing else: its colours are in it, in the light theme."""
+"""The graph as a self-contained file: it includes its colours, those of the light theme."""
 
 import re
 from functools import cache
@@ -16,7 +16,7 @@ _USED = re.compile(r"^\s*\.(?:status-|graph|frame|node|mark|port|sign|edge|arrow
 
 
 def standalone(svg: SafeString) -> bytes:
-    """Return the SVG with its own style sheet, as a file."""
+    """Return the SVG as a file with its own style sheet."""
     style = element("style", {}, SafeString(_style()))
     opened, rest = svg.split(">", 1)
     ground = element("rect", {"width": "100%", "height": "100%", "class": "paper"})
@@ -25,7 +25,7 @@ def standalone(svg: SafeString) -> bytes:
 
 @cache
 def _style() -> str:
-    """Return the rules of the pages' own style sheets that the picture uses, the light colour of every pair."""
+    """Return the rules of the pages' style sheets that the picture uses, with the light colour of every pair."""
     folder = Path(settings.BASE_DIR) / "static" / "css"
     tokens = (folder / "tokens.css").read_text(encoding="utf-8")
     rules = _RULE.findall(_plain((folder / "turns/graph.css").read_text(encoding="utf-8")))
@@ -34,12 +34,12 @@ def _style() -> str:
         f"--{name}:{_PAIR.sub(_light, value)};" for name, value in _VARIABLE.findall(tokens.split("}")[0])
     )
     kept = [f"{names.strip()}{{{body.strip()}}}" for names, body in (*tones, *rules) if _USED.match(names)]
-    # What is done by hand, such as collapsing, is not in a file.
+    # A file has no controls, such as those that collapse a frame.
     return f"svg{{{variables}}}.paper{{fill:var(--ground)}}.frame-toggle{{display:none}}" + "".join(kept)
 
 
 def _plain(css: str) -> str:
-    """Return a style sheet without comments and without what holds under conditions only."""
+    """Return a style sheet without comments and without conditional rules."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     return re.sub(r"@[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", css)
 

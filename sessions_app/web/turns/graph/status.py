@@ -1,4 +1,4 @@
-"""Words for status and time, shared by graph, outline, timeline and badges."""
+"""Colours of a status and texts of a duration, shared by graph, outline, timeline and badges."""
 
 import math
 from enum import StrEnum
@@ -40,13 +40,13 @@ def tone_of(status: str, *, frame_active: bool = False) -> Tone:
     """Return the colour of a status.
 
     Args:
-        frame_active: whether the frame around it still runs; a status outside the table is then blue, else gray.
+        frame_active: whether the frame around it still runs; an unknown status is then blue, else gray.
     """
     return _TONE_OF.get(status, Tone.ACTIVE if frame_active else Tone.IDLE)
 
 
 def duration_badge(duration_ms: float | None) -> str:
-    """Write a duration as the badge shows it, empty while it is not known.
+    """Return a duration as the badge shows it, empty while it is not known.
 
     The value is rounded before the unit is chosen, so that no badge reads `1000 ms` or `10.0 s`.
     """

@@ -1,4 +1,4 @@
-"""The graph of a turn in reading order: what each frame holds, its marks, the edges to draw."""
+"""The graph of a turn in reading order: the items of each frame, its marks, the edges to draw."""
 
 import re
 from collections import Counter, defaultdict
@@ -18,10 +18,10 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class GraphStructure:
-    """The whole graph; `frames` lists parents before their children, `executions` those of a frame as they began.
+    """The whole graph; `frames` has parents before children, `executions` those of a frame in order of their start.
 
-    `items` names what a frame directly holds, in reading order; `marks` are shown small in its header; `hidden_counts`
-    says of a collapsed frame how many executions inside it are not shown.
+    `items` lists what a frame directly contains, in reading order; `marks` are shown small in its header;
+    `hidden_counts` is the number of hidden executions inside each collapsed frame.
     """
 
     root_id: str
@@ -39,7 +39,7 @@ class GraphStructure:
 
 
 def read_structure(graph: Graph) -> GraphStructure:
-    """Return the graph in reading order, with texts that can be shown on one line."""
+    """Return the graph in reading order; each of its texts is on one line."""
     if graph.root_frame_id is None:
         return GraphStructure("", {}, {}, ())
     frames = {
@@ -68,7 +68,7 @@ def read_structure(graph: Graph) -> GraphStructure:
 
 
 def collapse(structure: GraphStructure, collapsed: Iterable[str]) -> GraphStructure:
-    """Return the graph with the named frames shut: their inside is hidden, its edges end at the frame itself."""
+    """Return the graph with these frames collapsed: their contents are hidden, edges to these end at the frame."""
     shut = set(collapsed) & structure.frames.keys()
     if not shut:
         return structure
@@ -104,9 +104,9 @@ def collapse(structure: GraphStructure, collapsed: Iterable[str]) -> GraphStruct
 
 
 def frames_to_collapse(structure: GraphStructure, *, box_limit: int = VISIBLE_BOX_LIMIT) -> frozenset[str]:
-    """Return the frames to shut at first, deepest and last first, so that at most `box_limit` boxes show.
+    """Return the frames to collapse at first, deepest and last first, so that at most `box_limit` boxes are visible.
 
-    Executions and frames are boxes alike; what the root frame itself holds always shows.
+    Executions and frames both count as boxes; the items of the root frame are always visible.
     """
     depth: dict[str, int] = {}
     for frame in structure.frames.values():
@@ -116,7 +116,7 @@ def frames_to_collapse(structure: GraphStructure, *, box_limit: int = VISIBLE_BO
     for frame_id in sorted(structure.frames, key=lambda key: (depth[key], id_path(key)), reverse=True):
         if shown <= box_limit or frame_id == structure.root_id:
             break
-        # The frames inside are shut already: only its direct items are still counted.
+        # The frames inside are collapsed already: only the direct items are still counted.
         shown -= len(structure.items[frame_id])
         shut.add(frame_id)
     return frozenset(shut)
@@ -132,7 +132,7 @@ def _titled(frame: GraphFrame) -> GraphFrame:
 
 
 def _as_begun(executions: Sequence[GraphExecution]) -> list[GraphExecution]:
-    """Return the executions with those of each frame in the order in which they began, on the places the frame has."""
+    """Return the executions with those of each frame sorted by their start; each place keeps its frame."""
     by_frame: defaultdict[str, list[GraphExecution]] = defaultdict(list)
     for execution in executions:
         by_frame[execution.frame_id].append(execution)
@@ -143,9 +143,9 @@ def _as_begun(executions: Sequence[GraphExecution]) -> list[GraphExecution]:
 def _items(
     frames: Mapping[str, GraphFrame], executions: Mapping[str, GraphExecution], openers: Mapping[str, set[str]]
 ) -> dict[str, tuple[str, ...]]:
-    """List what each frame holds in call order: a frame follows the execution that opened it, the first of several.
+    """Return the items of each frame in call order: a frame comes after the first execution that opened it.
 
-    A frame whose opener is not recorded beside it is where the first execution inside it was called.
+    If no opener is recorded in the parent frame, the place of the first execution inside the frame counts.
     """
     order = {execution_id: place for place, execution_id in enumerate(executions)}
     first: dict[str, int] = dict.fromkeys(frames, len(executions))
@@ -170,7 +170,7 @@ def _items(
 
 
 def _drawn(edges: Iterable[Edge]) -> tuple[Edge, ...]:
-    """Return the edges to draw, each once and in an order of their own: the stored order must not move the picture."""
+    """Return the edges to draw, each once and sorted, so that the picture does not depend on the stored order."""
     drawn = {edge for edge in edges if edge.kind in DRAWN_EDGES and edge.source != edge.target}
     return tuple(sorted(drawn, key=lambda edge: (id_path(edge.source), id_path(edge.target), edge)))
 
@@ -178,7 +178,7 @@ def _drawn(edges: Iterable[Edge]) -> tuple[Edge, ...]:
 def _shown[Node: (GraphFrame, GraphExecution, ControlNode)](
     node: Node, title: str, fallback: str, *others: str
 ) -> Node:
-    """Return the node with its texts on one line each; where nothing is left of its title, under another one."""
+    """Return the node with each text on one line; `fallback` replaces a title that would be empty."""
     shown = {name: clean(getattr(node, name) or "") for name in (title, *others)}
     shown[title] = shown[title] or clean(fallback)
     changed: dict[str, Any] = {name: text for name, text in shown.items() if text != (getattr(node, name) or "")}

@@ -1,7 +1,7 @@
-"""The turn's graph as inline SVG: geometry and classes only, no style attribute, ready for graph.js.
+"""The turn's graph as inline SVG for graph.js: geometry and classes only, no style attributes.
 
-Three layers, so that edges are above the frames that they cross and below every box: frame backgrounds, edges, then
-what can be focused, in reading order. Input, output and messages never appear here.
+There are three layers, so that edges are above the frames that they cross and below every box: frame backgrounds,
+edges, and focusable elements in reading order. Input, output and messages never appear here.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,7 +58,7 @@ _ARROWS = ("flow", "retry", "child-frame", "linked", "error")
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A further text about an item, and the CSS class that shows it."""
+    """A further text about an item, and its CSS class."""
 
     words: str
     css_class: str
@@ -78,12 +78,12 @@ def render_shown(
 ) -> SafeString:
     """Return the picture of what a reader sees of a graph.
 
-    Planners that did their work are badges on the edges that led through them.
+    Successful planners are badges on edges.
 
     Args:
-        outputs: what came out of an execution, in a few words, by id.
-        uid: begins the ids inside the SVG; two graphs on one page need two.
-        remarks: say more of some items, by id.
+        outputs: a short description of an execution's output, by id.
+        uid: prefix of the ids inside the SVG; graphs on one page need different ones.
+        remarks: further texts about items, by id.
     """
     folded = fold_planners(shown.visible, kept=[key for key, remark in remarks.items() if remark.is_exception])
     structure = folded.structure
@@ -95,7 +95,7 @@ def render_shown(
         "svg",
         {
             "class": "graph",
-            # No id: htmx carries attributes over between elements of one id, and graph.js takes some away.
+            # No id: htmx copies attributes between elements with the same id, and graph.js removes some of them.
             "data-uid": uid,
             "xmlns": "http://www.w3.org/2000/svg",
             "viewBox": f"0 0 {size['width']:g} {size['height']:g}",
@@ -115,7 +115,7 @@ def render_shown(
 
 
 class _Picture:
-    """Writes the parts of one SVG."""
+    """Renders the parts of one SVG."""
 
     def __init__(
         self,
@@ -163,14 +163,14 @@ class _Picture:
         return element("defs", {}, *arrows, *sign_symbols(self._uid))
 
     def backgrounds(self) -> Iterable[SafeString]:
-        """Return the plain rectangles of all frames, outer ones first."""
+        """Return the background rectangles of all frames, outer frames first."""
         for frame in self._structure.frames.values():
             box = self._layout.boxes[frame.id]
             depth = min(self._depth[frame.id], _MAX_DEPTH_CLASS)
             yield element("rect", {"class": f"frame-ground depth-{depth}", **rectangle(box), "rx": 10})
 
     def edge(self, route: Route) -> SafeString:
-        """Return one edge with its arrow and, for who hovers or listens, what it says."""
+        """Return one edge with its arrow, and its text as tooltip and for screen readers."""
         is_fatal = Edge(route.source, route.target, route.kind) in self._error.edges
         head = "error" if is_fatal else route.kind
         return element(
@@ -188,7 +188,7 @@ class _Picture:
         )
 
     def nodes(self) -> Iterable[SafeString]:
-        """Return all that can be focused, in reading order: a frame, its marks, then what it holds."""
+        """Return all focusable elements in reading order: a frame, its marks, then its items."""
         waiting = [self._structure.root_id] if self._structure.frames else []
         while waiting:
             item = waiting.pop()
@@ -225,7 +225,7 @@ class _Picture:
         )
 
     def badges(self) -> Iterable[SafeString]:
-        """Return the planner calls that were folded: in the middle of their edge, or at the foot of what fed them."""
+        """Yield a badge for each folded planner call, in the middle of its edge or at the bottom of its predecessor."""
         for route in self._layout.routes:
             runs = self._badges.get(Edge(route.source, route.target, route.kind), ())
             x, y = _middle(route.points)
@@ -250,7 +250,7 @@ class _Picture:
         )
 
     def _time_bar(self, box: Box, duration_ms: float | None) -> SafeString:
-        """Return a bar at the box's foot as long as its share of the longest execution."""
+        """Return a bar at the bottom of the box; its length shows the duration relative to the longest execution."""
         width = (box.width - 14) * (duration_ms or 0.0) / self._longest_ms if self._longest_ms else 0.0
         if width < _SHORTEST_BAR:
             return SafeString("")
@@ -335,7 +335,7 @@ class _Picture:
 
 
 def _below(frame: GraphFrame, room: float) -> str:
-    """Return a frame's second line: what it is to answer, else its purpose, or its id where the label says that."""
+    """Return a frame's second line: its question, else its purpose, or its id if the label begins with the purpose."""
     if frame.intent:
         return fit_words(frame.intent, room, SMALL_PX)
     is_said = not frame.purpose or frame.label.startswith(frame.purpose)

@@ -1,7 +1,7 @@
-"""The turn over time: a row for each execution, a band for each frame, bars at their real start and length.
+"""The turn over time: a row for each execution, a band for each frame, a bar from start to end.
 
-Parallel branches stand one above the other over the same stretch of time. Widths are shares of the picture's own, so it
-fills any screen without a script and without a style attribute.
+Parallel branches are one above the other over the same span of time. Widths are percentages, so the picture fills any
+screen without a script and without a style attribute.
 """
 
 import math
@@ -34,7 +34,7 @@ ROW, FRAME_ROW, FRAME_FOOT, AXIS = 24.0, 30.0, 6.0, 26.0
 _LEFT, _RIGHT = 1.5, 98.5
 _SHORTEST_PX = 3.0
 _TICKS = 6
-# A label is after its bar, before it where too little room is left, and inside where the bar takes nearly all.
+# A label is after its bar, or before it if there is too little room, or inside if the bar takes nearly the whole width.
 _AFTER_UNTIL, _BEFORE_FROM = 66.0, 40.0
 _MAX_DEPTH_CLASS = 3
 _INTENT_CHARS = 48
@@ -42,7 +42,7 @@ _INTENT_CHARS = 48
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A stretch of time in ms."""
+    """A span of time in ms."""
 
     start: float
     end: float
@@ -95,7 +95,7 @@ def render_timeline(shown: ShownGraph, *, uid: str = "timeline") -> SafeString:
 
 
 def _spans(structure: GraphStructure) -> dict[str, _Span]:
-    """Return when everything ran; what still runs reaches to the last moment that is known."""
+    """Return the span of every item; an item that still runs ends at the last known moment."""
     runs: list[GraphExecution | GraphFrame] = [*structure.frames.values(), *structure.executions.values()]
     known = [run.started_at_ms + (run.duration_ms or 0.0) for run in runs]
     latest = max(known, default=0.0)
@@ -120,7 +120,7 @@ def _axis(drawing: _Drawing, height: float) -> Iterable[SafeString]:
 
 
 def _nice(step_ms: float) -> float:
-    """Return the next larger step of 1, 2 or 5 times a power of ten, at least 1 ms."""
+    """Return the next larger step that is 1, 2 or 5 times a power of ten, at least 1 ms."""
     magnitude = 10 ** math.floor(math.log10(max(step_ms, 1.0)))
     return float(next(magnitude * factor for factor in (1, 2, 5, 10) if magnitude * factor >= step_ms))
 
@@ -130,7 +130,7 @@ def _tick_words(at_ms: float, step_ms: float) -> str:
 
 
 def _frame(drawing: _Drawing, frame: GraphFrame, depth: int) -> None:
-    """Draw a frame's band, its header, and what it holds below."""
+    """Draw a frame's band and header, and its items below."""
     top, span = drawing.y, drawing.spans[frame.id]
     place = len(drawing.bands)
     drawing.rows += _frame_head(drawing, frame)
@@ -169,7 +169,7 @@ def _frame_head(drawing: _Drawing, frame: GraphFrame) -> Iterable[SafeString]:
     words = frame_words(frame, shown)
     late = start > _AFTER_UNTIL
     x = _percent(drawing.at(span.end) if late else start)
-    # A nested svg moves what is at fixed distances from a place in percent.
+    # A nested svg places elements at a fixed distance from a position in percent.
     moved = element(
         "svg",
         {"x": x, "y": y, "class": "moved"},
@@ -201,7 +201,7 @@ def _run(drawing: _Drawing, execution: GraphExecution, frame_active: bool) -> Sa
         focusable("run" + drawing.fate(execution.id), tone, execution.id, words),
         element("title", {}, f"{words}, from {span.start:.0f} ms"),
         element("rect", {"class": "row-ground", "x": "0", "y": y, "width": "100%", "height": ROW - 2, "rx": 3}),
-        # Without a least width a short call would be invisible.
+        # Without a minimum width a short call would be invisible.
         element("rect", {"class": "bar", "x": _percent(drawing.at(span.start)), "width": _SHORTEST_PX, **bar}),
         element("rect", {"class": "bar" + (" is-open" if span.is_open else ""), **_stretch(drawing, span), **bar}),
         _label(drawing, shown, span, y + 15.5),
